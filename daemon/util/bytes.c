@@ -1,0 +1,60 @@
+#include "util/bytes.h"
+
+/* The first allocation of a buffer: one cache line's worth of doublings below the smallest batch chunk (1
+ * KiB). */
+#define FIRST_CAPACITY_BYTES 256
+
+int
+tide_bytes_compare(TideBytes a, TideBytes b)
+{
+  gsize shorter = MIN(a.len, b.len);
+  int order = shorter > 0 ? memcmp(a.data, b.data, shorter) : 0;
+  if (order != 0)
+    return order;
+  return a.len < b.len ? -1 : a.len > b.len;
+}
+
+char *
+tide_bytes_printable(TideBytes bytes)
+{
+  GString *text = g_string_sized_new(bytes.len + 16);
+  for (gsize i = 0; i < bytes.len; i++) {
+    guint8 byte = bytes.data[i];
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\')
+      g_string_append_c(text, (char)byte);
+    else
+      g_string_append_printf(text, "\\x%02X", byte);
+  }
+  return g_string_free(text, FALSE);
+}
+
+char *
+tide_bytes_hex(TideBytes bytes)
+{
+  static const char digits[] = "0123456789abcdef";
+  char *text = g_malloc(bytes.len * 2 + 1);
+  for (gsize i = 0; i < bytes.len; i++) {
+    text[2 * i] = digits[bytes.data[i] >> 4];
+    text[2 * i + 1] = digits[bytes.data[i] & 15];
+  }
+  text[bytes.len * 2] = '\0';
+  return text;
+}
+
+void
+tide_buffer_clear_memory(TideBuffer *buffer)
+{
+  g_free(buffer->data);
+  *buffer = (TideBuffer){0};
+}
+
+void
+tide_buffer_grow(TideBuffer *buffer, gsize more_bytes)
+{
+  gsize needed = buffer->len + more_bytes;
+  gsize capacity = MAX(buffer->capacity, FIRST_CAPACITY_BYTES);
+  while (capacity < needed)
+    capacity *= 2;
+  buffer->data = g_realloc(buffer->data, capacity);
+  buffer->capacity = capacity;
+}

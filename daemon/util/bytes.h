@@ -1,0 +1,104 @@
+/* A borrowed run of bytes, and a growable owned one. Everything of this project that is "bytes in, bytes out" speaks
+ * these two types. No NUL is implied anywhere: keys and values may hold any byte. */
+#pragma once
+
+#include <glib.h>
+#include <string.h>
+
+G_BEGIN_DECLS
+
+/* Borrowed bytes. data may be NULL only when len is 0. */
+typedef struct TideBytes {
+  const guint8 *data;
+  gsize len;
+} TideBytes;
+
+#define TIDE_BYTES_EMPTY ((TideBytes){NULL, 0})
+#define TIDE_BYTES_LITERAL(s) ((TideBytes){(const guint8 *)("" s), sizeof(s) - 1})
+
+static inline TideBytes
+tide_bytes(const void *data, gsize len)
+{
+  return (TideBytes){(const guint8 *)data, len};
+}
+
+static inline TideBytes
+tide_bytes_of_string(const char *text)
+{
+  return (TideBytes){(const guint8 *)text, text != NULL ? strlen(text) : 0};
+}
+
+static inline gboolean
+tide_bytes_equal(TideBytes a, TideBytes b)
+{
+  return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* HBase's order: unsigned bytes, the shorter of two with one prefix first. */
+int tide_bytes_compare(TideBytes a, TideBytes b);
+
+/**
+ * tide_bytes_printable: @bytes as HBase's shell prints them: ASCII as it is, all else (and backslash) as \xHH.
+ * Safe for logs and terminals. Ownership: (transfer full), g_free.
+ */
+char *tide_bytes_printable(TideBytes bytes);
+
+/* Lower-case hex. Ownership: (transfer full), g_free. */
+char *tide_bytes_hex(TideBytes bytes);
+
+/* Growable owned bytes, reused: clearing keeps the memory. Zero-initialised is empty and valid. */
+typedef struct TideBuffer {
+  guint8 *data; /* owned */
+  gsize len;
+  gsize capacity;
+} TideBuffer;
+
+void tide_buffer_clear_memory(TideBuffer *buffer); /* frees; leaves it empty and valid */
+void tide_buffer_grow(TideBuffer *buffer, gsize more_bytes); /* slow path of reserve; doubles */
+
+static inline void
+tide_buffer_reset(TideBuffer *buffer)
+{
+  buffer->len = 0;
+}
+
+/* Room for @more_bytes past the end; the pointer is valid until the next growth. */
+static inline guint8 *
+tide_buffer_reserve(TideBuffer *buffer, gsize more_bytes)
+{
+  if (G_UNLIKELY(buffer->capacity - buffer->len < more_bytes))
+    tide_buffer_grow(buffer, more_bytes);
+  return buffer->data + buffer->len;
+}
+
+static inline void
+tide_buffer_append(TideBuffer *buffer, const void *data, gsize len)
+{
+  if (len == 0)
+    return;
+  memcpy(tide_buffer_reserve(buffer, len), data, len);
+  buffer->len += len;
+}
+
+static inline void
+tide_buffer_append_bytes(TideBuffer *buffer, TideBytes bytes)
+{
+  tide_buffer_append(buffer, bytes.data, bytes.len);
+}
+
+static inline void
+tide_buffer_append_byte(TideBuffer *buffer, guint8 byte)
+{
+  *tide_buffer_reserve(buffer, 1) = byte;
+  buffer->len++;
+}
+
+static inline TideBytes
+tide_buffer_bytes(const TideBuffer *buffer)
+{
+  return (TideBytes){buffer->data, buffer->len};
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideBuffer, tide_buffer_clear_memory)
+
+G_END_DECLS

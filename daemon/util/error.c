@@ -1,0 +1,50 @@
+#include "util/error.h"
+
+G_DEFINE_QUARK(tide - error - quark, tide_error)
+
+gboolean
+tide_error_outcome_unknown(const GError *error)
+{
+  return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+}
+
+gboolean
+tide_error_is_cancelled(const GError *error)
+{
+  return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+}
+
+int
+tide_error_exit_code(const GError *error)
+{
+  if (error == NULL || error->domain != TIDE_ERROR)
+    return TIDE_EXIT_INTERNAL;
+  switch ((TideErrorCode)error->code) {
+  case TIDE_ERROR_USAGE:
+    return TIDE_EXIT_USAGE;
+  case TIDE_ERROR_CONFIG:
+  case TIDE_ERROR_WRONG_SERVICE:
+    return TIDE_EXIT_CONFIG;
+  case TIDE_ERROR_DATA:
+  case TIDE_ERROR_TOO_BIG:
+    return TIDE_EXIT_DATA;
+  case TIDE_ERROR_IO:
+    return TIDE_EXIT_IO;
+  case TIDE_ERROR_CONNECT:
+  case TIDE_ERROR_TIMEOUT:
+  case TIDE_ERROR_CONNECTION_LOST:
+  case TIDE_ERROR_PROTOCOL:
+  case TIDE_ERROR_GATEWAY:
+  case TIDE_ERROR_APPLICATION:
+  case TIDE_ERROR_NOT_FOUND:
+  case TIDE_ERROR_KAFKA:
+  case TIDE_ERROR_UNAVAILABLE:
+    return TIDE_EXIT_UNAVAILABLE;
+  case TIDE_ERROR_CANCELLED:
+    return TIDE_EXIT_TEMPFAIL;
+  }
+  return TIDE_EXIT_INTERNAL;
+}

@@ -1,0 +1,55 @@
+/* The one error domain of the project, and the questions that callers ask of an error.
+ *
+ * Rules: a function that can fail returns gboolean or a pointer, takes `GError **error` last, and is warn-unused. Texts
+ * are lower case, without a full stop, with values in single quotes, and say what happened to which object; the caller
+ * that logs adds what follows. Library code does not log: the thread's owner function logs once. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum TideErrorCode {
+  TIDE_ERROR_USAGE,          /* the command line is wrong: exit 64 */
+  TIDE_ERROR_CONFIG,         /* the configuration is wrong: exit 78 */
+  TIDE_ERROR_DATA,           /* a message, key or value cannot be used */
+  TIDE_ERROR_IO,             /* a local file or socket operation failed */
+  TIDE_ERROR_CONNECT,        /* no connection was made: nothing was sent */
+  TIDE_ERROR_TIMEOUT,        /* a deadline passed after something was sent: outcome unknown */
+  TIDE_ERROR_CONNECTION_LOST, /* the peer closed or reset: outcome unknown */
+  TIDE_ERROR_PROTOCOL,       /* the peer's bytes are not what the protocol allows: outcome unknown */
+  TIDE_ERROR_WRONG_SERVICE,  /* the peer answers, but is not the service or protocol wanted */
+  TIDE_ERROR_GATEWAY,        /* the gateway answered with TIOError or TIllegalArgument: the call has ended */
+  TIDE_ERROR_APPLICATION,    /* the gateway answered with a TApplicationException: the call has ended */
+  TIDE_ERROR_NOT_FOUND,      /* the table, family or row asked for does not exist */
+  TIDE_ERROR_KAFKA,          /* librdkafka reported an error */
+  TIDE_ERROR_CANCELLED,      /* the program is stopping */
+  TIDE_ERROR_TOO_BIG,        /* a size limit would be passed */
+  TIDE_ERROR_UNAVAILABLE,    /* what is needed to start is not there: exit 69 */
+} TideErrorCode;
+
+#define TIDE_ERROR (tide_error_quark())
+GQuark tide_error_quark(void);
+
+/* TRUE where a call may or may not have been carried out, now or later. */
+gboolean tide_error_outcome_unknown(const GError *error);
+gboolean tide_error_is_cancelled(const GError *error);
+
+/* The process's exit code for @error, as documented in tidemark(8). */
+int tide_error_exit_code(const GError *error);
+
+/* Exit codes, the names of sysexits.h that systemd knows too. */
+typedef enum TideExit {
+  TIDE_EXIT_OK = 0,
+  TIDE_EXIT_FINDINGS = 1,     /* a comparison or check found differences */
+  TIDE_EXIT_USAGE = 64,
+  TIDE_EXIT_DATA = 65,
+  TIDE_EXIT_UNAVAILABLE = 69,
+  TIDE_EXIT_INTERNAL = 70,
+  TIDE_EXIT_IO = 74,
+  TIDE_EXIT_TEMPFAIL = 75,    /* fenced, or the drain deadline passed with work left */
+  TIDE_EXIT_PERMISSION = 77,
+  TIDE_EXIT_CONFIG = 78,
+} TideExit;
+
+G_END_DECLS

@@ -1,0 +1,70 @@
+/* The log: one line an event, to the journal with fields, or to standard error as text or JSON.
+ *
+ * Only a thread's owner function and the commands log; library code returns errors. An event that can repeat at the rate
+ * of the data goes through a TideLogLimit, so that a flood is one line with a count. Text echoed from outside has its
+ * control bytes escaped by the log itself. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Values are syslog's, so that the journal and SD-DAEMON prefixes need no table. */
+typedef enum TideLogLevel {
+  TIDE_LOG_CRIT = 2,    /* data at risk, or the program stops */
+  TIDE_LOG_ERROR = 3,   /* an operator has to act */
+  TIDE_LOG_WARNING = 4, /* degraded, handled */
+  TIDE_LOG_NOTICE = 5,  /* a change of state: assigned, connected, drained */
+  TIDE_LOG_INFO = 6,
+  TIDE_LOG_DEBUG = 7,
+} TideLogLevel;
+
+typedef enum TideLogFormat {
+  TIDE_LOG_FORMAT_AUTO, /* journal when standard error is the journal ($JOURNAL_STREAM), else text */
+  TIDE_LOG_FORMAT_TEXT,
+  TIDE_LOG_FORMAT_JSON,
+  TIDE_LOG_FORMAT_JOURNAL,
+} TideLogFormat;
+
+typedef struct TideLogField {
+  const char *name;  /* upper case as the journal wants it: "TOPIC" */
+  const char *value; /* borrowed; NULL leaves the field out */
+} TideLogField;
+
+/**
+ * tide_log_init: choose the form of the log. Call in main before any thread; the level can be changed later (reload).
+ * Until then the log writes text at level info. Messages of GLib's own logging go through this log from here on.
+ * Colour: in text on a terminal, unless $NO_COLOR is set or $TERM is "dumb".
+ */
+void tide_log_init(TideLogFormat format, TideLogLevel most_verbose);
+TideLogFormat tide_log_format(void); /* what AUTO turned out to be */
+void tide_log_set_level(TideLogLevel most_verbose);
+gboolean tide_log_enabled(TideLogLevel level);
+/* FALSE for anything but the names that tide_log_level_name() gives: crit error warning notice info debug. */
+gboolean tide_log_level_parse(const char *name, TideLogLevel *ret_level) G_GNUC_WARN_UNUSED_RESULT;
+const char *tide_log_level_name(TideLogLevel level);
+
+/**
+ * tide_log, tide_log_fields: log one event, the name of the calling thread with it.
+ * Threads: any. Blocks: never. What standard error or the journal does not take at once is dropped and counted, and the
+ * next line that passes is preceded by one that says how many were. A line is at most 4096 bytes long, longer texts are
+ * cut and end in "..." (the journal takes 32 KiB). Keeps errno.
+ */
+void tide_log(TideLogLevel level, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void tide_log_fields(TideLogLevel level, const TideLogField *fields, gsize n_fields, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* Lines that nobody took since the start. Threads: any. */
+guint64 tide_log_dropped(void);
+
+/* One a place that may flood; zero-initialised. Passes the first event, then at most one each interval and says how many
+ * were held back. */
+typedef struct TideLogLimit {
+  gint64 next_us;     /* accessed atomically */
+  guint64 suppressed; /* accessed atomically */
+} TideLogLimit;
+
+/* TRUE when the event may be logged; @ret_suppressed is how many were not since the last that was. Threads: any. */
+gboolean tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guint64 *ret_suppressed);
+
+G_END_DECLS

@@ -1,0 +1,342 @@
+#include "util/metrics.h"
+
+#include "util/bytes.h"
+#include "util/lock.h"
+#include "util/metrics_text.h"
+
+#include <math.h>
+
+/* A cache line, so that no two threads' shards share one. */
+#define SHARD_ALIGNMENT_BYTES 64
+
+/* One bucket more than bounds: the last is +Inf. Bucket counts are not cumulative here; the text form's are.
+ */
+struct TideHistogram {
+  const double *bounds;
+  gsize n_bounds;
+  _Atomic double sum;
+  _Atomic guint64 buckets[];
+};
+
+/* One set of labels of a family. */
+typedef struct Series {
+  char *labels;      /* owned; "" for none */
+  gboolean is_shown; /* FALSE: a gauge that was dropped. Its memory stays: a late writer may still hold the
+                        pointer. */
+  TideGauge gauge;
+  GPtrArray *shards; /* owned: TideCounter or TideHistogram, from g_aligned_alloc0 */
+} Series;
+
+typedef struct Family {
+  const char *name;
+  const char *help;
+  TideMetricType type;
+  const double *bounds; /* of a histogram */
+  gsize n_bounds;
+  GPtrArray *series; /* owned, by labels */
+} Family;
+
+struct TideMetrics {
+  TideMutex lock;
+  GPtrArray *families; /* under lock; owned, by name */
+};
+
+static void
+series_free(gpointer data)
+{
+  Series *series = data;
+  g_free(series->labels);
+  g_ptr_array_unref(series->shards);
+  g_free(series);
+}
+
+static void
+family_free(gpointer data)
+{
+  Family *family = data;
+  g_ptr_array_unref(family->series);
+  g_free(family);
+}
+
+TideMetrics *
+tide_metrics_new(void)
+{
+  TideMetrics *metrics = g_new0(TideMetrics, 1);
+  tide_mutex_init(&metrics->lock);
+  metrics->families = g_ptr_array_new_with_free_func(family_free);
+  return metrics;
+}
+
+void
+tide_metrics_free(TideMetrics *metrics)
+{
+  if (metrics == NULL)
+    return;
+  g_ptr_array_unref(metrics->families);
+  tide_mutex_clear(&metrics->lock);
+  g_free(metrics);
+}
+
+/* Where @name is, or where it belongs in the order of names. */
+static guint
+family_index_locked(const TideMetrics *metrics, const char *name)
+{
+  guint index = 0;
+  while (index < metrics->families->len && strcmp(((const Family *)metrics->families->pdata[index])->name, name) < 0)
+    index++;
+  return index;
+}
+
+static Family *
+find_family_locked(const TideMetrics *metrics, const char *name)
+{
+  guint index = family_index_locked(metrics, name);
+  if (index == metrics->families->len)
+    return NULL;
+  Family *family = metrics->families->pdata[index];
+  return strcmp(family->name, name) == 0 ? family : NULL;
+}
+
+static Family *
+get_family_locked(TideMetrics *metrics, const char *name, const char *help, TideMetricType type)
+{
+  Family *family = find_family_locked(metrics, name);
+  if (family != NULL) {
+    if (family->type != type) /* a programming error: two places mean different things by one name */
+      g_error("metric '%s' is registered with two types", name);
+    return family;
+  }
+  if (!tide_metrics_name_is_valid(name))
+    g_error("metric '%s' has a name that Prometheus would refuse", name);
+  family = g_new0(Family, 1);
+  family->name = name;
+  family->help = help;
+  family->type = type;
+  family->series = g_ptr_array_new_with_free_func(series_free);
+  g_ptr_array_insert(metrics->families, (int)family_index_locked(metrics, name), family);
+  return family;
+}
+
+static guint
+series_index(const Family *family, const char *labels)
+{
+  guint index = 0;
+  while (index < family->series->len && strcmp(((const Series *)family->series->pdata[index])->labels, labels) < 0)
+    index++;
+  return index;
+}
+
+static Series *
+find_series(const Family *family, const char *labels)
+{
+  guint index = series_index(family, labels);
+  if (index == family->series->len)
+    return NULL;
+  Series *series = family->series->pdata[index];
+  return strcmp(series->labels, labels) == 0 ? series : NULL;
+}
+
+static Series *
+get_series(Family *family, const char *labels)
+{
+  const char *wanted = labels != NULL ? labels : "";
+  Series *series = find_series(family, wanted);
+  if (series == NULL) {
+    series = g_new0(Series, 1);
+    series->labels = g_strdup(wanted);
+    series->shards = g_ptr_array_new_with_free_func(g_aligned_free);
+    g_ptr_array_insert(family->series, (int)series_index(family, wanted), series);
+  }
+  series->is_shown = TRUE;
+  return series;
+}
+
+TideCounter *
+tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, const char *labels)
+{
+  TideCounter *counter = g_aligned_alloc0(1, sizeof *counter, SHARD_ALIGNMENT_BYTES);
+  tide_mutex_lock(&metrics->lock);
+  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_COUNTER);
+  g_ptr_array_add(get_series(family, labels)->shards, counter);
+  tide_mutex_unlock(&metrics->lock);
+  return counter;
+}
+
+static TideGauge *
+get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, TideMetricType type)
+{
+  tide_mutex_lock(&metrics->lock);
+  TideGauge *gauge = &get_series(get_family_locked(metrics, name, help, type), labels)->gauge;
+  tide_mutex_unlock(&metrics->lock);
+  return gauge;
+}
+
+TideGauge *
+tide_metrics_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels)
+{
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE);
+}
+
+TideGauge *
+tide_metrics_gauge_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels)
+{
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI);
+}
+
+void
+tide_metrics_drop_gauge(TideMetrics *metrics, const char *name, const char *labels)
+{
+  tide_mutex_lock(&metrics->lock);
+  Family *family = find_family_locked(metrics, name);
+  Series *series = family != NULL ? find_series(family, labels != NULL ? labels : "") : NULL;
+  if (series != NULL) {
+    series->is_shown = FALSE;
+    tide_gauge_set(&series->gauge, 0);
+  }
+  tide_mutex_unlock(&metrics->lock);
+}
+
+TideHistogram *
+tide_metrics_histogram(TideMetrics *metrics, const char *name, const char *help, const char *labels,
+                       const double *bounds, gsize n_bounds)
+{
+  gsize size = sizeof(TideHistogram) + (n_bounds + 1) * sizeof(_Atomic guint64);
+  gsize n_lines = (size + SHARD_ALIGNMENT_BYTES - 1) / SHARD_ALIGNMENT_BYTES;
+  TideHistogram *histogram = g_aligned_alloc0(n_lines, SHARD_ALIGNMENT_BYTES, SHARD_ALIGNMENT_BYTES);
+  histogram->bounds = bounds;
+  histogram->n_bounds = n_bounds;
+
+  tide_mutex_lock(&metrics->lock);
+  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_HISTOGRAM);
+  if (family->series->len > 0 &&
+      (family->n_bounds != n_bounds || memcmp(family->bounds, bounds, n_bounds * sizeof *bounds) != 0))
+    g_error("histogram '%s' is registered with two sets of bounds", name);
+  family->bounds = bounds;
+  family->n_bounds = n_bounds;
+  g_ptr_array_add(get_series(family, labels)->shards, histogram);
+  tide_mutex_unlock(&metrics->lock);
+  return histogram;
+}
+
+void
+tide_histogram_observe(TideHistogram *histogram, double value)
+{
+  if (isnan(value)) /* would make the sum NaN for ever */
+    return;
+  gsize bucket = 0;
+  while (bucket < histogram->n_bounds && value > histogram->bounds[bucket])
+    bucket++;
+  /* The owner is the only writer, so load and store need not be one atomic step. */
+  guint64 count = atomic_load_explicit(&histogram->buckets[bucket], memory_order_relaxed);
+  atomic_store_explicit(&histogram->buckets[bucket], count + 1, memory_order_relaxed);
+  double sum = atomic_load_explicit(&histogram->sum, memory_order_relaxed);
+  atomic_store_explicit(&histogram->sum, sum + value, memory_order_relaxed);
+}
+
+static guint64
+counter_total(const Series *series)
+{
+  guint64 total = 0;
+  for (guint i = 0; i < series->shards->len; i++)
+    total += tide_counter_value(series->shards->pdata[i]);
+  return total;
+}
+
+/* @ret_buckets: n_bounds + 1 sums over the shards. Returns the sum of the values. */
+static double
+histogram_totals(const Family *family, const Series *series, guint64 *ret_buckets)
+{
+  double sum = 0;
+  memset(ret_buckets, 0, (family->n_bounds + 1) * sizeof *ret_buckets);
+  for (guint i = 0; i < series->shards->len; i++) {
+    const TideHistogram *shard = series->shards->pdata[i];
+    sum += atomic_load_explicit(&shard->sum, memory_order_relaxed);
+    for (gsize bucket = 0; bucket <= family->n_bounds; bucket++)
+      ret_buckets[bucket] += atomic_load_explicit(&shard->buckets[bucket], memory_order_relaxed);
+  }
+  return sum;
+}
+
+static guint64
+series_sum(const Family *family, const Series *series)
+{
+  switch (family->type) {
+  case TIDE_METRIC_COUNTER:
+    return counter_total(series);
+  case TIDE_METRIC_GAUGE:
+  case TIDE_METRIC_GAUGE_MILLI:
+    return (guint64)MAX(tide_gauge_value(&series->gauge), 0);
+  case TIDE_METRIC_HISTOGRAM: {
+    g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
+    histogram_totals(family, series, buckets);
+    guint64 count = 0;
+    for (gsize bucket = 0; bucket <= family->n_bounds; bucket++)
+      count += buckets[bucket];
+    return count;
+  }
+  }
+  g_return_val_if_reached(0);
+}
+
+guint64
+tide_metrics_sum(TideMetrics *metrics, const char *name, const char *labels_part)
+{
+  guint64 sum = 0;
+  tide_mutex_lock(&metrics->lock);
+  const Family *family = find_family_locked(metrics, name);
+  for (guint i = 0; family != NULL && i < family->series->len; i++) {
+    const Series *series = family->series->pdata[i];
+    if (series->is_shown && (labels_part == NULL || strstr(series->labels, labels_part) != NULL))
+      sum += series_sum(family, series);
+  }
+  tide_mutex_unlock(&metrics->lock);
+  return sum;
+}
+
+static void
+render_series(GString *text, const Family *family, const Series *series)
+{
+  switch (family->type) {
+  case TIDE_METRIC_COUNTER:
+    tide_metrics_text_count(text, family->name, series->labels, counter_total(series));
+    return;
+  case TIDE_METRIC_GAUGE:
+    tide_metrics_text_gauge(text, family->name, series->labels, tide_gauge_value(&series->gauge));
+    return;
+  case TIDE_METRIC_GAUGE_MILLI:
+    tide_metrics_text_milli(text, family->name, series->labels, tide_gauge_value(&series->gauge));
+    return;
+  case TIDE_METRIC_HISTOGRAM: {
+    g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
+    double sum = histogram_totals(family, series, buckets);
+    tide_metrics_text_histogram(text, family->name, series->labels, family->bounds, family->n_bounds, buckets, sum);
+    return;
+  }
+  }
+}
+
+static void
+render_family(GString *text, const Family *family)
+{
+  gboolean has_head = FALSE;
+  for (guint i = 0; i < family->series->len; i++) {
+    const Series *series = family->series->pdata[i];
+    if (!series->is_shown)
+      continue;
+    if (!has_head)
+      tide_metrics_text_head(text, family->name, family->help, family->type);
+    has_head = TRUE;
+    render_series(text, family, series);
+  }
+}
+
+char *
+tide_metrics_render(TideMetrics *metrics)
+{
+  GString *text = g_string_sized_new(16384);
+  tide_mutex_lock(&metrics->lock);
+  for (guint i = 0; i < metrics->families->len; i++)
+    render_family(text, metrics->families->pdata[i]);
+  tide_mutex_unlock(&metrics->lock);
+  return g_string_free(text, FALSE);
+}

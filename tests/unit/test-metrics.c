@@ -1,0 +1,230 @@
+/* The registry of metrics and its text form. */
+#include "util/lock.h"
+#include "util/metrics.h"
+#include "util/metrics_text.h"
+
+static void
+assert_rendered(TideMetrics *metrics, const char *expected)
+{
+  g_autofree char *text = tide_metrics_render(metrics);
+  g_assert_cmpstr(text, ==, expected);
+}
+
+static void
+test_counters_and_gauges_look_as_prometheus_wants(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  assert_rendered(metrics, "");
+  tide_counter_add(tide_metrics_counter(metrics, "tidemark_b_total", "Of b.", "topic=\"y\""), 7);
+  tide_counter_inc(tide_metrics_counter(metrics, "tidemark_b_total", "Not shown.", "topic=\"x\""));
+  tide_gauge_set(tide_metrics_gauge(metrics, "tidemark_a", "Line one\nand a \\.", NULL), -3);
+  assert_rendered(metrics, "# HELP tidemark_a Line one\\nand a \\\\.\n"
+                           "# TYPE tidemark_a gauge\n"
+                           "tidemark_a -3\n"
+                           "# HELP tidemark_b_total Of b.\n"
+                           "# TYPE tidemark_b_total counter\n"
+                           "tidemark_b_total{topic=\"x\"} 1\n"
+                           "tidemark_b_total{topic=\"y\"} 7\n");
+  tide_metrics_free(metrics);
+}
+
+static void
+test_thousandths_have_three_decimals(void)
+{
+  static const struct {
+    gint64 milli;
+    const char *sample;
+  } cases[] = {
+      {0, "n 0.000\n"},
+      {1, "n 0.001\n"},
+      {-1, "n -0.001\n"},
+      {999, "n 0.999\n"},
+      {1000, "n 1.000\n"},
+      {-1500, "n -1.500\n"},
+      {1426535612045, "n 1426535612.045\n"},
+      {G_MININT64, "n -9223372036854775.808\n"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    tide_metrics_text_milli(text, "n", "", cases[i].milli);
+    g_assert_cmpstr(text->str, ==, cases[i].sample);
+  }
+}
+
+static void
+test_histogram_buckets_are_cumulative(void)
+{
+  static const double bounds[] = {0.005, 0.1, 1, 10};
+  TideMetrics *metrics = tide_metrics_new();
+  TideHistogram *first = tide_metrics_histogram(metrics, "tidemark_h_seconds", "H.", "op=\"put\"", bounds, 4);
+  TideHistogram *second = tide_metrics_histogram(metrics, "tidemark_h_seconds", "H.", "op=\"put\"", bounds, 4);
+  tide_histogram_observe(first, 0.001);
+  tide_histogram_observe(first, 0.005); /* equal to a bound: belongs below it */
+  tide_histogram_observe(second, 0.25);
+  tide_histogram_observe(second, 100);
+  tide_histogram_observe(second, 0.0 / 0.0); /* NaN counts nowhere */
+  assert_rendered(metrics, "# HELP tidemark_h_seconds H.\n"
+                           "# TYPE tidemark_h_seconds histogram\n"
+                           "tidemark_h_seconds_bucket{op=\"put\",le=\"0.005\"} 2\n"
+                           "tidemark_h_seconds_bucket{op=\"put\",le=\"0.1\"} 2\n"
+                           "tidemark_h_seconds_bucket{op=\"put\",le=\"1\"} 3\n"
+                           "tidemark_h_seconds_bucket{op=\"put\",le=\"10\"} 3\n"
+                           "tidemark_h_seconds_bucket{op=\"put\",le=\"+Inf\"} 4\n"
+                           "tidemark_h_seconds_sum{op=\"put\"} 100.256\n"
+                           "tidemark_h_seconds_count{op=\"put\"} 4\n");
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_h_seconds", NULL), ==, 4);
+  tide_metrics_free(metrics);
+}
+
+static void
+test_histogram_without_labels_has_no_stray_comma(void)
+{
+  static const double bounds[] = {1};
+  TideMetrics *metrics = tide_metrics_new();
+  tide_histogram_observe(tide_metrics_histogram(metrics, "h", "H.", NULL, bounds, 1), 0.5);
+  assert_rendered(metrics, "# HELP h H.\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 1\n"
+                           "h_sum 0.5\nh_count 1\n");
+  tide_metrics_free(metrics);
+}
+
+static void
+test_label_values_are_escaped(void)
+{
+  static const struct {
+    const char *value, *label;
+  } cases[] = {
+      {"metrics", "topic=\"metrics\""},     {"", "topic=\"\""},
+      {"a\"b", "topic=\"a\\\"b\""},         {"a\\b", "topic=\"a\\\\b\""},
+      {"a\nb", "topic=\"a\\nb\""},          {"x\"} 1\nevil_total 9", "topic=\"x\\\"} 1\\nevil_total 9\""},
+      {"Z\xc3\xbc", "topic=\"Z\xc3\xbc\""}, {"a\xff", "topic=\"a\xEF\xBF\xBD\""},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *label = tide_metrics_label("topic", cases[i].value);
+    g_assert_cmpstr(label, ==, cases[i].label);
+  }
+}
+
+static void
+test_names_that_prometheus_takes(void)
+{
+  static const char *const valid[] = {"tidemark_messages_total", "_a", "a:b", "A9"};
+  static const char *const invalid[] = {"", "9a", "a-b", "a b", "a{", "\xc3\xbc"};
+  for (gsize i = 0; i < G_N_ELEMENTS(valid); i++)
+    g_assert_true(tide_metrics_name_is_valid(valid[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS(invalid); i++)
+    g_assert_false(tide_metrics_name_is_valid(invalid[i]));
+}
+
+static void
+test_one_name_cannot_have_two_types(void)
+{
+  if (g_test_subprocess()) {
+    TideMetrics *metrics = tide_metrics_new();
+    tide_metrics_counter(metrics, "tidemark_x", "X.", NULL);
+    tide_metrics_gauge(metrics, "tidemark_x", "X.", NULL);
+    tide_metrics_free(metrics);
+    return;
+  }
+  g_test_trap_subprocess(NULL, 0, 0);
+  g_test_trap_assert_failed();
+  g_test_trap_assert_stderr("*'tidemark_x'*two types*");
+}
+
+static void
+test_a_dropped_gauge_is_gone_and_its_pointer_still_safe(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideGauge *lag = tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"");
+  TideGauge *other = tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"1\"");
+  g_assert_true(tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"") == lag);
+  tide_gauge_set(lag, 5);
+  tide_gauge_add(other, 6);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_lag", NULL), ==, 11);
+
+  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"0\"");
+  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"77\"");
+  tide_metrics_drop_gauge(metrics, "tidemark_unknown", NULL);
+  tide_gauge_set(lag, 9); /* a thread that was late */
+  assert_rendered(metrics, "# HELP tidemark_lag Lag.\n# TYPE tidemark_lag gauge\ntidemark_lag{partition=\"1\"} 6\n");
+
+  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"1\"");
+  assert_rendered(metrics, ""); /* no family without a sample */
+  g_assert_true(tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"") == lag);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_lag", "partition=\"0\""), ==, 9);
+  tide_metrics_free(metrics);
+}
+
+static void
+test_sum_takes_a_part_of_the_labels(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"a\",partition=\"1\""), 1);
+  tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"a\",partition=\"11\""), 10);
+  tide_counter_add(tide_metrics_counter(metrics, "c_total", "C.", "topic=\"b\",partition=\"1\""), 100);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "c_total", NULL), ==, 111);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "c_total", "topic=\"a\""), ==, 11);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "c_total", "partition=\"1\""), ==, 101);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "unknown_total", NULL), ==, 0);
+  tide_metrics_free(metrics);
+}
+
+#define N_THREADS 4
+#define N_EVENTS 20000
+
+static const double event_bounds[] = {0.25, 0.75};
+
+static void
+count_events(gpointer data)
+{
+  TideMetrics *metrics = data;
+  TideCounter *counter = tide_metrics_counter(metrics, "tidemark_events_total", "Events.", NULL);
+  TideHistogram *histogram = tide_metrics_histogram(metrics, "tidemark_event_size", "Sizes.", NULL, event_bounds, 2);
+  TideGauge *gauge = tide_metrics_gauge(metrics, "tidemark_in_flight", "In flight.", NULL);
+  for (guint i = 0; i < N_EVENTS; i++) {
+    tide_counter_inc(counter);
+    tide_histogram_observe(histogram, i % 2 == 0 ? 0.0 : 1.0);
+    tide_gauge_add(gauge, i % 2 == 0 ? 2 : -1);
+  }
+}
+
+static void
+test_threads_lose_no_event_while_it_is_scraped(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideThread *threads[N_THREADS];
+  for (guint i = 0; i < N_THREADS; i++)
+    threads[i] = tide_thread_start("counting", count_events, metrics);
+  guint64 last = 0;
+  for (guint i = 0; i < 50; i++) {
+    g_autofree char *text = tide_metrics_render(metrics);
+    g_assert_nonnull(text);
+    guint64 now = tide_metrics_sum(metrics, "tidemark_events_total", NULL);
+    g_assert_cmpuint(now, >=, last); /* a counter never goes back */
+    last = now;
+  }
+  for (guint i = 0; i < N_THREADS; i++)
+    tide_thread_join(threads[i]);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_events_total", NULL), ==, N_THREADS * N_EVENTS);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_event_size", NULL), ==, N_THREADS * N_EVENTS);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_in_flight", NULL), ==, N_THREADS * N_EVENTS / 2);
+  g_autofree char *text = tide_metrics_render(metrics);
+  g_assert_nonnull(strstr(text, "tidemark_event_size_sum 40000\n"));
+  tide_metrics_free(metrics);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/metrics/text/counters-and-gauges", test_counters_and_gauges_look_as_prometheus_wants);
+  g_test_add_func("/metrics/text/thousandths-have-three-decimals", test_thousandths_have_three_decimals);
+  g_test_add_func("/metrics/text/histogram-buckets-are-cumulative", test_histogram_buckets_are_cumulative);
+  g_test_add_func("/metrics/text/no-stray-comma-without-labels", test_histogram_without_labels_has_no_stray_comma);
+  g_test_add_func("/metrics/label/values-are-escaped", test_label_values_are_escaped);
+  g_test_add_func("/metrics/name/as-prometheus-takes-them", test_names_that_prometheus_takes);
+  g_test_add_func("/metrics/name/cannot-have-two-types", test_one_name_cannot_have_two_types);
+  g_test_add_func("/metrics/gauge/dropped-is-gone-and-safe", test_a_dropped_gauge_is_gone_and_its_pointer_still_safe);
+  g_test_add_func("/metrics/sum/takes-a-part-of-the-labels", test_sum_takes_a_part_of_the_labels);
+  g_test_add_func("/metrics/threads/lose-no-event-while-scraped", test_threads_lose_no_event_while_it_is_scraped);
+  return g_test_run();
+}
