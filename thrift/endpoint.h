@@ -1,0 +1,22 @@
+/* Where a gateway listens: "host:port", "[v6]:port" or "unix:/path". */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct TideEndpoint {
+  char *host;      /* owned; NULL for a Unix socket */
+  guint16 port;    /* 0 for a Unix socket */
+  char *unix_path; /* owned; NULL for TCP; at most 107 bytes, the kernel's limit */
+  char *text;      /* owned; as the operator wrote it: names it in logs and metrics */
+} TideEndpoint;
+
+#define TIDE_GATEWAY_DEFAULT_PORT 9090 /* hbase.regionserver.thrift.port */
+
+TideEndpoint *tide_endpoint_parse(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT; /* TIDE_ERROR_CONFIG */
+TideEndpoint *tide_endpoint_copy(const TideEndpoint *endpoint);
+void tide_endpoint_free(TideEndpoint *endpoint);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideEndpoint, tide_endpoint_free)
+
+G_END_DECLS

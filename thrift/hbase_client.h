@@ -1,0 +1,172 @@
+/* One connection to one HBase Thrift gateway (thrift2, THBaseService).
+ *
+ * Calls are synchronous and each has a deadline over the whole of it: name look-up, connect, send and reply. Any error
+ * of transport or protocol, and any deadline, closes the connection for good (tide_hbase_client_is_open() is FALSE
+ * after): a late reply can then never be taken for the next call's. Only TIDE_ERROR_GATEWAY and TIDE_ERROR_APPLICATION,
+ * and TIDE_ERROR_WRONG_SERVICE for a call that the gateway does not know, leave it open: there the gateway has
+ * answered. A connection that the gateway cut while it was idle is replaced before the next call is sent.
+ *
+ * Threads: one thread at a time. tide_hbase_client_cancel() alone may be called from any. */
+#pragma once
+
+#include "thrift/endpoint.h"
+#include "thrift/wire.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideHBaseClient TideHBaseClient;
+
+typedef struct TideWireMode {
+  TideFraming framing;
+  TideWireProtocol protocol;
+} TideWireMode;
+
+/* Call once in main, before any thread: see generated_types.h. */
+void tide_hbase_client_init_types(void);
+
+TideHBaseClient *tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMode mode); /* copies @endpoint */
+void tide_hbase_client_free(TideHBaseClient *client);                                    /* closes; NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideHBaseClient, tide_hbase_client_free)
+
+/* Opens a connection; a no-op when open. Each call does so by itself. Errors: CONNECT (also when the deadline passed:
+ * nothing was sent), CANCELLED. */
+gboolean tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
+void tide_hbase_client_close(TideHBaseClient *client);
+const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
+
+/* Makes the running call, and every later one, fail with TIDE_ERROR_CANCELLED. Threads: any. */
+void tide_hbase_client_cancel(TideHBaseClient *client);
+
+/**
+ * tide_hbase_client_put_multiple: send @n_puts puts, encoded by put_encoder.h, as one call, and wait for its reply.
+ * @parts: runs of encoded puts, sent one after the other without being joined first (one system call for up to IOV_MAX)
+ * Returns: TRUE when the gateway acknowledged every row. Else the error tells: CONNECT means nothing was sent;
+ *     GATEWAY and APPLICATION that the call has ended, with some rows possibly written; all others that the outcome is
+ *     unknown and the gateway may still be working on it (tide_error_outcome_unknown()).
+ */
+gboolean tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const TideBytes *parts, gsize n_parts,
+                                        guint32 n_puts, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* One cell of a result; the bytes are borrowed from the reply's buffer. */
+typedef struct TideResultCell {
+  TideBytes family;
+  TideBytes qualifier;
+  TideBytes value;
+  gint64 timestamp_ms;
+} TideResultCell;
+
+/* One row of a result, borrowed: valid only inside the callback. */
+typedef struct TideResultRow {
+  TideBytes row;
+  const TideResultCell *cells;
+  gsize n_cells;
+} TideResultRow;
+
+/* Return FALSE to stop early. It must not call the same client: that would overwrite the reply it reads. */
+typedef gboolean (*TideRowFunc)(const TideResultRow *row, gpointer data);
+
+typedef struct TideScanRequest {
+  TideBytes start_row; /* inclusive; empty: from the table's start (or end, when reversed) */
+  TideBytes stop_row;  /* exclusive; empty: to the end */
+  TideBytes family;    /* empty: all families */
+  gint64 min_time_ms;  /* with max_time_ms: cell time range [min, max); both 0: none */
+  gint64 max_time_ms;
+  gint64 limit_rows;    /* 0: none */
+  guint32 caching_rows; /* rows asked for in one call; 0: 500 */
+  gint32 max_versions;  /* 0: 1 */
+  gboolean reversed;
+} TideScanRequest;
+
+/**
+ * tide_hbase_client_scan: stream rows to @func.
+ * @timeout_ms: for each call to the gateway, not for the whole scan.
+ * @ret_rows: rows handed to @func.
+ */
+gboolean tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanRequest *request,
+                                gint64 timeout_ms, TideRowFunc func, gpointer data, guint64 *ret_rows,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A single row; @func is called once when the row exists. @ret_found may be NULL. */
+gboolean tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us,
+                               TideRowFunc func, gpointer data, gboolean *ret_found,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef struct TideRegion {
+  TideBytes start_key; /* owned; empty for the first region */
+  TideBytes end_key;   /* owned; empty for the last */
+  char *server;        /* owned: "host:port" */
+} TideRegion;
+
+void tide_region_free(TideRegion *region);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRegion, tide_region_free)
+
+/* The table's regions in order of start keys, without replicas and offline parents; an empty array when the table does
+ * not exist (the gateway gives no error). Ownership: (transfer full) (element-type TideRegion). */
+GPtrArray *tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef enum TideCompression {
+  TIDE_COMPRESSION_LZO = 0, /* values: TCompressionAlgorithm */
+  TIDE_COMPRESSION_GZ = 1,
+  TIDE_COMPRESSION_NONE = 2,
+  TIDE_COMPRESSION_SNAPPY = 3,
+  TIDE_COMPRESSION_LZ4 = 4,
+  TIDE_COMPRESSION_BZIP2 = 5,
+  TIDE_COMPRESSION_ZSTD = 6,
+} TideCompression;
+
+/* A column family's settings; 0 or -1 as said leaves HBase's default. */
+typedef struct TideFamilySettings {
+  char *name;              /* owned */
+  int compression;         /* TideCompression; -1: default */
+  int bloom_filter;        /* 0 none, 1 row, 2 rowcol; -1: default */
+  int data_block_encoding; /* TDataBlockEncoding; -1: default */
+  gint32 block_size_bytes; /* 0: default */
+  gint32 max_versions;     /* 0: default */
+  gint32 time_to_live_s;   /* 0: for ever */
+  int in_memory;           /* 0, 1; -1: default */
+} TideFamilySettings;
+
+typedef struct TideAttribute {
+  TideBytes name;  /* owned */
+  TideBytes value; /* owned */
+} TideAttribute;
+
+typedef struct TideTableDescription {
+  char *name;          /* owned: "TABLE" or "ns:TABLE" */
+  GPtrArray *families; /* owned (element-type TideFamilySettings) */
+  GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
+} TideTableDescription;
+
+TideFamilySettings *tide_family_settings_new(const char *name); /* every setting at "default" */
+void tide_family_settings_free(TideFamilySettings *family);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
+TideTableDescription *tide_table_description_new(const char *name);
+void tide_table_description_add_attribute(TideTableDescription *description, TideBytes name, TideBytes value);
+void tide_table_description_free(TideTableDescription *description);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
+
+gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
+                                        gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Errors: NOT_FOUND when there is no such table. Ownership: (transfer full). */
+TideTableDescription *tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us,
+                                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* @splits: (element-type TideBytes) (nullable). Errors: on a framed gateway with splits or attributes, fails before
+ * sending with TIDE_ERROR_UNAVAILABLE and the HBase shell's command in the text: that gateway takes its whole frame
+ * buffer for each key, and for each attribute's name and value (measured with HBase 2.6.1). */
+gboolean tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescription *description,
+                                        const GArray *splits, gint64 deadline_us,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_hbase_client_delete_table(TideHBaseClient *client, const char *table, gint64 deadline_us,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT; /* disables first */
+gboolean tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gint64 deadline_us,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT; /* no error when it exists */
+
+/* A cheap call that proves that the gateway answers: for idle connections, which the gateway cuts after 60 s. */
+gboolean tide_hbase_client_ping(TideHBaseClient *client, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

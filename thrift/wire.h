@@ -1,0 +1,42 @@
+/* The two Thrift wire protocols, as far as this project writes and reads them by hand.
+ *
+ * Both encode a struct independently of where it stands in the message, which is why a cell or a put can be encoded
+ * once and copied into any call. Writing appends to a TideBuffer; reading goes through TideWireReader, which never
+ * trusts a length: each is checked against the bytes left, nesting and element counts are limited, and nothing is
+ * allocated. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideWireProtocol {
+  TIDE_WIRE_BINARY,
+  TIDE_WIRE_COMPACT,
+} TideWireProtocol;
+
+typedef enum TideFraming {
+  TIDE_FRAMING_UNFRAMED,
+  TIDE_FRAMING_FRAMED,
+} TideFraming;
+
+const char *tide_wire_protocol_name(TideWireProtocol protocol); /* "binary", "compact" */
+const char *tide_framing_name(TideFraming framing);             /* "unframed", "framed" */
+
+/* Thrift's type ids as the binary protocol has them; the compact reader translates to these. */
+typedef enum TideWireType {
+  TIDE_WIRE_STOP = 0,
+  TIDE_WIRE_BOOL = 2,
+  TIDE_WIRE_BYTE = 3,
+  TIDE_WIRE_DOUBLE = 4,
+  TIDE_WIRE_I16 = 6,
+  TIDE_WIRE_I32 = 8,
+  TIDE_WIRE_I64 = 10,
+  TIDE_WIRE_STRING = 11, /* also binary */
+  TIDE_WIRE_STRUCT = 12,
+  TIDE_WIRE_MAP = 13,
+  TIDE_WIRE_SET = 14,
+  TIDE_WIRE_LIST = 15,
+} TideWireType;
+
+G_END_DECLS
