@@ -1,0 +1,33 @@
+/* Field names as small numbers. The configuration interns the names it uses first (they get 0, 1, 2, ...); each consumer
+ * thread then works on its own copy and adds the names that it meets, so that nothing is shared. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef guint32 TideNameId;
+#define TIDE_NAME_NONE G_MAXUINT32
+
+/* A sender that invents names must not fill the memory: beyond these, names have no number and only cost speed. */
+#define TIDE_FIELD_NAMES_MAX 65536u
+#define TIDE_FIELD_NAMES_MAX_BYTES (4u * 1024 * 1024)
+
+typedef struct TideFieldNames TideFieldNames;
+
+TideFieldNames *tide_field_names_new(void);
+TideFieldNames *tide_field_names_copy(const TideFieldNames *names); /* same ids */
+void tide_field_names_free(TideFieldNames *names);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFieldNames, tide_field_names_free)
+
+/* The number of @name, added when new; TIDE_NAME_NONE when the table is full. Threads: the owner's only. */
+TideNameId tide_field_names_intern(TideFieldNames *names, TideBytes name);
+TideNameId tide_field_names_find(const TideFieldNames *names, TideBytes name); /* TIDE_NAME_NONE when unknown */
+TideBytes tide_field_names_text(const TideFieldNames *names, TideNameId id);
+guint32 tide_field_names_count(const TideFieldNames *names);
+
+/* What the record itself offers under reserved names: "$key", "$topic", "$partition", "$offset", "$timestamp" (epoch ms)
+ * and "$header.NAME". They become fields of the reading only where the configuration names them. */
+gboolean tide_field_name_is_of_record(TideBytes name);
+
+G_END_DECLS

@@ -1,0 +1,304 @@
+/* Ranges of keys for fields and times, and split points. */
+#include "model/key_hash.h"
+#include "model/key_part.h"
+#include "util/error.h"
+
+#define SPLIT_HASH_BYTES 8u /* of a hash, as many as split points are computed with: 64 bits */
+
+void
+tide_key_range_clear(TideKeyRange *range)
+{
+  tide_buffer_clear_memory(&range->start);
+  tide_buffer_clear_memory(&range->stop);
+}
+
+/* A plan being made: the beginnings of the ranges, all of the same parts, one for each salt. */
+typedef struct Plan {
+  TideReading reading; /* the fields given, and a moment within the times wanted */
+  gint64 first_ns;     /* both inclusive, not negative */
+  gint64 last_ns;
+  GArray *prefixes; /* owned (element-type TideBuffer) */
+  GArray *ranges;   /* owned (element-type TideKeyRange) */
+} Plan;
+
+static void
+clear_prefix(gpointer prefix)
+{
+  tide_buffer_clear_memory(prefix);
+}
+
+static GArray *
+new_prefixes(void)
+{
+  GArray *prefixes = g_array_new(FALSE, TRUE, sizeof(TideBuffer));
+  g_array_set_clear_func(prefixes, clear_prefix);
+  return prefixes;
+}
+
+static void
+clear_range(gpointer range)
+{
+  tide_key_range_clear(range);
+}
+
+/* Whether every moment wanted makes the same bytes. */
+static gboolean
+time_is_given(const Plan *plan, const TideKeyPart *part)
+{
+  gint64 unit_ns = tide_key_unit_ns(part->unit);
+  return plan->first_ns / unit_ns == plan->last_ns / unit_ns;
+}
+
+static gboolean
+is_given(const Plan *plan, const TideKeyPart *part)
+{
+  switch (part->kind) {
+  case TIDE_KEY_LITERAL:
+    return TRUE;
+  case TIDE_KEY_FIELD: {
+    const TideField *field = tide_reading_field(&plan->reading, part->field);
+    return field != NULL && field->kind != TIDE_VALUE_NULL;
+  }
+  case TIDE_KEY_TIME:
+    return time_is_given(plan, part);
+  case TIDE_KEY_HASH:
+  case TIDE_KEY_SALT:
+    for (gsize i = 0; i < part->n_of; i++)
+      if (!is_given(plan, &part->of[i]))
+        return FALSE;
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+extend_prefixes(Plan *plan, const TideKeyPart *part, GError **error)
+{
+  g_auto(TideBuffer) bytes = {0};
+  TideReject reject;
+  if (!tide_key_part_append(part, &plan->reading, &bytes, &reject)) {
+    g_autofree char *text = tide_reject_describe(&reject);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no row key can be made of the fields given: %s", text);
+    return FALSE;
+  }
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    tide_buffer_append_bytes(&g_array_index(plan->prefixes, TideBuffer, i), tide_buffer_bytes(&bytes));
+  return TRUE;
+}
+
+/* Each prefix goes on with each of the salts. */
+static void
+fan_out(Plan *plan, const TideKeyPart *part)
+{
+  GArray *longer = new_prefixes();
+  for (guint i = 0; i < plan->prefixes->len; i++) {
+    for (guint32 salt = 0; salt < part->modulo; salt++) {
+      TideBuffer prefix = {0};
+      tide_buffer_append_bytes(&prefix, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+      tide_key_part_append_salt(part, salt, &prefix);
+      g_array_append_val(longer, prefix);
+    }
+  }
+  g_array_unref(plan->prefixes);
+  plan->prefixes = longer;
+}
+
+static TideKeyRange *
+add_range(Plan *plan, TideBytes prefix)
+{
+  TideKeyRange range = {0};
+  tide_buffer_append_bytes(&range.start, prefix);
+  tide_buffer_append_bytes(&range.stop, prefix);
+  g_array_append_val(plan->ranges, range);
+  return &g_array_index(plan->ranges, TideKeyRange, plan->ranges->len - 1);
+}
+
+/* Turns @bytes into the first key behind all that begin with it; empty when there is none. */
+static void
+step_behind(TideBuffer *bytes)
+{
+  while (bytes->len > 0 && bytes->data[bytes->len - 1] == 0xff)
+    bytes->len--;
+  if (bytes->len > 0)
+    bytes->data[bytes->len - 1]++;
+}
+
+/* All keys that begin with a prefix. */
+static void
+add_prefix_ranges(Plan *plan)
+{
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    step_behind(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop);
+}
+
+/* The prefixes are whole keys: the next possible key is one byte longer. */
+static void
+add_single_rows(Plan *plan)
+{
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    tide_buffer_append_byte(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop,
+                            0);
+}
+
+/* The number behind the last one always fits its digits: 64 bits of nanoseconds end in 2262, 10 digits of
+ * seconds in 2286. */
+static void
+add_time_ranges(Plan *plan, const TideKeyPart *part)
+{
+  guint64 at_first = tide_key_part_time_number(part, plan->first_ns);
+  guint64 at_last = tide_key_part_time_number(part, plan->last_ns);
+  for (guint i = 0; i < plan->prefixes->len; i++) {
+    TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+    tide_key_part_append_time_number(part, MIN(at_first, at_last), &range->start);
+    tide_key_part_append_time_number(part, MAX(at_first, at_last) + 1, &range->stop);
+  }
+}
+
+static gboolean
+walk(Plan *plan, const TideRowKey *key, GError **error)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (is_given(plan, part)) {
+      if (!extend_prefixes(plan, part, error))
+        return FALSE;
+    } else if (part->kind == TIDE_KEY_SALT) {
+      fan_out(plan, part);
+    } else if (part->kind == TIDE_KEY_TIME) {
+      add_time_ranges(plan, part);
+      return TRUE;
+    } else {
+      add_prefix_ranges(plan);
+      return TRUE;
+    }
+  }
+  add_single_rows(plan);
+  return TRUE;
+}
+
+GArray *
+tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns, GError **error)
+{
+  Plan plan = {.reading = *reading, .first_ns = MAX(from_ns, 0)};
+  plan.ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
+  g_array_set_clear_func(plan.ranges, clear_range);
+  if (to_ns <= plan.first_ns)
+    return plan.ranges;
+
+  plan.last_ns = to_ns - 1;
+  plan.reading.event_time_ns = plan.first_ns;
+  plan.prefixes = new_prefixes();
+  g_array_set_size(plan.prefixes, 1);
+  gboolean is_made = walk(&plan, key, error);
+  g_array_unref(plan.prefixes);
+  if (!is_made)
+    g_clear_pointer(&plan.ranges, g_array_unref);
+  return plan.ranges;
+}
+
+static gboolean
+is_made_of_time(const TideKeyPart *part)
+{
+  for (gsize i = 0; i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_TIME)
+      return TRUE;
+  return FALSE;
+}
+
+int
+tide_row_key_time_order(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind == TIDE_KEY_TIME)
+      return part->reversed ? -1 : 1;
+    if (part->kind == TIDE_KEY_HASH && is_made_of_time(part))
+      return 0; /* no two moments share a prefix */
+  }
+  return 0;
+}
+
+static void
+add_split(GArray *splits, const TideBuffer *point)
+{
+  TideBytes split = tide_bytes(g_memdup2(point->data, point->len), point->len);
+  g_array_append_val(splits, split);
+}
+
+static void
+split_salt(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
+{
+  guint64 n = n_regions == 0 ? part->modulo : MIN(n_regions, part->modulo);
+  for (guint64 i = 1; i < n; i++) {
+    g_auto(TideBuffer) point = {0};
+    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
+    tide_key_part_append_salt(part, (guint32)(i * part->modulo / n), &point);
+    add_split(splits, &point);
+  }
+}
+
+/* Appends a point of the hash's space as the key writes it, without zeros at the end: they change nothing in
+ * the order. */
+static void
+append_hash_point(const TideKeyPart *part, guint64 number, guint32 n_bytes, TideBuffer *out)
+{
+  guint8 bytes[SPLIT_HASH_BYTES];
+  for (guint32 i = n_bytes; i > 0; i--, number >>= 8)
+    bytes[i - 1] = (guint8)number;
+  while (n_bytes > 1 && bytes[n_bytes - 1] == 0)
+    n_bytes--;
+  g_autofree char *hex = tide_bytes_hex(tide_bytes(bytes, n_bytes));
+  if (part->binary)
+    tide_buffer_append(out, bytes, n_bytes);
+  else
+    tide_buffer_append(out, hex, strlen(hex));
+}
+
+static void
+split_hash(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
+{
+  guint32 n_bytes = MIN(part->hash_bytes, SPLIT_HASH_BYTES);
+  unsigned __int128 space = (unsigned __int128)1 << (8 * n_bytes);
+  guint64 n = space < n_regions ? (guint64)space : n_regions;
+  for (guint64 i = 1; i < n; i++) {
+    g_auto(TideBuffer) point = {0};
+    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
+    append_hash_point(part, (guint64)(space * i / n), n_bytes, &point);
+    add_split(splits, &point);
+  }
+}
+
+GArray *
+tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
+{
+  GArray *splits = g_array_new(FALSE, TRUE, sizeof(TideBytes));
+  g_auto(TideBuffer) prefix = {0};
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    switch (part->kind) {
+    case TIDE_KEY_LITERAL:
+      tide_buffer_append_bytes(&prefix, part->literal);
+      continue;
+    case TIDE_KEY_SALT:
+      split_salt(part, n_regions, &prefix, splits);
+      return splits;
+    case TIDE_KEY_HASH:
+      split_hash(part, n_regions, &prefix, splits);
+      return splits;
+    case TIDE_KEY_FIELD:
+    case TIDE_KEY_TIME:
+      return splits;
+    }
+  }
+  return splits;
+}
+
+void
+tide_splits_free(GArray *splits)
+{
+  if (splits == NULL)
+    return;
+  for (guint i = 0; i < splits->len; i++)
+    g_free((gpointer)g_array_index(splits, TideBytes, i).data);
+  g_array_unref(splits);
+}

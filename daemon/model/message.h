@@ -1,0 +1,23 @@
+/* One record as Kafka delivered it; everything borrowed and valid until the next poll. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideMessage TideMessage;
+
+struct TideMessage {
+  TideBytes topic;
+  gint32 partition;
+  gint64 offset;
+  gint64 timestamp_ms; /* the record's own time (create or append time); -1 when it has none */
+  TideBytes key;       /* empty when absent */
+  TideBytes value;
+  gboolean has_value;  /* FALSE: a tombstone */
+  /* The last header called @name; NULL where there are no headers. */
+  gboolean (*find_header)(const TideMessage *message, const char *name, TideBytes *ret_value);
+  gconstpointer headers; /* for find_header */
+};
+
+G_END_DECLS

@@ -1,0 +1,51 @@
+/* A reading: a flat list of named values and an event time. Nested objects are flattened with the declared separator;
+ * numbers keep the text they came with. All memory is the decoder's scratch, valid until its next message. */
+#pragma once
+
+#include "model/field_names.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideValueKind {
+  TIDE_VALUE_STRING, /* text: unescaped UTF-8 */
+  TIDE_VALUE_NUMBER, /* text: as it was written, e.g. 600.550 or 1e3 */
+  TIDE_VALUE_BOOL,   /* text: as declared by readings.booleans */
+  TIDE_VALUE_NULL,   /* text: empty */
+  TIDE_VALUE_JSON,   /* text: the raw JSON of an array or object */
+} TideValueKind;
+
+typedef struct TideField {
+  TideNameId name_id; /* TIDE_NAME_NONE when the name table is full: compare by name then */
+  TideValueKind kind;
+  TideBytes name;
+  TideBytes text;
+} TideField;
+
+typedef struct TideReading {
+  const TideField *fields;
+  guint32 n_fields;
+  const guint32 *known; /* by name id, for ids below n_known: 1 + the place in fields, 0 when absent */
+  guint32 n_known;      /* the names that the configuration uses */
+  guint32 index;        /* in its message, from 0 */
+  gint64 event_time_ns; /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
+} TideReading;
+
+/* NULL when absent. @name_id must be one that the configuration interned. */
+static inline const TideField *
+tide_reading_field(const TideReading *reading, TideNameId name_id)
+{
+  guint32 place = name_id < reading->n_known ? reading->known[name_id] : 0;
+  return place > 0 ? &reading->fields[place - 1] : NULL;
+}
+
+#define TIDE_NS_PER_MS G_GINT64_CONSTANT(1000000)
+
+/* Rounded towards the past, also before 1970: one rule for keys, cells and reads. */
+static inline gint64
+tide_ns_to_ms(gint64 ns)
+{
+  gint64 ms = ns / TIDE_NS_PER_MS;
+  return ns % TIDE_NS_PER_MS < 0 ? ms - 1 : ms;
+}
+
+G_END_DECLS

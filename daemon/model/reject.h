@@ -1,0 +1,51 @@
+/* Why a message or reading cannot be used. A value, not a GError: rejecting must not allocate, and each reason is a metric
+ * label, a header of the dead letter and a line in docs. */
+#pragma once
+
+#include "model/field_names.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideRejectReason {
+  TIDE_REJECT_NONE,
+  TIDE_REJECT_EMPTY,          /* the value has no bytes */
+  TIDE_REJECT_TOMBSTONE,      /* the value is NULL */
+  TIDE_REJECT_TOO_LARGE,      /* above readings.max_message_bytes */
+  TIDE_REJECT_PARSE,          /* not the declared format */
+  TIDE_REJECT_UTF8,
+  TIDE_REJECT_DEPTH,
+  TIDE_REJECT_TOO_MANY_FIELDS,
+  TIDE_REJECT_DUPLICATE_FIELD,
+  TIDE_REJECT_TYPE,           /* a value of a kind that is declared as reject */
+  TIDE_REJECT_NUMBER,         /* a number that cannot be kept exactly in the declared encoding */
+  TIDE_REJECT_MISSING_FIELD,  /* a key or time field is absent or null */
+  TIDE_REJECT_BAD_KEY,        /* a key part that is empty, too long, or holds the separator */
+  TIDE_REJECT_BAD_COLUMN,     /* a field that can name no column: its name is empty */
+  TIDE_REJECT_TIME_INVALID,   /* not in the declared time format */
+  TIDE_REJECT_TIME_IMPLAUSIBLE, /* outside of the plausibility window: seconds taken for milliseconds, ... */
+  TIDE_REJECT_TIME_FUTURE,    /* beyond the bound past the record's own time */
+  TIDE_REJECT_ROW_TOO_LONG,   /* row key above 32,767 bytes, HBase's limit */
+  TIDE_REJECT_NO_CELLS,       /* a row without cells would be refused by HBase */
+  TIDE_REJECT_CELL_TOO_LARGE, /* above hbase.max_cell_bytes */
+  TIDE_REJECT_N_REASONS,
+} TideRejectReason;
+
+typedef struct TideReject {
+  TideRejectReason reason;
+  TideBytes field;        /* borrowed: the field or table concerned; may be empty */
+  guint32 field_place;    /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
+  gint64 byte_position;   /* in the message, or -1 */
+  guint32 reading_index;  /* in the message, from 0 */
+  const char *detail;     /* string literal or NULL: "not a number", ... */
+} TideReject;
+
+/* The stable name: metric label `reason`, dead-letter header, documents. */
+const char *tide_reject_reason_name(TideRejectReason reason);
+
+/* Fills in @reject's field from its field_place. For the layer that has the names: the mapper, the mapping. */
+void tide_reject_resolve_field(TideReject *reject, const TideFieldNames *names);
+
+/* A sentence for people, control bytes escaped. Ownership: (transfer full). */
+char *tide_reject_describe(const TideReject *reject);
+
+G_END_DECLS

@@ -1,0 +1,38 @@
+/* A mapped row: the key and cells that one reading makes in one table, before it is encoded. Scratch memory of the
+ * mapping, valid until its next message. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+/* A column that was seen: constant parts of its cells, made once for each thread and table. */
+typedef struct TideColumn {
+  TideBytes family;
+  TideBytes qualifier;
+  TideBytes prefix; /* family and qualifier as wire bytes: put_encoder.h */
+  guint64 hash;     /* XXH3_64bits() of prefix: flow/unsettled.c computes it again from encoded cells */
+} TideColumn;
+
+static inline gboolean
+tide_column_equal(const TideColumn *a, const TideColumn *b)
+{
+  return a == b || (a->hash == b->hash && tide_bytes_equal(a->prefix, b->prefix));
+}
+
+typedef struct TideCell {
+  const TideColumn *column;
+  TideBytes value;
+  gint64 timestamp_ms; /* event time */
+} TideCell;
+
+typedef struct TideRow {
+  guint32 table_index; /* in the configuration's tables */
+  guint32 reading_index;
+  TideBytes key;
+  const TideCell *cells;
+  guint32 n_cells;
+  gint64 ttl_ms; /* 0: none */
+} TideRow;
+
+G_END_DECLS

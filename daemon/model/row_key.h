@@ -1,0 +1,149 @@
+/* The key language: a list of parts, compiled once when the configuration is loaded, evaluated for each reading without
+ * allocation. Pure: bytes in, bytes out.
+ *
+ * Two different readings never make one key, where "different" means: in the fields that stand in the key, and in the
+ * time at the resolution of its time parts. So that this holds, the compiler refuses lists in which the end of a field
+ * cannot be told, and a value is rejected that would hide where it ends. Padding is declared to be without meaning: 7 and
+ * 007 in a field padded with zeros are the same meter. A default is a value like any other. A salt, and a hash that is
+ * shorter than 16 bytes, only spread keys: they say nothing about identity. */
+#pragma once
+
+#include "model/reading.h"
+#include "model/reject.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideKeyPartKind {
+  TIDE_KEY_LITERAL,
+  TIDE_KEY_FIELD,
+  TIDE_KEY_TIME,
+  TIDE_KEY_HASH,
+  TIDE_KEY_SALT,
+} TideKeyPartKind;
+
+typedef enum TideKeyTimeUnit { TIDE_KEY_TIME_S, TIDE_KEY_TIME_MS, TIDE_KEY_TIME_US, TIDE_KEY_TIME_NS } TideKeyTimeUnit;
+
+typedef enum TideKeyHash {
+  TIDE_KEY_HASH_MD5,
+  TIDE_KEY_HASH_SHA1,
+  TIDE_KEY_HASH_SHA256,
+  TIDE_KEY_HASH_MURMUR3, /* x86 32 bit, seed 0 */
+  TIDE_KEY_HASH_XXH3,    /* 64 bit, seed 0, big-endian */
+  TIDE_KEY_HASH_CRC32,   /* zlib's */
+} TideKeyHash;
+
+/* What was declared: the configuration fills these, tide_row_key_compile() checks and copies them. */
+typedef struct TideKeyPartSpec TideKeyPartSpec;
+struct TideKeyPartSpec {
+  TideKeyPartKind kind;
+
+  TideBytes literal; /* LITERAL */
+
+  TideNameId field;     /* FIELD */
+  guint32 width_bytes;  /* FIELD: 0 none; the value is padded to it and rejected when longer. SALT: digits, 0: as many
+                         * as the largest number needs */
+  guint8 pad_byte;      /* FIELD with width */
+  gboolean pad_left;    /* FIELD with width: pad in front (numbers), else behind (names) */
+  TideBytes default_value; /* FIELD: used when the field is absent or null; with has_default */
+  gboolean has_default;
+
+  TideKeyTimeUnit unit;  /* TIME */
+  gboolean reversed;     /* TIME: Long.MAX - t: the newest sorts first */
+  gboolean binary;       /* TIME: 8 bytes big-endian instead of decimal text; HASH: raw bytes instead of hex */
+
+  TideKeyHash hash;      /* HASH, SALT */
+  guint32 hash_bytes;    /* HASH: how many of the digest's leading bytes; 0: all */
+  guint32 modulo;        /* SALT: the number of salts, at least 2 */
+  const TideKeyPartSpec *of; /* HASH, SALT: the parts hashed, joined: literals, fields and times, each as it would
+                              * stand in a key, with a byte 0x00 between one and the next */
+  gsize n_of;
+};
+
+#define TIDE_ROW_KEY_MAX_PARTS 32u /* in one list; more than any key in use has */
+#define TIDE_KEY_MAX_SALTS 4096u   /* each is a scan of its own, and a region */
+
+typedef struct TideRowKey TideRowKey;
+
+/**
+ * tide_row_key_compile: check @specs and make the compiled key. Copies everything.
+ * Errors: TIDE_ERROR_CONFIG with a sentence and the remedy; @ret_bad_part is the index of the part at fault.
+ *
+ * What is refused, beside values out of range:
+ * - a field without width that nothing delimits (no literal follows it directly), when another field without width comes
+ *   later: where the first ends could not be told
+ * - padding with a letter or digit, which would make one value of two (1 and 10), but for zeros in front of numbers
+ * - a key that holds neither a field nor the time outside of salts
+ * - a hash shorter than 16 bytes of a field that does not stand in the key itself: two values could make one key
+ * - a second salt; a hash or salt inside of another; a default that would be rejected as a value
+ */
+TideRowKey *tide_row_key_compile(const TideKeyPartSpec *specs, gsize n_specs, gsize *ret_bad_part, GError **error)
+    G_GNUC_WARN_UNUSED_RESULT;
+void tide_row_key_free(TideRowKey *key);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRowKey, tide_row_key_free)
+
+/**
+ * tide_row_key_append: append @reading's row key to @out.
+ * Returns: FALSE with @ret_reject filled, and @out as it was. A missing or null field without default is rejected with
+ *     its name (an absent one by its field_place only: tide_reject_resolve_field()), an empty or blank one too, one that
+ *     is longer than its width too, one that holds the literal that follows it too (two readings must never make one
+ *     key), and one with a NUL byte, which no text has. Times before 1970 have no place in the order and are rejected.
+ *     The whole key is at most 32,767 bytes.
+ * Threads: any. Allocates: only by growing @out.
+ */
+gboolean tide_row_key_append(const TideRowKey *key, const TideReading *reading, TideBuffer *out,
+                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The parts, for explain: what each contributed. @ret_ends: room for n_parts offsets, counted from the key's first byte,
+ * at which the parts end. */
+gsize tide_row_key_n_parts(const TideRowKey *key);
+char *tide_row_key_describe_part(const TideRowKey *key, const TideFieldNames *names, gsize part); /* (transfer full) */
+gboolean tide_row_key_append_parts(const TideRowKey *key, const TideReading *reading, TideBuffer *out, gsize *ret_ends,
+                                   TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the scheme says of itself in one line, stable: `field(host) "#" time(ms)`. (transfer full) */
+char *tide_row_key_describe(const TideRowKey *key, const TideFieldNames *names);
+
+/* Names of fields that the key uses; appended to @ids, without repeats. (element-type TideNameId) */
+void tide_row_key_fields(const TideRowKey *key, GArray *ids);
+
+/* As above, but only those whose value stands in the key: not those that are only hashed. (element-type TideNameId) */
+void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
+
+/* TRUE when the key's parts include the event time. */
+gboolean tide_row_key_has_time(const TideRowKey *key);
+
+#define TIDE_ROW_KEY_MAX_BYTES 32767 /* HConstants.MAX_ROW_LENGTH, Short.MAX_VALUE */
+
+/* One range of row keys, [start, stop). */
+typedef struct TideKeyRange {
+  TideBuffer start;
+  TideBuffer stop; /* empty: to the end of the table */
+} TideKeyRange;
+void tide_key_range_clear(TideKeyRange *range);
+
+/**
+ * tide_row_key_plan: the ranges that hold every key of (@reading's fields, time in [from, to)).
+ * @reading: the fields given; the parts in front of the first part that cannot be built from them make the prefix
+ * @from_ns, @to_ns: 0 and G_MAXINT64 when not bounded
+ * A salt whose input is not given makes one range for each of its values, in their order. A reversed time swaps the ends.
+ * Ranges may hold more rows than wanted (never fewer): the caller filters by decoded time. No range when @to_ns is not
+ * after @from_ns. Ownership: (transfer full), g_array_unref clears the ranges. (element-type TideKeyRange)
+ * Errors: TIDE_ERROR_DATA: a field given cannot stand in a key.
+ */
+GArray *tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Within one fixed prefix, whether later event times sort later (+1), earlier (-1: reversed time), or neither (0). */
+int tide_row_key_time_order(const TideRowKey *key);
+
+/* The event time in @row, rounded down to the unit of the key's finest time part. FALSE where the key has no time, or
+ * @row was not made by this key. */
+gboolean tide_row_key_read_time(const TideRowKey *key, TideBytes row, gint64 *ret_ns);
+
+/* Split points that spread the keys over @n_regions: for a leading salt at its values (at the most one region for each,
+ * and one for each when @n_regions is 0), for a leading hash even over its space; none for all else, and for 1 region.
+ * Literals in front are part of each point. (element-type TideBytes, owned: free with tide_splits_free) */
+GArray *tide_row_key_splits(const TideRowKey *key, guint32 n_regions);
+void tide_splits_free(GArray *splits);
+
+G_END_DECLS

@@ -1,0 +1,235 @@
+#include "model/time_spec.h"
+
+#include "model/calendar.h"
+#include "model/time_text.h"
+
+/* No sensor measures beyond it: what claims to is a number in the wrong unit, whatever the record's time
+ * says. */
+#define LATEST_EPOCH_MS G_GINT64_CONSTANT(7258118400000) /* 2200-01-01T00:00:00Z */
+
+/* A time of day is at most this much later than its record; beyond, it is taken for the day before. */
+#define TIME_OF_DAY_AHEAD_MAX_MS (12 * 60 * 60 * G_GINT64_CONSTANT(1000))
+
+/* One event time on its way. */
+typedef struct Attempt {
+  const TideTimeSpec *spec;
+  const TideReading *reading;
+  const TideMessage *message;
+  const TideField *field; /* the time's; NULL with TIDE_TIME_RECORD */
+  TideReject *ret_reject;
+} Attempt;
+
+static gboolean
+refuse(const Attempt *attempt, TideRejectReason reason, const TideField *field, const char *detail)
+{
+  *attempt->ret_reject = (TideReject){.reason = reason,
+                                      .field = field != NULL ? field->name : TIDE_BYTES_EMPTY,
+                                      .byte_position = -1,
+                                      .reading_index = attempt->reading->index,
+                                      .detail = detail};
+  return FALSE;
+}
+
+static gboolean
+refuse_absent(const Attempt *attempt, TideNameId name_id)
+{
+  refuse(attempt, TIDE_REJECT_MISSING_FIELD, NULL, "it is absent");
+  attempt->ret_reject->field_place = name_id + 1;
+  return FALSE;
+}
+
+static gboolean
+need_field(const Attempt *attempt, TideNameId name_id, const TideField **ret_field)
+{
+  const TideField *field = tide_reading_field(attempt->reading, name_id);
+  if (field == NULL)
+    return refuse_absent(attempt, name_id);
+  switch (field->kind) {
+  case TIDE_VALUE_STRING:
+  case TIDE_VALUE_NUMBER:
+    *ret_field = field;
+    return TRUE;
+  case TIDE_VALUE_NULL:
+    return refuse(attempt, TIDE_REJECT_MISSING_FIELD, field, "it is null");
+  case TIDE_VALUE_BOOL:
+  case TIDE_VALUE_JSON:
+    break;
+  }
+  return refuse(attempt, TIDE_REJECT_TIME_INVALID, field, "neither text nor a number");
+}
+
+static gboolean
+read_epoch(const Attempt *attempt, int decimals, gint64 *ret_ns)
+{
+  const char *detail = NULL;
+  switch (tide_time_text_read_epoch(attempt->field->text, decimals, ret_ns, &detail)) {
+  case TIDE_TIME_FAULT_NONE:
+    return TRUE;
+  case TIDE_TIME_FAULT_SYNTAX:
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+  case TIDE_TIME_FAULT_RANGE:
+    break;
+  }
+  return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, detail);
+}
+
+/* The moment of @local_s in the offset that the text carries, or in the declared zone. */
+static gboolean
+utc_of_local(const TideTimeSpec *spec, const TideTimeText *time, gint64 local_s, gint64 *ret_utc_s,
+             const char **ret_detail)
+{
+  if (time->has_offset) {
+    *ret_utc_s = local_s - time->offset_s;
+    return TRUE;
+  }
+  if (spec->zone == NULL) {
+    *ret_detail = "no offset from UTC in the text, and no zone is declared";
+    return FALSE;
+  }
+  *ret_detail = "a local time that the zone's clocks skip";
+  return tide_zone_utc_of_local(spec->zone, local_s, ret_utc_s);
+}
+
+/* The latest day on which this time of day is not after the record's time (with some allowance for clocks).
+ * So a reading of 23:59:58 that arrives just after midnight keeps its day. */
+static gboolean
+date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc_s, const char **ret_detail)
+{
+  const TideTimeSpec *spec = attempt->spec;
+  if (spec->zone == NULL) {
+    *ret_detail = "a time of day, and no zone is declared";
+    return FALSE;
+  }
+  if (attempt->message->timestamp_ms < 0) {
+    *ret_detail = "a time of day, and the record has no time to take the date from";
+    return FALSE;
+  }
+  gint64 record_s = attempt->message->timestamp_ms / 1000;
+  gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
+  gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s));
+  for (gint64 candidate = day + 1; candidate >= day - 1; candidate--) {
+    gint64 local_s = candidate * TIDE_SECONDS_PER_DAY + tide_time_text_local_s(time);
+    if (utc_of_local(spec, time, local_s, ret_utc_s, ret_detail) && *ret_utc_s <= record_s + ahead_s)
+      return TRUE;
+  }
+  return FALSE; /* only where the clocks skip a whole day */
+}
+
+/* @ret_date_s: the date in the declared field as seconds, 0 where the text has its own date. */
+static gboolean
+date_by_field(const Attempt *attempt, const TideTimeText *time, gint64 *ret_date_s)
+{
+  const TideField *field;
+  TideTimeText date;
+  const char *detail = NULL;
+  *ret_date_s = 0;
+  if (time->has_date)
+    return TRUE;
+  if (!need_field(attempt, attempt->spec->date_field, &field))
+    return FALSE;
+  if (!tide_time_text_read_pattern(field->text, attempt->spec->date_pattern, &date, &detail))
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, field, detail);
+  *ret_date_s = tide_day_of_seconds(tide_time_text_local_s(&date)) * TIDE_SECONDS_PER_DAY;
+  return TRUE;
+}
+
+static gboolean
+ns_of_calendar(const Attempt *attempt, const TideTimeText *time, gint64 *ret_ns)
+{
+  const char *detail = NULL;
+  gint64 utc_s = 0, date_s;
+  gboolean is_known;
+  if (!time->has_date && attempt->spec->date_field == TIDE_NAME_NONE) {
+    is_known = date_by_record(attempt, time, &utc_s, &detail);
+  } else {
+    if (!date_by_field(attempt, time, &date_s))
+      return FALSE;
+    is_known = utc_of_local(attempt->spec, time, date_s + tide_time_text_local_s(time), &utc_s, &detail);
+  }
+  if (!is_known)
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+  if (__builtin_mul_overflow(utc_s, G_GINT64_CONSTANT(1000000000), ret_ns) ||
+      __builtin_add_overflow(*ret_ns, time->nanosecond, ret_ns))
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "outside of the years 1677 to 2262");
+  return TRUE;
+}
+
+static gboolean
+read_record_time(const Attempt *attempt, gint64 *ret_ns)
+{
+  static const TideField record_time = {.name = {(const guint8 *)"$timestamp", 10}};
+  if (attempt->message->timestamp_ms < 0)
+    return refuse(attempt, TIDE_REJECT_MISSING_FIELD, &record_time, "the record has no time of its own");
+  if (__builtin_mul_overflow(attempt->message->timestamp_ms, TIDE_NS_PER_MS, ret_ns))
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, &record_time, "beyond the year 2262");
+  return TRUE;
+}
+
+static gboolean
+read_time(const Attempt *attempt, gint64 *ret_ns)
+{
+  const TideTimeSpec *spec = attempt->spec;
+  const char *detail = NULL;
+  TideTimeText time;
+  switch (spec->format) {
+  case TIDE_TIME_EPOCH_S:
+    return read_epoch(attempt, 0, ret_ns);
+  case TIDE_TIME_EPOCH_MS:
+    return read_epoch(attempt, 3, ret_ns);
+  case TIDE_TIME_EPOCH_US:
+    return read_epoch(attempt, 6, ret_ns);
+  case TIDE_TIME_EPOCH_NS:
+    return read_epoch(attempt, 9, ret_ns);
+  case TIDE_TIME_RFC3339:
+    if (!tide_time_text_read_rfc3339(attempt->field->text, &time, &detail))
+      break;
+    return ns_of_calendar(attempt, &time, ret_ns);
+  case TIDE_TIME_PATTERN:
+    if (!tide_time_text_read_pattern(attempt->field->text, spec->pattern, &time, &detail))
+      break;
+    return ns_of_calendar(attempt, &time, ret_ns);
+  case TIDE_TIME_RECORD:
+    return read_record_time(attempt, ret_ns);
+  }
+  return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+}
+
+static gboolean
+check_plausible(const Attempt *attempt, gint64 event_ms)
+{
+  const TideTimeSpec *spec = attempt->spec;
+  gint64 record_ms = attempt->message->timestamp_ms;
+  if (event_ms < 0)
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "before 1970: HBase has no negative times");
+  if (event_ms < spec->earliest_epoch_ms)
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
+                  "before the declared earliest time: is the unit right?");
+  if (event_ms >= LATEST_EPOCH_MS)
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
+  if (record_ms >= 0 && event_ms - record_ms > spec->max_future_ms)
+    return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
+                  "later than the record's time by more than the declared bound");
+  return TRUE;
+}
+
+gboolean
+tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message, gint64 *ret_ns,
+                    TideReject *ret_reject)
+{
+  Attempt attempt = {.spec = spec, .reading = reading, .message = message, .ret_reject = ret_reject};
+  gint64 ns;
+  if (spec->format != TIDE_TIME_RECORD && !need_field(&attempt, spec->field, &attempt.field))
+    return FALSE;
+  if (!read_time(&attempt, &ns) || !check_plausible(&attempt, tide_ns_to_ms(ns)))
+    return FALSE;
+  *ret_ns = ns;
+  return TRUE;
+}
+
+void
+tide_time_spec_clear(TideTimeSpec *spec)
+{
+  g_clear_pointer(&spec->pattern, g_free);
+  g_clear_pointer(&spec->date_pattern, g_free);
+  g_clear_pointer(&spec->zone, g_time_zone_unref);
+}

@@ -1,0 +1,53 @@
+/* How a reading's event time is read: from a field in a declared format, or from the record. */
+#pragma once
+
+#include "model/message.h"
+#include "model/reading.h"
+#include "model/reject.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideTimeFormat {
+  TIDE_TIME_EPOCH_S,
+  TIDE_TIME_EPOCH_MS,
+  TIDE_TIME_EPOCH_US,
+  TIDE_TIME_EPOCH_NS,
+  TIDE_TIME_RFC3339,
+  TIDE_TIME_PATTERN, /* yyyy MM dd HH mm ss SSS and literals, e.g. "yyyy-MM-dd HH:mm:ss.SSS" or "HH:mm:ss" */
+  TIDE_TIME_RECORD,  /* the Kafka record's own time */
+} TideTimeFormat;
+
+/* Set before start, then read-only; shared by all threads. */
+typedef struct TideTimeSpec {
+  TideNameId field; /* TIDE_NAME_NONE with TIDE_TIME_RECORD */
+  TideTimeFormat format;
+  char *pattern;        /* owned; with TIDE_TIME_PATTERN */
+  GTimeZone *zone;      /* owned; NULL: the text must carry its own offset, else the reading is rejected */
+  TideNameId date_field; /* where a time of day takes its date from; TIDE_NAME_NONE: from the record's time in @zone, as
+                          * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
+  char *date_pattern;   /* owned; with date_field: e.g. "yyyyMMdd" */
+  gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
+  gint64 max_future_ms;     /* an event later than the record's time plus this is rejected */
+} TideTimeSpec;
+
+/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them, digits
+ * of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No element may
+ * be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG. @ret_has_date: it names
+ * year, month and day. */
+gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/**
+ * tide_time_spec_read: the event time of @reading in nanoseconds since the epoch; never negative.
+ * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. Of a local
+ * time that happens twice (clocks go back) the first is taken; one that never happens is rejected; so is a leap second.
+ * A time in 2200 or later is implausible whatever the record's time.
+ * "Future" is judged against the record's time, so that a replay decides the same; a record without a time skips that.
+ * Returns: FALSE with @ret_reject filled (an absent field by its field_place only: tide_reject_resolve_field()).
+ * Threads: any. Allocates: nothing.
+ */
+gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
+                             gint64 *ret_ns, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+void tide_time_spec_clear(TideTimeSpec *spec);
+
+G_END_DECLS

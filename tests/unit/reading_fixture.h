@@ -1,0 +1,81 @@
+/* Readings made by hand, for the tests of what works on readings. */
+#pragma once
+
+#include "model/reading.h"
+#include "model/reject.h"
+
+#define READING_FIXTURE_MAX_FIELDS 64
+
+/* Its names are those that "the configuration uses": each name that was interned while it had no more than
+ * the maximum. */
+typedef struct ReadingFixture {
+  TideFieldNames *names; /* owned */
+  TideField fields[READING_FIXTURE_MAX_FIELDS];
+  guint32 known[READING_FIXTURE_MAX_FIELDS];
+  TideReading reading;
+} ReadingFixture;
+
+static inline void
+reading_fixture_init(ReadingFixture *fixture)
+{
+  memset(fixture, 0, sizeof *fixture);
+  fixture->names = tide_field_names_new();
+  fixture->reading.fields = fixture->fields;
+  fixture->reading.known = fixture->known;
+}
+
+static inline void
+reading_fixture_clear(ReadingFixture *fixture)
+{
+  tide_field_names_free(fixture->names);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ReadingFixture, reading_fixture_clear)
+
+static inline TideNameId
+reading_fixture_id(ReadingFixture *fixture, const char *name)
+{
+  TideNameId id = tide_field_names_intern(fixture->names, tide_bytes_of_string(name));
+  fixture->reading.n_known = MIN(tide_field_names_count(fixture->names), READING_FIXTURE_MAX_FIELDS);
+  return id;
+}
+
+/* Forgets the fields, keeps the names. */
+static inline void
+reading_fixture_reset(ReadingFixture *fixture)
+{
+  memset(fixture->known, 0, sizeof fixture->known);
+  fixture->reading.n_fields = 0;
+}
+
+/* Adds a field, or replaces the one of that name. @text is borrowed. */
+static inline void
+reading_fixture_set_bytes(ReadingFixture *fixture, const char *name, TideValueKind kind, TideBytes text)
+{
+  TideNameId id = reading_fixture_id(fixture, name);
+  guint32 place = fixture->known[id] > 0 ? fixture->known[id] - 1 : fixture->reading.n_fields++;
+  g_assert_cmpuint(place, <, READING_FIXTURE_MAX_FIELDS);
+  fixture->fields[place] =
+      (TideField){.name_id = id, .kind = kind, .name = tide_field_names_text(fixture->names, id), .text = text};
+  fixture->known[id] = place + 1;
+}
+
+static inline void
+reading_fixture_set(ReadingFixture *fixture, const char *name, const char *text)
+{
+  reading_fixture_set_bytes(fixture, name, TIDE_VALUE_STRING, tide_bytes_of_string(text));
+}
+
+static inline void
+reading_fixture_set_null(ReadingFixture *fixture, const char *name)
+{
+  reading_fixture_set_bytes(fixture, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
+}
+
+/* Compares as the shell prints bytes, so that a failure can be read. (GLib's g_assert_cmpmem takes lengths as int.) */
+static inline void
+assert_same_bytes(TideBytes got, TideBytes expected)
+{
+  g_autofree char *got_text = tide_bytes_printable(got);
+  g_autofree char *expected_text = tide_bytes_printable(expected);
+  g_assert_cmpstr(got_text, ==, expected_text);
+}

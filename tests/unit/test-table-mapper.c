@@ -1,0 +1,538 @@
+#include "model/table_mapper.h"
+#include "thrift/put_encoder.h"
+
+#include "allocation_counter.h"
+#include "key_schemes.h"
+
+#define EVENT_NS G_GINT64_CONSTANT(1426535612045999999)
+#define EVENT_MS G_GINT64_CONSTANT(1426535612045)
+
+/* A table, its mapper and a reading, with room for what is mapped. */
+typedef struct Fixture {
+  ReadingFixture reading;
+  TideTable *table;        /* owned */
+  TideTableMapper *mapper; /* owned */
+  TideNameId time_field;
+  TideBuffer scratch;
+  GArray *cells; /* (element-type TideCell) */
+  TideRow row;
+  gsize key_offset;
+  gsize key_len;
+  TideReject reject;
+} Fixture;
+
+static void
+fixture_init(Fixture *fixture, const TideKeyPartSpec *specs, gsize n_specs)
+{
+  memset(fixture, 0, sizeof *fixture);
+  key_scheme_fixture_init(&fixture->reading);
+  fixture->time_field = reading_fixture_id(&fixture->reading, "ts");
+  fixture->reading.reading.event_time_ns = EVENT_NS;
+  fixture->table = g_new0(TideTable, 1);
+  fixture->table->index = 5;
+  fixture->table->name = g_strdup("METRIC");
+  fixture->table->key = compile_key(specs, n_specs);
+  fixture->table->rules = g_array_new(FALSE, TRUE, sizeof(TideColumnRule));
+  fixture->cells = g_array_new(FALSE, FALSE, sizeof(TideCell));
+}
+
+static void
+fixture_clear(Fixture *fixture)
+{
+  tide_table_mapper_free(fixture->mapper);
+  tide_table_free(fixture->table);
+  g_array_unref(fixture->cells);
+  tide_buffer_clear_memory(&fixture->scratch);
+  reading_fixture_clear(&fixture->reading);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fixture, fixture_clear)
+
+static void
+use_host_and_time(Fixture *fixture)
+{
+  static const TideKeyPartSpec specs[] = {FIELD(HOST), LITERAL("#"), TIME(MS)};
+  fixture_init(fixture, specs, G_N_ELEMENTS(specs));
+}
+
+/* from: "*" */
+static TideColumnRule *
+add_remaining_rule(Fixture *fixture, const char *family)
+{
+  TideColumnRule rule = {.family = g_strdup(family), .all_remaining = TRUE};
+  g_array_append_val(fixture->table->rules, rule);
+  return &g_array_index(fixture->table->rules, TideColumnRule, fixture->table->rules->len - 1);
+}
+
+/* from: [field], or with @qualifier { field, as } */
+static TideColumnRule *
+add_named_rule(Fixture *fixture, const char *family, const char *field, const char *qualifier)
+{
+  TideColumnRule rule = {.family = g_strdup(family), .n_fields = 1};
+  rule.fields = g_new(TideNameId, 1);
+  rule.fields[0] = reading_fixture_id(&fixture->reading, field);
+  rule.qualifiers = g_new0(char *, 1);
+  rule.qualifiers[0] = g_strdup(qualifier);
+  g_array_append_val(fixture->table->rules, rule);
+  return &g_array_index(fixture->table->rules, TideColumnRule, fixture->table->rules->len - 1);
+}
+
+/* Limits of 0 stand for "large". */
+static void
+start_mapper(Fixture *fixture, TideMapperLimits limits)
+{
+  if (limits.max_cell_bytes == 0)
+    limits.max_cell_bytes = 10 * 1024 * 1024;
+  if (limits.max_row_bytes == 0)
+    limits.max_row_bytes = 10 * 1024 * 1024;
+  fixture->mapper =
+      tide_table_mapper_new(fixture->table, fixture->reading.names, fixture->time_field, TIDE_WIRE_COMPACT, limits);
+}
+
+/* One message of one reading. */
+static gboolean
+map(Fixture *fixture)
+{
+  tide_buffer_reset(&fixture->scratch);
+  g_array_set_size(fixture->cells, 0);
+  tide_table_mapper_begin_message(fixture->mapper);
+  fixture->reject = (TideReject){0};
+  return tide_table_mapper_map(fixture->mapper, &fixture->reading.reading, &fixture->scratch, fixture->cells,
+                               &fixture->row, &fixture->key_offset, &fixture->key_len, &fixture->reject);
+}
+
+/* "family:qualifier=value", joined by blanks, in the order of the cells. */
+static char *
+cells_text(const Fixture *fixture)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < fixture->cells->len; i++) {
+    const TideCell *cell = &g_array_index(fixture->cells, TideCell, i);
+    g_autofree char *family = tide_bytes_printable(cell->column->family);
+    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
+    g_autofree char *value = tide_bytes_printable(cell->value);
+    g_string_append_printf(text, "%s%s:%s=%s", i > 0 ? " " : "", family, qualifier, value);
+  }
+  return g_string_free(text, FALSE);
+}
+
+static void
+assert_maps_to(Fixture *fixture, const char *expected)
+{
+  g_assert_true(map(fixture));
+  g_autofree char *text = cells_text(fixture);
+  g_assert_cmpstr(text, ==, expected);
+  g_assert_cmpuint(fixture->row.n_cells, ==, fixture->cells->len);
+}
+
+static void
+assert_rejects(Fixture *fixture, TideRejectReason reason, const char *field)
+{
+  g_assert_false(map(fixture));
+  g_assert_cmpstr(tide_reject_reason_name(fixture->reject.reason), ==, tide_reject_reason_name(reason));
+  assert_same_bytes(fixture->reject.field, tide_bytes_of_string(field));
+  g_assert_cmpuint(fixture->scratch.len, ==, 0);
+  g_assert_cmpuint(fixture->cells->len, ==, 0);
+}
+
+static void
+test_reading_becomes_a_row(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "METRIC");
+  fixture.table->ttl_ms = 86400000;
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "server1.bbb.com");
+  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
+  reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "0.02");
+  reading_fixture_set(&fixture.reading, "MEM/FREE", "600,55");
+  fixture.reading.reading.index = 9;
+  assert_maps_to(&fixture, "METRIC:CPU/CPU1_USR=0.02 METRIC:MEM/FREE=600,55");
+  assert_same_bytes(tide_bytes(fixture.scratch.data + fixture.key_offset, fixture.key_len),
+                    TIDE_BYTES_LITERAL("server1.bbb.com#1426535612045"));
+  g_assert_cmpuint(fixture.row.table_index, ==, 5);
+  g_assert_cmpuint(fixture.row.reading_index, ==, 9);
+  g_assert_cmpint(fixture.row.ttl_ms, ==, 86400000);
+  for (guint i = 0; i < fixture.cells->len; i++)
+    g_assert_cmpint(g_array_index(fixture.cells, TideCell, i).timestamp_ms, ==, EVENT_MS);
+}
+
+/* Two rows of one message, one behind the other. */
+static void
+test_rows_are_appended(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "a");
+  reading_fixture_set(&fixture.reading, "v", "1");
+  g_assert_true(map(&fixture));
+  reading_fixture_set(&fixture.reading, "host", "b");
+  g_assert_true(tide_table_mapper_map(fixture.mapper, &fixture.reading.reading, &fixture.scratch, fixture.cells,
+                                      &fixture.row, &fixture.key_offset, &fixture.key_len, &fixture.reject));
+  g_assert_cmpuint(fixture.key_offset, ==, 15);
+  g_assert_cmpuint(fixture.row.n_cells, ==, 1);
+  assert_same_bytes(tide_buffer_bytes(&fixture.scratch), TIDE_BYTES_LITERAL("a#1426535612045b#1426535612045"));
+  reading_fixture_set(&fixture.reading, "host", "");
+  g_assert_false(tide_table_mapper_map(fixture.mapper, &fixture.reading.reading, &fixture.scratch, fixture.cells,
+                                       &fixture.row, &fixture.key_offset, &fixture.key_len, &fixture.reject));
+  g_assert_cmpuint(fixture.scratch.len, ==, 30);
+  g_assert_cmpuint(fixture.cells->len, ==, 2);
+}
+
+static void
+test_column_holds_its_wire_bytes(void)
+{
+  g_auto(Fixture) fixture;
+  g_auto(TideBuffer) expected = {0};
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "METRIC");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "CPU/CPU1_USR", "0.02");
+  g_assert_true(map(&fixture));
+  tide_column_prefix_append(TIDE_WIRE_COMPACT, &expected, TIDE_BYTES_LITERAL("METRIC"),
+                            TIDE_BYTES_LITERAL("CPU/CPU1_USR"));
+  const TideColumn *first = g_array_index(fixture.cells, TideCell, 0).column;
+  assert_same_bytes(first->prefix, tide_buffer_bytes(&expected));
+  g_assert_true(map(&fixture));
+  g_assert_true(g_array_index(fixture.cells, TideCell, 0).column == first); /* made once */
+}
+
+static void
+test_rest_is_what_no_other_rule_names(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  add_named_rule(&fixture, "P", "phase", NULL);
+  add_named_rule(&fixture, "P", "volts", "U");
+  add_named_rule(&fixture, "Q", "volts", NULL);
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "phase", "3");
+  reading_fixture_set(&fixture.reading, "volts", "230");
+  reading_fixture_set(&fixture.reading, "other", "x");
+  assert_maps_to(&fixture, "P:phase=3 P:U=230 Q:volts=230 M:other=x");
+}
+
+static void
+test_key_fields_are_repeated_only_when_asked(void)
+{
+  static const TideKeyPartSpec specs[] = {PADDED_LEFT(METER, 10, '0')};
+  for (int with_key_fields = 0; with_key_fields < 2; with_key_fields++) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture, specs, G_N_ELEMENTS(specs));
+    add_remaining_rule(&fixture, "M")->with_key_fields = with_key_fields;
+    start_mapper(&fixture, (TideMapperLimits){0});
+    reading_fixture_set(&fixture.reading, "meter", "987654");
+    reading_fixture_set(&fixture.reading, "ts", "1426535612045");
+    reading_fixture_set(&fixture.reading, "v", "1");
+    assert_maps_to(&fixture, with_key_fields ? "M:meter=987654 M:ts=1426535612045 M:v=1" : "M:v=1");
+  }
+}
+
+/* A named field is written whatever it is used for elsewhere. */
+static void
+test_named_key_field_is_written(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_named_rule(&fixture, "M", "host", "HOSTNAME");
+  add_named_rule(&fixture, "M", "ts", NULL);
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
+  reading_fixture_set(&fixture.reading, "v", "not named");
+  assert_maps_to(&fixture, "M:HOSTNAME=h M:ts=1426535612045");
+}
+
+/* It cannot be read back from the key. */
+static void
+test_field_that_is_only_hashed_is_written(void)
+{
+  static const TideKeyPartSpec of_user[] = {FIELD(USER)};
+  static const TideKeyPartSpec specs[] = {SALT(4, XXH3, of_user), FIELD(HOST)};
+  g_auto(Fixture) fixture;
+  fixture_init(&fixture, specs, G_N_ELEMENTS(specs));
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "user", "u");
+  assert_maps_to(&fixture, "M:user=u");
+}
+
+static void
+test_fields_of_the_record_are_written_only_when_named(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  add_named_rule(&fixture, "R", "$offset", "offset");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "$offset", "17");
+  reading_fixture_set(&fixture.reading, "$key", "k");
+  reading_fixture_set(&fixture.reading, "$header.id", "i");
+  reading_fixture_set(&fixture.reading, "$price", "9"); /* the sender's own */
+  assert_maps_to(&fixture, "R:offset=17 M:$price=9");
+}
+
+static void
+test_nulls_follow_the_rule(void)
+{
+  static const struct {
+    TideNullPolicy nulls;
+    const char *expected; /* NULL: rejected */
+  } cases[] = {
+      {TIDE_NULL_SKIP, "M:v=1"},
+      {TIDE_NULL_EMPTY, "M:gone= M:v=1"},
+      {TIDE_NULL_REJECT, NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Fixture) fixture;
+    use_host_and_time(&fixture);
+    add_remaining_rule(&fixture, "M")->nulls = cases[i].nulls;
+    start_mapper(&fixture, (TideMapperLimits){0});
+    reading_fixture_set(&fixture.reading, "host", "h");
+    reading_fixture_set_null(&fixture.reading, "gone");
+    reading_fixture_set(&fixture.reading, "v", "1");
+    if (cases[i].expected != NULL)
+      assert_maps_to(&fixture, cases[i].expected);
+    else
+      assert_rejects(&fixture, TIDE_REJECT_TYPE, "gone");
+  }
+}
+
+static void
+test_row_without_cells_is_rejected(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "ts", "1426535612045");
+  assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
+  reading_fixture_set_null(&fixture.reading, "v");
+  assert_rejects(&fixture, TIDE_REJECT_NO_CELLS, "METRIC");
+}
+
+static void
+test_missing_key_field_is_named(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "v", "1");
+  assert_rejects(&fixture, TIDE_REJECT_MISSING_FIELD, "host");
+}
+
+/* HBase counts 20 bytes, row key, family, qualifier and value. */
+static void
+test_cell_is_at_most_what_hbase_takes(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "MM");
+  start_mapper(&fixture, (TideMapperLimits){.max_cell_bytes = 20 + 15 + 2 + 3 + 100});
+  g_autofree char *largest = g_strnfill(100, 'x');
+  g_autofree char *too_large = g_strnfill(101, 'x');
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "val", largest);
+  g_assert_true(map(&fixture));
+  reading_fixture_set(&fixture.reading, "val", too_large);
+  assert_rejects(&fixture, TIDE_REJECT_CELL_TOO_LARGE, "val");
+}
+
+/* What the mapper lets pass must fit when it is encoded, and what does not fit at all must not pass. */
+static void
+test_row_fits_a_call(void)
+{
+  enum { MAX_ROW_BYTES = 1000 };
+  for (gsize len = 1; len < 2 * MAX_ROW_BYTES; len++) {
+    g_auto(Fixture) fixture;
+    g_auto(TideBuffer) put = {0};
+    use_host_and_time(&fixture);
+    add_remaining_rule(&fixture, "M");
+    start_mapper(&fixture, (TideMapperLimits){.max_row_bytes = MAX_ROW_BYTES});
+    g_autofree char *value = g_strnfill(len, 'x');
+    reading_fixture_set(&fixture.reading, "host", "h");
+    reading_fixture_set(&fixture.reading, "v", value);
+    if (!map(&fixture)) {
+      g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+      g_assert_cmpuint(len, >, MAX_ROW_BYTES - 200);
+      continue;
+    }
+    const TideCell *cell = &g_array_index(fixture.cells, TideCell, 0);
+    TideBytes key = tide_bytes(fixture.scratch.data + fixture.key_offset, fixture.key_len);
+    tide_put_head_append(TIDE_WIRE_COMPACT, &put, key, 1);
+    tide_cell_append(TIDE_WIRE_COMPACT, &put, cell->column->prefix, cell->value, cell->timestamp_ms);
+    tide_put_tail_append(TIDE_WIRE_COMPACT, &put, 1);
+    g_assert_cmpuint(put.len, <=, MAX_ROW_BYTES);
+  }
+}
+
+static void
+test_empty_name_is_rejected(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "", "1");
+  assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, "");
+  assert_rejects(&fixture, TIDE_REJECT_BAD_COLUMN, ""); /* also when it was met before */
+}
+
+static void
+test_two_fields_never_share_a_column(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  add_named_rule(&fixture, "M", "volts", "U");
+  add_named_rule(&fixture, "M", "tension", "U");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "volts", "230");
+  assert_maps_to(&fixture, "M:U=230");
+  reading_fixture_set(&fixture.reading, "U", "231");
+  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "U");
+  reading_fixture_reset(&fixture.reading);
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "U", "231");
+  assert_maps_to(&fixture, "M:U=231");
+  reading_fixture_set(&fixture.reading, "tension", "232");
+  assert_rejects(&fixture, TIDE_REJECT_DUPLICATE_FIELD, "tension");
+  reading_fixture_set_null(&fixture.reading, "tension"); /* it makes no cell */
+  assert_maps_to(&fixture, "M:U=231");
+}
+
+static void
+test_rules_that_say_the_same_write_once(void)
+{
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  add_remaining_rule(&fixture, "M");
+  add_remaining_rule(&fixture, "N");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "v", "1");
+  assert_maps_to(&fixture, "M:v=1 N:v=1");
+}
+
+/* When the table of names is full, fields come without a number: the same cells, made anew in each message. */
+static void
+test_fields_without_a_number_are_written(void)
+{
+  enum { N_FIELDS = 3000 };
+  g_auto(Fixture) fixture;
+  g_autofree TideField *fields = g_new0(TideField, N_FIELDS + 1);
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  fields[0] = fixture.reading.fields[0];
+  for (guint i = 1; i <= N_FIELDS; i++) {
+    char *name = g_strdup_printf("invented-%u", i);
+    g_ptr_array_add(names, name);
+    fields[i] = (TideField){.name_id = TIDE_NAME_NONE,
+                            .kind = TIDE_VALUE_STRING,
+                            .name = tide_bytes_of_string(name),
+                            .text = tide_bytes_of_string(name)};
+  }
+  fixture.reading.reading.fields = fields;
+  fixture.reading.reading.n_fields = N_FIELDS + 1;
+  for (int message = 0; message < 3; message++) {
+    g_assert_true(map(&fixture));
+    g_assert_cmpuint(fixture.cells->len, ==, N_FIELDS);
+    for (guint i = 0; i < N_FIELDS; i++) {
+      const TideCell *cell = &g_array_index(fixture.cells, TideCell, i);
+      assert_same_bytes(cell->column->qualifier, cell->value);
+    }
+  }
+}
+
+/* More columns than are kept: 40,000 names in two families. */
+static void
+test_columns_beyond_the_limit_are_written(void)
+{
+  enum { N_NAMES = 40000 };
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  add_remaining_rule(&fixture, "N");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  for (guint i = 0; i < N_NAMES; i++) {
+    char name[16];
+    g_snprintf(name, sizeof name, "v%u", i);
+    TideNameId id = tide_field_names_intern(fixture.reading.names, tide_bytes_of_string(name));
+    fixture.reading.fields[1] = (TideField){.name_id = id,
+                                            .kind = TIDE_VALUE_NUMBER,
+                                            .name = tide_field_names_text(fixture.reading.names, id),
+                                            .text = TIDE_BYTES_LITERAL("1")};
+    fixture.reading.reading.n_fields = 2;
+    g_assert_true(map(&fixture));
+    g_assert_cmpuint(fixture.cells->len, ==, 2);
+    assert_same_bytes(g_array_index(fixture.cells, TideCell, 1).column->qualifier, tide_bytes_of_string(name));
+  }
+}
+
+static void
+test_mapping_allocates_nothing(void)
+{
+  if (!ALLOCATION_COUNTER_WORKS) {
+    g_test_skip("the sanitizer has an allocator of its own");
+    return;
+  }
+  g_auto(Fixture) fixture;
+  use_host_and_time(&fixture);
+  add_remaining_rule(&fixture, "M");
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *name = g_strdup_printf("metric-%d", i);
+    reading_fixture_set(&fixture.reading, name, "0.02");
+  }
+  fixture.reading.fields[3].name_id = TIDE_NAME_NONE; /* also where a column is made anew */
+  g_assert_true(map(&fixture));
+  guint64 before = allocation_count;
+  for (int i = 0; i < 1000; i++)
+    g_assert_true(map(&fixture));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/table-mapper/reading-becomes-a-row", test_reading_becomes_a_row);
+  g_test_add_func("/table-mapper/rows-are-appended", test_rows_are_appended);
+  g_test_add_func("/table-mapper/column-holds-its-wire-bytes", test_column_holds_its_wire_bytes);
+  g_test_add_func("/table-mapper/rest-is-what-no-other-rule-names", test_rest_is_what_no_other_rule_names);
+  g_test_add_func("/table-mapper/key-fields-are-repeated-only-when-asked",
+                  test_key_fields_are_repeated_only_when_asked);
+  g_test_add_func("/table-mapper/named-key-field-is-written", test_named_key_field_is_written);
+  g_test_add_func("/table-mapper/field-that-is-only-hashed-is-written", test_field_that_is_only_hashed_is_written);
+  g_test_add_func("/table-mapper/fields-of-the-record-are-written-only-when-named",
+                  test_fields_of_the_record_are_written_only_when_named);
+  g_test_add_func("/table-mapper/nulls-follow-the-rule", test_nulls_follow_the_rule);
+  g_test_add_func("/table-mapper/row-without-cells-is-rejected", test_row_without_cells_is_rejected);
+  g_test_add_func("/table-mapper/missing-key-field-is-named", test_missing_key_field_is_named);
+  g_test_add_func("/table-mapper/cell-is-at-most-what-hbase-takes", test_cell_is_at_most_what_hbase_takes);
+  g_test_add_func("/table-mapper/row-fits-a-call", test_row_fits_a_call);
+  g_test_add_func("/table-mapper/empty-name-is-rejected", test_empty_name_is_rejected);
+  g_test_add_func("/table-mapper/two-fields-never-share-a-column", test_two_fields_never_share_a_column);
+  g_test_add_func("/table-mapper/rules-that-say-the-same-write-once", test_rules_that_say_the_same_write_once);
+  g_test_add_func("/table-mapper/fields-without-a-number-are-written", test_fields_without_a_number_are_written);
+  g_test_add_func("/table-mapper/columns-beyond-the-limit-are-written", test_columns_beyond_the_limit_are_written);
+  g_test_add_func("/table-mapper/mapping-allocates-nothing", test_mapping_allocates_nothing);
+  return g_test_run();
+}
