@@ -1,0 +1,85 @@
+#include "decode/decoder.h"
+
+#include "decode/json_walk.h"
+#include "decode/reading_builder.h"
+#include "decode/record_fields.h"
+#include "decode/scratch.h"
+
+struct TideDecoder {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+
+  /* scratch, reused for each message */
+  TideScratch scratch;
+  TideRecordFields *record_fields; /* owned */
+  TideReadingBuilder *builder;     /* owned */
+  TideJsonWalk *json;              /* owned */
+};
+
+TideDecoder *
+tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known)
+{
+  TideDecoder *decoder = g_new0(TideDecoder, 1);
+  decoder->options = options;
+  decoder->record_fields = tide_record_fields_new(names, n_known);
+  decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
+  decoder->json = tide_json_walk_new(options);
+  return decoder;
+}
+
+void
+tide_decoder_free(TideDecoder *decoder)
+{
+  if (decoder == NULL)
+    return;
+  tide_json_walk_free(decoder->json);
+  tide_reading_builder_free(decoder->builder);
+  tide_record_fields_free(decoder->record_fields);
+  tide_scratch_clear_memory(&decoder->scratch);
+  g_free(decoder);
+}
+
+/* What can be said of @message without reading it. */
+static TideRejectReason
+refuse_unread(const TideDecoder *decoder, const TideMessage *message)
+{
+  if (!message->has_value)
+    return TIDE_REJECT_TOMBSTONE;
+  if (message->value.len == 0)
+    return TIDE_REJECT_EMPTY;
+  if (message->value.len > decoder->options->max_message_bytes)
+    return TIDE_REJECT_TOO_LARGE;
+  return TIDE_REJECT_NONE;
+}
+
+static gboolean
+read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
+{
+  switch (decoder->options->format) {
+  case TIDE_FORMAT_JSON:
+    return tide_json_walk_run(decoder->json, value, &decoder->scratch, decoder->builder, ret_reject);
+  }
+  g_assert_not_reached();
+}
+
+gboolean
+tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReading **ret_readings,
+                    guint32 *ret_n_readings, TideReject *ret_reject)
+{
+  *ret_reject = (TideReject){.byte_position = -1};
+  ret_reject->reason = refuse_unread(decoder, message);
+  if (ret_reject->reason != TIDE_REJECT_NONE)
+    return FALSE;
+
+  tide_scratch_reset(&decoder->scratch);
+  guint32 n_record_fields;
+  const TideField *record_fields =
+      tide_record_fields_read(decoder->record_fields, message, &decoder->scratch, &n_record_fields);
+  tide_reading_builder_begin_message(decoder->builder, record_fields, n_record_fields);
+  if (!read_value(decoder, message->value, ret_reject)) {
+    ret_reject->reading_index = tide_reading_builder_n_readings(decoder->builder);
+    return FALSE;
+  }
+  *ret_readings = tide_reading_builder_finish(decoder->builder, ret_n_readings);
+  return TRUE;
+}

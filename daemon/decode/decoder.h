@@ -1,0 +1,75 @@
+/* From a message's bytes to readings. One decoder for each consumer thread. A message is decoded whole or rejected whole.
+ *
+ * JSON: the message is one object, an array of objects, or objects one after the other (newline-delimited, or with any
+ * white space or none between them). All of it is checked against RFC 8259 before a reading is used, UTF-8 and unused
+ * values included. One byte order mark in front is skipped. A member becomes a field by its kind:
+ *
+ *     "text"         STRING   unescaped; \u0000 is a NUL byte
+ *     600.550, 1e3   NUMBER   as it was written, whatever its size, up to 64 bytes; "600,55" stays a string
+ *     true, false    BOOL     as declared
+ *     null           NULL     no text
+ *     {...}          its members, their names behind its own name and the separator; none when it is empty
+ *     [...]          as declared; within raw JSON names may repeat
+ *
+ * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where two
+ * nested names flatten to the same one, a value or an object alike.
+ *
+ * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
+ * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers are
+ * taken as bytes, UTF-8 or not. */
+#pragma once
+
+#include "model/message.h"
+#include "model/reading.h"
+#include "model/reject.h"
+
+G_BEGIN_DECLS
+
+/* A field's name, with those of the objects around it. Every cell of HBase stores its name, so a longer one is a fault of
+ * the sender rather than a name; and long names around many short ones must not fill the memory. */
+#define TIDE_FIELD_NAME_MAX_BYTES 4096
+
+typedef enum TideReadingFormat {
+  TIDE_FORMAT_JSON, /* one object, an array of objects, or objects one after the other (newline-delimited) */
+} TideReadingFormat;
+
+typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
+
+typedef enum TideArrayForm {
+  TIDE_ARRAY_JSON,   /* the field's value is the array's raw JSON */
+  TIDE_ARRAY_INDEX,  /* flattened: name, separator, index from 0 */
+  TIDE_ARRAY_REJECT,
+} TideArrayForm;
+
+typedef struct TideDecodeOptions {
+  TideReadingFormat format;
+  char *separator;          /* owned by the configuration: between the names of nested objects, e.g. "/" */
+  TideBooleanForm booleans;
+  TideArrayForm arrays;
+  guint32 max_message_bytes;
+  guint32 max_depth;        /* of objects and arrays, a reading's own braces included; at least 1 */
+  guint32 max_fields;       /* in one reading; nested objects count, too */
+  guint32 max_readings;     /* in one message */
+} TideDecodeOptions;
+
+typedef struct TideDecoder TideDecoder;
+
+/* @names: the thread's own copy, borrowed; its first @n_known names are those that the configuration uses.
+ * @options: borrowed. */
+TideDecoder *tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known);
+void tide_decoder_free(TideDecoder *decoder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDecoder, tide_decoder_free)
+
+/**
+ * tide_decoder_decode: the readings of @message, in their order. Event times are not filled in yet.
+ * @ret_readings: valid until the next call, whatever becomes of @message
+ * Returns: FALSE with @ret_reject filled (first fault found). An empty array is zero readings, not a fault.
+ *     The fault's field is valid until the next call.
+ * Threads: the owner's only. Allocates: only to grow its scratch memory, which it keeps. The options bound it: a copy and
+ *     an index of 5 bytes for each byte of the message, 40 for each field, 40 and 4 for each known name for each reading,
+ *     flattened names of at most four times max_message_bytes; and what doubling adds to each.
+ */
+gboolean tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReading **ret_readings,
+                             guint32 *ret_n_readings, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

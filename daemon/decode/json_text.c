@@ -1,0 +1,200 @@
+#include "decode/json_text.h"
+
+/* The bytes of "\uXXXX". */
+#define UNICODE_ESCAPE_BYTES 6
+
+static const guint8 *
+digits_end(const guint8 *at)
+{
+  while (*at >= '0' && *at <= '9')
+    at++;
+  return at;
+}
+
+const guint8 *
+tide_json_number_end(const guint8 *text)
+{
+  const guint8 *at = *text == '-' ? text + 1 : text;
+  const guint8 *end = digits_end(at);
+  if (end == at || (*at == '0' && end > at + 1))
+    return NULL;
+  at = end;
+  if (*at == '.') {
+    end = digits_end(at + 1);
+    if (end == at + 1)
+      return NULL;
+    at = end;
+  }
+  if (*at == 'e' || *at == 'E') {
+    at++;
+    if (*at == '+' || *at == '-')
+      at++;
+    end = digits_end(at);
+    if (end == at)
+      return NULL;
+    at = end;
+  }
+  return at;
+}
+
+/* The code unit of the "\uXXXX" at @place, or -1. */
+static gint32
+code_unit_at(TideBytes text, gsize place)
+{
+  if (text.len - place < UNICODE_ESCAPE_BYTES || text.data[place] != '\\' || text.data[place + 1] != 'u')
+    return -1;
+  gint32 unit = 0;
+  for (gsize i = 2; i < UNICODE_ESCAPE_BYTES; i++) {
+    int digit = g_ascii_xdigit_value((char)text.data[place + i]);
+    if (digit < 0)
+      return -1;
+    unit = unit * 16 + digit;
+  }
+  return unit;
+}
+
+/* The character of the "\uXXXX" at @*place, and of a second one where the first is half of a pair; @*place
+ * moves behind them. */
+static TideJsonEscape
+take_unicode(TideBytes text, gsize *place, gunichar *ret_character)
+{
+  gint32 unit = code_unit_at(text, *place);
+  if (unit < 0)
+    return TIDE_JSON_ESCAPE_UNKNOWN;
+  if (unit >= 0xDC00 && unit <= 0xDFFF)
+    return TIDE_JSON_ESCAPE_LONE_SURROGATE;
+  gsize taken = UNICODE_ESCAPE_BYTES;
+  gunichar character = (gunichar)unit;
+  if (unit >= 0xD800 && unit <= 0xDBFF) {
+    gint32 low = code_unit_at(text, *place + taken);
+    if (low < 0xDC00 || low > 0xDFFF)
+      return TIDE_JSON_ESCAPE_LONE_SURROGATE;
+    taken += UNICODE_ESCAPE_BYTES;
+    character = 0x10000 + (((gunichar)unit - 0xD800) << 10) + ((gunichar)low - 0xDC00);
+  }
+  *place += taken;
+  *ret_character = character;
+  return TIDE_JSON_ESCAPE_OK;
+}
+
+/* What the byte behind a backslash stands for; 0 where it stands for nothing by itself. */
+static gunichar
+simple_escape(guint8 byte)
+{
+  switch (byte) {
+  case '"':
+  case '\\':
+  case '/':
+    return byte;
+  case 'b':
+    return '\b';
+  case 'f':
+    return '\f';
+  case 'n':
+    return '\n';
+  case 'r':
+    return '\r';
+  case 't':
+    return '\t';
+  default:
+    return 0;
+  }
+}
+
+/* The character of the escape at @*place; @*place moves behind it. */
+static TideJsonEscape
+take_escape(TideBytes text, gsize *place, gunichar *ret_character)
+{
+  gunichar simple = *place + 1 < text.len ? simple_escape(text.data[*place + 1]) : 0;
+  if (simple == 0)
+    return take_unicode(text, place, ret_character);
+  *place += 2;
+  *ret_character = simple;
+  return TIDE_JSON_ESCAPE_OK;
+}
+
+TideJsonEscape
+tide_json_unescape(TideBytes text, guint8 *out, gsize *ret_len)
+{
+  gsize place = 0, len = 0;
+  while (place < text.len) {
+    const guint8 *backslash = memchr(text.data + place, '\\', text.len - place);
+    gsize run = backslash != NULL ? (gsize)(backslash - text.data) - place : text.len - place;
+    if (out != NULL)
+      memmove(out + len, text.data + place, run);
+    len += run;
+    place += run;
+    if (backslash == NULL)
+      break;
+
+    gunichar character;
+    TideJsonEscape outcome = take_escape(text, &place, &character);
+    if (outcome != TIDE_JSON_ESCAPE_OK) {
+      *ret_len = place;
+      return outcome;
+    }
+    /* An escape is never shorter than its UTF-8: 6 bytes for at most 3, 12 for 4. */
+    char utf8[6]; /* as g_unichar_to_utf8() wants it */
+    gsize utf8_len = (gsize)g_unichar_to_utf8(character, utf8);
+    if (out != NULL)
+      memcpy(out + len, utf8, utf8_len);
+    len += utf8_len;
+  }
+  *ret_len = len;
+  return TIDE_JSON_ESCAPE_OK;
+}
+
+gssize
+tide_json_utf8_fault(TideBytes text)
+{
+  gsize checked = 0;
+  while (checked < text.len) {
+    const char *end;
+    if (g_utf8_validate_len((const char *)text.data + checked, text.len - checked, &end))
+      return -1;
+    checked = (gsize)(end - (const char *)text.data);
+    /* GLib stops at NUL as well. */
+    if (text.data[checked] != 0)
+      return (gssize)checked;
+    checked++;
+  }
+  return -1;
+}
+
+/* The first thing in @text that keeps it from being cut into tokens. */
+static gsize
+token_fault(TideBytes text, const char **ret_detail)
+{
+  gboolean in_string = FALSE;
+  gsize opened = 0;
+  for (gsize place = 0; place < text.len; place++) {
+    guint8 byte = text.data[place];
+    if (byte == '"') {
+      in_string = !in_string;
+      opened = place;
+    } else if (byte == '\\' && !in_string) {
+      *ret_detail = "a backslash outside of a string";
+      return place;
+    } else if (byte == '\\') {
+      place++;
+    } else if (in_string && byte < 0x20) {
+      *ret_detail = "a control byte in a string";
+      return place;
+    }
+  }
+  *ret_detail = "a string that does not end";
+  return in_string ? opened : text.len;
+}
+
+void
+tide_json_text_fault(TideBytes text, TideReject *ret_reject)
+{
+  gssize utf8_fault = tide_json_utf8_fault(text);
+  if (utf8_fault >= 0) {
+    ret_reject->reason = TIDE_REJECT_UTF8;
+    ret_reject->byte_position = utf8_fault;
+    return;
+  }
+  ret_reject->reason = TIDE_REJECT_PARSE;
+  ret_reject->byte_position = (gint64)token_fault(text, &ret_reject->detail);
+}

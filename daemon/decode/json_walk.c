@@ -1,0 +1,471 @@
+#include "decode/json_walk.h"
+
+#include "decode/json_index.h"
+#include "decode/json_text.h"
+
+/* A longer one is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
+ * printed to be read back, and any integer of 200 bits. */
+#define NUMBER_MAX_BYTES 64
+
+/* The decimal digits of a guint32. */
+#define ELEMENT_NAME_MAX_BYTES 10
+
+static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
+
+/* An open object or array. */
+typedef struct Frame {
+  gsize outer; /* for tide_reading_builder_leave(); only where something was entered */
+  guint32 n_members;
+  gboolean is_object;
+  gboolean is_entered;
+} Frame;
+
+struct TideJsonWalk {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+  TideJsonIndex *index;             /* owned */
+  Frame *frames;                    /* owned: options->max_depth of them */
+
+  /* of the message */
+  TideReadingBuilder *builder; /* borrowed */
+  TideReject *reject;          /* borrowed: the caller's */
+  guint8 *text;                /* in scratch, padded with white space */
+  const guint32 *next;         /* token: its offset in text */
+  const guint32 *end;          /* behind the last token: the length of text */
+  guint32 depth;
+  gboolean has_escapes;
+
+  /* the array that is kept as its raw JSON, while inside of it */
+  guint32 raw_depth; /* of its frame; 0: none */
+  gsize raw_start;   /* in text */
+  TideBytes raw_name;
+  char element_name[ELEMENT_NAME_MAX_BYTES];
+};
+
+TideJsonWalk *
+tide_json_walk_new(const TideDecodeOptions *options)
+{
+  TideJsonWalk *walk = g_new0(TideJsonWalk, 1);
+  walk->options = options;
+  walk->index = tide_json_index_new();
+  walk->frames = g_new0(Frame, options->max_depth);
+  return walk;
+}
+
+void
+tide_json_walk_free(TideJsonWalk *walk)
+{
+  if (walk == NULL)
+    return;
+  tide_json_index_free(walk->index);
+  g_free(walk->frames);
+  g_free(walk);
+}
+
+/* ---- faults ---- */
+
+static gboolean
+fault(TideJsonWalk *walk, TideRejectReason reason, gsize position, const char *detail)
+{
+  walk->reject->reason = reason;
+  walk->reject->byte_position = (gint64)position;
+  walk->reject->detail = detail;
+  return FALSE;
+}
+
+static gboolean
+fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, TideBytes field, const char *detail)
+{
+  walk->reject->field = field;
+  return fault(walk, reason, position, detail);
+}
+
+/* ---- tokens ---- */
+
+static inline gsize
+token_place(const TideJsonWalk *walk)
+{
+  return *walk->next;
+}
+
+/* The byte that the next token begins with; white space at the end of the text. */
+static inline guint8
+token_byte(const TideJsonWalk *walk)
+{
+  return walk->text[token_place(walk)];
+}
+
+static inline gboolean
+take_byte(TideJsonWalk *walk, guint8 byte)
+{
+  if (token_byte(walk) != byte)
+    return FALSE;
+  walk->next++;
+  return TRUE;
+}
+
+static gboolean
+fault_at_token(TideJsonWalk *walk, const char *detail)
+{
+  if (walk->next == walk->end)
+    detail = "the text ends in the middle";
+  return fault(walk, TIDE_REJECT_PARSE, token_place(walk), detail);
+}
+
+static inline gboolean
+is_white_space(guint8 byte)
+{
+  return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/* Whether a number, true, false or null may end before @byte. */
+static inline gboolean
+ends_scalar(guint8 byte)
+{
+  return byte == ',' || byte == '}' || byte == ']' || is_white_space(byte);
+}
+
+static gboolean
+unescape(TideJsonWalk *walk, TideBytes *text)
+{
+  gsize start = (gsize)(text->data - walk->text);
+  guint8 *out = walk->raw_depth == 0 ? walk->text + start : NULL;
+  gsize len;
+  switch (tide_json_unescape(*text, out, &len)) {
+  case TIDE_JSON_ESCAPE_OK:
+    text->len = len;
+    return TRUE;
+  case TIDE_JSON_ESCAPE_UNKNOWN:
+    return fault(walk, TIDE_REJECT_PARSE, start + len, "an unknown escape in a string");
+  case TIDE_JSON_ESCAPE_LONE_SURROGATE:
+    return fault(walk, TIDE_REJECT_UTF8, start + len, "an escape of half a character (a lone surrogate)");
+  }
+  return FALSE;
+}
+
+/* The string at the next token, which begins with a quote. Between its closing quote and the token after it
+ * is only white space. */
+static inline gboolean
+take_string(TideJsonWalk *walk, TideBytes *ret_text)
+{
+  gsize start = token_place(walk) + 1;
+  walk->next++;
+  gsize end = token_place(walk);
+  while (end > start && is_white_space(walk->text[end - 1]))
+    end--;
+  if (G_UNLIKELY(end <= start || walk->text[end - 1] != '"'))
+    return fault(walk, TIDE_REJECT_PARSE, start - 1, "a string that does not end");
+  *ret_text = tide_bytes(walk->text + start, end - 1 - start);
+  if (G_LIKELY(!walk->has_escapes) || memchr(ret_text->data, '\\', ret_text->len) == NULL)
+    return TRUE;
+  return unescape(walk, ret_text);
+}
+
+/* ---- values ---- */
+
+/* A member with a value that is no container. */
+static inline gboolean
+add_value(TideJsonWalk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  if (walk->raw_depth > 0)
+    return TRUE;
+  if (G_UNLIKELY(!tide_reading_builder_add(walk->builder, name, kind, text, walk->reject))) {
+    walk->reject->byte_position = (gint64)place;
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static inline gboolean
+take_string_value(TideJsonWalk *walk, TideBytes name)
+{
+  gsize place = token_place(walk);
+  TideBytes text;
+  return take_string(walk, &text) && add_value(walk, place, name, TIDE_VALUE_STRING, text);
+}
+
+static inline gboolean
+take_number(TideJsonWalk *walk, TideBytes name)
+{
+  gsize place = token_place(walk);
+  const guint8 *start = walk->text + place;
+  const guint8 *end = tide_json_number_end(start);
+  if (G_UNLIKELY(end == NULL || !ends_scalar(*end)))
+    return fault_in_field(walk, TIDE_REJECT_PARSE, place, name, "not a number");
+  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES))
+    return fault_in_field(walk, TIDE_REJECT_NUMBER, place, name,
+                          "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+  walk->next++;
+  return add_value(walk, place, name, TIDE_VALUE_NUMBER, tide_bytes(start, (gsize)(end - start)));
+}
+
+/* true, false or null: @word. */
+static gboolean
+take_word(TideJsonWalk *walk, TideBytes name, TideBytes word, TideValueKind kind, TideBytes text)
+{
+  gsize place = token_place(walk);
+  const guint8 *start = walk->text + place;
+  if (memcmp(start, word.data, word.len) != 0 || !ends_scalar(start[word.len]))
+    return fault_in_field(walk, TIDE_REJECT_PARSE, place, name, "not a value");
+  walk->next++;
+  return add_value(walk, place, name, kind, text);
+}
+
+static gboolean
+take_boolean(TideJsonWalk *walk, TideBytes name, gboolean value)
+{
+  static const TideBytes words[] = {{(const guint8 *)"false", 5}, {(const guint8 *)"true", 4}};
+  static const TideBytes numbers[] = {{(const guint8 *)"0", 1}, {(const guint8 *)"1", 1}};
+  gboolean as_number = walk->options->booleans == TIDE_BOOLEAN_NUMBER;
+  return take_word(walk, name, words[value], TIDE_VALUE_BOOL, as_number ? numbers[value] : words[value]);
+}
+
+/* ---- containers ---- */
+
+static gboolean
+push(TideJsonWalk *walk, gboolean is_object)
+{
+  if (walk->depth >= walk->options->max_depth)
+    return fault(walk, TIDE_REJECT_DEPTH, token_place(walk), NULL);
+  walk->frames[walk->depth++] = (Frame){.is_object = is_object};
+  walk->next++;
+  return TRUE;
+}
+
+/* An object or array whose members become fields below @name. */
+static gboolean
+open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
+{
+  gsize place = token_place(walk), outer;
+  if (!push(walk, is_object))
+    return FALSE;
+  if (!tide_reading_builder_enter(walk->builder, name, &outer, walk->reject)) {
+    walk->reject->byte_position = (gint64)place;
+    return FALSE;
+  }
+  Frame *frame = &walk->frames[walk->depth - 1];
+  frame->outer = outer;
+  frame->is_entered = TRUE;
+  return TRUE;
+}
+
+static gboolean
+open_array(TideJsonWalk *walk, TideBytes name)
+{
+  switch (walk->options->arrays) {
+  case TIDE_ARRAY_INDEX:
+    return open_entered(walk, name, FALSE);
+  case TIDE_ARRAY_REJECT:
+    return fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
+  case TIDE_ARRAY_JSON:
+    break;
+  }
+  gsize place = token_place(walk);
+  if (!push(walk, FALSE))
+    return FALSE;
+  walk->raw_depth = walk->depth;
+  walk->raw_start = place;
+  walk->raw_name = name;
+  return TRUE;
+}
+
+/* The closing bracket of the innermost container, which is the next token. */
+static gboolean
+close_container(TideJsonWalk *walk)
+{
+  const Frame *frame = &walk->frames[walk->depth - 1];
+  gsize end = token_place(walk) + 1;
+  walk->next++;
+  if (frame->is_entered)
+    tide_reading_builder_leave(walk->builder, frame->outer);
+  gboolean ends_raw = walk->depth == walk->raw_depth;
+  walk->depth--;
+  if (!ends_raw)
+    return TRUE;
+  walk->raw_depth = 0;
+  return add_value(walk, walk->raw_start, walk->raw_name, TIDE_VALUE_JSON,
+                   tide_bytes(walk->text + walk->raw_start, end - walk->raw_start));
+}
+
+static inline gboolean
+take_value(TideJsonWalk *walk, TideBytes name)
+{
+  static const TideBytes null_word = {(const guint8 *)"null", 4};
+  switch (token_byte(walk)) {
+  case '"':
+    return take_string_value(walk, name);
+  case '-':
+  case '0' ... '9':
+    return take_number(walk, name);
+  case '{':
+    return walk->raw_depth > 0 ? push(walk, TRUE) : open_entered(walk, name, TRUE);
+  case '[':
+    return walk->raw_depth > 0 ? push(walk, FALSE) : open_array(walk, name);
+  case 't':
+    return take_boolean(walk, name, TRUE);
+  case 'f':
+    return take_boolean(walk, name, FALSE);
+  case 'n':
+    return take_word(walk, name, null_word, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
+  default:
+    walk->reject->field = name;
+    return fault_at_token(walk, "not a value");
+  }
+}
+
+static inline gboolean
+take_name(TideJsonWalk *walk, TideBytes *ret_name)
+{
+  if (G_UNLIKELY(token_byte(walk) != '"'))
+    return fault_at_token(walk, "a member's name in quotes was expected");
+  if (!take_string(walk, ret_name))
+    return FALSE;
+  return take_byte(walk, ':') || fault_at_token(walk, "a colon was expected");
+}
+
+/* What an array's element is called: its place. */
+static TideBytes
+element_name(TideJsonWalk *walk, guint32 place)
+{
+  gsize start = sizeof walk->element_name;
+  do {
+    walk->element_name[--start] = (char)('0' + place % 10);
+    place /= 10;
+  } while (place > 0);
+  return tide_bytes(walk->element_name + start, sizeof walk->element_name - start);
+}
+
+/* The next member of the innermost container, or its end. */
+static inline gboolean
+take_member(TideJsonWalk *walk)
+{
+  Frame *frame = &walk->frames[walk->depth - 1];
+  if (token_byte(walk) == (frame->is_object ? '}' : ']'))
+    return close_container(walk);
+  if (frame->n_members > 0 && !take_byte(walk, ','))
+    return fault_at_token(walk, "a comma or the closing bracket was expected");
+  guint32 place = frame->n_members++;
+  TideBytes name = TIDE_BYTES_EMPTY;
+  if (frame->is_object) {
+    if (!take_name(walk, &name))
+      return FALSE;
+  } else if (walk->raw_depth == 0) {
+    name = element_name(walk, place);
+  }
+  return take_value(walk, name);
+}
+
+/* ---- readings ---- */
+
+/* Something other than a reading. Brackets that open one behind the other, deeper than allowed, are called by that
+ * name. */
+static gboolean
+fault_no_reading(TideJsonWalk *walk)
+{
+  const guint32 *token = walk->next;
+  guint32 depth = walk->depth;
+  while (walk->text[*token] == '[' && depth < walk->options->max_depth) {
+    token++;
+    depth++;
+  }
+  if (walk->text[*token] == '[')
+    return fault(walk, TIDE_REJECT_DEPTH, *token, NULL);
+  return fault_at_token(walk, "an object was expected");
+}
+
+static gboolean
+take_reading(TideJsonWalk *walk)
+{
+  gsize place = token_place(walk);
+  guint32 outer_depth = walk->depth;
+  if (token_byte(walk) != '{')
+    return fault_no_reading(walk);
+  if (!push(walk, TRUE))
+    return FALSE;
+  gboolean good = tide_reading_builder_begin_reading(walk->builder, walk->reject);
+  while (good && walk->depth > outer_depth) {
+    if (!take_member(walk))
+      return FALSE;
+  }
+  good = good && tide_reading_builder_end_reading(walk->builder, walk->reject);
+  if (!good)
+    walk->reject->byte_position = (gint64)place;
+  return good;
+}
+
+static gboolean
+take_array_of_readings(TideJsonWalk *walk)
+{
+  if (!push(walk, FALSE))
+    return FALSE;
+  if (token_byte(walk) != ']') {
+    do {
+      if (!take_reading(walk))
+        return FALSE;
+    } while (take_byte(walk, ','));
+  }
+  if (!take_byte(walk, ']'))
+    return fault_at_token(walk, "a comma or the closing bracket was expected");
+  if (walk->next < walk->end)
+    return fault_at_token(walk, "text after the array");
+  return TRUE;
+}
+
+static gboolean
+take_message(TideJsonWalk *walk)
+{
+  if (token_byte(walk) == '[')
+    return take_array_of_readings(walk);
+  while (walk->next < walk->end)
+    if (!take_reading(walk))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+begin(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
+{
+  walk->text = tide_scratch_take(scratch, json.len + TIDE_JSON_PADDING_BYTES);
+  memcpy(walk->text, json.data, json.len);
+  memset(walk->text + json.len, ' ', TIDE_JSON_PADDING_BYTES);
+  walk->has_escapes = memchr(json.data, '\\', json.len) != NULL;
+  walk->depth = 0;
+  walk->raw_depth = 0;
+}
+
+static gboolean
+run(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
+{
+  begin(walk, json, scratch);
+  guint32 n_tokens;
+  if (!tide_json_index_build(walk->index, walk->text, json.len, &walk->next, &n_tokens)) {
+    tide_json_text_fault(json, walk->reject);
+    return FALSE;
+  }
+  walk->end = walk->next + n_tokens;
+  if (n_tokens == 0)
+    return fault(walk, TIDE_REJECT_EMPTY, 0, "only white space");
+  if (take_message(walk))
+    return TRUE;
+  /* Not every kernel of simdjson looks at bytes outside of strings; what they are called must not depend on
+   * the CPU. */
+  gssize utf8_fault = walk->reject->reason == TIDE_REJECT_PARSE ? tide_json_utf8_fault(json) : -1;
+  if (utf8_fault >= 0)
+    fault(walk, TIDE_REJECT_UTF8, (gsize)utf8_fault, NULL);
+  return FALSE;
+}
+
+gboolean
+tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch, TideReadingBuilder *builder,
+                   TideReject *ret_reject)
+{
+  gsize mark = sizeof byte_order_mark;
+  gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
+  gsize skipped = has_mark ? mark : 0;
+  walk->builder = builder;
+  walk->reject = ret_reject;
+  gboolean good = run(walk, tide_bytes(message.data + skipped, message.len - skipped), scratch);
+  if (!good)
+    ret_reject->byte_position += (gint64)skipped;
+  return good;
+}

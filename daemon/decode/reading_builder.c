@@ -1,0 +1,296 @@
+#include "decode/reading_builder.h"
+
+#include "decode/name_set.h"
+
+/* What the arrays begin with: the fields of most schemas. */
+#define FIRST_LENGTH 64u
+
+/* Flattened names of a message take at most this many times the largest message: a long name around many
+ * short ones must not fill the memory. */
+#define NAME_BYTES_FACTOR 4u
+
+struct TideReadingBuilder {
+  /* set before start, then read-only */
+  TideFieldNames *names; /* borrowed */
+  TideScratch *scratch;  /* borrowed */
+  TideBytes separator;   /* borrowed */
+  guint32 n_known;
+  guint32 max_fields;
+  guint32 max_readings;
+  guint64 max_name_bytes;
+
+  /* of the message */
+  const TideField *record_fields; /* borrowed */
+  guint32 n_record_fields;
+  TideField *fields; /* owned: of all its readings, one after the other */
+  guint32 n_fields;
+  guint32 fields_capacity;
+  TideReading *readings; /* owned */
+  guint32 n_readings;
+  guint32 readings_capacity;
+  guint64 name_bytes; /* taken for flattened names */
+
+  /* of the reading */
+  TideBuffer path; /* the objects around the next member, each name followed by the separator */
+  guint32 *known;  /* in scratch */
+  guint32 first_field;
+  guint32 n_members;
+  guint32 generation;     /* its stamp in seen */
+  TideNameSet unnumbered; /* its names without a number */
+
+  /* across readings */
+  guint32 *seen;      /* owned: by name id, the generation in which it was met last */
+  guint32 n_seen;     /* length of seen */
+  TideNameId *shape;  /* owned: the names of the last readings by their place */
+  guint32 shape_size; /* length of shape */
+};
+
+TideReadingBuilder *
+tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known, TideScratch *scratch)
+{
+  TideReadingBuilder *builder = g_new0(TideReadingBuilder, 1);
+  builder->names = names;
+  builder->scratch = scratch;
+  builder->separator = tide_bytes_of_string(options->separator);
+  builder->n_known = n_known;
+  builder->max_fields = options->max_fields;
+  builder->max_readings = options->max_readings;
+  builder->max_name_bytes = (guint64)options->max_message_bytes * NAME_BYTES_FACTOR;
+  builder->fields_capacity = FIRST_LENGTH;
+  builder->fields = g_new(TideField, builder->fields_capacity);
+  builder->readings_capacity = FIRST_LENGTH;
+  builder->readings = g_new(TideReading, builder->readings_capacity);
+  return builder;
+}
+
+void
+tide_reading_builder_free(TideReadingBuilder *builder)
+{
+  if (builder == NULL)
+    return;
+  g_free(builder->fields);
+  g_free(builder->readings);
+  tide_buffer_clear_memory(&builder->path);
+  tide_name_set_clear_memory(&builder->unnumbered);
+  g_free(builder->seen);
+  g_free(builder->shape);
+  g_free(builder);
+}
+
+void
+tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField *record_fields, guint32 n_record_fields)
+{
+  builder->record_fields = record_fields;
+  builder->n_record_fields = n_record_fields;
+  builder->n_fields = 0;
+  builder->n_readings = 0;
+  builder->name_bytes = 0;
+}
+
+/* The length to which an array grows that must hold something at @place. */
+static guint32
+grown_length(guint32 length, guint32 place)
+{
+  length = MAX(length, FIRST_LENGTH);
+  while (length <= place)
+    length = length > G_MAXUINT32 / 2 ? G_MAXUINT32 : length * 2;
+  return length;
+}
+
+static gboolean
+refuse(TideRejectReason reason, TideBytes field, const char *detail, TideReject *ret_reject)
+{
+  ret_reject->reason = reason;
+  ret_reject->field = field;
+  ret_reject->detail = detail;
+  return FALSE;
+}
+
+gboolean
+tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  if (builder->n_readings >= builder->max_readings)
+    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
+  tide_buffer_reset(&builder->path);
+  gsize known_bytes = builder->n_known * sizeof *builder->known;
+  builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
+  builder->first_field = builder->n_fields;
+  builder->n_members = 0;
+  tide_name_set_reset(&builder->unnumbered);
+  builder->generation++;
+  if (G_UNLIKELY(builder->generation == 0)) {
+    /* The count has gone round: what it marked long ago must not look new. */
+    if (builder->n_seen > 0)
+      memset(builder->seen, 0, builder->n_seen * sizeof *builder->seen);
+    builder->generation = 1;
+  }
+  return TRUE;
+}
+
+/* The name's number, by what stood at @place in the reading before, else by its hash. */
+static TideNameId
+number_of(TideReadingBuilder *builder, guint32 place, TideBytes name)
+{
+  if (G_UNLIKELY(place >= builder->shape_size)) {
+    guint32 size = grown_length(builder->shape_size, place);
+    builder->shape = g_renew(TideNameId, builder->shape, size);
+    for (guint32 i = builder->shape_size; i < size; i++)
+      builder->shape[i] = TIDE_NAME_NONE;
+    builder->shape_size = size;
+  }
+  TideNameId expected = builder->shape[place];
+  if (expected != TIDE_NAME_NONE && tide_bytes_equal(tide_field_names_text(builder->names, expected), name))
+    return expected;
+  builder->shape[place] = tide_field_names_intern(builder->names, name);
+  return builder->shape[place];
+}
+
+/* FALSE when the reading has the name already. */
+static gboolean
+mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
+{
+  if (G_UNLIKELY(id == TIDE_NAME_NONE))
+    return tide_name_set_add(&builder->unnumbered, name);
+  if (G_UNLIKELY(id >= builder->n_seen)) {
+    guint32 length = grown_length(builder->n_seen, id);
+    builder->seen = g_renew(guint32, builder->seen, length);
+    memset(builder->seen + builder->n_seen, 0, (length - builder->n_seen) * sizeof *builder->seen);
+    builder->n_seen = length;
+  }
+  if (builder->seen[id] == builder->generation)
+    return FALSE;
+  builder->seen[id] = builder->generation;
+  return TRUE;
+}
+
+/* @name below the objects around it. */
+static TideBytes
+flatten(TideReadingBuilder *builder, TideBytes name)
+{
+  TideBytes path = tide_buffer_bytes(&builder->path);
+  guint8 *flat = tide_scratch_take(builder->scratch, path.len + name.len);
+  memcpy(flat, path.data, path.len);
+  if (name.len > 0)
+    memcpy(flat + path.len, name.data, name.len);
+  builder->name_bytes += path.len + name.len;
+  return tide_bytes(flat, path.len + name.len);
+}
+
+/* Flattens, numbers and checks the name of the next member. */
+static gboolean
+name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, TideNameId *ret_id,
+            TideReject *ret_reject)
+{
+  if (G_UNLIKELY(builder->n_members >= builder->max_fields))
+    return refuse(TIDE_REJECT_TOO_MANY_FIELDS, name, NULL, ret_reject);
+  if (G_UNLIKELY(builder->path.len + name.len > TIDE_FIELD_NAME_MAX_BYTES))
+    return refuse(TIDE_REJECT_TOO_LARGE, name,
+                  "a field name longer than " G_STRINGIFY(TIDE_FIELD_NAME_MAX_BYTES) " bytes", ret_reject);
+  if (builder->path.len > 0) {
+    name = flatten(builder, name);
+    if (G_UNLIKELY(builder->name_bytes > builder->max_name_bytes))
+      return refuse(TIDE_REJECT_TOO_LARGE, name, "the names of nested fields take too much memory", ret_reject);
+  }
+  TideNameId id = number_of(builder, builder->n_members, name);
+  if (G_UNLIKELY(!mark_seen(builder, id, name)))
+    return refuse(TIDE_REJECT_DUPLICATE_FIELD, name, NULL, ret_reject);
+  builder->n_members++;
+  *ret_name = name;
+  *ret_id = id;
+  return TRUE;
+}
+
+/* The place of the next field; it counts once it is kept. */
+static inline TideField *
+next_field(TideReadingBuilder *builder)
+{
+  if (G_UNLIKELY(builder->n_fields == builder->fields_capacity)) {
+    builder->fields_capacity = grown_length(builder->fields_capacity, builder->n_fields);
+    builder->fields = g_renew(TideField, builder->fields, builder->fields_capacity);
+  }
+  return &builder->fields[builder->n_fields];
+}
+
+static inline void
+keep_field(TideReadingBuilder *builder, TideNameId id)
+{
+  builder->n_fields++;
+  if (id < builder->n_known)
+    builder->known[id] = builder->n_fields - builder->first_field;
+}
+
+gboolean
+tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
+                         TideReject *ret_reject)
+{
+  TideField *field = next_field(builder);
+  if (!name_member(builder, name, &field->name, &field->name_id, ret_reject))
+    return FALSE;
+  field->kind = kind;
+  field->text = text;
+  keep_field(builder, field->name_id);
+  return TRUE;
+}
+
+gboolean
+tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name, gsize *ret_outer, TideReject *ret_reject)
+{
+  TideBytes flat;
+  TideNameId id;
+  if (!name_member(builder, name, &flat, &id, ret_reject))
+    return FALSE;
+  *ret_outer = builder->path.len;
+  tide_buffer_append_bytes(&builder->path, name);
+  tide_buffer_append_bytes(&builder->path, builder->separator);
+  return TRUE;
+}
+
+void
+tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer)
+{
+  builder->path.len = outer;
+}
+
+gboolean
+tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  for (guint32 i = 0; i < builder->n_record_fields; i++) {
+    const TideField *field = &builder->record_fields[i];
+    if (!mark_seen(builder, field->name_id, field->name))
+      return refuse(TIDE_REJECT_DUPLICATE_FIELD, field->name,
+                    "the message has a field of a name that the record offers", ret_reject);
+    *next_field(builder) = *field;
+    keep_field(builder, field->name_id);
+  }
+  if (builder->n_readings == builder->readings_capacity) {
+    builder->readings_capacity = grown_length(builder->readings_capacity, builder->n_readings);
+    builder->readings = g_renew(TideReading, builder->readings, builder->readings_capacity);
+  }
+  builder->readings[builder->n_readings] = (TideReading){
+      .n_fields = builder->n_fields - builder->first_field,
+      .known = builder->known,
+      .n_known = builder->n_known,
+      .index = builder->n_readings,
+  };
+  builder->n_readings++;
+  return TRUE;
+}
+
+TideReading *
+tide_reading_builder_finish(TideReadingBuilder *builder, guint32 *ret_n_readings)
+{
+  /* Only now has the array of fields stopped growing. */
+  const TideField *fields = builder->fields;
+  for (guint32 i = 0; i < builder->n_readings; i++) {
+    builder->readings[i].fields = fields;
+    fields += builder->readings[i].n_fields;
+  }
+  *ret_n_readings = builder->n_readings;
+  return builder->readings;
+}
+
+guint32
+tide_reading_builder_n_readings(const TideReadingBuilder *builder)
+{
+  return builder->n_readings;
+}

@@ -1,0 +1,52 @@
+/* Collects the readings of one message from the members that a format's parser meets: flattens names, numbers
+ * them, finds duplicates, and appends what the record itself offers. The same for every format.
+ *
+ * Each flattened name, of a value or of a nested object, may occur once in a reading. So {"a":1,"a":{"b":2}}
+ * is a duplicate, and so is {"a/b":1,"a":{"b":2}} where the separator is "/".
+ *
+ * Everything is done in one pass: a name is first compared with the one that stood in its place in the
+ * reading before, which is nearly always the same and saves the hash. */
+#pragma once
+
+#include "decode/decoder.h"
+#include "decode/scratch.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideReadingBuilder TideReadingBuilder;
+
+/* Functions that can fail return FALSE with reason, field and detail of @ret_reject filled; its position is
+ * the caller's to know. Threads: the owner's only. Allocates: only to grow. */
+
+/* @scratch: borrowed; names and tables of readings are taken from it. For the rest see tide_decoder_new(). */
+TideReadingBuilder *tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names,
+                                             guint32 n_known, TideScratch *scratch);
+void tide_reading_builder_free(TideReadingBuilder *builder); /* NULL ok */
+
+/* @record_fields: appended to each reading, behind its own; their names must be among the known ones;
+ * borrowed until tide_reading_builder_finish(). */
+void tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField *record_fields,
+                                        guint32 n_record_fields);
+gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
+                                            TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A member with a value. @name, @text: borrowed for as long as the readings are used. */
+gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind,
+                                  TideBytes text, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A member that is an object (or array) of members: what is added until leave() lies below @name.
+ * @ret_outer: to be handed to leave() */
+gboolean tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name, gsize *ret_outer,
+                                    TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+void tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer);
+
+gboolean tide_reading_builder_end_reading(TideReadingBuilder *builder,
+                                          TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Readings that were ended so far in this message. */
+guint32 tide_reading_builder_n_readings(const TideReadingBuilder *builder);
+
+/* The readings, in order; valid until the next message. */
+TideReading *tide_reading_builder_finish(TideReadingBuilder *builder, guint32 *ret_n_readings);
+
+G_END_DECLS

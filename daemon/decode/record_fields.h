@@ -1,0 +1,25 @@
+/* What the record itself offers as fields, under the names that begin with "$": compiled once from the names
+ * that the configuration uses, so that a configuration without them pays nothing. */
+#pragma once
+
+#include "decode/scratch.h"
+#include "model/message.h"
+#include "model/reading.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideRecordFields TideRecordFields;
+
+/* Looks at the first @n_known of @names, which is borrowed. */
+TideRecordFields *tide_record_fields_new(const TideFieldNames *names, guint32 n_known);
+void tide_record_fields_free(TideRecordFields *record_fields); /* NULL ok */
+
+/**
+ * tide_record_fields_read: those that @message has, in the order of the names. A record without key, time or
+ * header has no such field; bytes are taken as they are, copied to @scratch.
+ * @ret_n_fields: how many the returned array has; valid until the next call
+ */
+const TideField *tide_record_fields_read(TideRecordFields *record_fields, const TideMessage *message,
+                                         TideScratch *scratch, guint32 *ret_n_fields);
+
+G_END_DECLS

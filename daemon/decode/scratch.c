@@ -1,0 +1,82 @@
+#include "decode/scratch.h"
+
+/* Holds a message of a few hundred bytes with its names; larger ones double it. */
+#define FIRST_BLOCK_BYTES 4096
+#define ALIGNMENT_BYTES 8
+
+struct TideScratchBlock {
+  TideScratchBlock *next;
+  gsize capacity;
+  guint64 bytes[]; /* guint64 for its alignment */
+};
+
+static TideScratchBlock *
+block_new(gsize capacity)
+{
+  TideScratchBlock *block = g_malloc(sizeof *block + capacity);
+  block->next = NULL;
+  block->capacity = capacity;
+  return block;
+}
+
+static void
+blocks_free(TideScratchBlock *first)
+{
+  while (first != NULL) {
+    TideScratchBlock *next = first->next;
+    g_free(first);
+    first = next;
+  }
+}
+
+void
+tide_scratch_clear_memory(TideScratch *scratch)
+{
+  blocks_free(scratch->outgrown);
+  blocks_free(scratch->block);
+  *scratch = (TideScratch){0};
+}
+
+void
+tide_scratch_reset(TideScratch *scratch)
+{
+  blocks_free(scratch->outgrown);
+  scratch->outgrown = NULL;
+  scratch->used_bytes = 0;
+}
+
+static void
+add_block(TideScratch *scratch, gsize needed)
+{
+  TideScratchBlock *full = scratch->block;
+  gsize capacity = full != NULL ? full->capacity : FIRST_BLOCK_BYTES / 2;
+  do
+    capacity *= 2;
+  while (capacity < needed);
+  scratch->block = block_new(capacity);
+  scratch->used_bytes = 0;
+  if (full == NULL)
+    return;
+  full->next = scratch->outgrown;
+  scratch->outgrown = full;
+}
+
+void *
+tide_scratch_take(TideScratch *scratch, gsize len)
+{
+  gsize rounded = (len + ALIGNMENT_BYTES - 1) & ~(gsize)(ALIGNMENT_BYTES - 1);
+  if (scratch->block == NULL || scratch->block->capacity - scratch->used_bytes < rounded)
+    add_block(scratch, rounded);
+  void *taken = (guint8 *)scratch->block->bytes + scratch->used_bytes;
+  scratch->used_bytes += rounded;
+  return taken;
+}
+
+TideBytes
+tide_scratch_copy(TideScratch *scratch, TideBytes bytes)
+{
+  guint8 *copy = tide_scratch_take(scratch, bytes.len);
+  if (bytes.len > 0)
+    memcpy(copy, bytes.data, bytes.len);
+  return tide_bytes(copy, bytes.len);
+}

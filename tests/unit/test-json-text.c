@@ -1,0 +1,146 @@
+/* Numbers, escapes and UTF-8 as RFC 8259 has them. */
+#include "decode/json_text.h"
+
+static void
+test_number_ends_where_its_grammar_does(void)
+{
+  /* number, what follows it */
+  static const char *const cases[][2] = {
+      {"0", ""},
+      {"-0", ""},
+      {"7", ","},
+      {"10", "}"},
+      {"1.5", "]"},
+      {"-1.50", " "},
+      {"1e999", ""},
+      {"1E+5", "x"},
+      {"2e-7", ""},
+      {"0.0", ".0"},
+      {"1", "x"},
+      {"0e0", ""},
+      {"4.9e-324", ""},
+      {"9007199254740993", ""},
+      {"600", ",55"},
+      {"9223372036854775808", ""},
+      {"123456789012345678901234567890", ""},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strconcat(cases[i][0], cases[i][1], NULL);
+    const guint8 *end = tide_json_number_end((const guint8 *)text);
+    g_assert_nonnull(end);
+    g_assert_cmpstr((const char *)end, ==, cases[i][1]);
+  }
+}
+
+static void
+test_what_is_no_number_is_refused(void)
+{
+  static const char *const cases[] = {"",         "-",         "+1",  "01",   "-01", "00",  ".5",          "5.",
+                                      "1.e5",     "1e",        "1e+", "1.5e", "--1", "- 1", "NaN",         "nan",
+                                      "Infinity", "-Infinity", "inf", "x",    "e5",  "-e5", "\xEF\xBC\x91"};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    g_assert_null(tide_json_number_end((const guint8 *)cases[i]));
+}
+
+static void
+assert_unescaped(TideBytes escaped, TideBytes plain)
+{
+  g_autofree guint8 *out = g_malloc(escaped.len + 1);
+  gsize len = 0, checked_len = 0;
+  g_assert_cmpint(tide_json_unescape(escaped, out, &len), ==, TIDE_JSON_ESCAPE_OK);
+  g_assert_true(tide_bytes_equal(tide_bytes(out, len), plain));
+  g_assert_cmpint(tide_json_unescape(escaped, NULL, &checked_len), ==, TIDE_JSON_ESCAPE_OK);
+  g_assert_cmpuint(checked_len, ==, len);
+
+  memcpy(out, escaped.data, escaped.len);
+  g_assert_cmpint(tide_json_unescape(tide_bytes(out, escaped.len), out, &len), ==, TIDE_JSON_ESCAPE_OK);
+  g_assert_true(tide_bytes_equal(tide_bytes(out, len), plain));
+}
+
+static void
+test_escapes_give_their_bytes_in_place_too(void)
+{
+  static const struct {
+    TideBytes escaped, plain;
+  } cases[] = {
+      {TIDE_BYTES_LITERAL("plain"), TIDE_BYTES_LITERAL("plain")},
+      {TIDE_BYTES_LITERAL("\\\"\\\\\\/"), TIDE_BYTES_LITERAL("\"\\/")},
+      {TIDE_BYTES_LITERAL("\\b\\f\\n\\r\\t"), TIDE_BYTES_LITERAL("\b\f\n\r\t")},
+      {TIDE_BYTES_LITERAL("a\\u0000b"), TIDE_BYTES_LITERAL("a\0b")},
+      {TIDE_BYTES_LITERAL("\\u0041\\u00e9\\u20AC"), TIDE_BYTES_LITERAL("A\xC3\xA9\xE2\x82\xAC")},
+      {TIDE_BYTES_LITERAL("\\uD83D\\uDE00!"), TIDE_BYTES_LITERAL("\xF0\x9F\x98\x80!")},
+      {TIDE_BYTES_LITERAL("\\ud800\\udc00"), TIDE_BYTES_LITERAL("\xF0\x90\x80\x80")},
+      {TIDE_BYTES_LITERAL("\\uDBFF\\uDFFF"), TIDE_BYTES_LITERAL("\xF4\x8F\xBF\xBF")},
+      {TIDE_BYTES_LITERAL("\\uFFFF\\uE000\\uD7FF"), TIDE_BYTES_LITERAL("\xEF\xBF\xBF\xEE\x80\x80\xED\x9F\xBF")},
+      {TIDE_BYTES_LITERAL("\xC3\xA9\\u00e9\xC3\xA9"), TIDE_BYTES_LITERAL("\xC3\xA9\xC3\xA9\xC3\xA9")},
+      {TIDE_BYTES_LITERAL("\\\\u0041"), TIDE_BYTES_LITERAL("\\u0041")},
+      {TIDE_BYTES_LITERAL(""), TIDE_BYTES_LITERAL("")},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    assert_unescaped(cases[i].escaped, cases[i].plain);
+}
+
+static void
+test_bad_escapes_are_refused_with_their_place(void)
+{
+  static const struct {
+    const char *text;
+    TideJsonEscape outcome;
+    gsize place;
+  } cases[] = {
+      {"\\x41", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"ab\\'", TIDE_JSON_ESCAPE_UNKNOWN, 2},
+      {"\\", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"\\u", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"\\u004", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"\\n\\u00g1", TIDE_JSON_ESCAPE_UNKNOWN, 2},
+      {"\\U0041", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"\\u+041", TIDE_JSON_ESCAPE_UNKNOWN, 0},
+      {"\\uD800", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+      {"a\\uDC00", TIDE_JSON_ESCAPE_LONE_SURROGATE, 1},
+      {"\\uD800\\uD800", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+      {"\\uD83D\\u0041", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+      {"\\uD83Dx\\uDE00", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+      {"\\uD83D\\uDE0", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+      {"\\uD83D\\n", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gsize place = 99;
+    g_assert_cmpint(tide_json_unescape(tide_bytes_of_string(cases[i].text), NULL, &place), ==, cases[i].outcome);
+    g_assert_cmpuint(place, ==, cases[i].place);
+  }
+}
+
+static void
+test_utf8_fault_has_its_place(void)
+{
+  static const struct {
+    TideBytes text;
+    gssize place;
+  } cases[] = {
+      {TIDE_BYTES_LITERAL(""), -1},
+      {TIDE_BYTES_LITERAL("a\0\xC3\xA9\0"), -1},
+      {TIDE_BYTES_LITERAL("\xF4\x8F\xBF\xBF"), -1},
+      {TIDE_BYTES_LITERAL("a\xFF"), 1},
+      {TIDE_BYTES_LITERAL("\0\0\x80"), 2},
+      {TIDE_BYTES_LITERAL("ab\xC0\x80"), 2},       /* NUL written over-long */
+      {TIDE_BYTES_LITERAL("ab\xE0\x80\xAF"), 2},   /* slash written over-long */
+      {TIDE_BYTES_LITERAL("\xED\xA0\x80"), 0},     /* a surrogate */
+      {TIDE_BYTES_LITERAL("\xF4\x90\x80\x80"), 0}, /* behind U+10FFFF */
+      {TIDE_BYTES_LITERAL("abc\xE2\x82"), 3},      /* cut */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    g_assert_cmpint(tide_json_utf8_fault(cases[i].text), ==, cases[i].place);
+}
+
+int
+main(int argc, char *argv[])
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/json-text/number-ends-where-its-grammar-does", test_number_ends_where_its_grammar_does);
+  g_test_add_func("/json-text/what-is-no-number-is-refused", test_what_is_no_number_is_refused);
+  g_test_add_func("/json-text/escapes-give-their-bytes-in-place-too", test_escapes_give_their_bytes_in_place_too);
+  g_test_add_func("/json-text/bad-escapes-are-refused-with-their-place", test_bad_escapes_are_refused_with_their_place);
+  g_test_add_func("/json-text/utf8-fault-has-its-place", test_utf8_fault_has_its_place);
+  return g_test_run();
+}
