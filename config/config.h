@@ -1,0 +1,122 @@
+/* The configuration: what the operator's YAML says, checked and compiled. Set before start, then read-only; every thread
+ * reads it without a lock. */
+#pragma once
+
+#include "config/problem.h"
+#include "decode/decoder.h"
+#include "model/table.h"
+#include "model/time_spec.h"
+#include "thrift/endpoint.h"
+#include "util/log.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideOnBadMessage { TIDE_BAD_MESSAGE_STOP, TIDE_BAD_MESSAGE_SKIP } TideOnBadMessage;
+typedef enum TideStartFrom { TIDE_START_EARLIEST, TIDE_START_LATEST, TIDE_START_TIME } TideStartFrom;
+typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
+
+/* A property handed to librdkafka as it is. Its name is not checked here: only librdkafka knows them all. */
+typedef struct TideKafkaProperty {
+  char *name;      /* owned */
+  char *value;     /* owned */
+  gboolean secret; /* never shown */
+} TideKafkaProperty;
+
+typedef struct TideKafkaConfig {
+  char *brokers;              /* owned: bootstrap.servers */
+  char *group;                /* owned: group.id */
+  char **topics;              /* owned, NULL-terminated; one that begins with ^ is a pattern */
+  guint32 threads;            /* consumers in this process */
+  TideStartFrom start;        /* where a new group begins */
+  gint64 start_epoch_ms;      /* with TIDE_START_TIME */
+  gint64 session_timeout_ms;
+  gint64 max_poll_interval_ms;
+  gint64 commit_interval_ms;
+  guint32 max_span_messages;  /* from the committed mark to the newest fetched message of a partition */
+  gboolean allow_unverified_tls; /* properties may switch off the check of the broker's certificate or name */
+  GArray *properties;         /* owned (element-type TideKafkaProperty), in the order of the file */
+} TideKafkaConfig;
+
+typedef struct TideHBaseConfig {
+  GPtrArray *gateways;        /* owned (element-type TideEndpoint) */
+  int framing;                /* TideFraming, or -1: found out */
+  int protocol;               /* TideWireProtocol, or -1: found out */
+  guint32 writers;            /* connections, one thread each */
+  gint64 connect_timeout_ms;
+  gint64 call_timeout_ms;
+  gint64 settle_ms;           /* how long an abandoned call may still be at work in the gateway */
+  guint32 max_in_flight_per_region; /* calls */
+  guint32 max_cell_bytes;
+  gint64 region_refresh_ms;
+  gint64 retry_min_ms;        /* backoff: doubles from here, with full jitter ... */
+  gint64 retry_max_ms;        /* ... to here */
+  gint64 idle_ping_ms;
+} TideHBaseConfig;
+
+typedef struct TideBatchConfig {
+  guint32 max_rows;           /* in a call */
+  guint32 max_bytes;          /* encoded, in a call */
+  gint64 max_age_ms;          /* a row waits at most this long before its batch is due */
+  gint64 latest_window_ms;    /* a latest row waits this long for newer cells */
+} TideBatchConfig;
+
+typedef struct TideLimitsConfig {
+  guint64 memory_bytes;       /* budget for all that is in flight */
+  gint64 drain_timeout_ms;    /* at SIGTERM and on revoke (bounded there by half the session timeout) */
+} TideLimitsConfig;
+
+typedef struct TideReadingsConfig {
+  TideDecodeOptions decode;
+  TideTimeSpec time;
+  TideOnBadMessage on_bad_message;
+} TideReadingsConfig;
+
+typedef struct TideServiceConfig {
+  char *http_listen;          /* owned: "127.0.0.1:9464" or "off" */
+  TideLogLevel log_level;
+  TideLogFormat log_format;
+  TideStartup startup;
+} TideServiceConfig;
+
+typedef struct TideConfig {
+  char *path;                 /* owned: as given, for messages */
+  TideKafkaConfig kafka;
+  TideHBaseConfig hbase;
+  TideReadingsConfig readings;
+  TideBatchConfig batch;
+  TideLimitsConfig limits;
+  TideServiceConfig service;
+  GPtrArray *tables;          /* owned (element-type TideTable), in the order of the file */
+  char *tables_yaml;          /* owned: the tables as they are declared, indented below "tables:" */
+  TideFieldNames *names;      /* owned: the field names that the configuration uses */
+} TideConfig;
+
+/**
+ * tide_config_load: read, check and compile the file at @path ("/dev/stdin" is allowed; other non-regular files are not).
+ * @ret_problems: (out) (transfer full) (element-type TideConfigProblem): every problem, in the order of the file, not only
+ *     the first; warnings too
+ * Returns: (transfer full) (nullable): NULL when any problem is an error.
+ */
+TideConfig *tide_config_load(const char *path, GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same from memory; @name stands for the path in messages. */
+TideConfig *tide_config_load_text(const char *name, TideBytes text, GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+
+void tide_config_free(TideConfig *config); /* NULL and half-built ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideConfig, tide_config_free)
+
+/* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"). NULL: no such. */
+const TideTable *tide_config_find_table(const TideConfig *config, const char *name);
+
+/* The options in force as YAML, defaults filled in, secrets masked. But for the secrets, it loads again to the same.
+ * (transfer full) */
+char *tide_config_print(const TideConfig *config);
+
+/* A commented sample with every option at its default, from the option table: `tidemark check --print-defaults`. It loads
+ * as it stands, and is what config/tidemark.yaml holds. (transfer full) */
+char *tide_config_print_defaults(void);
+
+/* docs/configuration.md's reference part, from the option table. (transfer full) */
+char *tide_config_print_reference(void);
+
+G_END_DECLS

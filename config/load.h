@@ -1,0 +1,50 @@
+/* The loader's own pieces, one for each part of the file that is more than values in a table. Each adds what it finds
+ * wrong to the problems and goes on. */
+#pragma once
+
+#include "config/config.h"
+#include "config/yaml_tree.h"
+
+G_BEGIN_DECLS
+
+/* One load. */
+typedef struct TideLoad {
+  TideConfig *config;       /* being filled */
+  const TideYamlNode *root; /* the file */
+  GPtrArray *problems;      /* (element-type TideConfigProblem) */
+  gboolean has_mode;        /* the text came from a file ... */
+  guint mode;               /* ... with these permission bits */
+  GPtrArray *scratch;       /* (element-type gpointer), g_free: bytes that the compilers copy */
+} TideLoad;
+
+/* kafka.librdkafka */
+void tide_load_kafka_properties(TideLoad *load);
+
+/* What readings.time says as a whole. */
+void tide_load_time(TideLoad *load);
+
+/* tables */
+void tide_load_tables(TideLoad *load);
+
+/* A row key; NULL when it has errors. @path: "tables.METRIC.key". @ret_leads_with_time: every new row goes behind all
+ * others. */
+TideRowKey *tide_load_key(TideLoad *load, const char *path, const TideYamlNode *node, gboolean *ret_leads_with_time);
+
+/* The columns of a table, its rules appended to @rules (element-type TideColumnRule). */
+void tide_load_columns(TideLoad *load, const char *path, const TideYamlNode *node, GArray *rules);
+
+/* "METRIC" or "ns:METRIC" by HBase's rules. Errors: TIDE_ERROR_CONFIG. */
+gboolean tide_load_check_table_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_load_check_family_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A text, or { hex: "00ff" }: bytes that live as long as @load. FALSE with the error added. */
+gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
+    G_GNUC_WARN_UNUSED_RESULT;
+
+/* Options that contradict each other. Call when each by itself is good. */
+void tide_load_check_options(TideLoad *load);
+
+/* Where the option at @path stands; where its section stands when it is at its default. */
+TidePlace tide_load_place(const TideLoad *load, const char *path);
+
+G_END_DECLS

@@ -1,0 +1,253 @@
+/* kafka.librdkafka: properties handed on, secrets from files, and those that are ours. */
+#include "config/load.h"
+#include "config/option.h"
+#include "config/secret.h"
+#include "util/error.h"
+
+#include <string.h>
+
+/* What delivery rests on: set by tidemark, from an option of its own where one is named. */
+static const struct {
+  const char *name;
+  const char *reason;
+} owned_properties[] = {
+    {"bootstrap.servers", "it is 'kafka.brokers'"},
+    {"metadata.broker.list", "it is 'kafka.brokers'"},
+    {"group.id", "it is 'kafka.group'"},
+    {"session.timeout.ms", "it is 'kafka.session_timeout'"},
+    {"max.poll.interval.ms", "it is 'kafka.max_poll_interval'"},
+    {"auto.commit.interval.ms", "it is 'kafka.commit_interval'"},
+    {"heartbeat.interval.ms", "it follows from 'kafka.session_timeout'"},
+    {"auto.offset.reset", "where a new group begins is 'kafka.start', and an offset out of range is an error that is "
+                          "said, never a silent jump"},
+    {"enable.auto.commit", "only offsets of what HBase has acknowledged are stored, and these are committed"},
+    {"auto.commit.enable", "only offsets of what HBase has acknowledged are stored, and these are committed"},
+    {"enable.auto.offset.store", "an offset is stored when HBase has acknowledged its rows; stored any earlier, a "
+                                 "crash would lose readings"},
+    {"offset.store.method", "offsets are kept by the brokers"},
+    {"offset.store.path", "offsets are kept by the brokers"},
+    {"offset.store.sync.interval.ms", "offsets are kept by the brokers"},
+    {"enable.partition.eof", "the end of a partition is needed to know the lag"},
+    {"check.crcs", "it is always on: a damaged message must not become a row"},
+    {"fetch.max.bytes", "it follows from 'limits.memory'"},
+    {"max.partition.fetch.bytes", "it follows from 'limits.memory'"},
+    {"fetch.message.max.bytes", "it follows from 'limits.memory'"},
+    {"receive.message.max.bytes", "it follows from 'limits.memory'"},
+    {"enabled_events", "it is for programs"},
+    {"log.queue", "it is for programs"},
+    {"opaque", "it is for programs"},
+    {"default_topic_conf", "it is for programs"},
+    {"interceptors", "it is for programs"},
+};
+
+static const char *
+owned_reason(const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(owned_properties); i++) {
+    if (strcmp(name, owned_properties[i].name) == 0)
+      return owned_properties[i].reason;
+  }
+  if (g_str_has_prefix(name, "queued."))
+    return "it follows from 'limits.memory'";
+  if (g_str_has_suffix(name, "_cb") || g_str_has_prefix(name, "ssl_engine_callback"))
+    return "it is for programs";
+  return NULL;
+}
+
+static void
+add_property(TideLoad *load, const char *name, char *value, gboolean is_secret)
+{
+  TideKafkaProperty property = {g_strdup(name), value, is_secret};
+
+  g_array_append_val(load->config->kafka.properties, property);
+}
+
+/* { file: PATH } or { credential: NAME }. */
+static void
+load_secret(TideLoad *load, const char *name, const TideYamlNode *node)
+{
+  const TideYamlNode *file = tide_yaml_get(node, "file");
+  const TideYamlNode *credential = tide_yaml_get(node, "credential");
+  const TideYamlNode *source = file != NULL ? file : credential;
+  g_autoptr(GError) error = NULL;
+
+  if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
+      tide_yaml_is_null(source)) {
+    g_autofree char *shown = tide_problem_quote(name);
+    tide_problems_add_error(load->problems, node->place,
+                            "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
+    return;
+  }
+  char *secret =
+      file != NULL ? tide_secret_read_file(file->text, &error) : tide_secret_read_credential(credential->text, &error);
+  if (secret == NULL)
+    tide_problems_add_error(load->problems, source->place, "%s", error->message);
+  else
+    add_property(load, name, secret, TRUE);
+}
+
+static void
+load_text_property(TideLoad *load, const char *name, const TideYamlNode *node)
+{
+  gboolean is_secret = tide_secret_is_name(name);
+  g_autofree char *shown = tide_problem_quote(name);
+
+  if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' needs a value without NUL bytes",
+                            shown);
+    return;
+  }
+  g_autoptr(GError) error = NULL;
+  if (!is_secret && !tide_config_option_check_no_variable(node->text, &error)) {
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' %s", shown, error->message);
+    return;
+  }
+  if (is_secret && load->has_mode && (load->mode & 0007u) != 0) {
+    g_autofree char *path = tide_problem_quote(load->config->path);
+    tide_problems_add_error(load->problems, node->place,
+                            "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod "
+                            "0640 %s', or keep it in a file of its own: { file: /path }",
+                            shown, load->mode, path);
+    return;
+  }
+  add_property(load, name, g_strdup(node->text), is_secret);
+}
+
+static void
+load_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *value)
+{
+  const char *reason = owned_reason(key->text);
+
+  if (reason != NULL) {
+    tide_problems_add_error(load->problems, key->place, "the property '%s' cannot be set: %s", key->text, reason);
+    return;
+  }
+  if (value->kind == TIDE_YAML_SCALAR)
+    load_text_property(load, key->text, value);
+  else
+    load_secret(load, key->text, value);
+}
+
+static const char *
+property_value(const TideLoad *load, const char *name)
+{
+  const GArray *properties = load->config->kafka.properties;
+
+  for (guint i = 0; i < properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(properties, TideKafkaProperty, i);
+    if (strcmp(property->name, name) == 0)
+      return property->value;
+  }
+  return NULL;
+}
+
+static gboolean
+property_is(const TideLoad *load, const char *name, const char *const *values)
+{
+  const char *value = property_value(load, name);
+
+  for (; value != NULL && *values != NULL; values++) {
+    if (g_ascii_strcasecmp(value, *values) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static TidePlace
+property_place(const TideLoad *load, const char *name)
+{
+  return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->place;
+}
+
+/* Encryption without knowing to whom protects from nobody who can stand in between. */
+static void
+check_tls(TideLoad *load)
+{
+  static const struct {
+    const char *name;
+    const char *values[4];
+  } switches[] = {
+      {"enable.ssl.certificate.verification", {"false", "0", "f", NULL}},
+      {"ssl.endpoint.identification.algorithm", {"none", NULL}},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(switches); i++) {
+    const char *name = switches[i].name;
+    if (!property_is(load, name, switches[i].values))
+      continue;
+    if (load->config->kafka.allow_unverified_tls)
+      tide_problems_add_warning(load->problems, property_place(load, name),
+                                "'%s' is switched off: whoever stands between can read and change everything", name);
+    else
+      tide_problems_add_error(load->problems, property_place(load, name),
+                              "'%s' is switched off: whoever stands between could read and change everything; set "
+                              "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
+                              name);
+  }
+}
+
+static void
+check_strategy(TideLoad *load)
+{
+  const char *name = "partition.assignment.strategy";
+  const char *value = property_value(load, name);
+
+  if (value == NULL || strstr(value, "cooperative") == NULL)
+    return;
+  tide_problems_add_warning(load->problems, property_place(load, name),
+                            "cooperative-sticky has faults in librdkafka before 2.6.1 (partitions resumed from an "
+                            "older offset, hangs at close): leave it out there");
+}
+
+/* TRUE when @brokers are all on this machine. */
+static gboolean
+are_loopback(const char *brokers)
+{
+  static const char *const own[] = {"127.", "localhost", "[::1]"};
+  g_auto(GStrv) list = g_strsplit(brokers, ",", -1);
+
+  for (char **broker = list; *broker != NULL; broker++) {
+    const char *scheme = strstr(*broker, "://");
+    const char *host = scheme != NULL ? scheme + 3 : *broker;
+    gboolean is_own = FALSE;
+    for (gsize i = 0; i < G_N_ELEMENTS(own); i++)
+      is_own |= g_str_has_prefix(host, own[i]);
+    if (!is_own)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+check_clear_password(TideLoad *load)
+{
+  static const char *const clear[] = {"sasl_plaintext", NULL};
+  static const char *const plain[] = {"PLAIN", NULL};
+  const char *brokers = load->config->kafka.brokers;
+
+  if (brokers == NULL || are_loopback(brokers) || !property_is(load, "security.protocol", clear))
+    return;
+  if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
+    tide_problems_add_warning(load->problems, property_place(load, "security.protocol"),
+                              "the password goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
+}
+
+void
+tide_load_kafka_properties(TideLoad *load)
+{
+  const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
+
+  if (tide_yaml_is_null(node))
+    return;
+  if (node->kind != TIDE_YAML_MAPPING) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka' must be a mapping of properties, got %s",
+                            got);
+    return;
+  }
+  for (guint i = 0; i < node->keys->len; i++)
+    load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  check_tls(load);
+  check_strategy(load);
+  check_clear_password(load);
+}

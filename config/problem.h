@@ -1,0 +1,48 @@
+/* What is wrong with a configuration, or worth knowing, each with its place in the file. The loader never
+ * stops at the first: it collects, so that one run of `tidemark check` shows everything. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* A place in the file. Columns count characters, not bytes. */
+typedef struct TidePlace {
+  guint line;   /* from 1; 0: the file as a whole */
+  guint column; /* from 1 */
+} TidePlace;
+
+#define TIDE_PLACE_FILE ((TidePlace){0, 0})
+
+/* One thing wrong or worth knowing, with its place. */
+typedef struct TideConfigProblem {
+  gboolean is_warning;
+  guint line;   /* from 1; 0: the file as a whole */
+  guint column; /* from 1 */
+  char *text;   /* owned */
+} TideConfigProblem;
+
+void tide_config_problem_free(TideConfigProblem *problem);
+
+GPtrArray *tide_problems_new(void); /* (element-type TideConfigProblem), owned by the array */
+
+void tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
+guint tide_problems_n_errors(const GPtrArray *problems);
+
+/* In the order of the file; those of one place keep the order in which they were found. */
+void tide_problems_sort(GPtrArray *problems);
+
+/**
+ * tide_config_problem_format: "path:line:column: error: text", without a newline at the end.
+ * @source: (nullable): the file's text; with it, the line and a caret below follow. What stands behind the
+ * name of a secret in that line is replaced by ***.
+ * Ownership: (transfer full).
+ */
+char *tide_config_problem_format(const TideConfigProblem *problem, const char *path, const char *source);
+
+/* @text for use inside of '...' in a message: control bytes as \xHH, at most 60 characters. (transfer full)
+ */
+char *tide_problem_quote(const char *text);
+
+G_END_DECLS

@@ -1,0 +1,37 @@
+/* The language in which tables are declared: which keys a table, a family, a columns entry and each kind of key part
+ * have. A new option of one is a row here; the parser, its checks and the reference follow. */
+#pragma once
+
+#include "config/option.h"
+#include "model/table.h"
+
+G_BEGIN_DECLS
+
+/* What the options of a table are read into, before they are checked together. */
+typedef struct TideTableDraft {
+  TideLatestMode latest;
+  gint64 ttl_ms;
+  guint32 regions; /* 0: not given */
+  guint32 lane_prefix_bytes;
+} TideTableDraft;
+
+/* One entry of a columns entry's `from`. */
+typedef struct TideColumnDraft {
+  TideNameId field;
+  char *qualifier; /* owned; NULL: the field's own name */
+} TideColumnDraft;
+
+extern const TideConfigGroup tide_table_options;        /* a TideTableDraft */
+extern const TideConfigGroup tide_family_options;       /* a TideFamilySettings */
+extern const TideConfigGroup tide_columns_options;      /* a TideColumnRule */
+extern const TideConfigGroup tide_column_field_options; /* a TideColumnDraft */
+extern const TideConfigGroup tide_key_field_options;    /* these and those below: a TideKeyPartSpec */
+extern const TideConfigGroup tide_key_time_options;
+extern const TideConfigGroup tide_key_hash_options;
+extern const TideConfigGroup tide_key_salt_options;
+extern const TideConfigGroup tide_key_hex_options;
+
+/* All of them, in the order of the reference; NULL-terminated. */
+extern const TideConfigGroup *const tide_table_language[];
+
+G_END_DECLS
