@@ -1,0 +1,136 @@
+#include "flow/batch.h"
+
+#include "flow/lanes.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+TideBatch *
+tide_batch_new(void)
+{
+  return g_new0(TideBatch, 1);
+}
+
+void
+tide_batch_free(TideBatch *batch)
+{
+  if (batch == NULL)
+    return;
+  tide_lane_unref(batch->lane);
+  tide_buffer_clear_memory(&batch->wire);
+  tide_buffer_clear_memory(&batch->rows);
+  tide_buffer_clear_memory(&batch->sources);
+  tide_buffer_clear_memory(&batch->key_set);
+  g_free(batch);
+}
+
+void
+tide_batch_reset(TideBatch *batch)
+{
+  tide_lane_unref(batch->lane);
+  TideBatch empty = {.wire = batch->wire, .rows = batch->rows, .sources = batch->sources, .key_set = batch->key_set};
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = 0;
+  *batch = empty;
+}
+
+TideBytes
+tide_batch_row_key(const TideBatch *batch, guint32 row)
+{
+  const TideBatchRow *at = &tide_batch_rows(batch)[row];
+  return tide_bytes(batch->wire.data + at->key_offset, at->key_len);
+}
+
+guint64
+tide_key_hash(TideBytes key)
+{
+  guint64 hash = XXH3_64bits(key.data, key.len);
+  return hash != 0 ? hash : 1;
+}
+
+void
+tide_batch_make_key_set(TideBatch *batch)
+{
+  gsize n_hashes = batch->key_set.len / sizeof(guint64);
+  gsize capacity = 8;
+  while (capacity < n_hashes * 2)
+    capacity *= 2;
+  /* The list stands in front, the table is built behind it, then moved down over it. */
+  tide_buffer_reserve(&batch->key_set, capacity * sizeof(guint64));
+  guint64 *hashes = (guint64 *)(void *)batch->key_set.data;
+  guint64 *slots = hashes + n_hashes;
+  memset(slots, 0, capacity * sizeof *slots);
+  for (gsize i = 0; i < n_hashes; i++) {
+    gsize place = hashes[i] & (capacity - 1);
+    while (slots[place] != 0 && slots[place] != hashes[i])
+      place = (place + 1) & (capacity - 1);
+    slots[place] = hashes[i];
+  }
+  memmove(hashes, slots, capacity * sizeof *slots);
+  batch->key_set.len = capacity * sizeof *slots;
+}
+
+gboolean
+tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash)
+{
+  const guint64 *slots = (const guint64 *)(const void *)batch->key_set.data;
+  gsize capacity = batch->key_set.len / sizeof *slots;
+  if (capacity == 0)
+    return FALSE;
+  for (gsize place = key_hash & (capacity - 1); slots[place] != 0; place = (place + 1) & (capacity - 1))
+    if (slots[place] == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
+void
+tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data)
+{
+  *inbox = (TideInbox){.wake = wake, .wake_data = wake_data};
+  tide_mutex_init(&inbox->lock);
+  tide_cond_init(&inbox->arrived);
+}
+
+void
+tide_inbox_clear(TideInbox *inbox)
+{
+  for (TideBatch *batch = inbox->first, *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_batch_free(batch);
+  }
+  tide_cond_clear(&inbox->arrived);
+  tide_mutex_clear(&inbox->lock);
+}
+
+void
+tide_inbox_push(TideInbox *inbox, TideBatch *batch)
+{
+  batch->next = NULL;
+  tide_mutex_lock(&inbox->lock);
+  {
+    if (inbox->last != NULL)
+      inbox->last->next = batch;
+    else
+      inbox->first = batch;
+    inbox->last = batch;
+    tide_cond_signal(&inbox->arrived);
+  }
+  tide_mutex_unlock(&inbox->lock);
+  if (inbox->wake != NULL)
+    inbox->wake(inbox->wake_data);
+}
+
+TideBatch *
+tide_inbox_take(TideInbox *inbox, gint64 deadline_us)
+{
+  TideBatch *arrived;
+  tide_mutex_lock(&inbox->lock);
+  {
+    while (inbox->first == NULL && deadline_us > 0)
+      if (!tide_cond_wait_until(&inbox->arrived, &inbox->lock, deadline_us))
+        break;
+    arrived = inbox->first;
+    inbox->first = inbox->last = NULL;
+  }
+  tide_mutex_unlock(&inbox->lock);
+  return arrived;
+}

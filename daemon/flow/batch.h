@@ -1,0 +1,107 @@
+/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from.
+ *
+ * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
+ * gives it back to the lanes when the call failed, or home to its consumer when HBase has acknowledged it. The consumer
+ * marks the sources and uses the batch again. One owner at a time, so nothing in it is locked. */
+#pragma once
+
+#include "flow/budget.h"
+#include "model/table.h"
+#include "util/bytes.h"
+#include "util/lock.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideLane TideLane;
+
+/* Which message a row came from, small enough to be kept for each row. */
+typedef struct TideSourceRef {
+  guint16 slot;     /* the partition's place in its consumer */
+  guint16 epoch;    /* of the assignment: an acknowledgement from before a revoke is recognised and dropped */
+  guint32 sequence; /* in the partition's TideOffsets */
+} TideSourceRef;
+
+typedef struct TideBatchRow {
+  guint32 start_bytes; /* in wire */
+  guint32 key_offset;  /* in wire */
+  guint32 key_len;
+} TideBatchRow;
+
+typedef struct TideBatchSource {
+  TideSourceRef ref;
+  guint32 row; /* index in rows */
+} TideBatchSource;
+
+typedef struct TideInbox TideInbox;
+typedef struct TideBatch TideBatch;
+
+struct TideBatch {
+  /* the owner's only (see above) */
+  TideBatch *next;         /* in whichever list holds it */
+  TideInbox *home;         /* borrowed: where it goes when acknowledged */
+  gpointer open_lane;      /* borrowed: the consumer's own lane that sealed it */
+  TideLane *lane;          /* ref */
+  const TideTable *table;  /* borrowed */
+  TideBuffer wire;         /* encoded puts, one after the other */
+  TideBuffer rows;         /* of TideBatchRow */
+  TideBuffer sources;      /* of TideBatchSource */
+  TideBuffer key_set;      /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
+  guint32 n_rows;
+  gint64 oldest_us;        /* when its oldest row was mapped, monotonic */
+  gint64 charged_bytes;    /* what the budget holds for it */
+  guint32 attempts;
+  gint64 last_unknown_us;  /* when a call that carried it last ended without an answer; 0: never */
+};
+
+TideBatch *tide_batch_new(void);
+void tide_batch_free(TideBatch *batch); /* gives up the lane; NULL ok */
+/* Empties it for the next use; keeps the memory, gives up the lane. */
+void tide_batch_reset(TideBatch *batch);
+
+static inline gsize
+tide_batch_memory_bytes(const TideBatch *batch)
+{
+  return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity + batch->key_set.capacity;
+}
+
+static inline const TideBatchRow *
+tide_batch_rows(const TideBatch *batch)
+{
+  return (const TideBatchRow *)(const void *)batch->rows.data;
+}
+
+static inline const TideBatchSource *
+tide_batch_sources(const TideBatch *batch, gsize *ret_n)
+{
+  *ret_n = batch->sources.len / sizeof(TideBatchSource);
+  return (const TideBatchSource *)(const void *)batch->sources.data;
+}
+
+TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);
+
+/* Turns the key hashes that were appended to key_set into the set; once all rows are in. */
+void tide_batch_make_key_set(TideBatch *batch);
+gboolean tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash);
+
+/* Hash of a row key, never 0. */
+guint64 tide_key_hash(TideBytes key);
+
+/* Where finished batches come home to. Any thread pushes, one takes. */
+struct TideInbox {
+  TideMutex lock;
+  TideCond arrived;
+  /* under lock */
+  TideBatch *first;
+  TideBatch *last;
+  /* set before start, then read-only: wakes the consumer out of its poll; called without the lock */
+  void (*wake)(gpointer data);
+  gpointer wake_data;
+};
+
+void tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data);
+void tide_inbox_clear(TideInbox *inbox); /* frees what is still in it */
+void tide_inbox_push(TideInbox *inbox, TideBatch *batch); /* transfers @batch */
+/* All that arrived, in order, linked by next; NULL when nothing did by @deadline_us (0: does not wait). */
+TideBatch *tide_inbox_take(TideInbox *inbox, gint64 deadline_us);
+
+G_END_DECLS

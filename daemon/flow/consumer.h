@@ -1,0 +1,57 @@
+/* A consumer: one thread with one Kafka consumer of the group. It decodes and maps its messages, keeps its open rows,
+ * hands sealed batches to the lanes, and marks its partitions' offsets when they come home. All of that is its own and
+ * unlocked; it meets other threads at whole batches only. */
+#pragma once
+
+#include "flow/budget.h"
+#include "flow/kafka_source.h"
+#include "flow/lanes.h"
+#include "flow/regions.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideConsumer TideConsumer;
+
+typedef struct TideConsumerContext {
+  const TideConfig *config; /* borrowed, all */
+  TideWireProtocol protocol;
+  TideBudget *budget;
+  TideLanes *lanes;
+  TideRegions *regions;
+  TideMetrics *metrics;
+  gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
+} TideConsumerContext;
+
+/* Connects and starts the thread "tide-consumer-N". Errors: CONFIG, KAFKA. */
+TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **error)
+    G_GNUC_WARN_UNUSED_RESULT;
+
+/* Asks for a stop: fetching ends, rows are flushed and awaited until @deadline_us, offsets committed, the group left.
+ * Threads: any. */
+void tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us);
+
+/* FALSE when the thread has not ended at @deadline_us; it must then be left alone. */
+gboolean tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us);
+void tide_consumer_free(TideConsumer *consumer); /* joins first */
+
+/* What others may see of it; each value may be a moment old. Threads: any. */
+typedef struct TideConsumerState {
+  gint64 last_round_us;      /* when the thread last went round its loop, or waited in a rebalance by rule */
+  guint32 assigned;          /* partitions */
+  guint32 held;              /* partitions that stand still until an operator acts */
+  guint32 paused;            /* partitions */
+  guint64 in_flight;         /* messages */
+  gint64 oldest_us;          /* open rows; 0: none */
+  gint64 lag;                /* messages */
+  gboolean had_assignment;   /* ever */
+  gboolean finished;         /* with until_end: all read and acknowledged, but for held partitions */
+  gboolean left_work;        /* after the end: the deadline passed with messages unfinished */
+  gboolean fatal;            /* the client is fenced: the program must end */
+} TideConsumerState;
+
+TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
+
+/* Why partitions are held, one sentence each; NULL when none is. (transfer full) */
+char *tide_consumer_held_text(TideConsumer *consumer);
+
+G_END_DECLS

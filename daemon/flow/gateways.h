@@ -1,0 +1,48 @@
+/* The gateways: which are up, which mode each speaks, and which one a writer should connect to.
+ *
+ * Each gateway has a thread of its own that probes it while it is not known to be up, with a pause that doubles: so a
+ * gateway that is down, hangs or speaks something else delays nobody, and one that returns is used within a second or so.
+ * The first one found decides the wire protocol (unless it is configured); one that speaks the other is refused by name.
+ *
+ * Threads: any; one lock, never held across a call. */
+#pragma once
+
+#include "config/config.h"
+#include "thrift/gateway_probe.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideGateways TideGateways;
+typedef struct TideGateway TideGateway;
+
+/* @config: borrowed. Starts nothing yet. */
+TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics);
+void tide_gateways_start(TideGateways *gateways); /* the probing threads */
+void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
+void tide_gateways_free(TideGateways *gateways);
+
+/* Waits until a gateway is up and so the protocol is known. FALSE at @deadline_us or when stopped. */
+gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtocol *ret_protocol);
+
+/* One line on each gateway that is not up: "gw1:9090 refused the connection; ...". (transfer full) (nullable) */
+char *tide_gateways_complaint(TideGateways *gateways);
+guint32 tide_gateways_n_up(TideGateways *gateways);
+guint32 tide_gateways_n(const TideGateways *gateways);
+
+/**
+ * tide_gateways_connect: a connection to the gateway with the fewest, among those up. Waits while none is.
+ * @ret_client: (transfer full); give back with tide_gateways_release()
+ * Returns: NULL at @deadline_us or when stopped. A gateway that refuses is handed to its prober and the next is tried.
+ */
+TideGateway *tide_gateways_connect(TideGateways *gateways, gint64 deadline_us, TideHBaseClient **ret_client);
+
+/* @broke: the connection failed; the gateway is probed before anybody connects to it again. Frees @client. */
+void tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseClient *client, gboolean broke);
+
+/* TRUE when another gateway that is up has at least two connections fewer: the caller should release and connect again. */
+gboolean tide_gateways_should_move(TideGateways *gateways, const TideGateway *gateway);
+
+const char *tide_gateway_name(const TideGateway *gateway);
+
+G_END_DECLS

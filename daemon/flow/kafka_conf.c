@@ -1,0 +1,104 @@
+#include "flow/kafka_conf.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+
+#define LOG_INTERVAL_US TIDE_US_PER_S
+
+/* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
+#define MIN_QUEUE_BYTES (1024u * 1024)
+
+/* Called from librdkafka's own threads. */
+static void
+log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
+{
+  static TideLogLimit limit; /* one for all clients: a broker that is down says so many times a second */
+  guint64 suppressed = 0;
+  TideLogLevel ours = (TideLogLevel)CLAMP(level, TIDE_LOG_CRIT, TIDE_LOG_DEBUG);
+  /* An unreachable broker is "error" to librdkafka, which goes on trying: to an operator it is a warning. */
+  ours = MAX(ours, TIDE_LOG_WARNING);
+  if (!tide_log_enabled(ours) ||
+      (ours <= TIDE_LOG_NOTICE && !tide_log_limit_pass(&limit, tide_now_us(), LOG_INTERVAL_US, &suppressed)))
+    return;
+  tide_log(ours, "kafka client: %s: %s (%" G_GUINT64_FORMAT " such lines not logged)", facility, text, suppressed);
+}
+
+gboolean
+tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
+{
+  char reason[512];
+  if (rd_kafka_conf_set(conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: '%s' is not accepted: %s", name, reason);
+  return FALSE;
+}
+
+static gboolean
+set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **error)
+{
+  if (!tide_kafka_conf_set(conf, "bootstrap.servers", config->brokers, error) ||
+      !tide_kafka_conf_set(conf, "client.id", "tidemark", error))
+    return FALSE;
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (!tide_kafka_conf_set(conf, property->name, property->value, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new(const TideKafkaConfig *config, GError **error)
+{
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
+  if (set_properties(conf, config, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+static gboolean
+set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error)
+{
+  char text[24];
+  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
+  return tide_kafka_conf_set(conf, name, text, error);
+}
+
+static gboolean
+set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint64 queue_bytes, guint32 max_message_bytes,
+             GError **error)
+{
+  /* One fetch may fill the queue; a message larger than our limit must still come through to be rejected by us. */
+  guint64 queue = MAX(queue_bytes, MIN_QUEUE_BYTES);
+  guint64 fetch = MAX(queue, (guint64)max_message_bytes);
+  return tide_kafka_conf_set(conf, "group.id", config->group, error) &&
+         /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
+         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.auto.commit", "true", error) &&
+         set_number(conf, "auto.commit.interval.ms", config->commit_interval_ms, error) &&
+         /* Out of range is an incident that is counted and said, never a silent jump. */
+         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
+         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+         tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
+         set_number(conf, "session.timeout.ms", config->session_timeout_ms, error) &&
+         set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) &&
+         set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error) &&
+         set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
+         set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
+         set_number(conf, "max.partition.fetch.bytes", (gint64)CLAMP(queue / 4, MIN_QUEUE_BYTES, 16u << 20), error);
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_consumer(const TideKafkaConfig *config, guint64 queue_bytes, guint32 max_message_bytes,
+                             GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  if (set_consumer(conf, config, queue_bytes, max_message_bytes, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}

@@ -1,0 +1,101 @@
+/* The lanes: where sealed batches of all consumers meet the writers.
+ *
+ * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
+ * batches of other due lanes of the same table until the call is full. A lane has at most so many calls in flight; one
+ * whose call failed waits (doubling, with jitter) and is sent alone until it succeeds, so that a region in trouble delays
+ * its own rows only. What failed goes back to the front of its lane and is sent again, the same bytes, for ever.
+ *
+ * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
+#pragma once
+
+#include "flow/batch.h"
+
+G_BEGIN_DECLS
+
+/* Batches joined into one call at the most: the vector of one sendmsg() (IOV_MAX is 1024). */
+#define TIDE_CALL_MAX_BATCHES 256
+
+typedef struct TideLanes TideLanes;
+
+typedef struct TideLanesOptions {
+  guint32 n_tables;
+  guint32 max_rows;                 /* in a call */
+  guint32 max_bytes;                /* encoded, in a call */
+  guint32 max_in_flight_per_region; /* calls */
+  gint64 retry_min_us;
+  gint64 retry_max_us;
+} TideLanesOptions;
+
+TideLanes *tide_lanes_new(const TideLanesOptions *options);
+void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have ended; NULL ok */
+
+/* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
+TideLane *tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
+TideLane *tide_lane_ref(TideLane *lane);
+void tide_lane_unref(TideLane *lane); /* NULL ok */
+TideBytes tide_lane_start_key(const TideLane *lane);
+TideBytes tide_lane_end_key(const TideLane *lane);
+const TideTable *tide_lane_table(const TideLane *lane);
+
+/* Hands over @first and all batches linked behind it; each one's lane is set. */
+void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
+
+/* What one call carries. */
+typedef struct TideCall {
+  const TideTable *table;
+  TideBatch *batches[TIDE_CALL_MAX_BATCHES]; /* owned until tide_lanes_finish() */
+  guint32 n_batches;
+  guint32 n_rows;
+  gsize n_bytes;
+} TideCall;
+
+typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } TideTake;
+
+/* Waits until @deadline_us (monotonic) for a call; writers that wait for others' slow lanes do not exist: any due lane
+ * serves any writer. */
+TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
+
+/* How a call ended. The one place where outcomes are told apart. */
+typedef enum TideOutcome {
+  TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches go home */
+  TIDE_OUTCOME_NOT_SENT, /* no connection: nobody's fault but the gateway's, the lanes do not wait */
+  TIDE_OUTCOME_FAILED,   /* the gateway answered with an error: the call has ended, rows may be written */
+  TIDE_OUTCOME_UNKNOWN,  /* no answer: rows may be written, now or later */
+} TideOutcome;
+
+/* @error_text: what the gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
+void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
+
+/* No more calls are handed out and waiting writers return; batches stay. */
+void tide_lanes_stop(TideLanes *lanes);
+gboolean tide_lanes_is_stopped(TideLanes *lanes);
+
+/* A lane whose calls keep failing. */
+typedef struct TideLaneTrouble {
+  const TideTable *table;
+  char *region_start;   /* owned, printable */
+  char *first_row_key;  /* owned, printable */
+  char *error_text;     /* owned */
+  gint64 since_us;
+  guint32 failures;
+  guint64 waiting_rows;
+} TideLaneTrouble;
+
+void tide_lane_trouble_free(TideLaneTrouble *trouble);
+
+/* Lanes in trouble since before @before_us. (transfer full) (element-type TideLaneTrouble) */
+GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
+
+typedef struct TideLanesState {
+  guint64 waiting_rows;
+  guint64 waiting_bytes;
+  guint64 in_flight_rows;
+  guint32 in_flight_calls;
+  guint32 lanes;          /* with batches waiting or in flight */
+  guint32 troubled_lanes;
+  gint64 oldest_us;       /* of all waiting and in flight; 0: none */
+} TideLanesState;
+
+TideLanesState tide_lanes_state(TideLanes *lanes);
+
+G_END_DECLS

@@ -1,0 +1,79 @@
+#include "flow/offsets.h"
+
+#define FIRST_CAPACITY 256u /* messages: 4 KiB, little for a quiet partition */
+
+void
+tide_offsets_init(TideOffsets *offsets)
+{
+  *offsets = (TideOffsets){.mark = -1};
+}
+
+void
+tide_offsets_clear(TideOffsets *offsets)
+{
+  g_free(offsets->ring);
+  tide_offsets_init(offsets);
+}
+
+static TideTrackedMessage *
+tracked(const TideOffsets *offsets, guint32 sequence)
+{
+  return &offsets->ring[sequence & (offsets->capacity - 1)];
+}
+
+static void
+grow(TideOffsets *offsets)
+{
+  TideOffsets grown = *offsets;
+  grown.capacity = offsets->capacity == 0 ? FIRST_CAPACITY : offsets->capacity * 2;
+  g_assert(grown.capacity <= 1u << 31);
+  grown.ring = g_new(TideTrackedMessage, grown.capacity);
+  for (guint32 sequence = offsets->head; sequence != offsets->tail; sequence++)
+    *tracked(&grown, sequence) = *tracked(offsets, sequence);
+  g_free(offsets->ring);
+  *offsets = grown;
+}
+
+static void
+advance_mark(TideOffsets *offsets)
+{
+  while (offsets->head != offsets->tail && tracked(offsets, offsets->head)->remaining_rows == 0) {
+    offsets->mark = tracked(offsets, offsets->head)->offset + 1;
+    offsets->head++;
+  }
+}
+
+guint32
+tide_offsets_begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings)
+{
+  if (tide_offsets_span(offsets) == offsets->capacity)
+    grow(offsets);
+  guint32 sequence = offsets->tail++;
+  *tracked(offsets, sequence) = (TideTrackedMessage){offset, n_rows, n_readings};
+  if (n_rows == 0)
+    advance_mark(offsets);
+  else
+    offsets->unfinished++;
+  return sequence;
+}
+
+gboolean
+tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 *ret_n_readings)
+{
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  TideTrackedMessage *message = tracked(offsets, sequence);
+  g_assert(message->remaining_rows > 0);
+  if (--message->remaining_rows > 0)
+    return FALSE;
+  *ret_n_readings = message->n_readings;
+  offsets->unfinished--;
+  if (sequence == offsets->head)
+    advance_mark(offsets);
+  return TRUE;
+}
+
+gsize
+tide_offsets_memory_bytes(const TideOffsets *offsets)
+{
+  return offsets->capacity * sizeof *offsets->ring;
+}

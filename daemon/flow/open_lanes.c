@@ -1,0 +1,539 @@
+#include "flow/open_lanes.h"
+
+#include "util/clock.h"
+
+/* Batches of one lane on their way at the most: enough to keep every writer busy with it, few enough that looking for a
+ * shared key in them stays cheap. Beyond it the open rows coalesce. */
+#define MAX_ON_THE_WAY 32u
+
+/* A lane without rows gives its memory back after this long. */
+#define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
+#define HOUSEKEEPING_US TIDE_US_PER_S
+
+/* Batches kept for the next use: a share of the budget for each consumer. */
+#define POOL_BUDGET_SHARE 32u
+
+typedef struct OpenLane {
+  TideLane *lane; /* ref */
+  const TideTable *table;
+  TideRowSet set;
+  TideRowSet settling; /* rows that wait for an abandoned call's settle time */
+  gint64 settling_until_us;
+  GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
+  GPtrArray *predecessors; /* (element-type OpenLane) borrowed; NULL: none. Old lanes that overlap this one */
+  gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
+  gboolean is_active;      /* in active */
+  gint64 last_seal_us;
+  gint64 last_row_us;
+} OpenLane;
+
+typedef struct OpenTable {
+  const TideTable *table;
+  TideRegionMap *map;       /* ref */
+  OpenLane **lanes;         /* owned array of map->n_lanes; NULL until the first row */
+  GPtrArray *retired;       /* owned (element-type OpenLane): of regions that are no more, until they are empty */
+  TideUnsettled *unsettled; /* owned */
+  TideCounter *rows_mapped;
+  TideCounter *cells_coalesced;
+} OpenTable;
+
+struct TideOpenLanes {
+  TideOpenLanesContext context; /* read-only */
+  guint32 n_tables;
+  OpenTable *tables;
+  GPtrArray *active;  /* (element-type OpenLane) borrowed: those with open rows */
+  guint64 generation; /* of the region maps taken */
+  gsize n_on_the_way; /* batches, of all lanes */
+  TideBatch *pool;    /* owned: empty batches for the next use */
+  gint64 pool_bytes;
+  gint64 housekeeping_us;
+  TideCounter *unsettled_overflow;
+  TideCounter *settling_rows;
+};
+
+/* ---- one lane ---- */
+
+static OpenLane *
+open_lane_new(TideOpenLanes *open_lanes, TideLane *lane)
+{
+  const TideOpenLanesContext *context = &open_lanes->context;
+  OpenLane *open = g_new0(OpenLane, 1);
+  open->lane = tide_lane_ref(lane);
+  open->table = tide_lane_table(lane);
+  TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
+  tide_row_set_init(&open->set, context->budget, context->protocol, rule);
+  tide_row_set_init(&open->settling, context->budget, context->protocol, rule);
+  open->on_the_way = g_ptr_array_new();
+  return open;
+}
+
+static void
+open_lane_free(OpenLane *open)
+{
+  if (open == NULL)
+    return;
+  tide_row_set_clear(&open->set);
+  tide_row_set_clear(&open->settling);
+  g_ptr_array_unref(open->on_the_way);
+  g_clear_pointer(&open->predecessors, g_ptr_array_unref);
+  tide_lane_unref(open->lane);
+  g_free(open);
+}
+
+static gboolean
+has_open_rows(const OpenLane *open)
+{
+  return !tide_row_set_is_empty(&open->set) || !tide_row_set_is_empty(&open->settling);
+}
+
+static void
+activate(TideOpenLanes *open_lanes, OpenLane *open)
+{
+  if (open->is_active)
+    return;
+  open->is_active = TRUE;
+  g_ptr_array_add(open_lanes->active, open);
+}
+
+/* ---- batches kept for use ---- */
+
+static TideBatch *
+take_batch(gpointer data)
+{
+  TideOpenLanes *open_lanes = data;
+  TideBatch *batch = open_lanes->pool;
+  if (batch == NULL)
+    return tide_batch_new();
+  open_lanes->pool = batch->next;
+  batch->next = NULL;
+  gint64 held = (gint64)tide_batch_memory_bytes(batch);
+  open_lanes->pool_bytes -= held;
+  tide_budget_charge(open_lanes->context.budget, -held);
+  return batch;
+}
+
+static void
+keep_batch(TideOpenLanes *open_lanes, TideBatch *batch)
+{
+  tide_budget_charge(open_lanes->context.budget, -batch->charged_bytes);
+  gint64 held = (gint64)tide_batch_memory_bytes(batch);
+  if (open_lanes->pool_bytes + held > (gint64)(open_lanes->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
+    tide_batch_free(batch);
+    return;
+  }
+  tide_batch_reset(batch);
+  tide_budget_charge(open_lanes->context.budget, held);
+  open_lanes->pool_bytes += held;
+  batch->next = open_lanes->pool;
+  open_lanes->pool = batch;
+}
+
+/* ---- sealing ---- */
+
+typedef struct JudgeContext {
+  const TideUnsettled *unsettled;
+  const TideRowSet *settling;
+  gint64 now_us;
+  gint64 until_us; /* the latest that any kept row waits for */
+} JudgeContext;
+
+static TideSealVerdict
+judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
+{
+  JudgeContext *judge = data;
+  if (tide_row_set_may_hold_key(judge->settling, key_hash))
+    return TIDE_SEAL_KEEP; /* behind what already waits, in the order they came */
+  gint64 until_us;
+  if (!tide_unsettled_conflicts(judge->unsettled, key_hash, cell, judge->now_us, &until_us))
+    return TIDE_SEAL_SEND;
+  judge->until_us = MAX(judge->until_us, until_us);
+  return TIDE_SEAL_KEEP;
+}
+
+static void
+send_batches(TideOpenLanes *open_lanes, OpenLane *open, TideBatch *first)
+{
+  if (first == NULL)
+    return;
+  for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
+    batch->home = open_lanes->context.inbox;
+    batch->open_lane = open;
+    batch->table = open->table;
+    batch->lane = tide_lane_ref(open->lane);
+    g_ptr_array_add(open->on_the_way, batch);
+    open_lanes->n_on_the_way++;
+  }
+  tide_lanes_submit(open_lanes->context.lanes, first);
+}
+
+static TideSealRequest
+seal_request(TideOpenLanes *open_lanes)
+{
+  const TideBatchConfig *limits = &open_lanes->context.config->batch;
+  return (TideSealRequest){.max_rows = limits->max_rows,
+                           .max_bytes = limits->max_bytes,
+                           .take_batch = take_batch,
+                           .take_batch_data = open_lanes};
+}
+
+static void
+seal(TideOpenLanes *open_lanes, OpenLane *open, gint64 now_us)
+{
+  const TideUnsettled *unsettled = open_lanes->tables[open->table->index].unsettled;
+  JudgeContext judge = {.unsettled = unsettled, .settling = &open->settling, .now_us = now_us};
+  TideSealRequest request = seal_request(open_lanes);
+  guint32 settling_before = open->settling.n_rows;
+  if (!tide_unsettled_is_empty(unsettled) || settling_before > 0) {
+    request.judge = judge_cell;
+    request.judge_data = &judge;
+    request.kept = &open->settling;
+  }
+  TideBatch *batches = tide_row_set_seal(&open->set, &request);
+  open->settling_until_us = MAX(open->settling_until_us, judge.until_us);
+  tide_counter_add(open_lanes->settling_rows, open->settling.n_rows - settling_before);
+  open->last_seal_us = now_us;
+  send_batches(open_lanes, open, batches);
+}
+
+/* Rows whose cells have settled go as they are: nothing that could still land contradicts them. */
+static void
+seal_settled(TideOpenLanes *open_lanes, OpenLane *open)
+{
+  TideSealRequest request = seal_request(open_lanes);
+  send_batches(open_lanes, open, tide_row_set_seal(&open->settling, &request));
+  open->settling_until_us = 0;
+}
+
+static gboolean
+shares_key_on_the_way(const OpenLane *open, const TideRowSet *set)
+{
+  for (guint i = 0; i < open->on_the_way->len; i++)
+    if (tide_row_set_shares_keys(set, g_ptr_array_index(open->on_the_way, i)))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+waits_for_predecessor(OpenLane *open)
+{
+  if (open->predecessors == NULL)
+    return FALSE;
+  for (guint i = open->predecessors->len; i-- > 0;) {
+    const OpenLane *predecessor = g_ptr_array_index(open->predecessors, i);
+    if (!tide_row_set_is_empty(&predecessor->set) || predecessor->on_the_way->len > 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_full(const TideOpenLanes *open_lanes, const OpenLane *open)
+{
+  const TideBatchConfig *limits = &open_lanes->context.config->batch;
+  return open->set.n_rows >= limits->max_rows || open->set.encoded_bytes >= limits->max_bytes;
+}
+
+/* When the open rows of @open want to leave, if nothing forbids it. */
+static gint64
+due_us(const TideOpenLanes *open_lanes, const OpenLane *open, TidePressure pressure)
+{
+  const TideBatchConfig *limits = &open_lanes->context.config->batch;
+  if (pressure == TIDE_PRESSURE_FLUSH)
+    return 0;
+  if (open->table->latest != TIDE_LATEST_NONE)
+    return open->last_seal_us + limits->latest_window_ms * TIDE_US_PER_MS;
+  if (is_full(open_lanes, open) || (pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0))
+    return 0;
+  return open->set.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
+}
+
+/* Whether the open rows may leave now, order considered. What forbids it ends with a batch that comes home. */
+static gboolean
+may_seal(OpenLane *open)
+{
+  if (waits_for_predecessor(open))
+    return FALSE;
+  if (open->table->latest != TIDE_LATEST_NONE)
+    return open->on_the_way->len == 0;
+  if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
+    return FALSE;
+  open->shares_key = shares_key_on_the_way(open, &open->set);
+  return !open->shares_key;
+}
+
+/* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that comes home can change that. */
+static gint64
+seal_if_due(TideOpenLanes *open_lanes, OpenLane *open, TidePressure pressure, gint64 now_us)
+{
+  gint64 next_us = G_MAXINT64;
+  if (!tide_row_set_is_empty(&open->set)) {
+    gint64 due = due_us(open_lanes, open, pressure);
+    if (due > now_us)
+      next_us = due;
+    else if (may_seal(open))
+      seal(open_lanes, open, now_us);
+  }
+  if (!tide_row_set_is_empty(&open->settling)) {
+    if (open->settling_until_us > now_us)
+      next_us = MIN(next_us, open->settling_until_us);
+    else if (!shares_key_on_the_way(open, &open->settling))
+      seal_settled(open_lanes, open);
+  }
+  return next_us;
+}
+
+/* ---- lanes of a table, as regions come and go ---- */
+
+static OpenLane *
+find_open_lane(TideOpenLanes *open_lanes, OpenTable *table, TideBytes key)
+{
+  guint32 index = tide_region_map_find(table->map, key);
+  if (table->lanes[index] == NULL)
+    table->lanes[index] = open_lane_new(open_lanes, table->map->lanes[index]);
+  return table->lanes[index];
+}
+
+static gboolean
+ranges_overlap(const TideLane *a, const TideLane *b)
+{
+  TideBytes a_end = tide_lane_end_key(a), b_end = tide_lane_end_key(b);
+  return (b_end.len == 0 || tide_bytes_compare(tide_lane_start_key(a), b_end) < 0) &&
+         (a_end.len == 0 || tide_bytes_compare(tide_lane_start_key(b), a_end) < 0);
+}
+
+static void
+add_predecessors(const OpenTable *table, OpenLane *open)
+{
+  for (guint i = 0; i < table->retired->len; i++) {
+    OpenLane *retired = g_ptr_array_index(table->retired, i);
+    if (!ranges_overlap(open->lane, retired->lane))
+      continue;
+    if (open->predecessors == NULL)
+      open->predecessors = g_ptr_array_new();
+    g_ptr_array_add(open->predecessors, retired);
+  }
+}
+
+static void
+adopt_map(TideOpenLanes *open_lanes, OpenTable *table, TideRegionMap *map)
+{
+  OpenLane **before = table->lanes;
+  guint32 n_before = table->map->n_lanes;
+  table->lanes = g_new0(OpenLane *, map->n_lanes);
+  for (guint32 i = 0; i < n_before; i++) {
+    OpenLane *open = before[i];
+    if (open == NULL)
+      continue;
+    guint32 place = tide_region_map_find(map, tide_lane_start_key(open->lane));
+    if (map->lanes[place] == open->lane)
+      table->lanes[place] = open;
+    else
+      g_ptr_array_add(table->retired, open);
+  }
+  /* A new lane that overlaps an old one with rows left must wait for it, so it is made now. */
+  for (guint32 i = 0; i < map->n_lanes && table->retired->len > 0; i++) {
+    if (table->lanes[i] != NULL)
+      continue;
+    table->lanes[i] = open_lane_new(open_lanes, map->lanes[i]);
+    add_predecessors(table, table->lanes[i]);
+  }
+  g_free(before);
+  tide_region_map_unref(table->map);
+  table->map = map;
+}
+
+static void
+take_new_maps(TideOpenLanes *open_lanes)
+{
+  guint64 generation = tide_regions_generation_racy(open_lanes->context.regions);
+  if (generation == open_lanes->generation)
+    return;
+  open_lanes->generation = generation;
+  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
+    OpenTable *table = &open_lanes->tables[i];
+    TideRegionMap *map = tide_regions_get(open_lanes->context.regions, table->table);
+    if (map == table->map)
+      tide_region_map_unref(map);
+    else
+      adopt_map(open_lanes, table, map);
+  }
+}
+
+static void
+forget_predecessor(const OpenTable *table, OpenLane *gone)
+{
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    if (table->lanes[i] != NULL && table->lanes[i]->predecessors != NULL)
+      g_ptr_array_remove_fast(table->lanes[i]->predecessors, gone);
+  for (guint i = 0; i < table->retired->len; i++) {
+    OpenLane *retired = g_ptr_array_index(table->retired, i);
+    if (retired->predecessors != NULL)
+      g_ptr_array_remove_fast(retired->predecessors, gone);
+  }
+}
+
+static void
+drop_empty_retired(TideOpenLanes *open_lanes, OpenTable *table)
+{
+  for (guint i = table->retired->len; i-- > 0;) {
+    OpenLane *retired = g_ptr_array_index(table->retired, i);
+    if (has_open_rows(retired) || retired->on_the_way->len > 0)
+      continue;
+    forget_predecessor(table, retired);
+    if (retired->is_active)
+      g_ptr_array_remove_fast(open_lanes->active, retired);
+    g_ptr_array_remove_index_fast(table->retired, i);
+    open_lane_free(retired);
+  }
+}
+
+static void
+drop_idle_memory(OpenTable *table, gint64 now_us)
+{
+  for (guint32 i = 0; i < table->map->n_lanes; i++) {
+    OpenLane *open = table->lanes[i];
+    if (open == NULL || has_open_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
+      continue;
+    tide_row_set_clear(&open->set);
+    tide_row_set_clear(&open->settling);
+  }
+}
+
+static void
+keep_house(TideOpenLanes *open_lanes, gint64 now_us)
+{
+  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
+    drop_empty_retired(open_lanes, &open_lanes->tables[i]);
+    drop_idle_memory(&open_lanes->tables[i], now_us);
+    tide_unsettled_expire(open_lanes->tables[i].unsettled, now_us);
+  }
+  open_lanes->housekeeping_us = now_us + HOUSEKEEPING_US;
+}
+
+/* ---- for the consumer ---- */
+
+TideOpenLanes *
+tide_open_lanes_new(const TideOpenLanesContext *context)
+{
+  TideOpenLanes *open_lanes = g_new0(TideOpenLanes, 1);
+  open_lanes->context = *context;
+  open_lanes->active = g_ptr_array_new();
+  open_lanes->generation = tide_regions_generation_racy(context->regions);
+  open_lanes->n_tables = context->config->tables->len;
+  open_lanes->tables = g_new0(OpenTable, open_lanes->n_tables);
+  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
+    OpenTable *table = &open_lanes->tables[i];
+    table->table = g_ptr_array_index(context->config->tables, i);
+    table->map = tide_regions_get(context->regions, table->table);
+    table->lanes = g_new0(OpenLane *, table->map->n_lanes);
+    table->retired = g_ptr_array_new();
+    table->unsettled = tide_unsettled_new(context->protocol);
+    g_autofree char *label = tide_metrics_label("table", table->table->name);
+    table->rows_mapped =
+        tide_metrics_counter(context->metrics, "tidemark_rows_mapped_total", "Rows that readings made", label);
+    table->cells_coalesced =
+        tide_metrics_counter(context->metrics, "tidemark_cells_coalesced_total",
+                             "Cells that met another of their row and column before they were sent", label);
+  }
+  open_lanes->unsettled_overflow =
+      tide_metrics_counter(context->metrics, "tidemark_unsettled_overflow_total",
+                           "Cells of unanswered calls that were too many to be remembered", NULL);
+  open_lanes->settling_rows =
+      tide_metrics_counter(context->metrics, "tidemark_settling_rows_total",
+                           "Rows that waited because an abandoned call could still overwrite them", NULL);
+  return open_lanes;
+}
+
+void
+tide_open_lanes_free(TideOpenLanes *open_lanes)
+{
+  if (open_lanes == NULL)
+    return;
+  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
+    OpenTable *table = &open_lanes->tables[i];
+    for (guint32 lane = 0; lane < table->map->n_lanes; lane++)
+      open_lane_free(table->lanes[lane]);
+    for (guint lane = 0; lane < table->retired->len; lane++)
+      open_lane_free(g_ptr_array_index(table->retired, lane));
+    g_free(table->lanes);
+    g_ptr_array_unref(table->retired);
+    tide_region_map_unref(table->map);
+    tide_unsettled_free(table->unsettled);
+  }
+  g_free(open_lanes->tables);
+  while (open_lanes->pool != NULL)
+    tide_batch_free(take_batch(open_lanes));
+  g_ptr_array_unref(open_lanes->active);
+  g_free(open_lanes);
+}
+
+void
+tide_open_lanes_append(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 now_us)
+{
+  OpenTable *table = &open_lanes->tables[row->table_index];
+  OpenLane *open = find_open_lane(open_lanes, table, row->key);
+  guint32 n_coalesced = 0;
+  tide_row_set_append(&open->set, row, source, now_us, &n_coalesced);
+  tide_counter_inc(table->rows_mapped);
+  if (n_coalesced > 0)
+    tide_counter_add(table->cells_coalesced, n_coalesced);
+  open->last_row_us = now_us;
+  activate(open_lanes, open);
+  if (table->table->latest == TIDE_LATEST_NONE && is_full(open_lanes, open) && !open->shares_key && may_seal(open))
+    seal(open_lanes, open, now_us);
+}
+
+gint64
+tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us)
+{
+  take_new_maps(open_lanes);
+  if (now_us >= open_lanes->housekeeping_us)
+    keep_house(open_lanes, now_us);
+  gint64 next_us = open_lanes->housekeeping_us;
+  for (guint i = open_lanes->active->len; i-- > 0;) {
+    OpenLane *open = g_ptr_array_index(open_lanes->active, i);
+    next_us = MIN(next_us, seal_if_due(open_lanes, open, pressure, now_us));
+    if (has_open_rows(open))
+      continue;
+    open->is_active = FALSE;
+    g_ptr_array_remove_index_fast(open_lanes->active, i);
+  }
+  return next_us;
+}
+
+void
+tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us)
+{
+  OpenLane *open = batch->open_lane;
+  g_ptr_array_remove_fast(open->on_the_way, batch);
+  open_lanes->n_on_the_way--;
+  open->shares_key = FALSE;
+  if (batch->last_unknown_us > 0) {
+    gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
+    if (until_us > now_us) {
+      guint64 n_missed = tide_unsettled_add_batch(open_lanes->tables[open->table->index].unsettled, batch, until_us);
+      tide_counter_add(open_lanes->unsettled_overflow, n_missed);
+    }
+  }
+  keep_batch(open_lanes, batch);
+}
+
+gboolean
+tide_open_lanes_is_empty(const TideOpenLanes *open_lanes)
+{
+  return open_lanes->n_on_the_way == 0 && open_lanes->active->len == 0;
+}
+
+gint64
+tide_open_lanes_oldest_us(const TideOpenLanes *open_lanes)
+{
+  gint64 oldest_us = 0;
+  for (guint i = 0; i < open_lanes->active->len; i++) {
+    const OpenLane *open = g_ptr_array_index(open_lanes->active, i);
+    const TideRowSet *sets[] = {&open->set, &open->settling};
+    for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
+      if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
+        oldest_us = sets[s]->oldest_us;
+  }
+  return oldest_us;
+}

@@ -1,0 +1,59 @@
+/* A consumer's side of the lanes: its open rows for each lane, when they are sealed, and what is still on its way.
+ *
+ * When rows leave:
+ *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or at once when nothing of it
+ *     is on its way and no more messages are there to be read (so a quiet stream has no delay, and a busy one big calls);
+ *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed. So there
+ *     are at most two versions of a latest row: one on its way, one open, and the slower HBase is, the more is coalesced.
+ *
+ * What keeps order where order counts (the same row, column and time with another value):
+ *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;
+ *   - after a call of unknown outcome, a row that would write another value over one of its cells waits the settle time;
+ *   - when regions change, a new lane waits for old lanes that overlap it.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "flow/regions.h"
+#include "flow/row_set.h"
+#include "flow/unsettled.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideOpenLanes TideOpenLanes;
+
+typedef struct TideOpenLanesContext {
+  const TideConfig *config; /* borrowed, all */
+  TideWireProtocol protocol;
+  TideBudget *budget;
+  TideLanes *lanes;
+  TideRegions *regions;
+  TideInbox *inbox; /* where this consumer's batches come home */
+  TideMetrics *metrics;
+} TideOpenLanesContext;
+
+TideOpenLanes *tide_open_lanes_new(const TideOpenLanesContext *context);
+void tide_open_lanes_free(TideOpenLanes *open_lanes);
+
+/* Adds @row of @source to its table's lane. Seals the lane when that filled it. */
+void tide_open_lanes_append(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 now_us);
+
+typedef enum TidePressure {
+  TIDE_PRESSURE_NONE,  /* messages keep coming */
+  TIDE_PRESSURE_IDLE,  /* nothing more to read right now */
+  TIDE_PRESSURE_FLUSH, /* memory is spent, a partition is revoked, or the program stops: seal all that may be */
+} TidePressure;
+
+/* Seals what is due, takes new region maps, drops idle lanes' memory. Returns when to come again at the latest. */
+gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us);
+
+/* @batch was acknowledged and its sources are marked: takes it out of its lane and keeps it for the next use. */
+void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
+
+/* Rows that are not acknowledged: open, or on their way. */
+gboolean tide_open_lanes_is_empty(const TideOpenLanes *open_lanes);
+
+/* When the oldest open row was mapped; 0: there is none. */
+gint64 tide_open_lanes_oldest_us(const TideOpenLanes *open_lanes);
+
+G_END_DECLS

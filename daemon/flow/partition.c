@@ -1,0 +1,137 @@
+#include "flow/partition.h"
+
+static char *
+labels_of(const char *topic, gint32 partition)
+{
+  g_autofree char *label = tide_metrics_label("topic", topic);
+  return g_strdup_printf("%s,partition=\"%d\"", label, partition);
+}
+
+TidePartition *
+tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics)
+{
+  TidePartition *self = g_new0(TidePartition, 1);
+  self->topic = g_strdup(topic);
+  self->partition = partition;
+  self->slot = slot;
+  self->stored_offset = self->next_offset = self->end_offset = -1;
+  tide_offsets_init(&self->offsets);
+  self->labels = labels_of(topic, partition);
+  self->messages_received =
+      tide_metrics_counter(metrics, "tidemark_messages_received_total", "Messages taken from Kafka", self->labels);
+  self->messages_written = tide_metrics_counter(metrics, "tidemark_messages_written_total",
+                                                "Messages of which HBase acknowledged every row", self->labels);
+  self->messages_handed_back = tide_metrics_counter(
+      metrics, "tidemark_messages_handed_back_total",
+      "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
+  self->readings_received =
+      tide_metrics_counter(metrics, "tidemark_readings_received_total", "Readings decoded from messages", self->labels);
+  self->readings_written = tide_metrics_counter(metrics, "tidemark_readings_written_total",
+                                                "Readings of messages that were written", self->labels);
+  self->in_flight = tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase",
+                                       self->labels);
+  self->lag = tide_metrics_gauge(metrics, "tidemark_kafka_consumer_lag",
+                                 "Messages between the stored offset and the partition's end", self->labels);
+  self->stored_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_stored_offset",
+                                          "Offset stored for commit: everything below it is finished", self->labels);
+  self->paused_gauge =
+      tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
+  return self;
+}
+
+static void
+charge_for_offsets(TidePartition *partition, TideBudget *budget)
+{
+  gint64 held = (gint64)tide_offsets_memory_bytes(&partition->offsets);
+  if (held == partition->charged_bytes)
+    return;
+  tide_budget_charge(budget, held - partition->charged_bytes);
+  partition->charged_bytes = held;
+}
+
+void
+tide_partition_free(TidePartition *partition, TideBudget *budget)
+{
+  if (partition == NULL)
+    return;
+  tide_offsets_clear(&partition->offsets);
+  charge_for_offsets(partition, budget);
+  g_free(partition->held_text);
+  g_free(partition->labels);
+  g_free(partition->topic);
+  g_free(partition);
+}
+
+void
+tide_partition_assign(TidePartition *partition)
+{
+  partition->epoch++;
+  partition->assigned = TRUE;
+  partition->pause_reasons = 0;
+  partition->is_paused = FALSE;
+  partition->stored_offset = partition->next_offset = partition->end_offset = -1;
+  partition->reached_end = FALSE;
+  g_clear_pointer(&partition->held_text, g_free);
+}
+
+void
+tide_partition_release(TidePartition *partition, TideBudget *budget)
+{
+  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
+  partition->assigned = FALSE;
+  tide_offsets_clear(&partition->offsets);
+  charge_for_offsets(partition, budget);
+  tide_gauge_set(partition->in_flight, 0);
+  tide_gauge_set(partition->lag, 0);
+  tide_gauge_set(partition->paused_gauge, 0);
+}
+
+TideSourceRef
+tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, guint32 n_rows, guint32 n_readings)
+{
+  tide_counter_inc(partition->messages_received);
+  tide_counter_add(partition->readings_received, n_readings);
+  if (n_rows == 0)
+    tide_counter_inc(partition->messages_written); /* no readings, nothing to write: done */
+  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_rows, n_readings);
+  charge_for_offsets(partition, budget);
+  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+}
+
+void
+tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
+                    TideRejectReason reason)
+{
+  if (partition->messages_skipped[reason] == NULL) {
+    g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, tide_reject_reason_name(reason));
+    partition->messages_skipped[reason] =
+        tide_metrics_counter(metrics, "tidemark_messages_skipped_total",
+                             "Messages that could not be used and were passed over (on_bad_message: skip)", labels);
+  }
+  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(partition->messages_skipped[reason]);
+  tide_offsets_begin(&partition->offsets, offset, 0, 0);
+  charge_for_offsets(partition, budget);
+}
+
+void
+tide_partition_ack(TidePartition *partition, TideSourceRef ref)
+{
+  guint32 n_readings;
+  if (!tide_offsets_ack(&partition->offsets, ref.sequence, &n_readings))
+    return;
+  tide_counter_inc(partition->messages_written);
+  tide_counter_add(partition->readings_written, n_readings);
+}
+
+void
+tide_partition_show(TidePartition *partition, gint64 high_watermark)
+{
+  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->paused_gauge, partition->is_paused ? 1 : 0);
+  if (partition->stored_offset < 0)
+    return;
+  tide_gauge_set(partition->stored_gauge, partition->stored_offset);
+  if (high_watermark >= 0)
+    tide_gauge_set(partition->lag, MAX(high_watermark - partition->stored_offset, 0));
+}

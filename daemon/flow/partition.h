@@ -1,0 +1,76 @@
+/* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the life
+ * of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
+ *
+ * The books, for messages and for readings alike: received = written + skipped + in flight + handed back.
+ *
+ * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
+#pragma once
+
+#include "flow/batch.h"
+#include "flow/offsets.h"
+#include "model/reject.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef enum TidePauseReason {
+  TIDE_PAUSE_MEMORY = 1 << 0, /* the budget is spent: every partition pauses */
+  TIDE_PAUSE_SPAN = 1 << 1,   /* too many messages from the oldest unfinished to the newest */
+  TIDE_PAUSE_HELD = 1 << 2,   /* a message cannot be used and the operator chose to stop there */
+} TidePauseReason;
+
+typedef struct TidePartition {
+  char *topic; /* owned */
+  gint32 partition;
+  guint16 slot;
+  guint16 epoch;
+  gboolean assigned;
+  TideOffsets offsets;
+  gint64 charged_bytes;    /* what the budget holds for offsets */
+  guint pause_reasons;     /* TidePauseReason */
+  gboolean is_paused;      /* what librdkafka was told */
+  gint64 stored_offset;    /* last stored; -1: none */
+  gint64 next_offset;      /* one past the newest fetched; -1: none */
+  gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gboolean reached_end;
+  char *held_text;         /* owned: why it is held */
+  /* metrics */
+  TideCounter *messages_received;
+  TideCounter *messages_written;
+  TideCounter *messages_skipped[TIDE_REJECT_N_REASONS]; /* NULL until the first */
+  TideCounter *messages_handed_back;
+  TideCounter *readings_received;
+  TideCounter *readings_written;
+  TideGauge *in_flight;
+  TideGauge *lag;
+  TideGauge *stored_gauge;
+  TideGauge *paused_gauge;
+  char *labels; /* owned */
+} TidePartition;
+
+TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics);
+void tide_partition_free(TidePartition *partition, TideBudget *budget);
+
+/* A new assignment: nothing is unfinished. */
+void tide_partition_assign(TidePartition *partition);
+/* It is no longer ours: what was unfinished is handed back, and later acknowledgements of it are dropped. */
+void tide_partition_release(TidePartition *partition, TideBudget *budget);
+
+static inline gboolean
+tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
+{
+  return partition->assigned && partition->epoch == ref.epoch;
+}
+
+/* A message that makes @n_rows rows was fetched. Returns the source of its rows. */
+TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, guint32 n_rows,
+                                   guint32 n_readings);
+/* A message that cannot be used is passed over, by the operator's choice. */
+void tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
+                         TideRejectReason reason);
+/* One row of @ref's message was acknowledged. */
+void tide_partition_ack(TidePartition *partition, TideSourceRef ref);
+
+void tide_partition_show(TidePartition *partition, gint64 high_watermark); /* sets the gauges */
+
+G_END_DECLS

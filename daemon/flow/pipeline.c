@@ -1,0 +1,489 @@
+#include "flow/pipeline.h"
+
+#include "flow/consumer.h"
+#include "flow/table_check.h"
+#include "flow/writer.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+/* A lane is an operator's business when it has failed this long; then it is said again this often. */
+#define TROUBLE_US (30 * TIDE_US_PER_S)
+
+/* Missing tables are looked for this often, and said again every TROUBLE_US. */
+#define TABLE_CHECK_US (5 * TIDE_US_PER_S)
+
+/* A thread that has not gone round for this long beyond its longest lawful wait is stuck. */
+#define STUCK_US (30 * TIDE_US_PER_S)
+
+/* Beyond the drain deadline: leaving the group, which librdkafka bounds by nothing. */
+#define CLOSE_US (5 * TIDE_US_PER_S)
+
+/* Waits are cut into pieces of this length so that a stop during the start is noticed. */
+#define START_ROUND_US (TIDE_US_PER_S / 5)
+
+struct TidePipeline {
+  /* set before start, then read-only */
+  TidePipelineOptions options;
+  TideBudget budget;
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideRegions *regions;
+  TideThread *starter;
+  TideGauge *budget_used;
+  TideGauge *waiting_rows;
+  TideGauge *in_flight_rows;
+  TideGauge *troubled_lanes;
+  TideGauge *oldest;
+  TideGauge *held;
+
+  /* main thread only */
+  gint64 trouble_logged_us;
+
+  /* any thread */
+  _Atomic gboolean stopping;
+  _Atomic TidePipelineStage stage;
+
+  /* written by the starter before stage is RUNNING, then read-only */
+  GPtrArray *writers;   /* owned (element-type TideWriter) */
+  GPtrArray *consumers; /* owned (element-type TideConsumer) */
+  GError *failure;      /* owned */
+
+  /* under lock */
+  TideMutex lock;
+  TideCond stop_asked;
+  char *waiting_for; /* owned: what the start waits for */
+};
+
+/* ---- start ---- */
+
+static gboolean
+is_stopping(TidePipeline *pipeline)
+{
+  return atomic_load_explicit(&pipeline->stopping, memory_order_acquire);
+}
+
+static void
+set_stage(TidePipeline *pipeline, TidePipelineStage stage)
+{
+  atomic_store_explicit(&pipeline->stage, stage, memory_order_release);
+}
+
+/* @text: (transfer full) (nullable) */
+static void
+set_waiting_for(TidePipeline *pipeline, char *text)
+{
+  tide_mutex_lock(&pipeline->lock);
+  g_free(pipeline->waiting_for);
+  pipeline->waiting_for = text;
+  tide_mutex_unlock(&pipeline->lock);
+}
+
+static void
+wait_for_stop_until(TidePipeline *pipeline, gint64 deadline_us)
+{
+  tide_mutex_lock(&pipeline->lock);
+  while (!is_stopping(pipeline) && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&pipeline->stop_asked, &pipeline->lock, deadline_us);
+  tide_mutex_unlock(&pipeline->lock);
+}
+
+static gboolean
+wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
+{
+  while (!is_stopping(pipeline)) {
+    if (tide_gateways_wait_up(pipeline->gateways, tide_now_us() + START_ROUND_US, ret_protocol))
+      return TRUE;
+    char *complaint = tide_gateways_complaint(pipeline->gateways);
+    set_waiting_for(pipeline, g_strdup_printf("no gateway is usable: %s", complaint != NULL ? complaint : "probing"));
+    g_free(complaint);
+  }
+  return FALSE;
+}
+
+/* What is missing, joined; NULL when all is there. FALSE when no gateway could be asked. */
+static gboolean
+ask_for_tables(TidePipeline *pipeline, char **ret_missing)
+{
+  const TideConfig *config = pipeline->options.config;
+  TideHBaseClient *client = NULL;
+  TideGateway *gateway = tide_gateways_connect(pipeline->gateways, tide_now_us() + START_ROUND_US, &client);
+  if (gateway == NULL)
+    return FALSE;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) missing = tide_table_check(config, client, config->hbase.call_timeout_ms, &error);
+  tide_gateways_release(pipeline->gateways, gateway, client, missing == NULL);
+  if (missing == NULL) {
+    set_waiting_for(pipeline, g_strdup_printf("cannot look at the tables: %s", error->message));
+    return FALSE;
+  }
+  *ret_missing = NULL;
+  if (missing->len > 0) {
+    g_ptr_array_add(missing, NULL);
+    *ret_missing = g_strjoinv("; ", (char **)missing->pdata);
+  }
+  return TRUE;
+}
+
+static gboolean
+wait_for_tables(TidePipeline *pipeline)
+{
+  gint64 said_us = 0;
+  while (!is_stopping(pipeline)) {
+    g_autofree char *missing = NULL;
+    gboolean asked = ask_for_tables(pipeline, &missing);
+    if (asked && missing == NULL)
+      return TRUE;
+    if (asked && pipeline->options.config->service.startup == TIDE_STARTUP_FAIL) {
+      g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "%s", missing);
+      return FALSE;
+    }
+    gint64 now_us = tide_now_us();
+    if (asked && (said_us == 0 || now_us - said_us >= TROUBLE_US)) {
+      said_us = now_us;
+      tide_log(TIDE_LOG_ERROR, "%s; waiting for it (service.startup: wait)", missing);
+    }
+    if (asked)
+      set_waiting_for(pipeline, g_steal_pointer(&missing));
+    wait_for_stop_until(pipeline, now_us + (asked ? TABLE_CHECK_US : START_ROUND_US));
+  }
+  return FALSE;
+}
+
+static void
+start_writers(TidePipeline *pipeline)
+{
+  TideWriterContext context = {.config = &pipeline->options.config->hbase,
+                               .lanes = pipeline->lanes,
+                               .gateways = pipeline->gateways,
+                               .regions = pipeline->regions,
+                               .metrics = pipeline->options.metrics};
+  for (guint32 i = 0; i < pipeline->options.config->hbase.writers; i++)
+    g_ptr_array_add(pipeline->writers, tide_writer_start(&context, i));
+}
+
+static gboolean
+start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
+{
+  TideConsumerContext context = {.config = pipeline->options.config,
+                                 .protocol = protocol,
+                                 .budget = &pipeline->budget,
+                                 .lanes = pipeline->lanes,
+                                 .regions = pipeline->regions,
+                                 .metrics = pipeline->options.metrics,
+                                 .until_end = pipeline->options.until_end};
+  for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
+    TideConsumer *consumer = tide_consumer_start(&context, i, &pipeline->failure);
+    if (consumer == NULL)
+      return FALSE;
+    g_ptr_array_add(pipeline->consumers, consumer);
+  }
+  return TRUE;
+}
+
+/* The starter thread's owner function. */
+static void
+run_start(gpointer data)
+{
+  TidePipeline *pipeline = data;
+  TideWireProtocol protocol;
+  if (!wait_for_gateway(pipeline, &protocol))
+    return;
+  set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
+  if (wait_for_tables(pipeline)) {
+    tide_regions_refresh_all(pipeline->regions, tide_now_us() + TABLE_CHECK_US);
+    tide_regions_start(pipeline->regions);
+    start_writers(pipeline);
+    if (!is_stopping(pipeline) && start_consumers(pipeline, protocol)) {
+      set_waiting_for(pipeline, NULL);
+      set_stage(pipeline, TIDE_STAGE_RUNNING);
+      return;
+    }
+  }
+  if (pipeline->failure != NULL)
+    set_stage(pipeline, TIDE_STAGE_FAILED);
+}
+
+static void
+register_metrics(TidePipeline *pipeline)
+{
+  TideMetrics *metrics = pipeline->options.metrics;
+  TideGauge *limit =
+      tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Budget for all that is in flight", NULL);
+  tide_gauge_set(limit, (gint64)pipeline->budget.limit_bytes);
+  pipeline->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Of the budget, in use", NULL);
+  pipeline->waiting_rows =
+      tide_metrics_gauge(metrics, "tidemark_lane_waiting_rows", "Sealed rows that wait for a writer", NULL);
+  pipeline->in_flight_rows =
+      tide_metrics_gauge(metrics, "tidemark_lane_in_flight_rows", "Rows in calls that run", NULL);
+  pipeline->troubled_lanes =
+      tide_metrics_gauge(metrics, "tidemark_lanes_in_trouble", "Lanes (regions) whose calls keep failing", NULL);
+  pipeline->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
+                                              "Age of the oldest row that HBase has not acknowledged", NULL);
+  pipeline->held = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
+                                      "Partitions that stand still until an operator acts", NULL);
+}
+
+TidePipeline *
+tide_pipeline_new(const TidePipelineOptions *options)
+{
+  const TideConfig *config = options->config;
+  TidePipeline *pipeline = g_new0(TidePipeline, 1);
+  pipeline->options = *options;
+  tide_budget_init(&pipeline->budget, config->limits.memory_bytes);
+  tide_mutex_init(&pipeline->lock);
+  tide_cond_init(&pipeline->stop_asked);
+  pipeline->writers = g_ptr_array_new();
+  pipeline->consumers = g_ptr_array_new();
+  TideLanesOptions lanes = {.n_tables = config->tables->len,
+                            .max_rows = config->batch.max_rows,
+                            .max_bytes = config->batch.max_bytes,
+                            .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
+                            .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
+                            .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
+  pipeline->lanes = tide_lanes_new(&lanes);
+  pipeline->gateways = tide_gateways_new(&config->hbase, options->metrics);
+  pipeline->regions = tide_regions_new(config, pipeline->lanes, pipeline->gateways, options->metrics);
+  register_metrics(pipeline);
+  return pipeline;
+}
+
+void
+tide_pipeline_start(TidePipeline *pipeline)
+{
+  tide_gateways_start(pipeline->gateways);
+  pipeline->starter = tide_thread_start("tide-start", run_start, pipeline);
+}
+
+/* ---- stop ---- */
+
+static void
+end_here(const char *what)
+{
+  tide_log(TIDE_LOG_ERROR, "%s did not end in time: ending without it; what it held was not committed and comes again",
+           what);
+  _exit(TIDE_EXIT_TEMPFAIL);
+}
+
+static gboolean
+stop_consumers(TidePipeline *pipeline, gint64 deadline_us)
+{
+  gboolean left_work = FALSE;
+  for (guint i = 0; i < pipeline->consumers->len; i++)
+    tide_consumer_stop(g_ptr_array_index(pipeline->consumers, i), deadline_us);
+  for (guint i = 0; i < pipeline->consumers->len; i++) {
+    TideConsumer *consumer = g_ptr_array_index(pipeline->consumers, i);
+    if (!tide_consumer_join_until(consumer, deadline_us + CLOSE_US))
+      end_here("a Kafka consumer");
+    left_work |= tide_consumer_state_racy(consumer).left_work;
+  }
+  return left_work;
+}
+
+static void
+stop_writers(TidePipeline *pipeline)
+{
+  tide_lanes_stop(pipeline->lanes);
+  for (guint i = 0; i < pipeline->writers->len; i++)
+    tide_writer_cancel(g_ptr_array_index(pipeline->writers, i));
+  for (guint i = 0; i < pipeline->writers->len; i++)
+    if (!tide_writer_join_until(g_ptr_array_index(pipeline->writers, i), tide_now_us() + CLOSE_US))
+      end_here("a writer");
+}
+
+int
+tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
+{
+  tide_mutex_lock(&pipeline->lock);
+  atomic_store_explicit(&pipeline->stopping, TRUE, memory_order_release);
+  tide_cond_broadcast(&pipeline->stop_asked);
+  tide_mutex_unlock(&pipeline->lock);
+  if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
+    end_here("the start");
+  pipeline->starter = NULL;
+  gboolean left_work = stop_consumers(pipeline, deadline_us);
+  stop_writers(pipeline);
+  tide_regions_stop(pipeline->regions);
+  tide_gateways_stop(pipeline->gateways);
+  return left_work ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK;
+}
+
+void
+tide_pipeline_free(TidePipeline *pipeline)
+{
+  if (pipeline == NULL)
+    return;
+  for (guint i = 0; i < pipeline->consumers->len; i++)
+    tide_consumer_free(g_ptr_array_index(pipeline->consumers, i));
+  for (guint i = 0; i < pipeline->writers->len; i++)
+    tide_writer_free(g_ptr_array_index(pipeline->writers, i));
+  g_ptr_array_unref(pipeline->consumers);
+  g_ptr_array_unref(pipeline->writers);
+  tide_regions_free(pipeline->regions);
+  tide_lanes_free(pipeline->lanes);
+  tide_gateways_free(pipeline->gateways);
+  tide_cond_clear(&pipeline->stop_asked);
+  tide_mutex_clear(&pipeline->lock);
+  g_free(pipeline->waiting_for);
+  g_clear_error(&pipeline->failure);
+  g_free(pipeline);
+}
+
+const GError *
+tide_pipeline_failure(TidePipeline *pipeline)
+{
+  return pipeline->failure;
+}
+
+/* ---- watching ---- */
+
+typedef struct Totals {
+  guint32 assigned, held, paused;
+  guint64 in_flight;
+  gint64 lag;
+  gint64 oldest_us;
+  guint32 n_finished;
+  gboolean had_assignment;
+  gboolean fatal;
+  gboolean stuck;
+} Totals;
+
+static Totals
+total(TidePipeline *pipeline, gint64 now_us)
+{
+  Totals totals = {.had_assignment = TRUE};
+  for (guint i = 0; i < pipeline->consumers->len; i++) {
+    TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(pipeline->consumers, i));
+    totals.assigned += state.assigned;
+    totals.held += state.held;
+    totals.paused += state.paused;
+    totals.in_flight += state.in_flight;
+    totals.lag += state.lag;
+    totals.n_finished += state.finished ? 1 : 0;
+    totals.had_assignment &= state.had_assignment;
+    totals.fatal |= state.fatal;
+    totals.stuck |= now_us - state.last_round_us > STUCK_US;
+    if (state.oldest_us > 0 && (totals.oldest_us == 0 || state.oldest_us < totals.oldest_us))
+      totals.oldest_us = state.oldest_us;
+  }
+  gint64 longest_us = STUCK_US + pipeline->options.config->hbase.call_timeout_ms * TIDE_US_PER_MS;
+  for (guint i = 0; i < pipeline->writers->len; i++)
+    totals.stuck |= now_us - tide_writer_last_round_us_racy(g_ptr_array_index(pipeline->writers, i)) > longest_us;
+  return totals;
+}
+
+static char *
+held_text(TidePipeline *pipeline)
+{
+  for (guint i = 0; i < pipeline->consumers->len; i++) {
+    char *text = tide_consumer_held_text(g_ptr_array_index(pipeline->consumers, i));
+    if (text != NULL)
+      return text;
+  }
+  return g_strdup("a partition stands still");
+}
+
+static char *
+trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
+{
+  return g_strdup_printf("table '%s', region from '%s', first row key '%s': %" G_GUINT64_FORMAT
+                         " rows wait for %" G_GINT64_FORMAT " s, %u calls failed, the last with: %s",
+                         trouble->table->name, trouble->region_start, trouble->first_row_key, trouble->waiting_rows,
+                         (now_us - trouble->since_us) / TIDE_US_PER_S, trouble->failures, trouble->error_text);
+}
+
+/* What keeps a running pipeline from being ready; NULL when nothing does. */
+static char *
+why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
+{
+  if (!totals->had_assignment)
+    return g_strdup("waiting for Kafka: no assignment yet");
+  if (totals->held > 0)
+    return held_text(pipeline);
+  if (tide_gateways_n_up(pipeline->gateways) == 0) {
+    g_autofree char *complaint = tide_gateways_complaint(pipeline->gateways);
+    return g_strdup_printf("no gateway is usable: %s", complaint != NULL ? complaint : "probing");
+  }
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(pipeline->lanes, now_us - TROUBLE_US);
+  return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
+}
+
+static void
+fill_running_state(TidePipeline *pipeline, TidePipelineState *state)
+{
+  gint64 now_us = tide_now_us();
+  Totals totals = total(pipeline, now_us);
+  state->healthy = !totals.stuck;
+  state->fatal = totals.fatal;
+  state->any_held = totals.held > 0;
+  state->finished = totals.n_finished == pipeline->consumers->len;
+  state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
+                               : why_not_ready(pipeline, &totals, now_us);
+  state->ready = state->reason == NULL;
+  g_autofree char *detail = state->ready ? NULL : g_strdup_printf("; %s", state->reason);
+  state->status = g_strdup_printf("%u partitions, lag %" G_GINT64_FORMAT ", in flight %" G_GUINT64_FORMAT
+                                  " messages, gateways %u/%u up, paused %u%s",
+                                  totals.assigned, totals.lag, totals.in_flight, tide_gateways_n_up(pipeline->gateways),
+                                  tide_gateways_n(pipeline->gateways), totals.paused, detail != NULL ? detail : "");
+}
+
+TidePipelineState
+tide_pipeline_state(TidePipeline *pipeline)
+{
+  TidePipelineState state = {.healthy = TRUE};
+  state.stage = atomic_load_explicit(&pipeline->stage, memory_order_acquire);
+  if (state.stage == TIDE_STAGE_RUNNING) {
+    fill_running_state(pipeline, &state);
+    return state;
+  }
+  tide_mutex_lock(&pipeline->lock);
+  state.reason = g_strdup(pipeline->waiting_for != NULL ? pipeline->waiting_for : "starting");
+  tide_mutex_unlock(&pipeline->lock);
+  state.status = g_strdup_printf("starting: %s", state.reason);
+  return state;
+}
+
+void
+tide_pipeline_state_clear(TidePipelineState *state)
+{
+  g_free(state->reason);
+  g_free(state->status);
+  *state = (TidePipelineState){0};
+}
+
+static void
+log_troubles(TidePipeline *pipeline, gint64 now_us)
+{
+  if (now_us - pipeline->trouble_logged_us < TROUBLE_US)
+    return;
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(pipeline->lanes, now_us - TROUBLE_US);
+  if (troubles->len == 0)
+    return;
+  pipeline->trouble_logged_us = now_us;
+  for (guint i = 0; i < troubles->len; i++) {
+    const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
+    g_autofree char *text = trouble_text(trouble, now_us);
+    const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
+    tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+                    "%s; it is sent again until it is written, offsets stay where they are", text);
+  }
+}
+
+void
+tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
+{
+  tide_gauge_set(pipeline->budget_used, (gint64)tide_budget_used_racy(&pipeline->budget));
+  TideLanesState lanes = tide_lanes_state(pipeline->lanes);
+  tide_gauge_set(pipeline->waiting_rows, (gint64)lanes.waiting_rows);
+  tide_gauge_set(pipeline->in_flight_rows, (gint64)lanes.in_flight_rows);
+  tide_gauge_set(pipeline->troubled_lanes, lanes.troubled_lanes);
+  if (atomic_load_explicit(&pipeline->stage, memory_order_acquire) != TIDE_STAGE_RUNNING)
+    return;
+  Totals totals = total(pipeline, now_us);
+  gint64 oldest_us = lanes.oldest_us > 0 && (totals.oldest_us == 0 || lanes.oldest_us < totals.oldest_us)
+                         ? lanes.oldest_us
+                         : totals.oldest_us;
+  tide_gauge_set(pipeline->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
+  tide_gauge_set(pipeline->held, totals.held);
+  log_troubles(pipeline, now_us);
+}

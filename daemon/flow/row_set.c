@@ -1,0 +1,456 @@
+#include "flow/row_set.h"
+
+#include "thrift/put_encoder.h"
+
+#define NO_CELL G_MAXUINT32
+
+/* A put of more cells than this is closed and another row begun: HBase takes a row lock for each put, and looking for a
+ * cell to replace is a walk along the row. */
+#define MAX_CELLS_OF_A_ROW 1024u
+
+/* Replaced cells are squeezed out when they are at least this much and half of all. */
+#define MIN_WASTE_BYTES (64u * 1024)
+
+typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_KEPT, GOES_TO_AGAIN } GoesTo;
+
+typedef struct OpenRow {
+  guint64 key_hash;
+  gint64 ttl_ms;
+  guint32 key_offset;
+  guint32 key_len;
+  guint32 first_cell;
+  guint32 last_cell;
+  guint32 n_cells;
+  guint32 cells_bytes;
+  gboolean follows_same_key; /* an earlier row of the set has this key and was full */
+  /* while sealing */
+  GoesTo goes_to;
+  guint32 target_row;
+  TideBatch *target; /* borrowed; with GOES_TO_BATCH */
+} OpenRow;
+
+typedef struct OpenCell {
+  guint64 column_hash;
+  gint64 timestamp_ms;
+  guint32 offset;
+  guint32 len;
+  guint32 room; /* bytes that can be written at offset without touching another cell */
+  guint32 next;
+} OpenCell;
+
+static OpenRow *
+rows_of(const TideRowSet *set)
+{
+  return (OpenRow *)(void *)set->rows.data;
+}
+
+static OpenCell *
+cells_of(const TideRowSet *set)
+{
+  return (OpenCell *)(void *)set->cells.data;
+}
+
+void
+tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule)
+{
+  *set = (TideRowSet){.budget = budget, .protocol = protocol, .rule = rule};
+}
+
+static void
+charge_for_memory(TideRowSet *set)
+{
+  gint64 held = (gint64)(set->bytes.capacity + set->rows.capacity + set->cells.capacity + set->sources.capacity +
+                         set->index.capacity);
+  if (held == set->charged_bytes)
+    return;
+  tide_budget_charge(set->budget, held - set->charged_bytes);
+  set->charged_bytes = held;
+}
+
+void
+tide_row_set_clear(TideRowSet *set)
+{
+  tide_buffer_clear_memory(&set->bytes);
+  tide_buffer_clear_memory(&set->rows);
+  tide_buffer_clear_memory(&set->cells);
+  tide_buffer_clear_memory(&set->sources);
+  tide_buffer_clear_memory(&set->index);
+  charge_for_memory(set);
+  tide_row_set_init(set, set->budget, set->protocol, set->rule);
+}
+
+/* ---- index: key hash -> the newest row with that key ---- */
+
+static guint32 *
+index_slot(const TideRowSet *set, guint64 key_hash, TideBytes key)
+{
+  guint32 *slots = (guint32 *)(void *)set->index.data;
+  gsize mask = set->index.len / sizeof *slots - 1;
+  gsize place = key_hash & mask;
+  for (; slots[place] != 0; place = (place + 1) & mask) {
+    const OpenRow *row = &rows_of(set)[slots[place] - 1];
+    if (row->key_hash == key_hash && tide_bytes_equal(tide_bytes(set->bytes.data + row->key_offset, row->key_len), key))
+      break;
+  }
+  return &slots[place];
+}
+
+static void
+index_rebuild(TideRowSet *set, gsize capacity)
+{
+  set->index.len = 0;
+  memset(tide_buffer_reserve(&set->index, capacity * sizeof(guint32)), 0, capacity * sizeof(guint32));
+  set->index.len = capacity * sizeof(guint32);
+  for (guint32 i = 0; i < set->n_rows; i++) {
+    const OpenRow *row = &rows_of(set)[i];
+    *index_slot(set, row->key_hash, tide_bytes(set->bytes.data + row->key_offset, row->key_len)) = i + 1;
+  }
+}
+
+static void
+index_make_room(TideRowSet *set)
+{
+  gsize capacity = set->index.len / sizeof(guint32);
+  if ((set->n_rows + 1) * 2 > capacity)
+    index_rebuild(set, MAX(capacity * 2, 16));
+}
+
+/* ---- cells ---- */
+
+/* The cell of @row that one of @column_hash, @timestamp_ms and (unless empty) @prefix takes the place of or gives way
+ * to. */
+static OpenCell *
+find_cell(const TideRowSet *set, const OpenRow *row, const OpenCell *cell, TideBytes prefix)
+{
+  for (guint32 i = row->first_cell; i != NO_CELL; i = cells_of(set)[i].next) {
+    OpenCell *candidate = &cells_of(set)[i];
+    if (candidate->column_hash != cell->column_hash)
+      continue;
+    if (set->rule == TIDE_MERGE_ALL && candidate->timestamp_ms != cell->timestamp_ms)
+      continue;
+    if (candidate->len >= prefix.len && memcmp(set->bytes.data + candidate->offset, prefix.data, prefix.len) == 0)
+      return candidate;
+  }
+  return NULL;
+}
+
+/* @cell stands encoded at the end of bytes; @old gives way to it. */
+static void
+replace_cell(TideRowSet *set, OpenRow *row, OpenCell *old, const OpenCell *cell)
+{
+  row->cells_bytes = row->cells_bytes - old->len + cell->len;
+  set->encoded_bytes = set->encoded_bytes - old->len + cell->len;
+  old->timestamp_ms = cell->timestamp_ms;
+  old->len = cell->len;
+  if (cell->len <= old->room) {
+    memcpy(set->bytes.data + old->offset, set->bytes.data + cell->offset, cell->len);
+    set->bytes.len = cell->offset;
+  } else {
+    set->wasted_bytes += old->room;
+    old->offset = cell->offset;
+    old->room = cell->len;
+  }
+}
+
+/* Hangs @cell, encoded somewhere in bytes, on the end of @row. */
+static void
+link_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell)
+{
+  guint32 place = set->n_cells++;
+  tide_buffer_append(&set->cells, cell, sizeof *cell);
+  cells_of(set)[place].next = NO_CELL;
+  if (row->n_cells == 0)
+    row->first_cell = place;
+  else
+    cells_of(set)[row->last_cell].next = place;
+  row->last_cell = place;
+  row->n_cells++;
+  row->cells_bytes += cell->len;
+  set->encoded_bytes += cell->len;
+}
+
+/* Takes @cell, encoded at the end of bytes, into @row by the set's rule. TRUE when it met one of its column. */
+static gboolean
+take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix)
+{
+  OpenCell *old = find_cell(set, row, cell, prefix);
+  if (old == NULL) {
+    link_cell(set, row, cell);
+    return FALSE;
+  }
+  if (cell->timestamp_ms >= old->timestamp_ms)
+    replace_cell(set, row, old, cell);
+  else
+    set->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
+  return TRUE;
+}
+
+/* ---- rows ---- */
+
+static guint32
+add_row(TideRowSet *set, guint64 key_hash, TideBytes key, gint64 ttl_ms)
+{
+  OpenRow *row = (OpenRow *)(void *)tide_buffer_reserve(&set->rows, sizeof *row);
+  *row = (OpenRow){.key_hash = key_hash,
+                   .ttl_ms = ttl_ms,
+                   .key_offset = (guint32)set->bytes.len,
+                   .key_len = (guint32)key.len,
+                   .first_cell = NO_CELL,
+                   .last_cell = NO_CELL};
+  set->rows.len += sizeof *row;
+  tide_buffer_append_bytes(&set->bytes, key);
+  set->encoded_bytes += tide_put_overhead_max(key);
+  return set->n_rows++;
+}
+
+/* The open row for @key, begun when there is none or the one there is full or has another time to live. */
+static guint32
+find_or_add_row(TideRowSet *set, TideBytes key, gint64 ttl_ms, guint32 n_cells)
+{
+  index_make_room(set);
+  guint64 key_hash = tide_key_hash(key);
+  guint32 *slot = index_slot(set, key_hash, key);
+  if (*slot == 0) {
+    guint32 added = add_row(set, key_hash, key, ttl_ms);
+    *slot = added + 1;
+    return added;
+  }
+  const OpenRow *row = &rows_of(set)[*slot - 1];
+  if (row->ttl_ms == ttl_ms && (set->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
+    return *slot - 1;
+  guint32 added = add_row(set, key_hash, key, ttl_ms);
+  rows_of(set)[added].follows_same_key = TRUE;
+  *slot = added + 1;
+  return added;
+}
+
+static void
+add_source(TideRowSet *set, guint32 row, TideSourceRef ref)
+{
+  TideBatchSource source = {.ref = ref, .row = row};
+  tide_buffer_append(&set->sources, &source, sizeof source);
+}
+
+/* Writes what is still used into fresh memory, once half of it is replaced cells. */
+static void
+squeeze(TideRowSet *set)
+{
+  TideBuffer fresh = {0};
+  tide_buffer_reserve(&fresh, set->bytes.len - set->wasted_bytes);
+  for (guint32 i = 0; i < set->n_rows; i++) {
+    OpenRow *row = &rows_of(set)[i];
+    guint32 key_offset = (guint32)fresh.len;
+    tide_buffer_append(&fresh, set->bytes.data + row->key_offset, row->key_len);
+    row->key_offset = key_offset;
+    for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
+      OpenCell *cell = &cells_of(set)[c];
+      guint32 offset = (guint32)fresh.len;
+      tide_buffer_append(&fresh, set->bytes.data + cell->offset, cell->len);
+      cell->offset = offset;
+      cell->room = cell->len;
+    }
+  }
+  tide_buffer_clear_memory(&set->bytes);
+  set->bytes = fresh;
+  set->wasted_bytes = 0;
+}
+
+void
+tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 now_us, guint32 *ret_replaced)
+{
+  if (set->n_rows == 0)
+    set->oldest_us = now_us;
+  guint32 place = find_or_add_row(set, row->key, row->ttl_ms, row->n_cells);
+  OpenRow *open = &rows_of(set)[place]; /* no row is added below, so it stays where it is */
+  guint32 replaced = 0;
+  gboolean is_new = open->n_cells == 0;
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideColumn *column = row->cells[i].column;
+    OpenCell cell = {
+        .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = (guint32)set->bytes.len};
+    tide_cell_append(set->protocol, &set->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
+    g_assert(set->bytes.len < G_MAXUINT32);
+    cell.len = cell.room = (guint32)set->bytes.len - cell.offset;
+    if (is_new)
+      link_cell(set, open, &cell);
+    else
+      replaced += take_cell(set, open, &cell, column->prefix) ? 1 : 0;
+  }
+  add_source(set, place, source);
+  if (set->wasted_bytes > MIN_WASTE_BYTES && set->wasted_bytes > set->bytes.len / 2)
+    squeeze(set);
+  charge_for_memory(set);
+  if (ret_replaced != NULL)
+    *ret_replaced = replaced;
+}
+
+gboolean
+tide_row_set_shares_keys(const TideRowSet *set, const TideBatch *batch)
+{
+  for (guint32 i = 0; i < set->n_rows; i++)
+    if (tide_batch_may_hold_key(batch, rows_of(set)[i].key_hash))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash)
+{
+  if (set->n_rows == 0)
+    return FALSE;
+  const guint32 *slots = (const guint32 *)(const void *)set->index.data;
+  gsize mask = set->index.len / sizeof *slots - 1;
+  for (gsize place = key_hash & mask; slots[place] != 0; place = (place + 1) & mask)
+    if (rows_of(set)[slots[place] - 1].key_hash == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
+/* ---- sealing ---- */
+
+static gboolean
+row_is_kept(const TideRowSet *set, const OpenRow *row, const TideSealRequest *request)
+{
+  if (request->judge == NULL)
+    return FALSE;
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
+    const OpenCell *cell = &cells_of(set)[c];
+    TideOpenCellView view = {.column_hash = cell->column_hash,
+                             .timestamp_ms = cell->timestamp_ms,
+                             .encoded = tide_bytes(set->bytes.data + cell->offset, cell->len)};
+    if (request->judge(row->key_hash, &view, request->judge_data) == TIDE_SEAL_KEEP)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Copies row @from_row of @set, its cells as they are encoded, behind the rows of @to. */
+static guint32
+copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, gint64 oldest_us)
+{
+  const OpenRow *row = &rows_of(set)[from_row];
+  if (to->n_rows == 0)
+    to->oldest_us = oldest_us;
+  TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
+  guint32 place = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
+  OpenRow *target = &rows_of(to)[place];
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
+    OpenCell copy = cells_of(set)[c];
+    guint32 offset = (guint32)to->bytes.len;
+    tide_buffer_append(&to->bytes, set->bytes.data + copy.offset, copy.len);
+    copy.offset = offset;
+    copy.room = copy.len;
+    take_cell(to, target, &copy, TIDE_BYTES_EMPTY);
+  }
+  return place;
+}
+
+static void
+encode_row(const TideRowSet *set, OpenRow *row, TideBatch *batch)
+{
+  TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
+  TideBatchRow at = {.start_bytes = (guint32)batch->wire.len, .key_len = row->key_len};
+  at.key_offset = at.start_bytes + (guint32)tide_put_key_offset(set->protocol, key.len);
+  tide_buffer_reserve(&batch->wire, tide_put_overhead_max(key) + row->cells_bytes);
+  tide_put_head_append(set->protocol, &batch->wire, key, row->n_cells);
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next)
+    tide_buffer_append(&batch->wire, set->bytes.data + cells_of(set)[c].offset, cells_of(set)[c].len);
+  tide_put_tail_append(set->protocol, &batch->wire, row->ttl_ms);
+  tide_buffer_append(&batch->rows, &at, sizeof at);
+  row->goes_to = GOES_TO_BATCH;
+  row->target = batch;
+  row->target_row = batch->n_rows++;
+}
+
+/* Encodes the rows that may go into batches, and copies the others to where they wait. */
+static TideBatch *
+hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again)
+{
+  TideBatch *first = NULL, *batch = NULL;
+  for (guint32 i = 0; i < set->n_rows; i++) {
+    OpenRow *row = &rows_of(set)[i];
+    if (row->follows_same_key || row_is_kept(set, row, request)) {
+      row->goes_to = row->follows_same_key ? GOES_TO_AGAIN : GOES_TO_KEPT;
+      row->target_row = copy_row(set, i, row->follows_same_key ? again : request->kept, set->oldest_us);
+      continue;
+    }
+    gsize row_bytes = tide_put_overhead_max(tide_bytes(NULL, row->key_len)) + row->cells_bytes;
+    if (batch == NULL || batch->n_rows >= request->max_rows || batch->wire.len + row_bytes > request->max_bytes) {
+      TideBatch *begun = request->take_batch(request->take_batch_data);
+      begun->oldest_us = set->oldest_us;
+      if (batch == NULL)
+        first = begun;
+      else
+        batch->next = begun;
+      batch = begun;
+    }
+    encode_row(set, row, batch);
+    tide_buffer_append(&batch->key_set, &row->key_hash, sizeof row->key_hash);
+  }
+  return first;
+}
+
+static void
+hand_out_sources(const TideRowSet *set, TideRowSet *kept, TideRowSet *again)
+{
+  gsize n_sources = set->sources.len / sizeof(TideBatchSource);
+  const TideBatchSource *sources = (const TideBatchSource *)(const void *)set->sources.data;
+  for (gsize i = 0; i < n_sources; i++) {
+    const OpenRow *row = &rows_of(set)[sources[i].row];
+    TideBatchSource moved = {.ref = sources[i].ref, .row = row->target_row};
+    switch (row->goes_to) {
+    case GOES_TO_BATCH:
+      tide_buffer_append(&row->target->sources, &moved, sizeof moved);
+      break;
+    case GOES_TO_KEPT:
+      tide_buffer_append(&kept->sources, &moved, sizeof moved);
+      break;
+    case GOES_TO_AGAIN:
+      tide_buffer_append(&again->sources, &moved, sizeof moved);
+      break;
+    }
+  }
+}
+
+static void
+finish_batches(const TideRowSet *set, TideBatch *first)
+{
+  for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
+    tide_batch_make_key_set(batch);
+    batch->charged_bytes = (gint64)tide_batch_memory_bytes(batch);
+    tide_budget_charge(set->budget, batch->charged_bytes);
+  }
+}
+
+static void
+empty_keeping_memory(TideRowSet *set)
+{
+  set->bytes.len = set->rows.len = set->cells.len = set->sources.len = 0;
+  set->n_rows = set->n_cells = 0;
+  set->wasted_bytes = set->encoded_bytes = 0;
+  set->oldest_us = 0;
+  if (set->index.len > 0)
+    memset(set->index.data, 0, set->index.len);
+}
+
+TideBatch *
+tide_row_set_seal(TideRowSet *set, const TideSealRequest *request)
+{
+  if (set->n_rows == 0)
+    return NULL;
+  TideRowSet again; /* rows that must wait for the batch that now holds the same key */
+  tide_row_set_init(&again, set->budget, set->protocol, set->rule);
+  TideBatch *batches = hand_out_rows(set, request, &again);
+  hand_out_sources(set, request->kept, &again);
+  finish_batches(set, batches);
+  if (request->kept != NULL)
+    charge_for_memory(request->kept);
+  if (again.n_rows == 0) {
+    empty_keeping_memory(set);
+    return batches;
+  }
+  tide_row_set_clear(set);
+  *set = again;
+  charge_for_memory(set);
+  return batches;
+}

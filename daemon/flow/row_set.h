@@ -1,0 +1,89 @@
+/* Open rows: what one consumer has mapped for one lane and not sent yet.
+ *
+ * Cells are encoded when they arrive. Row and list headers are written when the set is sealed, so until then rows of one
+ * key merge into one put, and a cell can be replaced: by a later one of the same column and time in a data table, by a
+ * newer one of the same column in a latest table. The set is not bounded by rows: while it may not be sealed (a row of the
+ * same key is still on its way) it goes on coalescing, and is cut into calls when it is sealed.
+ *
+ * Threads: the owning consumer's only. Memory: charged to the budget by what it holds, given back when cleared. */
+#pragma once
+
+#include "flow/batch.h"
+#include "model/row.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideMergeRule {
+  TIDE_MERGE_ALL,    /* data table: all cells stay; the same column and time again: the later replaces the earlier */
+  TIDE_MERGE_NEWEST, /* latest table: one cell for each column, that of the greatest time; equal times: the later */
+} TideMergeRule;
+
+typedef struct TideRowSet {
+  /* set at creation, then read-only */
+  TideBudget *budget; /* borrowed */
+  TideWireProtocol protocol;
+  TideMergeRule rule;
+  /* owner's */
+  TideBuffer bytes;   /* keys and encoded cells */
+  TideBuffer rows;    /* of OpenRow */
+  TideBuffer cells;   /* of OpenCell */
+  TideBuffer sources; /* of TideBatchSource */
+  TideBuffer index;   /* of guint32: open-addressed, 1 + row, 0 is empty */
+  guint32 n_rows;
+  guint32 n_cells;
+  gsize wasted_bytes;  /* replaced cells still in bytes */
+  gsize encoded_bytes; /* upper bound of the puts as they stand */
+  gint64 oldest_us;    /* when the first row of the set came; 0 when empty */
+  gint64 charged_bytes;
+} TideRowSet;
+
+void tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule);
+void tide_row_set_clear(TideRowSet *set); /* frees the memory and gives back what was charged; stays usable */
+
+/* Adds @row. @now_us: monotonic. Counts of cells that were replaced in memory come back in @ret_replaced (may be NULL). */
+void tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 now_us, guint32 *ret_replaced);
+
+static inline gboolean
+tide_row_set_is_empty(const TideRowSet *set)
+{
+  return set->n_rows == 0;
+}
+
+/* TRUE when a row of the set may have a key that @batch holds too. */
+gboolean tide_row_set_shares_keys(const TideRowSet *set, const TideBatch *batch);
+
+/* TRUE when a row of the set may have that key. */
+gboolean tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash);
+
+/* What a sealing does with a row. */
+typedef enum TideSealVerdict { TIDE_SEAL_SEND, TIDE_SEAL_KEEP } TideSealVerdict;
+
+/* One cell of an open row, for a verdict. */
+typedef struct TideOpenCellView {
+  guint64 column_hash;
+  gint64 timestamp_ms;
+  TideBytes encoded; /* the whole TColumnValue */
+} TideOpenCellView;
+
+typedef struct TideSealRequest {
+  guint32 max_rows;  /* in a batch */
+  guint32 max_bytes; /* encoded puts in a batch */
+  /* (nullable) called for each cell; KEEP for any cell keeps its row in @kept instead of sending it */
+  TideSealVerdict (*judge)(guint64 key_hash, const TideOpenCellView *cell, gpointer data);
+  gpointer judge_data;
+  TideRowSet *kept; /* where kept rows go; needed with judge */
+  /* a batch to fill: empty */
+  TideBatch *(*take_batch)(gpointer data);
+  gpointer take_batch_data;
+  gint64 now_us;
+} TideSealRequest;
+
+/**
+ * tide_row_set_seal: encode all rows into batches and empty the set (its memory stays for the next rows).
+ * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
+ *     key_set, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key stands in one batch only:
+ *     rows that had to be cut because one put would pass the limits stay in the set for the next sealing.
+ */
+TideBatch *tide_row_set_seal(TideRowSet *set, const TideSealRequest *request);
+
+G_END_DECLS

@@ -1,0 +1,50 @@
+#include "flow/table_check.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+
+static gboolean
+has_family(const TideTableDescription *description, const char *name)
+{
+  for (guint i = 0; i < description->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(description->families, i);
+    if (strcmp(family->name, name) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing)
+{
+  for (guint i = 0; i < table->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
+    if (!has_family(description, family->name))
+      g_ptr_array_add(missing, g_strdup_printf("table '%s' has no column family '%s': add it in the HBase shell with: "
+                                               "alter '%s', '%s'",
+                                               table->name, family->name, table->name, family->name));
+  }
+}
+
+GPtrArray *
+tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeout_ms, GError **error)
+{
+  g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(TideTableDescription) description =
+        tide_hbase_client_describe(client, table->name, tide_now_us() + timeout_ms * TIDE_US_PER_MS, &problem);
+    if (description != NULL)
+      check_families(table, description, missing);
+    else if (g_error_matches(problem, TIDE_ERROR, TIDE_ERROR_NOT_FOUND))
+      g_ptr_array_add(missing, g_strdup_printf("table '%s' does not exist: create it with: tidemark tables create "
+                                               "--config %s %s",
+                                               table->name, config->path, table->name));
+    else {
+      g_propagate_error(error, g_steal_pointer(&problem));
+      return NULL;
+    }
+  }
+  return g_steal_pointer(&missing);
+}

@@ -1,0 +1,16 @@
+/* Whether the tables and families that the configuration writes to exist. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+/**
+ * tide_table_check: ask @client for each table of @config.
+ * Returns: (transfer full) (element-type utf8): one sentence with the remedy for each thing missing; empty when all is
+ *     there. NULL with @error when the gateway could not be asked.
+ */
+GPtrArray *tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeout_ms, GError **error)
+    G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

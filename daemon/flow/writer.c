@@ -1,0 +1,275 @@
+#include "flow/writer.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+/* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
+ * time and its idle check are. */
+#define ROUND_US (1 * TIDE_US_PER_S)
+
+#define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
+
+/* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
+#define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
+
+static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
+
+struct TideWriter {
+  /* set before start, then read-only */
+  TideWriterContext context;
+  TideThread *thread;
+  TideCounter *calls[4]; /* by TideOutcome */
+  TideCounter *rows_written;
+  TideCounter *bytes_written;
+  TideCounter *reconnects;
+  TideHistogram *durations;
+  /* any thread */
+  _Atomic gint64 last_round_us;
+  /* the writer's thread only */
+  TideGateway *gateway;
+  TideHBaseClient *client;
+  gint64 last_used_us;
+  TideCall call;
+  TideBytes parts[TIDE_CALL_MAX_BATCHES];
+  TideLogLimit failure_limit;
+  /* under lock */
+  TideMutex lock;
+  TideHBaseClient *active; /* borrowed: of the call that runs */
+  gboolean cancelled;
+};
+
+static const char *
+outcome_name(TideOutcome outcome)
+{
+  switch (outcome) {
+  case TIDE_OUTCOME_OK:
+    return "ok";
+  case TIDE_OUTCOME_NOT_SENT:
+    return "not_sent";
+  case TIDE_OUTCOME_FAILED:
+    return "failed";
+  case TIDE_OUTCOME_UNKNOWN:
+    return "unknown";
+  }
+  return "unknown";
+}
+
+static void
+register_metrics(TideWriter *writer)
+{
+  TideMetrics *metrics = writer->context.metrics;
+  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome <= TIDE_OUTCOME_UNKNOWN; outcome++) {
+    g_autofree char *label = tide_metrics_label("outcome", outcome_name(outcome));
+    writer->calls[outcome] =
+        tide_metrics_counter(metrics, "tidemark_hbase_calls_total", "putMultiple calls by how they ended", label);
+  }
+  writer->rows_written =
+      tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total", "Rows that HBase acknowledged", NULL);
+  writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
+                                               "Encoded bytes of rows that HBase acknowledged", NULL);
+  writer->reconnects = tide_metrics_counter(metrics, "tidemark_hbase_connects_total", "Connections opened", NULL);
+  writer->durations =
+      tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds", "Duration of putMultiple calls", NULL,
+                             duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
+}
+
+static void
+set_active(TideWriter *writer, TideHBaseClient *client)
+{
+  tide_mutex_lock(&writer->lock);
+  writer->active = client;
+  if (client != NULL && writer->cancelled)
+    tide_hbase_client_cancel(client);
+  tide_mutex_unlock(&writer->lock);
+}
+
+/* ---- the connection ---- */
+
+static gboolean
+connect_somewhere(TideWriter *writer)
+{
+  writer->gateway = tide_gateways_connect(writer->context.gateways, tide_now_us() + ROUND_US, &writer->client);
+  if (writer->gateway == NULL)
+    return FALSE;
+  tide_counter_inc(writer->reconnects);
+  writer->last_used_us = tide_now_us();
+  return TRUE;
+}
+
+static void
+disconnect(TideWriter *writer, gboolean broke)
+{
+  if (writer->gateway == NULL)
+    return;
+  tide_gateways_release(writer->context.gateways, writer->gateway, g_steal_pointer(&writer->client), broke);
+  writer->gateway = NULL;
+}
+
+/* The gateway cuts connections that are idle for 60 s; a ping before that keeps this one, and a failed ping is no news.
+ */
+static void
+keep_alive(TideWriter *writer)
+{
+  gint64 now_us = tide_now_us();
+  if (now_us - writer->last_used_us < writer->context.config->idle_ping_ms * TIDE_US_PER_MS)
+    return;
+  g_autoptr(GError) error = NULL;
+  set_active(writer, writer->client);
+  gboolean alive = tide_hbase_client_ping(writer->client, now_us + PING_TIMEOUT_US, &error);
+  set_active(writer, NULL);
+  if (alive)
+    writer->last_used_us = tide_now_us();
+  else
+    disconnect(writer, TRUE);
+}
+
+/* ---- a call ---- */
+
+static TideOutcome
+outcome_of(const GError *error)
+{
+  if (error == NULL)
+    return TIDE_OUTCOME_OK;
+  if (tide_error_outcome_unknown(error))
+    return TIDE_OUTCOME_UNKNOWN;
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    return TIDE_OUTCOME_NOT_SENT;
+  return TIDE_OUTCOME_FAILED;
+}
+
+static void
+log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64 now_us)
+{
+  guint64 suppressed;
+  if (tide_error_is_cancelled(error) ||
+      !tide_log_limit_pass(&writer->failure_limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
+    return;
+  g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
+  const TideLogField fields[] = {{"TABLE", writer->call.table->name},
+                                 {"GATEWAY", tide_gateway_name(writer->gateway)},
+                                 {"OUTCOME", outcome_name(outcome)}};
+  tide_log_fields(TIDE_LOG_WARNING, fields, G_N_ELEMENTS(fields),
+                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; sending the same again "
+                  "(%" G_GUINT64_FORMAT " such events not logged)",
+                  writer->call.n_rows, writer->call.table->name, tide_gateway_name(writer->gateway), first_key,
+                  error->message, suppressed);
+}
+
+static void
+send_call(TideWriter *writer)
+{
+  TideCall *call = &writer->call;
+  gsize n_bytes = call->n_bytes;
+  guint32 n_rows = call->n_rows;
+  for (guint32 i = 0; i < call->n_batches; i++)
+    writer->parts[i] = tide_buffer_bytes(&call->batches[i]->wire);
+
+  gint64 start_us = tide_now_us();
+  gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
+  g_autoptr(GError) error = NULL;
+  set_active(writer, writer->client);
+  gboolean acknowledged =
+      tide_hbase_client_put_multiple(writer->client, tide_bytes_of_string(call->table->name), writer->parts,
+                                     call->n_batches, call->n_rows, deadline_us, &error);
+  set_active(writer, NULL);
+  gint64 end_us = tide_now_us();
+  TideOutcome outcome = outcome_of(error);
+  g_assert(acknowledged == (outcome == TIDE_OUTCOME_OK));
+
+  tide_counter_inc(writer->calls[outcome]);
+  tide_histogram_observe(writer->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
+  writer->last_used_us = end_us;
+  if (acknowledged) {
+    tide_counter_add(writer->rows_written, n_rows);
+    tide_counter_add(writer->bytes_written, n_bytes);
+  } else {
+    log_failure(writer, outcome, error, end_us);
+    tide_regions_suspect(writer->context.regions, call->table);
+  }
+  tide_lanes_finish(writer->context.lanes, call, outcome, acknowledged ? NULL : error->message, end_us);
+  if (!tide_hbase_client_is_open(writer->client))
+    disconnect(writer, TRUE);
+  else if (tide_gateways_should_move(writer->context.gateways, writer->gateway))
+    disconnect(writer, FALSE);
+}
+
+/* The thread's owner function. It takes work only while it has a connection, so rows never wait in a writer. */
+static void
+run_writer(gpointer data)
+{
+  TideWriter *writer = data;
+  gboolean stopped = FALSE;
+  while (!stopped) {
+    atomic_store_explicit(&writer->last_round_us, tide_now_us(), memory_order_relaxed);
+    gboolean connected = writer->client != NULL || connect_somewhere(writer);
+    gint64 deadline_us = connected ? tide_now_us() + ROUND_US : 0;
+    if (!connected) {
+      /* No gateway is up; only the stop is of interest, and calls are not taken. */
+      stopped = tide_lanes_is_stopped(writer->context.lanes);
+      continue;
+    }
+    switch (tide_lanes_take(writer->context.lanes, deadline_us, &writer->call)) {
+    case TIDE_TAKE_CALL:
+      send_call(writer);
+      break;
+    case TIDE_TAKE_NOTHING:
+      keep_alive(writer);
+      break;
+    case TIDE_TAKE_STOPPED:
+      stopped = TRUE;
+      break;
+    }
+  }
+  disconnect(writer, FALSE);
+}
+
+TideWriter *
+tide_writer_start(const TideWriterContext *context, guint32 index)
+{
+  TideWriter *writer = g_new0(TideWriter, 1);
+  writer->context = *context;
+  tide_mutex_init(&writer->lock);
+  atomic_init(&writer->last_round_us, tide_now_us());
+  register_metrics(writer);
+  g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
+  writer->thread = tide_thread_start(name, run_writer, writer);
+  return writer;
+}
+
+void
+tide_writer_cancel(TideWriter *writer)
+{
+  tide_mutex_lock(&writer->lock);
+  writer->cancelled = TRUE;
+  if (writer->active != NULL)
+    tide_hbase_client_cancel(writer->active);
+  tide_mutex_unlock(&writer->lock);
+}
+
+gboolean
+tide_writer_join_until(TideWriter *writer, gint64 deadline_us)
+{
+  if (writer->thread == NULL)
+    return TRUE;
+  if (!tide_thread_join_until(writer->thread, deadline_us))
+    return FALSE;
+  writer->thread = NULL;
+  return TRUE;
+}
+
+void
+tide_writer_free(TideWriter *writer)
+{
+  if (writer == NULL)
+    return;
+  tide_thread_join(writer->thread);
+  tide_mutex_clear(&writer->lock);
+  g_free(writer);
+}
+
+gint64
+tide_writer_last_round_us_racy(const TideWriter *writer)
+{
+  return atomic_load_explicit(&writer->last_round_us, memory_order_relaxed);
+}

@@ -1,0 +1,249 @@
+/* The lanes: who gets which batch when, and what a failed call does to its lanes and to the others. */
+#include "flow/lanes.h"
+
+#include "util/clock.h"
+
+typedef struct Fixture {
+  TideTable tables[2];
+  TideLanes *lanes;
+  TideInbox inbox;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->tables[0] = (TideTable){.index = 0, .name = (char *)"A"};
+  fixture->tables[1] = (TideTable){.index = 1, .name = (char *)"B"};
+  TideLanesOptions options = {.n_tables = 2,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .retry_min_us = 50 * TIDE_US_PER_MS,
+                              .retry_max_us = 100 * TIDE_US_PER_MS};
+  fixture->lanes = tide_lanes_new(&options);
+  tide_inbox_init(&fixture->inbox, NULL, NULL);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lanes_free(fixture->lanes);
+  tide_inbox_clear(&fixture->inbox);
+}
+
+static void
+submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
+{
+  TideBatch *batch = tide_batch_new();
+  batch->home = &fixture->inbox;
+  batch->lane = tide_lane_ref(lane);
+  batch->table = tide_lane_table(lane);
+  batch->n_rows = n_rows;
+  tide_buffer_reserve(&batch->wire, n_bytes);
+  memset(batch->wire.data, 'k', n_bytes);
+  batch->wire.len = n_bytes;
+  TideBatchRow row = {.start_bytes = 0, .key_offset = 0, .key_len = 3};
+  tide_buffer_append(&batch->rows, &row, sizeof row);
+  tide_lanes_submit(fixture->lanes, batch);
+}
+
+static TideLane *
+lane_of(Fixture *fixture, guint table, const char *start, const char *end)
+{
+  return tide_lane_new(fixture->lanes, &fixture->tables[table], tide_bytes_of_string(start), tide_bytes_of_string(end));
+}
+
+static gboolean
+take_now(Fixture *fixture, TideCall *call)
+{
+  return tide_lanes_take(fixture->lanes, 0, call) == TIDE_TAKE_CALL;
+}
+
+static guint
+count_home(Fixture *fixture)
+{
+  guint n = 0;
+  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next, n++) {
+    next = batch->next;
+    tide_batch_free(batch);
+  }
+  return n;
+}
+
+static void
+test_small_lanes_of_one_table_share_a_call(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", ""), *other = lane_of(fixture, 1, "", "");
+  submit(fixture, a, 3, 100);
+  submit(fixture, other, 1, 100);
+  submit(fixture, b, 4, 100);
+  submit(fixture, b, 4, 100); /* would make 11 rows: for the next call */
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpstr(call.table->name, ==, "A");
+  g_assert_cmpuint(call.n_batches, ==, 2);
+  g_assert_cmpuint(call.n_rows, ==, 7);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpstr(call.table->name, ==, "B"); /* tables take turns */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_false(take_now(fixture, &call));
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+  tide_lane_unref(other);
+}
+
+static void
+test_lane_has_a_cap_of_calls(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCall calls[3];
+  for (guint i = 0; i < 3; i++)
+    submit(fixture, lane, 10, 500);
+  g_assert_true(take_now(fixture, &calls[0]));
+  g_assert_true(take_now(fixture, &calls[1]));
+  g_assert_false(take_now(fixture, &calls[2]));
+  tide_lanes_finish(fixture->lanes, &calls[0], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &calls[2]));
+  tide_lanes_finish(fixture->lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  tide_lanes_finish(fixture->lanes, &calls[2], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 3);
+  tide_lane_unref(lane);
+}
+
+static void
+test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointer data)
+{
+  TideLane *bad = lane_of(fixture, 0, "", "m"), *good = lane_of(fixture, 0, "m", "");
+  submit(fixture, bad, 1, 100);
+  submit(fixture, bad, 2, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_batches, ==, 2);
+  gint64 failed_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_FAILED, "region is moving", failed_us);
+  g_assert_cmpuint(count_home(fixture), ==, 0);
+  submit(fixture, good, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == good);
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, failed_us);
+  g_assert_cmpuint(troubles->len, ==, 1);
+  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  g_assert_cmpstr(trouble->error_text, ==, "region is moving");
+  g_assert_cmpstr(trouble->first_row_key, ==, "kkk");
+  g_assert_cmpuint(trouble->waiting_rows, ==, 3);
+
+  /* After the wait: the first batch alone, in the old order, the same bytes. */
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_now_us() - failed_us, >=, 25 * TIDE_US_PER_MS);
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  g_assert_cmpuint(call.n_rows, ==, 1);
+  g_assert_cmpuint(call.batches[0]->attempts, ==, 1);
+  TideCall second;
+  g_assert_false(take_now(fixture, &second)); /* one call at a time while in trouble */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &second));
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, tide_now_us());
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_cmpuint(count_home(fixture), ==, 3);
+  tide_lane_unref(bad);
+  tide_lane_unref(good);
+}
+
+static void
+test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 1, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", 4242);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(call.batches[0]->last_unknown_us, ==, 4242);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_NOT_SENT, "refused", tide_now_us());
+  g_assert_true(take_now(fixture, &call)); /* nothing was sent: the lane has no further wait */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
+typedef struct Race {
+  Fixture *fixture;
+  _Atomic guint n_taken;
+} Race;
+
+static void
+run_taker(gpointer data)
+{
+  Race *race = data;
+  TideCall call;
+  guint n = 0;
+  while (tide_lanes_take(race->fixture->lanes, tide_now_us() + 20 * TIDE_US_PER_MS, &call) != TIDE_TAKE_STOPPED) {
+    if (call.n_batches == 0)
+      continue;
+    /* Every third call fails in one way or another. */
+    TideOutcome outcome = n % 6 == 2 ? TIDE_OUTCOME_FAILED : n % 6 == 5 ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK;
+    n++;
+    if (outcome == TIDE_OUTCOME_OK)
+      atomic_fetch_add(&race->n_taken, call.n_batches);
+    tide_lanes_finish(race->fixture->lanes, &call, outcome, "as scripted", tide_now_us());
+  }
+}
+
+static void
+test_many_writers_bring_every_batch_home_once(Fixture *fixture, gconstpointer data)
+{
+  Race race = {.fixture = fixture};
+  TideThread *takers[4];
+  for (guint i = 0; i < G_N_ELEMENTS(takers); i++)
+    takers[i] = tide_thread_start("taker", run_taker, &race);
+  TideLane *lanes[8];
+  for (guint i = 0; i < G_N_ELEMENTS(lanes); i++) {
+    char start[4];
+    g_snprintf(start, sizeof start, "%u", i);
+    lanes[i] = lane_of(fixture, i % 2, start, "");
+  }
+  const guint n_batches = 400;
+  for (guint i = 0; i < n_batches; i++)
+    submit(fixture, lanes[i % G_N_ELEMENTS(lanes)], 1 + i % 5, 50);
+  guint n_home = 0;
+  gint64 deadline_us = tide_now_us() + 60 * TIDE_US_PER_S;
+  while (n_home < n_batches && tide_now_us() < deadline_us)
+    for (TideBatch *batch = tide_inbox_take(&fixture->inbox, deadline_us), *next; batch != NULL;
+         batch = next, n_home++) {
+      next = batch->next;
+      tide_batch_free(batch);
+    }
+  tide_lanes_stop(fixture->lanes);
+  for (guint i = 0; i < G_N_ELEMENTS(takers); i++)
+    tide_thread_join(takers[i]);
+  g_assert_cmpuint(n_home, ==, n_batches);
+  g_assert_cmpuint(atomic_load(&race.n_taken), ==, n_batches);
+  TideLanesState state = tide_lanes_state(fixture->lanes);
+  g_assert_cmpuint(state.waiting_rows, ==, 0);
+  g_assert_cmpuint(state.in_flight_calls, ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(lanes); i++)
+    tide_lane_unref(lanes[i]);
+}
+
+#define ADD(path, func) g_test_add(path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
+  ADD("/lanes/lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
+  ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
+  ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
+  ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);
+  return g_test_run();
+}

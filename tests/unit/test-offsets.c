@@ -1,0 +1,136 @@
+/* The contiguous mark, held against a model that keeps every message in a plain list. */
+#include "flow/offsets.h"
+
+#include "flow/partition.h"
+
+typedef struct ModelMessage {
+  gint64 offset;
+  guint32 sequence;
+  guint32 remaining;
+} ModelMessage;
+
+static void
+test_gaps_do_not_stop_the_mark(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  guint32 n_readings = 0;
+  guint32 first = tide_offsets_begin(&offsets, 10, 1, 1);
+  guint32 second = tide_offsets_begin(&offsets, 500, 1, 1); /* 11..499 are transaction markers or compacted away */
+  g_assert_cmpint(offsets.mark, ==, -1);
+  g_assert_true(tide_offsets_ack(&offsets, second, &n_readings));
+  g_assert_cmpint(offsets.mark, ==, -1);
+  g_assert_true(tide_offsets_ack(&offsets, first, &n_readings));
+  g_assert_cmpint(offsets.mark, ==, 501);
+  tide_offsets_clear(&offsets);
+}
+
+static void
+test_message_without_rows_is_finished_at_once(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  tide_offsets_begin(&offsets, 7, 0, 0);
+  g_assert_cmpint(offsets.mark, ==, 8);
+  guint32 n_readings = 0;
+  guint32 open = tide_offsets_begin(&offsets, 8, 2, 3);
+  tide_offsets_begin(&offsets, 9, 0, 0);
+  g_assert_cmpint(offsets.mark, ==, 8);
+  g_assert_false(tide_offsets_ack(&offsets, open, &n_readings));
+  g_assert_true(tide_offsets_ack(&offsets, open, &n_readings));
+  g_assert_cmpuint(n_readings, ==, 3);
+  g_assert_cmpint(offsets.mark, ==, 10);
+  tide_offsets_clear(&offsets);
+}
+
+/* The greatest mark that passes no unfinished message of the model. */
+static gint64
+model_mark(const GArray *messages)
+{
+  gint64 mark = -1;
+  for (guint i = 0; i < messages->len; i++) {
+    const ModelMessage *message = &g_array_index(messages, ModelMessage, i);
+    if (message->remaining > 0)
+      break;
+    mark = message->offset + 1;
+  }
+  return mark;
+}
+
+static void
+test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
+{
+  for (guint seed = 0; seed < 200; seed++) {
+    g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+    g_autoptr(GArray) messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage));
+    TideOffsets offsets;
+    tide_offsets_init(&offsets);
+    offsets.head = offsets.tail = G_MAXUINT32 - 50; /* sequences wrap on the way */
+    gint64 next_offset = 0;
+    guint32 unfinished = 0;
+    for (guint step = 0; step < 3000; step++) {
+      if (g_rand_int_range(random, 0, 10) < 3) {
+        ModelMessage message = {.offset = next_offset, .remaining = (guint32)g_rand_int_range(random, 0, 4)};
+        next_offset += g_rand_int_range(random, 1, 4);
+        message.sequence = tide_offsets_begin(&offsets, message.offset, message.remaining, 1);
+        unfinished += message.remaining > 0 ? 1 : 0;
+        g_array_append_val(messages, message);
+      } else if (messages->len > 0) {
+        guint from = messages->len > 40 ? messages->len - 40 : 0;
+        ModelMessage *message =
+            &g_array_index(messages, ModelMessage, g_rand_int_range(random, (gint32)from, (gint32)messages->len));
+        if (message->remaining == 0)
+          continue;
+        guint32 n_readings = 0;
+        gboolean finished = tide_offsets_ack(&offsets, message->sequence, &n_readings);
+        message->remaining--;
+        g_assert_cmpint(finished, ==, message->remaining == 0);
+        unfinished -= finished ? 1 : 0;
+      }
+      g_assert_cmpint(offsets.mark, ==, model_mark(messages));
+      g_assert_cmpuint(offsets.unfinished, ==, unfinished);
+    }
+    tide_offsets_clear(&offsets);
+  }
+}
+
+static void
+test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  tide_partition_assign(partition);
+  TideSourceRef before = tide_partition_begin(partition, &budget, 100, 1, 1);
+  g_assert_true(tide_partition_owns(partition, before));
+  tide_partition_release(partition, &budget);
+  g_assert_false(tide_partition_owns(partition, before));
+  tide_partition_assign(partition);
+  TideSourceRef after = tide_partition_begin(partition, &budget, 100, 1, 1);
+  g_assert_false(tide_partition_owns(partition, before));
+  g_assert_true(tide_partition_owns(partition, after));
+  g_assert_cmpint(partition->offsets.mark, ==, -1);
+  tide_partition_ack(partition, after);
+  g_assert_cmpint(partition->offsets.mark, ==, 101);
+  /* The books: received = written + handed back + in flight. */
+  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
+  tide_partition_free(partition, &budget);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_metrics_free(metrics);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/offsets/gaps-do-not-stop-the-mark", test_gaps_do_not_stop_the_mark);
+  g_test_add_func("/offsets/message-without-rows-is-finished-at-once", test_message_without_rows_is_finished_at_once);
+  g_test_add_func("/offsets/any-order-of-acks-keeps-the-mark-below-the-unfinished",
+                  test_any_order_of_acks_keeps_the_mark_below_the_unfinished);
+  g_test_add_func("/offsets/acknowledgement-of-an-earlier-assignment-is-not-ours",
+                  test_acknowledgement_of_an_earlier_assignment_is_not_ours);
+  return g_test_run();
+}

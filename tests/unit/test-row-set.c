@@ -1,0 +1,388 @@
+/* Open rows: merging, replacing, sealing; held against a model of what HBase would keep. */
+#include "flow/row_set.h"
+
+#include "flow/unsettled.h"
+#include "thrift/put_encoder.h"
+#include "thrift/wire_reader.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+typedef struct Column {
+  TideColumn column;
+  TideBuffer prefix;
+  char qualifier[8];
+} Column;
+
+static TideBudget budget;
+
+static void
+make_column(Column *column, TideWireProtocol protocol, guint number)
+{
+  g_snprintf(column->qualifier, sizeof column->qualifier, "q%u", number);
+  column->prefix = (TideBuffer){0};
+  tide_column_prefix_append(protocol, &column->prefix, TIDE_BYTES_LITERAL("M"),
+                            tide_bytes_of_string(column->qualifier));
+  column->column = (TideColumn){.family = TIDE_BYTES_LITERAL("M"),
+                                .qualifier = tide_bytes_of_string(column->qualifier),
+                                .prefix = tide_buffer_bytes(&column->prefix),
+                                .hash = XXH3_64bits(column->prefix.data, column->prefix.len)};
+}
+
+static TideBatch *
+take_batch(gpointer data)
+{
+  return tide_batch_new();
+}
+
+static TideSealRequest
+request(guint32 max_rows, guint32 max_bytes)
+{
+  return (TideSealRequest){.max_rows = max_rows, .max_bytes = max_bytes, .take_batch = take_batch};
+}
+
+static void
+append(TideRowSet *set, const char *key, const Column *column, const char *value, gint64 timestamp_ms, guint32 sequence)
+{
+  TideCell cell = {&column->column, tide_bytes_of_string(value), timestamp_ms};
+  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  tide_row_set_append(set, &row, (TideSourceRef){0, 1, sequence}, 1000, NULL);
+}
+
+/* "key column@time=value" for every cell of @batches, in order; frees them. */
+static char *
+describe(TideBatch *batches, TideWireProtocol protocol)
+{
+  GString *text = g_string_new(NULL);
+  for (TideBatch *batch = batches, *next; batch != NULL; batch = next) {
+    next = batch->next;
+    g_string_append(text, "[");
+    for (guint32 i = 0; i < batch->n_rows; i++) {
+      gsize start = tide_batch_rows(batch)[i].start_bytes;
+      TideWireReader reader;
+      tide_wire_reader_init(&reader, protocol, tide_bytes(batch->wire.data + start, batch->wire.len - start));
+      TideWireField field = {0};
+      TideBytes key = tide_batch_row_key(batch, i);
+      while (tide_wire_read_field(&reader, &field)) {
+        if (field.id == 1) {
+          g_assert_true(tide_bytes_equal(tide_wire_read_string(&reader), key));
+          continue;
+        }
+        g_assert_cmpint(field.id, ==, 2);
+        guint32 n_cells;
+        g_assert_true(tide_wire_read_list_of(&reader, TIDE_WIRE_STRUCT, &n_cells));
+        for (guint32 c = 0; c < n_cells; c++) {
+          TideWireField cell_field = {0};
+          TideBytes parts[4] = {TIDE_BYTES_EMPTY};
+          gint64 timestamp_ms = 0;
+          while (tide_wire_read_field(&reader, &cell_field))
+            if (cell_field.id == 4)
+              timestamp_ms = tide_wire_read_i64(&reader);
+            else
+              parts[cell_field.id] = tide_wire_read_string(&reader);
+          g_string_append_printf(text, "%.*s %.*s@%" G_GINT64_FORMAT "=%.*s;", (int)key.len, key.data,
+                                 (int)parts[2].len, parts[2].data, timestamp_ms, (int)parts[3].len, parts[3].data);
+        }
+      }
+      g_assert_cmpint(reader.status, ==, TIDE_WIRE_OK);
+    }
+    gsize n_sources;
+    tide_batch_sources(batch, &n_sources);
+    g_string_append_printf(text, "]%zu ", n_sources);
+    tide_budget_charge(&budget, -batch->charged_bytes);
+    tide_batch_free(batch);
+  }
+  return g_string_free(text, FALSE);
+}
+
+static void
+check_rules(TideWireProtocol protocol)
+{
+  Column a, b;
+  make_column(&a, protocol, 1);
+  make_column(&b, protocol, 2);
+  TideSealRequest seal = request(1000, 1 << 20);
+
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL);
+  append(&set, "x", &a, "1", 10, 0);
+  append(&set, "y", &a, "2", 10, 1);
+  append(&set, "x", &b, "3", 10, 2);
+  append(&set, "x", &a, "4", 11, 3);      /* another time: both stay */
+  append(&set, "x", &a, "longer", 10, 4); /* the same column and time: the later stays */
+  append(&set, "y", &a, "2", 10, 5);      /* the same again */
+  g_autofree char *all = describe(tide_row_set_seal(&set, &seal), protocol);
+  g_assert_cmpstr(all, ==, "[x q1@10=longer;x q2@10=3;x q1@11=4;y q1@10=2;]6 ");
+  g_assert_true(tide_row_set_is_empty(&set));
+  tide_row_set_clear(&set);
+
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST);
+  append(&set, "x", &a, "old", 10, 0);
+  append(&set, "x", &a, "newest", 30, 1);
+  append(&set, "x", &a, "late", 20, 2); /* older than what is there: gives way */
+  append(&set, "x", &a, "tie", 30, 3);  /* equal times: the later one */
+  append(&set, "x", &b, "b", 5, 4);
+  g_autofree char *newest = describe(tide_row_set_seal(&set, &seal), protocol);
+  g_assert_cmpstr(newest, ==, "[x q1@30=tie;x q2@5=b;]5 ");
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_merge_rules(void)
+{
+  check_rules(TIDE_WIRE_BINARY);
+  check_rules(TIDE_WIRE_COMPACT);
+}
+
+static void
+test_batches_keep_their_limits_and_every_source(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL);
+  for (guint i = 0; i < 2500; i++) {
+    char key[16];
+    g_snprintf(key, sizeof key, "key%05u", i);
+    append(&set, key, &a, "0123456789", i, i);
+  }
+  TideSealRequest seal = request(1000, 40000);
+  TideBatch *batches = tide_row_set_seal(&set, &seal);
+  guint n_rows = 0;
+  gsize n_all_sources = 0;
+  for (TideBatch *batch = batches, *next; batch != NULL; batch = next) {
+    next = batch->next;
+    g_assert_cmpuint(batch->n_rows, <=, 1000);
+    g_assert_cmpuint(batch->wire.len, <=, 40000);
+    gsize n_sources;
+    const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+    for (gsize i = 0; i < n_sources; i++) {
+      char key[16];
+      g_snprintf(key, sizeof key, "key%05u", sources[i].ref.sequence);
+      g_assert_true(tide_bytes_equal(tide_batch_row_key(batch, sources[i].row), tide_bytes_of_string(key)));
+      g_assert_true(tide_batch_may_hold_key(batch, tide_key_hash(tide_bytes_of_string(key))));
+    }
+    g_assert_false(tide_batch_may_hold_key(batch, tide_key_hash(TIDE_BYTES_LITERAL("another"))));
+    n_rows += batch->n_rows;
+    n_all_sources += n_sources;
+    tide_budget_charge(&budget, -batch->charged_bytes);
+    tide_batch_free(batch);
+  }
+  g_assert_cmpuint(n_rows, ==, 2500);
+  g_assert_cmpuint(n_all_sources, ==, 2500);
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
+static void
+test_hot_row_does_not_grow_with_its_rate(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST);
+  for (guint i = 0; i < 100000; i++) {
+    char value[64];
+    memset(value, 'v', sizeof value);
+    value[1 + i % 60] = '\0'; /* lengths go up and down, so cells do not always fit where the last one stood */
+    append(&set, "hot", &a, value, i, i);
+  }
+  g_assert_cmpuint(set.bytes.capacity, <=, 256 * 1024);
+  g_assert_cmpuint(set.n_rows, ==, 1);
+  g_assert_cmpuint(set.n_cells, ==, 1);
+  tide_row_set_clear(&set);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
+static void
+test_row_that_is_full_waits_for_its_first_half(void)
+{
+  TideWireProtocol protocol = TIDE_WIRE_COMPACT;
+  Column a;
+  make_column(&a, protocol, 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL);
+  for (guint i = 0; i < 1500; i++)
+    append(&set, "wide", &a, "v", i, i);
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideBatch *first = tide_row_set_seal(&set, &seal);
+  g_assert_nonnull(first);
+  g_assert_null(first->next);
+  g_assert_cmpuint(first->n_rows, ==, 1);
+  gsize n_sources;
+  tide_batch_sources(first, &n_sources);
+  g_assert_cmpuint(n_sources, ==, 1024);
+  /* The rest is still open, and its key is on the way. */
+  g_assert_false(tide_row_set_is_empty(&set));
+  g_assert_true(tide_row_set_shares_keys(&set, first));
+  TideBatch *second = tide_row_set_seal(&set, &seal);
+  tide_batch_sources(second, &n_sources);
+  g_assert_cmpuint(n_sources, ==, 476);
+  g_assert_true(tide_row_set_is_empty(&set));
+  g_free(describe(first, protocol));
+  g_free(describe(second, protocol));
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
+typedef struct Judge {
+  const TideUnsettled *unsettled;
+  gint64 until_us;
+} Judge;
+
+static TideSealVerdict
+judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
+{
+  Judge *judge = data;
+  return tide_unsettled_conflicts(judge->unsettled, key_hash, cell, 5000, &judge->until_us) ? TIDE_SEAL_KEEP
+                                                                                            : TIDE_SEAL_SEND;
+}
+
+static void
+check_unsettled(TideWireProtocol protocol)
+{
+  Column a, b;
+  make_column(&a, protocol, 1);
+  make_column(&b, protocol, 2);
+  TideRowSet set, kept;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST);
+  tide_row_set_init(&kept, &budget, protocol, TIDE_MERGE_NEWEST);
+  append(&set, "x", &a, "1", 10, 0);
+  append(&set, "y", &a, "1", 10, 1);
+  append(&set, "z", &a, "1", 10, 2);
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideBatch *unanswered = tide_row_set_seal(&set, &seal);
+  TideUnsettled *unsettled = tide_unsettled_new(protocol);
+  g_assert_cmpuint(tide_unsettled_add_batch(unsettled, unanswered, 9000), ==, 0);
+  g_free(describe(unanswered, protocol));
+
+  append(&set, "x", &a, "2", 10, 3); /* another value at the same time: must wait */
+  append(&set, "x", &b, "b", 10, 4); /* goes with its row */
+  append(&set, "y", &a, "1", 10, 5); /* the same value again: free */
+  append(&set, "z", &a, "2", 11, 6); /* another time: free */
+  Judge judge = {.unsettled = unsettled};
+  seal.judge = judge_cell;
+  seal.judge_data = &judge;
+  seal.kept = &kept;
+  g_autofree char *sent = describe(tide_row_set_seal(&set, &seal), protocol);
+  g_assert_cmpstr(sent, ==, "[y q1@10=1;z q1@11=2;]2 ");
+  g_assert_cmpint(judge.until_us, ==, 9000);
+  g_assert_cmpuint(kept.n_rows, ==, 1);
+  g_assert_true(tide_row_set_may_hold_key(&kept, tide_key_hash(TIDE_BYTES_LITERAL("x"))));
+  g_assert_false(tide_row_set_may_hold_key(&kept, tide_key_hash(TIDE_BYTES_LITERAL("y"))));
+
+  tide_unsettled_expire(unsettled, 8999);
+  g_assert_false(tide_unsettled_is_empty(unsettled));
+  tide_unsettled_expire(unsettled, 9000);
+  g_assert_true(tide_unsettled_is_empty(unsettled));
+  TideSealRequest plain = request(1000, 1 << 20);
+  g_autofree char *after = describe(tide_row_set_seal(&kept, &plain), protocol);
+  g_assert_cmpstr(after, ==, "[x q1@10=2;x q2@10=b;]2 ");
+
+  tide_unsettled_free(unsettled);
+  tide_row_set_clear(&set);
+  tide_row_set_clear(&kept);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_other_value_over_an_unanswered_cell_waits(void)
+{
+  check_unsettled(TIDE_WIRE_BINARY);
+  check_unsettled(TIDE_WIRE_COMPACT);
+}
+
+/* Random appends and sealings; the cells sealed, applied in order by HBase's rule, must equal the cells appended
+ * applied in order by the same rule. */
+static void
+check_against_model(TideMergeRule rule, guint seed)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+  g_autoptr(GHashTable) model = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr(GHashTable) sealed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  Column columns[3];
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    make_column(&columns[i], TIDE_WIRE_BINARY, i);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, rule);
+  gsize n_sources = 0, n_appended = 0;
+  for (guint step = 0; step < 4000; step++) {
+    if (g_rand_int_range(random, 0, 50) == 0 || step == 3999) {
+      TideSealRequest seal = request((guint32)g_rand_int_range(random, 1, 20), 1 << 16);
+      g_autofree char *text = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+      g_auto(GStrv) parts = g_strsplit_set(text, "[;", -1);
+      for (char **part = parts; *part != NULL; part++) {
+        if (**part == ']')
+          n_sources += (gsize)g_ascii_strtoull(*part + 1, NULL, 10);
+        char *equals = strchr(*part, '=');
+        if (equals != NULL)
+          g_hash_table_replace(sealed, g_strndup(*part, (gsize)(equals - *part)), g_strdup(equals + 1));
+      }
+      continue;
+    }
+    const Column *column = &columns[g_rand_int_range(random, 0, 3)];
+    g_autofree char *key = g_strdup_printf("k%d", g_rand_int_range(random, 0, 15));
+    gint64 timestamp_ms = g_rand_int_range(random, 0, 10);
+    g_autofree char *value = g_strnfill((gsize)g_rand_int_range(random, 1, 30), (char)('a' + step % 26));
+    append(&set, key, column, value, timestamp_ms, step);
+    n_appended++;
+    g_hash_table_replace(model, g_strdup_printf("%s %s@%" G_GINT64_FORMAT, key, column->qualifier, timestamp_ms),
+                         g_strdup(value));
+  }
+  g_assert_cmpuint(n_sources, ==, n_appended);
+  GHashTableIter iter;
+  gpointer cell, value;
+  g_hash_table_iter_init(&iter, sealed);
+  while (g_hash_table_iter_next(&iter, &cell, &value))
+    if (rule == TIDE_MERGE_ALL)
+      g_assert_cmpstr(value, ==, g_hash_table_lookup(model, cell));
+  if (rule == TIDE_MERGE_ALL)
+    g_assert_cmpuint(g_hash_table_size(sealed), ==, g_hash_table_size(model));
+  /* In a latest table only the greatest time of each column counts, and that one must be there with its last value. */
+  g_hash_table_iter_init(&iter, model);
+  while (g_hash_table_iter_next(&iter, &cell, &value)) {
+    const char *at = strchr(cell, '@');
+    gboolean is_newest = TRUE;
+    for (gint64 later = g_ascii_strtoll(at + 1, NULL, 10) + 1; later < 10; later++) {
+      g_autofree char *other = g_strdup_printf("%.*s@%" G_GINT64_FORMAT, (int)(at - (char *)cell), (char *)cell, later);
+      is_newest &= !g_hash_table_contains(model, other);
+    }
+    if (is_newest)
+      g_assert_cmpstr(value, ==, g_hash_table_lookup(sealed, cell));
+  }
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
+static void
+test_what_is_sealed_is_what_came(void)
+{
+  for (guint seed = 0; seed < 20; seed++) {
+    check_against_model(TIDE_MERGE_ALL, seed);
+    check_against_model(TIDE_MERGE_NEWEST, seed);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  tide_budget_init(&budget, 1 << 30);
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-set/merge-rules", test_merge_rules);
+  g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
+                  test_batches_keep_their_limits_and_every_source);
+  g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
+  g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
+  g_test_add_func("/row-set/other-value-over-an-unanswered-cell-waits", test_other_value_over_an_unanswered_cell_waits);
+  g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
+  return g_test_run();
+}
