@@ -1,0 +1,34 @@
+/* Sends messages to one topic and counts what became of each. Idempotent, acknowledged by all replicas. Threads: one.
+ */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideKafkaProducer TideKafkaProducer;
+
+/* @config: brokers and properties; borrowed for the call. Errors: CONFIG. */
+TideKafkaProducer *tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_kafka_producer_free(TideKafkaProducer *producer); /* what is not delivered yet is dropped; NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaProducer, tide_kafka_producer_free)
+
+/**
+ * tide_kafka_producer_send: hand over a message; copies it. Waits while the client's queue is full.
+ * @stop: looked at while waiting: not 0 gives up
+ * Errors: KAFKA when the message can never be sent; CANCELLED after @stop.
+ */
+gboolean tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes payload,
+                                  const volatile int *stop, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Takes delivery reports for up to @wait_ms. Returns: messages that have none yet. */
+guint64 tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms);
+
+guint64 tide_kafka_producer_delivered(const TideKafkaProducer *producer);
+guint64 tide_kafka_producer_failed(const TideKafkaProducer *producer);
+
+/* Why the first message failed, or what a broker was last said to suffer from; NULL when all is well. Borrowed. */
+const char *tide_kafka_producer_fault(const TideKafkaProducer *producer);
+
+G_END_DECLS

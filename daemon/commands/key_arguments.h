@@ -1,0 +1,35 @@
+/* Key fields given on a command line as FIELD=VALUE, made into a reading from which row keys and ranges are built. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideKeyArguments {
+  TideReading reading; /* its parts are owned by the fields below */
+  TideField *fields;   /* owned */
+  guint32 *known;      /* owned */
+  TideBuffer *values;  /* owned: one for each field */
+} TideKeyArguments;
+
+/**
+ * tide_key_arguments_parse: @arguments, each FIELD=VALUE, as fields of @table's key. VALUE may hold bytes as \xHH.
+ * Errors: TIDE_ERROR_USAGE: no '=', a field that the key does not use (with the ones it does), one given twice.
+ */
+TideKeyArguments *tide_key_arguments_parse(const TideConfig *config, const TideTable *table,
+                                           const char *const *arguments, gsize n_arguments,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_key_arguments_free(TideKeyArguments *arguments); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKeyArguments, tide_key_arguments_free)
+
+/* The key fields of @table that were not given, as "host, metric"; NULL when there are none. (transfer full) */
+char *tide_key_arguments_missing(const TideKeyArguments *arguments, const TideConfig *config, const TideTable *table);
+
+/* TRUE when @text is FIELD=VALUE with a field of @table's key. */
+gboolean tide_key_argument_names_field(const TideConfig *config, const TideTable *table, const char *text);
+
+/* The table called @name. Errors: TIDE_ERROR_USAGE, with the nearest name, or all that there are. */
+const TideTable *tide_table_argument_find(const TideConfig *config, const char *name,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

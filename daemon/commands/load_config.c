@@ -1,0 +1,30 @@
+#include "commands/load_config.h"
+
+guint
+tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems)
+{
+  guint n_errors = 0;
+  g_autofree char *source = NULL;
+  /* A pipe was read already and is empty now: problems are shown without their lines then. */
+  if (problems->len > 0 && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+    (void)g_file_get_contents(path, &source, NULL, NULL);
+  for (guint i = 0; i < problems->len; i++) {
+    const TideConfigProblem *problem = problems->pdata[i];
+    g_autofree char *text = tide_config_problem_format(problem, path, source);
+    fprintf(stream, "%s%s", text, g_str_has_suffix(text, "\n") ? "" : "\n");
+    n_errors += problem->is_warning ? 0 : 1;
+  }
+  return n_errors;
+}
+
+TideConfig *
+tide_command_load_config(const TideCommandLine *line, const char *path)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
+  guint n_errors = tide_config_problems_print(stderr, path, problems);
+  if (config == NULL)
+    fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", line->command, path, n_errors,
+            n_errors == 1 ? "" : "s");
+  return g_steal_pointer(&config);
+}

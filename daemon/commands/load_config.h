@@ -1,0 +1,19 @@
+/* Loads the configuration for a command and says what is wrong with it. */
+#pragma once
+
+#include "commands/command_line.h"
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+/**
+ * tide_command_load_config: the configuration at @path; its problems go to standard error, warnings too.
+ * Returns: (transfer full) (nullable): NULL when it cannot be used; the command returns TIDE_EXIT_CONFIG then.
+ */
+TideConfig *tide_command_load_config(const TideCommandLine *line, const char *path) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
+ * Returns: how many of them are errors. */
+guint tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems);
+
+G_END_DECLS

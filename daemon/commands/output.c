@@ -1,0 +1,152 @@
+#include "commands/output.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+
+const char *const tide_output_format_names[] = {"table", "csv", "json", NULL};
+
+/* Letters, digits, marks, signs: not controls, and not the invisible ones that turn text around (Cf), which
+ * g_unichar_isprint() refuses too. */
+static gboolean
+is_shown_as_is(gunichar c)
+{
+  GUnicodeType type = g_unichar_type(c);
+  return c != '\\' && g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
+char *
+tide_text_printable(TideBytes bytes)
+{
+  GString *text = g_string_sized_new(bytes.len + 16);
+  for (gsize i = 0; i < bytes.len;) {
+    const char *at = (const char *)bytes.data + i;
+    gunichar c = g_utf8_get_char_validated(at, (gssize)(bytes.len - i));
+    gboolean valid = c != (gunichar)-1 && c != (gunichar)-2 && c != 0;
+    gsize len = valid ? (gsize)g_unichar_to_utf8(c, NULL) : 1;
+    if (valid && is_shown_as_is(c))
+      g_string_append_len(text, at, (gssize)len);
+    else
+      for (gsize k = 0; k < len; k++)
+        g_string_append_printf(text, "\\x%02X", bytes.data[i + k]);
+    i += len;
+  }
+  return g_string_free(text, FALSE);
+}
+
+void
+tide_text_unescape(const char *text, TideBuffer *out)
+{
+  while (*text != '\0') {
+    if (text[0] == '\\' && text[1] == 'x' && g_ascii_isxdigit(text[2]) && g_ascii_isxdigit(text[3])) {
+      int byte = g_ascii_xdigit_value(text[2]) * 16 + g_ascii_xdigit_value(text[3]);
+      tide_buffer_append_byte(out, (guint8)byte);
+      text += 4;
+      continue;
+    }
+    tide_buffer_append_byte(out, (guint8)*text++);
+  }
+}
+
+gsize
+tide_text_width(const char *text)
+{
+  gsize width = 0;
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    if (!g_unichar_iszerowidth(c))
+      width += g_unichar_iswide(c) ? 2 : 1;
+  }
+  return width;
+}
+
+void
+tide_csv_append(GString *out, const char *field)
+{
+  gsize len = strlen(field);
+  gboolean quoted = strpbrk(field, ",\"\r\n") != NULL || (len > 0 && (field[0] == ' ' || field[len - 1] == ' '));
+  if (!quoted) {
+    g_string_append(out, field);
+    return;
+  }
+  g_string_append_c(out, '"');
+  for (const char *at = field; *at != '\0'; at++) {
+    if (*at == '"')
+      g_string_append_c(out, '"');
+    g_string_append_c(out, *at);
+  }
+  g_string_append_c(out, '"');
+}
+
+static void
+json_append_utf8(GString *out, const char *text, gsize len)
+{
+  for (gsize i = 0; i < len; i++) {
+    guint8 byte = (guint8)text[i];
+    if (byte == '"' || byte == '\\')
+      g_string_append_printf(out, "\\%c", byte);
+    else if (byte == '\n')
+      g_string_append(out, "\\n");
+    else if (byte == '\t')
+      g_string_append(out, "\\t");
+    else if (byte < 0x20 || byte == 0x7f)
+      g_string_append_printf(out, "\\u%04x", byte);
+    else
+      g_string_append_c(out, (char)byte);
+  }
+}
+
+/* NUL is a character of UTF-8, though g_utf8_validate_len() refuses it. */
+static gboolean
+is_utf8(TideBytes bytes)
+{
+  const char *at = (const char *)bytes.data;
+  gsize left = bytes.len;
+  while (left > 0) {
+    const char *end = NULL;
+    if (g_utf8_validate_len(at, left, &end))
+      return TRUE;
+    if (*end != '\0')
+      return FALSE;
+    left -= (gsize)(end - at) + 1;
+    at = end + 1;
+  }
+  return TRUE;
+}
+
+void
+tide_json_append_string(GString *out, TideBytes bytes)
+{
+  g_string_append_c(out, '"');
+  if (is_utf8(bytes)) {
+    json_append_utf8(out, (const char *)bytes.data, bytes.len);
+  } else {
+    g_autofree char *text = tide_text_printable(bytes);
+    json_append_utf8(out, text, strlen(text));
+  }
+  g_string_append_c(out, '"');
+}
+
+void
+tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolean always_hex)
+{
+  g_string_append_printf(out, "\"%s\":", name);
+  tide_json_append_string(out, bytes);
+  if (!always_hex && is_utf8(bytes))
+    return;
+  g_autofree char *hex = tide_bytes_hex(bytes);
+  g_string_append_printf(out, ",\"%s_hex\":\"%s\"", name, hex);
+}
+
+int
+tide_output_close(void)
+{
+  errno = 0;
+  gboolean failed = fflush(stdout) != 0 || ferror(stdout);
+  if (!failed)
+    return TIDE_EXIT_OK;
+  /* An earlier write may have failed and its errno be gone; a closed pipe then says EPIPE or nothing at the flush. */
+  if (errno != 0 && errno != EPIPE)
+    fprintf(stderr, "tidemark: cannot write the output: %s\n", g_strerror(errno));
+  return TIDE_EXIT_IO;
+}

@@ -1,0 +1,45 @@
+/* What commands print on standard output: aligned tables for people, CSV and JSON for programs.
+ *
+ * Row keys, names and values come from outside and may hold any byte. A table and CSV show them with everything that is
+ * not printable text (and the backslash, so that it stays unambiguous) as \xHH; JSON keeps valid UTF-8 as it is and
+ * adds the bytes in hex where they are no text. So no sequence from a sensor ever reaches a terminal. */
+#pragma once
+
+#include "util/bytes.h"
+
+#include <stdio.h>
+
+G_BEGIN_DECLS
+
+typedef enum TideOutputFormat {
+  TIDE_OUTPUT_TABLE,
+  TIDE_OUTPUT_CSV,
+  TIDE_OUTPUT_JSON,
+} TideOutputFormat;
+
+/* The names in the order of the enum, for TIDE_OPTION_CHOICE. */
+extern const char *const tide_output_format_names[];
+
+/* @bytes for people: printable UTF-8 as it is, all else and backslash as \xHH. (transfer full) */
+char *tide_text_printable(TideBytes bytes);
+
+/* Undoes \xHH; other backslashes stay as they are. (transfer none): appended to @out. */
+void tide_text_unescape(const char *text, TideBuffer *out);
+
+/* RFC 4180: quoted when the field holds a comma, quote or line break, or begins or ends with a space. */
+void tide_csv_append(GString *out, const char *field);
+
+/* A JSON string, quotes included. Bytes that are not UTF-8 are written as tide_text_printable() does. */
+void tide_json_append_string(GString *out, TideBytes bytes);
+
+/* `"name":"…"`, and after it `,"name_hex":"…"` when @bytes is not UTF-8 text or @always_hex. */
+void tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolean always_hex);
+
+/* Columns that @text takes on a terminal. */
+gsize tide_text_width(const char *text);
+
+/* Flushes standard output. Returns: TIDE_EXIT_OK, or TIDE_EXIT_IO after saying why unless a reader such as `head` went
+ * away, which needs no words. */
+int tide_output_close(void);
+
+G_END_DECLS

@@ -1,0 +1,29 @@
+/* One line on a terminal that says how far long work is: count, share, rate, time left. Nothing where standard error is
+ * no terminal, so that logs stay clean. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct TideProgress {
+  const char *noun; /* borrowed: "readings" */
+  guint64 total;    /* 0: not known */
+  gint64 start_us;  /* monotonic */
+  gint64 next_us;   /* when the line is due again */
+  gboolean enabled;
+  gboolean shown;
+} TideProgress;
+
+void tide_progress_begin(TideProgress *progress, const char *noun, guint64 total, gint64 now_us);
+
+/* Cheap enough for every item: prints at most five times a second. */
+void tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us);
+
+/* Wipes the line. */
+void tide_progress_end(TideProgress *progress);
+
+/* "41,200 of 100,000 readings (41 %), 20,513/s, 3 s left". @elapsed_us: since the work began. (transfer full) */
+char *tide_progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us);
+
+G_END_DECLS

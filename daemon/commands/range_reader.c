@@ -1,0 +1,258 @@
+#include "commands/range_reader.h"
+
+#include "commands/gateway_session.h"
+
+/* Rows and cells of a page lie in `bytes`; pointers into it are made once it is complete and grows no more. */
+typedef struct PageRow {
+  gsize key_offset;
+  gsize key_len;
+  gsize first_cell;
+  gsize n_cells;
+} PageRow;
+
+typedef struct PageCell {
+  gsize offset; /* family, qualifier and value, one behind the other */
+  gsize family_len;
+  gsize qualifier_len;
+  gsize value_len;
+  gint64 timestamp_ms;
+} PageCell;
+
+struct TideRangeReader {
+  TideRangeReaderOptions options;
+  TideKeyRange range;    /* owned */
+  TideBuffer next_start; /* of the next page's request */
+  TideBuffer stop;       /* of every request */
+  TideBuffer last_key;   /* of the row seen last; what is not behind it is dropped */
+  gboolean has_last_key;
+  gboolean at_end; /* no page follows */
+
+  TideBuffer bytes;
+  GArray *rows;         /* owned (element-type PageRow) */
+  GArray *cells;        /* owned (element-type PageCell) */
+  guint64 n_received;   /* rows of the request's reply, dropped ones too */
+  GArray *result_cells; /* owned (element-type TideResultCell): of the row that is shown */
+  TideResultRow result;
+  gboolean result_made;
+  guint next_row; /* in rows */
+};
+
+/* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
+#define BEFORE_PADDING_BYTES 9
+
+void
+tide_row_key_append_before(TideBytes start, TideBuffer *out)
+{
+  if (start.len == 0)
+    return;
+  guint8 last = start.data[start.len - 1];
+  tide_buffer_append(out, start.data, start.len - 1);
+  if (last == 0)
+    return;
+  static const guint8 padding[BEFORE_PADDING_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  tide_buffer_append_byte(out, (guint8)(last - 1));
+  tide_buffer_append(out, padding, sizeof padding);
+}
+
+void
+tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
+{
+  tide_buffer_append_bytes(&range->start, prefix);
+  /* The first key behind them: the last byte counted up. Nothing is behind a prefix of 0xff only. */
+  while (prefix.len > 0 && prefix.data[prefix.len - 1] == 0xff)
+    prefix.len--;
+  tide_buffer_append_bytes(&range->stop, prefix);
+  if (prefix.len > 0)
+    range->stop.data[prefix.len - 1]++;
+}
+
+TideRangeReader *
+tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *options)
+{
+  TideRangeReader *reader = g_new0(TideRangeReader, 1);
+  reader->options = *options;
+  tide_buffer_append_bytes(&reader->range.start, tide_buffer_bytes(&range->start));
+  tide_buffer_append_bytes(&reader->range.stop, tide_buffer_bytes(&range->stop));
+  if (options->reversed) {
+    tide_buffer_append_bytes(&reader->next_start, tide_buffer_bytes(&range->stop));
+    tide_row_key_append_before(tide_buffer_bytes(&range->start), &reader->stop);
+  } else {
+    tide_buffer_append_bytes(&reader->next_start, tide_buffer_bytes(&range->start));
+    tide_buffer_append_bytes(&reader->stop, tide_buffer_bytes(&range->stop));
+  }
+  reader->rows = g_array_new(FALSE, FALSE, sizeof(PageRow));
+  reader->cells = g_array_new(FALSE, FALSE, sizeof(PageCell));
+  reader->result_cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  return reader;
+}
+
+void
+tide_range_reader_free(TideRangeReader *reader)
+{
+  if (reader == NULL)
+    return;
+  tide_key_range_clear(&reader->range);
+  tide_buffer_clear_memory(&reader->next_start);
+  tide_buffer_clear_memory(&reader->stop);
+  tide_buffer_clear_memory(&reader->last_key);
+  tide_buffer_clear_memory(&reader->bytes);
+  g_array_unref(reader->rows);
+  g_array_unref(reader->cells);
+  g_array_unref(reader->result_cells);
+  g_free(reader);
+}
+
+/* Whether @key is in the range and not yet seen. */
+static gboolean
+is_wanted(const TideRangeReader *reader, TideBytes key)
+{
+  if (tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0)
+    return FALSE;
+  if (reader->range.stop.len > 0 && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.stop)) >= 0)
+    return FALSE;
+  if (!reader->has_last_key)
+    return TRUE;
+  int order = tide_bytes_compare(key, tide_buffer_bytes(&reader->last_key));
+  return reader->options.reversed ? order < 0 : order > 0;
+}
+
+static gboolean
+keep_row(const TideResultRow *row, gpointer data)
+{
+  TideRangeReader *reader = data;
+  reader->n_received++;
+  if (!is_wanted(reader, row->row))
+    return TRUE;
+  PageRow kept = {.key_offset = reader->bytes.len,
+                  .key_len = row->row.len,
+                  .first_cell = reader->cells->len,
+                  .n_cells = row->n_cells};
+  tide_buffer_append_bytes(&reader->bytes, row->row);
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    PageCell kept_cell = {.offset = reader->bytes.len,
+                          .family_len = cell->family.len,
+                          .qualifier_len = cell->qualifier.len,
+                          .value_len = cell->value.len,
+                          .timestamp_ms = cell->timestamp_ms};
+    tide_buffer_append_bytes(&reader->bytes, cell->family);
+    tide_buffer_append_bytes(&reader->bytes, cell->qualifier);
+    tide_buffer_append_bytes(&reader->bytes, cell->value);
+    g_array_append_val(reader->cells, kept_cell);
+  }
+  g_array_append_val(reader->rows, kept);
+  return TRUE;
+}
+
+static void
+reset_page(TideRangeReader *reader)
+{
+  tide_buffer_reset(&reader->bytes);
+  g_array_set_size(reader->rows, 0);
+  g_array_set_size(reader->cells, 0);
+  reader->n_received = 0;
+  reader->next_row = 0;
+  reader->result_made = FALSE;
+}
+
+static gboolean
+request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
+{
+  TideScanRequest request = {
+      .start_row = tide_buffer_bytes(&reader->next_start),
+      .stop_row = tide_buffer_bytes(&reader->stop),
+      .min_time_ms = reader->options.min_time_ms,
+      .max_time_ms = reader->options.max_time_ms,
+      .limit_rows = limit_rows,
+      .caching_rows = (guint32)limit_rows,
+      .reversed = reader->options.reversed,
+  };
+  reset_page(reader);
+  return reader->options.scan(&request, keep_row, reader, reader->options.scan_data, error);
+}
+
+/* The next request begins behind the page's last row: at it when reversed (the row is dropped then), at the key right
+ * after it when not. */
+static void
+remember_last_key(TideRangeReader *reader)
+{
+  const PageRow *last = &g_array_index(reader->rows, PageRow, reader->rows->len - 1);
+  TideBytes key = tide_bytes(reader->bytes.data + last->key_offset, last->key_len);
+  tide_buffer_reset(&reader->last_key);
+  tide_buffer_append_bytes(&reader->last_key, key);
+  reader->has_last_key = TRUE;
+  tide_buffer_reset(&reader->next_start);
+  tide_buffer_append_bytes(&reader->next_start, key);
+  if (!reader->options.reversed)
+    tide_buffer_append_byte(&reader->next_start, 0);
+}
+
+static gboolean
+load_page(TideRangeReader *reader, GError **error)
+{
+  /* One more than a page, for the row at which a reversed request begins. */
+  gint64 limit_rows = (gint64)reader->options.page_rows + (reader->options.reversed ? 1 : 0);
+  g_autoptr(GError) first_error = NULL;
+  if (!request_page(reader, limit_rows, &first_error)) {
+    if (!tide_gateway_error_is_lost(first_error)) {
+      g_propagate_error(error, g_steal_pointer(&first_error));
+      return FALSE;
+    }
+    if (!request_page(reader, limit_rows, error))
+      return FALSE;
+  }
+  if (reader->n_received < (guint64)limit_rows || reader->rows->len == 0)
+    reader->at_end = TRUE;
+  if (reader->rows->len > 0)
+    remember_last_key(reader);
+  return TRUE;
+}
+
+static void
+make_result(TideRangeReader *reader)
+{
+  const PageRow *row = &g_array_index(reader->rows, PageRow, reader->next_row);
+  const guint8 *bytes = reader->bytes.data;
+  g_array_set_size(reader->result_cells, 0);
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const PageCell *cell = &g_array_index(reader->cells, PageCell, row->first_cell + i);
+    gsize qualifier_offset = cell->offset + cell->family_len;
+    TideResultCell result = {
+        .family = tide_bytes(bytes + cell->offset, cell->family_len),
+        .qualifier = tide_bytes(bytes + qualifier_offset, cell->qualifier_len),
+        .value = tide_bytes(bytes + qualifier_offset + cell->qualifier_len, cell->value_len),
+        .timestamp_ms = cell->timestamp_ms,
+    };
+    g_array_append_val(reader->result_cells, result);
+  }
+  reader->result = (TideResultRow){
+      .row = tide_bytes(bytes + row->key_offset, row->key_len),
+      .cells = (const TideResultCell *)reader->result_cells->data,
+      .n_cells = row->n_cells,
+  };
+  reader->result_made = TRUE;
+}
+
+gboolean
+tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **ret_row, GError **error)
+{
+  while (reader->next_row >= reader->rows->len) {
+    if (reader->at_end) {
+      *ret_row = NULL;
+      return TRUE;
+    }
+    if (!load_page(reader, error))
+      return FALSE;
+  }
+  if (!reader->result_made)
+    make_result(reader);
+  *ret_row = &reader->result;
+  return TRUE;
+}
+
+void
+tide_range_reader_pass(TideRangeReader *reader)
+{
+  reader->next_row++;
+  reader->result_made = FALSE;
+}

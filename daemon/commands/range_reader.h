@@ -1,0 +1,49 @@
+/* Reads one range of row keys page by page, forwards or backwards, holding one page in memory. Each page is a scan of
+ * its own that begins behind the last row seen, so a lost connection costs one page and never a row. */
+#pragma once
+
+#include "model/row_key.h"
+#include "thrift/hbase_client.h"
+
+G_BEGIN_DECLS
+
+/* Carries out one scan. Tests give rows of their own. */
+typedef gboolean (*TideScanFunc)(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
+                                 GError **error);
+
+/* How the pages are asked for. */
+typedef struct TideRangeReaderOptions {
+  TideScanFunc scan;
+  gpointer scan_data; /* borrowed */
+  gboolean reversed;  /* the last row key first */
+  gint64 min_time_ms; /* of cells, [min, max); both 0: none */
+  gint64 max_time_ms;
+  guint32 page_rows; /* in memory at a time, at least 1 */
+} TideRangeReaderOptions;
+
+typedef struct TideRangeReader TideRangeReader;
+
+/* @range: copied. */
+TideRangeReader *tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *options);
+void tide_range_reader_free(TideRangeReader *reader); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRangeReader, tide_range_reader_free)
+
+/**
+ * tide_range_reader_peek: the next row, without passing it.
+ * @ret_row: NULL at the end; else valid until tide_range_reader_pass()
+ * Errors: those of the scan; one page is tried twice when its connection was lost.
+ */
+gboolean tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **ret_row,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_range_reader_pass(TideRangeReader *reader);
+
+/* The largest key of a reversed scan's end that leaves no row of [start, …) out: HBase's stop row is exclusive, and no
+ * key is the one right before @start, so rows below @start may be met and must be dropped. Appended to @out; nothing
+ * for an empty
+ * @start: to the beginning of the table. */
+void tide_row_key_append_before(TideBytes start, TideBuffer *out);
+
+/* Makes the empty @range that of all keys that begin with @prefix. */
+void tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix);
+
+G_END_DECLS

@@ -1,0 +1,272 @@
+/* The daemon: `tidemark run`. This file owns the main thread: signals, timers, the HTTP endpoint and systemd; nothing
+ * of it is on the data path. */
+#include "commands/commands.h"
+
+#include "commands/command_line.h"
+#include "commands/load_config.h"
+#include "flow/pipeline.h"
+#include "service/http.h"
+#include "service/notify.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define WATCH_INTERVAL_MS 1000
+
+/* A line for `systemctl status` this often, and at once when readiness changes. */
+#define STATUS_INTERVAL_US (10 * TIDE_US_PER_S)
+
+/* While the start waits (for a gateway, a table, a first assignment), systemd is asked for as much again. */
+#define START_EXTENSION_US (30 * TIDE_US_PER_S)
+
+typedef struct Run {
+  const TideConfig *config; /* borrowed */
+  TideMetrics *metrics;
+  TidePipeline *pipeline;
+  GMainLoop *loop;
+  gboolean said_ready;
+  gboolean was_ready;
+  gint64 status_us;
+  gint64 watchdog_interval_us; /* 0: systemd does not watch */
+  int exit_code;
+  int stop_code; /* written by "tide-stop", read after it has ended */
+} Run;
+
+/* ---- the endpoint's questions; on its thread ---- */
+
+static char *
+render_metrics(gpointer data)
+{
+  const Run *run = data;
+  return tide_metrics_render(run->metrics);
+}
+
+static gboolean
+is_ready(gpointer data, char **ret_reason)
+{
+  const Run *run = data;
+  TidePipelineState state = tide_pipeline_state(run->pipeline);
+  gboolean ready = state.ready;
+  if (!ready)
+    *ret_reason = g_strdup(state.reason);
+  tide_pipeline_state_clear(&state);
+  return ready;
+}
+
+static gboolean
+is_healthy(gpointer data, char **ret_reason)
+{
+  const Run *run = data;
+  TidePipelineState state = tide_pipeline_state(run->pipeline);
+  gboolean healthy = state.healthy;
+  if (!healthy)
+    *ret_reason = g_strdup(state.reason);
+  tide_pipeline_state_clear(&state);
+  return healthy;
+}
+
+/* ---- the main thread ---- */
+
+static void
+finish(Run *run, int exit_code)
+{
+  run->exit_code = exit_code;
+  g_main_loop_quit(run->loop);
+}
+
+/* The second signal ends at once: nothing is lost by it, what is in flight was not committed. */
+static void
+end_at_once(int signal_number)
+{
+  _exit(TIDE_EXIT_TEMPFAIL);
+}
+
+static gboolean
+on_stop_signal(gpointer data)
+{
+  Run *run = data;
+  tide_log(TIDE_LOG_NOTICE,
+           "stopping: flushing and waiting for acknowledgements for up to %" G_GINT64_FORMAT
+           " ms; a second signal ends at once",
+           run->config->limits.drain_timeout_ms);
+  finish(run, TIDE_EXIT_OK);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+on_hangup(gpointer data)
+{
+  tide_log(TIDE_LOG_WARNING,
+           "SIGHUP does nothing: the configuration is read at the start; restart to take over a change");
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+tell_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
+{
+  if (state->ready && !run->said_ready) {
+    run->said_ready = TRUE;
+    tide_notify_ready();
+    tide_log(TIDE_LOG_NOTICE, "ready: %s", state->status);
+  } else if (!run->said_ready)
+    tide_notify_extend_timeout(START_EXTENSION_US);
+  if (state->ready != run->was_ready || now_us - run->status_us >= STATUS_INTERVAL_US) {
+    run->was_ready = state->ready;
+    run->status_us = now_us;
+    tide_notify_status("%s", state->status);
+  }
+  if (run->watchdog_interval_us > 0 && state->healthy)
+    tide_notify_watchdog();
+}
+
+/* Once a second. */
+static gboolean
+on_watch(gpointer data)
+{
+  Run *run = data;
+  gint64 now_us = tide_now_us();
+  tide_pipeline_watch(run->pipeline, now_us);
+  TidePipelineState state = tide_pipeline_state(run->pipeline);
+  tell_systemd(run, &state, now_us);
+  if (state.stage == TIDE_STAGE_FAILED) {
+    const GError *failure = tide_pipeline_failure(run->pipeline);
+    tide_log(TIDE_LOG_CRIT, "cannot start: %s", failure->message);
+    finish(run, tide_error_exit_code(failure));
+  } else if (state.fatal)
+    finish(run, TIDE_EXIT_TEMPFAIL);
+  else if (state.finished) {
+    tide_log(TIDE_LOG_NOTICE, "reached the end: %s", state.status);
+    finish(run, state.any_held ? TIDE_EXIT_DATA : TIDE_EXIT_OK);
+  }
+  tide_pipeline_state_clear(&state);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+start_http(Run *run, TideHttp **ret_http, GError **error)
+{
+  TideHttpOptions options = {.listen = run->config->service.http_listen,
+                             .option = "service.http",
+                             .render_metrics = render_metrics,
+                             .ready = is_ready,
+                             .healthy = is_healthy,
+                             .data = run};
+  if (!tide_http_start(&options, ret_http, error))
+    return FALSE;
+  if (*ret_http != NULL)
+    tide_log(TIDE_LOG_INFO, "metrics at port %u of '%s'", tide_http_port(*ret_http), options.listen);
+  return TRUE;
+}
+
+static void
+run_until_told_to_stop(Run *run)
+{
+  guint sources[] = {
+      g_unix_signal_add(SIGTERM, on_stop_signal, run),
+      g_unix_signal_add(SIGINT, on_stop_signal, run),
+      g_unix_signal_add(SIGHUP, on_hangup, run),
+      g_timeout_add(WATCH_INTERVAL_MS, on_watch, run),
+  };
+  tide_pipeline_start(run->pipeline);
+  g_main_loop_run(run->loop);
+  for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+    if (g_main_context_find_source_by_id(NULL, sources[i]) != NULL)
+      g_source_remove(sources[i]);
+}
+
+/* The owner function of "tide-stop". */
+static void
+run_stop(gpointer data)
+{
+  Run *run = data;
+  gint64 drain_us = run->config->limits.drain_timeout_ms * TIDE_US_PER_MS;
+  run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us);
+}
+
+/* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
+static void
+stop(Run *run)
+{
+  signal(SIGTERM, end_at_once);
+  signal(SIGINT, end_at_once);
+  tide_notify_stopping();
+  tide_notify_status("stopping");
+  TideThread *stopper = tide_thread_start("tide-stop", run_stop, run);
+  while (!tide_thread_join_until(stopper, tide_now_us() + WATCH_INTERVAL_MS * TIDE_US_PER_MS))
+    tide_notify_watchdog();
+  if (run->exit_code == TIDE_EXIT_OK)
+    run->exit_code = run->stop_code;
+  tide_log(TIDE_LOG_NOTICE, "stopped: %s",
+           run->stop_code == TIDE_EXIT_OK ? "everything is acknowledged and committed"
+                                          : "some messages were left for the next start");
+}
+
+static int
+run_daemon(const TideConfig *config, gboolean until_end)
+{
+  Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
+  run.watchdog_interval_us = tide_notify_watchdog_interval_us();
+  TidePipelineOptions options = {.config = config, .metrics = run.metrics, .until_end = until_end};
+  run.pipeline = tide_pipeline_new(&options);
+  g_autoptr(GError) error = NULL;
+  TideHttp *http = NULL;
+  if (start_http(&run, &http, &error)) {
+    run_until_told_to_stop(&run);
+    stop(&run);
+    tide_http_stop(http);
+  } else {
+    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
+    run.exit_code = tide_error_exit_code(error);
+  }
+  tide_pipeline_free(run.pipeline);
+  tide_metrics_free(run.metrics);
+  g_main_loop_unref(run.loop);
+  return run.exit_code;
+}
+
+int
+tide_command_run(int argc, char **argv)
+{
+  const char *config_path = TIDE_DEFAULT_CONFIG_PATH;
+  gboolean until_end = FALSE;
+  const TideOption table[] = {
+      {.name = "config",
+       .letter = 'c',
+       .kind = TIDE_OPTION_TEXT,
+       .target = &config_path,
+       .value_name = "FILE",
+       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      {.name = "until-end",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &until_end,
+       .sentence = "read to the present end of the topics, write it all, and end"},
+  };
+  const TideCommandLine line = {
+      .command = "run",
+      .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
+      .details =
+          "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
+          "ends at once. Exit codes: 0 all written; 75 some messages were left for the next start; 65 (with\n"
+          "--until-end) a partition stands still at a message that cannot be used.\n"
+          "\n"
+          "Examples:\n"
+          "  tidemark run -c tidemark.yaml\n"
+          "  tidemark run -c tidemark.yaml --until-end",
+      .options = table,
+      .n_options = G_N_ELEMENTS(table),
+  };
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  int exit_code = TIDE_EXIT_OK;
+  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
+    return exit_code;
+  g_autoptr(TideConfig) config = tide_command_load_config(&line, config_path);
+  if (config == NULL)
+    return TIDE_EXIT_CONFIG;
+  tide_log_init(config->service.log_format, config->service.log_level);
+  return run_daemon(config, until_end);
+}

@@ -1,0 +1,461 @@
+/* `tidemark simulate`: made-up readings into a topic, or to standard output. What is made up, and in which order, is
+ * told by commands/simulation.h. */
+#include "commands/command_line.h"
+#include "commands/commands.h"
+#include "commands/kafka_probe.h"
+#include "commands/kafka_producer.h"
+#include "commands/load_config.h"
+#include "commands/output.h"
+#include "commands/progress.h"
+#include "commands/simulation.h"
+#include "commands/time_argument.h"
+#include "model/reading.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#define KAFKA_TIMEOUT_MS 5000
+
+/* Waits for the rate, and for the last delivery reports, are cut into pieces, so that a signal is soon seen. */
+#define WAIT_MS 100
+
+typedef struct SimulateOptions {
+  const char *config_path; /* NULL: the default one, unless it is not needed */
+  const char *brokers;
+  const char *topic;
+  const char *start_time;
+  const char *log_path;
+  gboolean print;
+  guint64 readings;
+  guint64 machines;
+  guint64 metrics;
+  guint64 rate_per_s; /* 0: as fast as it goes */
+  gint64 step_ms;
+  double late;
+  double repeat;
+  double poison;
+  guint64 shuffle_window;
+  guint64 seed;
+} SimulateOptions;
+
+typedef struct Simulate {
+  TideSimulation *simulation;  /* owned */
+  TideKafkaProducer *producer; /* owned; NULL with --print */
+  FILE *log;                   /* owned; NULL without --log */
+  const char *log_path;
+  guint64 rate_per_s;
+  guint64 n_sent[TIDE_SIMULATED_POISON + 1]; /* by kind */
+  gint64 start_us;
+  TideProgress progress;
+} Simulate;
+
+/* Set by a signal handler; a second signal ends the program, because the handler is installed for one. */
+static volatile int stop_asked;
+
+static void
+ask_to_stop(int signal_number)
+{
+  stop_asked = 1;
+}
+
+static guint64
+n_messages(const Simulate *simulate)
+{
+  guint64 n = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS(simulate->n_sent); i++)
+    n += simulate->n_sent[i];
+  return n;
+}
+
+static guint64
+share(double of_one)
+{
+  return (guint64)(of_one * TIDE_SIMULATION_ALL + 0.5);
+}
+
+/* Where no start is given, the last reading happens about now: later ones could lie in the future and be refused. */
+static gboolean
+read_parameters(const SimulateOptions *options, TideSimulationParameters *parameters, GError **error)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  guint64 rounds = (options->readings + options->machines - 1) / options->machines;
+  gint64 start_ns = 0;
+  *parameters = (TideSimulationParameters){
+      .readings = options->readings,
+      .machines = options->machines,
+      .metrics = options->metrics,
+      .seed = options->seed,
+      .step_ms = options->step_ms,
+      .late = share(options->late),
+      .repeat = share(options->repeat),
+      .poison = share(options->poison),
+      .shuffle_window = options->shuffle_window,
+  };
+  gint64 span_ms = 0;
+  if (rounds > G_MAXINT64 || __builtin_mul_overflow((gint64)rounds, options->step_ms, &span_ms)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "so many readings, so far apart, are beyond any calendar");
+    return FALSE;
+  }
+  if (options->start_time == NULL) {
+    parameters->start_epoch_ms = now_ms - span_ms;
+    return TRUE;
+  }
+  if (!tide_time_argument_parse(options->start_time, now_ms * TIDE_NS_PER_MS, &start_ns, error)) {
+    g_prefix_error(error, "'--start-time' ");
+    return FALSE;
+  }
+  parameters->start_epoch_ms = tide_ns_to_ms(start_ns);
+  return TRUE;
+}
+
+/* ---- sending -------------------------------------------------------------------------------------------------------
+ */
+
+/* Waits until the next message is due by the rate; FALSE when asked to stop. */
+static gboolean
+wait_for_rate(Simulate *simulate)
+{
+  if (simulate->rate_per_s == 0)
+    return stop_asked == 0;
+  gint64 due_us = simulate->start_us +
+                  (gint64)((double)n_messages(simulate) * (double)TIDE_US_PER_S / (double)simulate->rate_per_s);
+  gint64 wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
+  while (wait_ms > 0 && stop_asked == 0) {
+    if (simulate->producer != NULL)
+      tide_kafka_producer_poll(simulate->producer, (int)MIN(wait_ms, WAIT_MS));
+    else
+      g_usleep((gulong)(MIN(wait_ms, WAIT_MS) * TIDE_US_PER_MS));
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+    wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
+  }
+  return stop_asked == 0;
+}
+
+static gboolean
+write_log(Simulate *simulate, const TideSimulatedMessage *message, TideBytes payload, GError **error)
+{
+  if (simulate->log == NULL || message->kind == TIDE_SIMULATED_POISON)
+    return TRUE;
+  fwrite(payload.data, 1, payload.len, simulate->log);
+  if (fputc('\n', simulate->log) != EOF)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
+{
+  if (simulate->producer != NULL) {
+    if (!tide_kafka_producer_send(simulate->producer, key, payload, &stop_asked, error))
+      return FALSE;
+    tide_kafka_producer_poll(simulate->producer, 0);
+    return TRUE;
+  }
+  fwrite(payload.data, 1, payload.len, stdout);
+  if (fputc('\n', stdout) != EOF)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write the output: %s", g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+send_all(Simulate *simulate, GError **error)
+{
+  g_auto(TideBuffer) key = {0};
+  g_auto(TideBuffer) payload = {0};
+  TideSimulatedMessage message;
+  while (wait_for_rate(simulate) && tide_simulation_next(simulate->simulation, &message)) {
+    tide_buffer_reset(&key);
+    tide_buffer_reset(&payload);
+    tide_simulation_append_key(simulate->simulation, &message, &key);
+    tide_simulation_append_payload(simulate->simulation, &message, &payload);
+    if (!send_message(simulate, tide_buffer_bytes(&key), tide_buffer_bytes(&payload), error) ||
+        !write_log(simulate, &message, tide_buffer_bytes(&payload), error))
+      return FALSE;
+    simulate->n_sent[message.kind]++;
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+  }
+  return TRUE;
+}
+
+/* librdkafka gives up on a message by itself (message.timeout.ms, 5 min), so this ends. */
+static void
+await_deliveries(Simulate *simulate)
+{
+  while (simulate->producer != NULL && tide_kafka_producer_poll(simulate->producer, WAIT_MS) > 0)
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+}
+
+/* ---- result --------------------------------------------------------------------------------------------------------
+ */
+
+static void
+print_summary(const Simulate *simulate, FILE *stream)
+{
+  gint64 elapsed_us = MAX(tide_now_us() - simulate->start_us, 1);
+  guint64 n = n_messages(simulate);
+  g_autofree char *readings = tide_count_text(simulate->n_sent[TIDE_SIMULATED_READING]);
+  g_autofree char *repeats = tide_count_text(simulate->n_sent[TIDE_SIMULATED_REPEAT]);
+  g_autofree char *poison = tide_count_text(simulate->n_sent[TIDE_SIMULATED_POISON]);
+  g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
+  g_autofree char *rate = tide_count_text((guint64)((double)n * (double)TIDE_US_PER_S / (double)elapsed_us));
+  fprintf(stream, "%s readings, %s repeats, %s poison messages in %s: %s messages/s\n", readings, repeats, poison,
+          elapsed, rate);
+}
+
+static gboolean
+check_deliveries(const Simulate *simulate, GError **error)
+{
+  if (simulate->producer == NULL)
+    return TRUE;
+  guint64 n = n_messages(simulate);
+  guint64 delivered = tide_kafka_producer_delivered(simulate->producer);
+  if (delivered == n)
+    return TRUE;
+  const char *fault = tide_kafka_producer_fault(simulate->producer);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were delivered: %s", delivered, n,
+              fault != NULL ? fault : "no reason was given");
+  return FALSE;
+}
+
+static gboolean
+close_log(Simulate *simulate, GError **error)
+{
+  FILE *log = g_steal_pointer(&simulate->log);
+  if (log == NULL || fclose(log) == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+run_simulation(Simulate *simulate, GError **error)
+{
+  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+
+  simulate->start_us = tide_now_us();
+  gboolean ok = send_all(simulate, error);
+  /* What was handed over is waited for even after a fault, so that the counts are true. */
+  await_deliveries(simulate);
+  tide_progress_end(&simulate->progress);
+  /* With --print, standard output is the messages'. */
+  print_summary(simulate, simulate->producer != NULL ? stdout : stderr);
+  if (!ok || !check_deliveries(simulate, error) || !close_log(simulate, error))
+    return FALSE;
+  if (stop_asked == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
+  return FALSE;
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+/* Fails early, and with the cause, where no broker answers: a message alone would wait for minutes. */
+static gboolean
+open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
+{
+  g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(kafka, KAFKA_TIMEOUT_MS, error);
+  if (probe == NULL)
+    return FALSE;
+  simulate->producer = tide_kafka_producer_new(kafka, topic, error);
+  return simulate->producer != NULL;
+}
+
+static gboolean
+open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  char *no_topics[] = {NULL};
+  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .topics = no_topics, .properties = properties};
+  return open_producer(&kafka, options->topic, simulate, error);
+}
+
+static gboolean
+open_configured_topic(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  const char *topic = options->topic != NULL ? options->topic : config->kafka.topics[0];
+  if (topic[0] == '^') {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
+    return FALSE;
+  }
+  return open_producer(&config->kafka, topic, simulate, error);
+}
+
+static gboolean
+open_log(Simulate *simulate, const char *path, GError **error)
+{
+  simulate->log_path = path;
+  if (path == NULL)
+    return TRUE;
+  simulate->log = fopen(path, "we");
+  if (simulate->log != NULL)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", path, g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+check_options(const SimulateOptions *options, GError **error)
+{
+  if (options->brokers != NULL && options->topic == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' needs '--topic'");
+    return FALSE;
+  }
+  if (options->brokers != NULL && options->config_path != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static int
+simulate_readings(const TideCommandLine *line, const SimulateOptions *options)
+{
+  Simulate simulate = {.rate_per_s = options->rate_per_s};
+  TideSimulationParameters parameters;
+  g_autoptr(GError) error = NULL;
+  if (!check_options(options, &error) || !read_parameters(options, &parameters, &error))
+    return tide_command_fail(line, error);
+
+  gboolean ok = TRUE;
+  if (!options->print && options->brokers != NULL) {
+    ok = open_named_topic(options, &simulate, &error);
+  } else if (!options->print) {
+    const char *path = options->config_path != NULL ? options->config_path : TIDE_DEFAULT_CONFIG_PATH;
+    g_autoptr(TideConfig) config = tide_command_load_config(line, path);
+    if (config == NULL)
+      return TIDE_EXIT_CONFIG;
+    ok = open_configured_topic(config, options, &simulate, &error);
+  }
+  simulate.simulation = tide_simulation_new(&parameters);
+  if (ok && open_log(&simulate, options->log_path, &error)) {
+    g_autofree char *start = tide_time_text(parameters.start_epoch_ms);
+    fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters.seed, start);
+    tide_progress_begin(&simulate.progress, "readings", parameters.readings, tide_now_us());
+    ok = run_simulation(&simulate, &error);
+  }
+  tide_simulation_free(simulate.simulation);
+  tide_kafka_producer_free(simulate.producer);
+  if (simulate.log != NULL)
+    fclose(simulate.log);
+  return error != NULL ? tide_command_fail(line, error) : tide_output_close();
+}
+
+int
+tide_command_simulate(int argc, char **argv)
+{
+  SimulateOptions options = {.readings = 100000, .machines = 1000, .metrics = 10, .step_ms = 1000, .seed = 1};
+  const TideOption table[] = {
+      {.name = "config",
+       .letter = 'c',
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.config_path,
+       .value_name = "FILE",
+       .sentence = "configuration to take brokers, topic and properties from (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      {.name = "brokers",
+       .letter = 'b',
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.brokers,
+       .value_name = "LIST",
+       .sentence = "brokers, HOST:PORT, in place of a configuration"},
+      {.name = "topic",
+       .letter = 't',
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.topic,
+       .value_name = "NAME",
+       .sentence = "topic (the first that is configured)"},
+      {.name = "readings",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.readings,
+       .value_name = "N",
+       .sentence = "readings, without the repeated ones (100000)"},
+      {.name = "machines",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.machines,
+       .value_name = "N",
+       .sentence = "machines that take turns (1000)",
+       .min = 1,
+       .max = 1000000000},
+      {.name = "metrics",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.metrics,
+       .value_name = "N",
+       .sentence = "values in a reading (10)",
+       .max = 10000},
+      {.name = "rate",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.rate_per_s,
+       .value_name = "N",
+       .sentence = "messages a second; 0: as fast as it goes (0)"},
+      {.name = "start-time",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.start_time,
+       .value_name = "TIME",
+       .sentence = "event time of the first readings (such that the last ones happen now)"},
+      {.name = "step",
+       .kind = TIDE_OPTION_DURATION,
+       .target = &options.step_ms,
+       .value_name = "DURATION",
+       .sentence = "from one reading of a machine to its next (1s)"},
+      {.name = "late",
+       .kind = TIDE_OPTION_PERCENT,
+       .target = &options.late,
+       .value_name = "SHARE",
+       .sentence = "readings that come behind newer ones of their machine, like 2% (0%)"},
+      {.name = "repeat",
+       .kind = TIDE_OPTION_PERCENT,
+       .target = &options.repeat,
+       .value_name = "SHARE",
+       .sentence = "readings that come twice (0%)"},
+      {.name = "poison",
+       .kind = TIDE_OPTION_PERCENT,
+       .target = &options.poison,
+       .value_name = "SHARE",
+       .sentence = "messages that are no reading, besides (0%)"},
+      {.name = "shuffle",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.shuffle_window,
+       .value_name = "WINDOW",
+       .sentence = "permute the messages within windows of so many (off)",
+       .max = 10000000},
+      {.name = "seed",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.seed,
+       .value_name = "N",
+       .sentence = "another one makes other values (1)"},
+      {.name = "print",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.print,
+       .sentence = "print the messages instead of sending them"},
+      {.name = "log",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.log_path,
+       .value_name = "FILE",
+       .sentence = "also write each reading sent to FILE, one a line, in order"},
+  };
+  const TideCommandLine line = {
+      .command = "simulate",
+      .summary = "Sends made-up readings of many machines to a topic; the same seed makes the same ones.",
+      .details =
+          "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
+          "\n"
+          "Examples:\n"
+          "  tidemark simulate --readings 10 --machines 2 --print\n"
+          "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
+          "  tidemark simulate -c tidemark.yaml --rate 5000",
+      .options = table,
+      .n_options = G_N_ELEMENTS(table),
+  };
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  int exit_code = TIDE_EXIT_OK;
+  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
+    return exit_code;
+  return simulate_readings(&line, &options);
+}

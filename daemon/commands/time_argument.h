@@ -1,0 +1,33 @@
+/* Moments and durations as people write and read them on a command line. Pure: "now" is given. */
+#pragma once
+
+#include "util/error.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* "500ms", "10s", "5m", "2h", "7d". Errors: TIDE_ERROR_USAGE, to be put behind the option's name; a bare number is
+ * refused with a hint. */
+gboolean tide_duration_argument_parse(const char *text, gint64 *ret_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/**
+ * tide_time_argument_parse: a moment: `now`, a duration before or after it (`-15m`, `+1h`), epoch milliseconds, a date
+ * (its midnight in UTC), or RFC 3339 with its offset.
+ * @now_ns: what `now` is, since the epoch
+ * @ret_ns: since the epoch; undefined on failure
+ * Errors: TIDE_ERROR_USAGE, to be put behind the option's name.
+ */
+gboolean tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* "2026-11-21T04:45:00.123Z"; a moment that no calendar of ours holds is its number. (transfer full) */
+char *tide_time_text(gint64 epoch_ms);
+
+/* The two largest units: "850 ms", "3.2 s", "5 min 3 s", "2 d 4 h"; a negative one is "in 3.2 s". (transfer full) */
+char *tide_age_text(gint64 age_ms);
+
+/* With a comma between thousands: "100,000". (transfer full) */
+char *tide_count_text(guint64 count);
+
+G_END_DECLS

@@ -1,0 +1,44 @@
+/* `tidemark version`: this program, and the libraries that decide how it behaves. */
+#include "version.h"
+#include "commands/command_line.h"
+#include "commands/commands.h"
+#include "commands/output.h"
+#include "flow/kafka_conf.h"
+#include "revision.h"
+
+/* What librdkafka was built with: "gzip,snappy,ssl,sasl,…". (transfer full) */
+static char *
+kafka_features(void)
+{
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  char features[1024];
+  size_t size = sizeof features;
+  gboolean known = rd_kafka_conf_get(conf, "builtin.features", features, &size) == RD_KAFKA_CONF_OK;
+  rd_kafka_conf_destroy(conf);
+  return g_strdup(known ? features : "not known");
+}
+
+int
+tide_command_version(int argc, char **argv)
+{
+  const TideCommandLine line = {
+      .command = "version",
+      .summary = "Prints the versions of tidemark and of the libraries it uses.",
+      .details = "Example:\n  tidemark version",
+  };
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  int exit_code = TIDE_EXIT_OK;
+  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
+    return exit_code;
+  g_autofree char *features = kafka_features();
+  printf("tidemark %s (%s)\n", TIDE_VERSION, TIDE_REVISION);
+  printf("  librdkafka     %s with %s\n", rd_kafka_version_str(), features);
+  printf("  thrift         %s (C GLib), built with\n", TIDE_THRIFT_BUILT);
+  printf("  glib           %u.%u.%u, built with %s\n", glib_major_version, glib_minor_version, glib_micro_version,
+         TIDE_GLIB_BUILT);
+  printf("  simdjson       %s, built with\n", TIDE_SIMDJSON_BUILT);
+  printf("  libmicrohttpd  %s, built with\n", TIDE_MICROHTTPD_BUILT);
+  printf("  gateway        thrift2; framed and unframed, binary and compact; TCP and Unix sockets\n");
+  printf("  readings       JSON\n");
+  return tide_output_close();
+}
