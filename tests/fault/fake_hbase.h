@@ -1,0 +1,216 @@
+/* An HBase of one's own, in memory: tables, regions, rows, cells with timestamps, and what it saw. Gateways
+ * stand in front of it; several can share one.
+ *
+ * What it does as HBase does: the same row, column and timestamp written twice keeps the later value; a read
+ * returns the greatest timestamps, up to the family's versions; cells past their `_ttl` are not read; rows
+ * are in byte order. What it leaves out: deletes, filters, coprocessors, permissions.
+ *
+ * Threads: all functions may be called from any; one lock of its own, never held while waiting for anything
+ * else. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideFakeHBase TideFakeHBase;
+
+/* What a call comes to. The texts are those of HBase 2.6.1 behind its gateway. */
+typedef enum TideFakeErrorKind {
+  TIDE_FAKE_ERROR_NONE,
+  TIDE_FAKE_ERROR_IO,       /* TIOError */
+  TIDE_FAKE_ERROR_ARGUMENT, /* TIllegalArgument */
+  TIDE_FAKE_ERROR_INTERNAL, /* TApplicationException: the gateway's handler threw what its service does not
+                               declare */
+} TideFakeErrorKind;
+
+typedef struct TideFakeError {
+  TideFakeErrorKind kind;
+  char *message; /* owned */
+  gboolean can_retry;
+} TideFakeError;
+
+void fake_error_clear(TideFakeError *error);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideFakeError, fake_error_clear)
+
+#define TIDE_FAKE_NO_TIMESTAMP G_MAXINT64 /* HConstants.LATEST_TIMESTAMP: the server's clock decides */
+
+typedef struct TideFakeCell {
+  TideBytes family;
+  TideBytes qualifier;
+  TideBytes value;
+  gint64 timestamp_ms; /* in a put TIDE_FAKE_NO_TIMESTAMP where the client sent none */
+} TideFakeCell;
+
+/* A row as written or as read; all bytes are borrowed. */
+typedef struct TideFakeRow {
+  TideBytes row;
+  const TideFakeCell *cells;
+  guint n_cells;
+  gint64 ttl_ms; /* of a put: its attribute `_ttl`; 0: none */
+} TideFakeRow;
+
+/* Who writes, for the write log. */
+typedef struct TideFakeOrigin {
+  guint64 call;       /* counts calls of one gateway from 1 */
+  guint64 connection; /* counts connections of one gateway from 1 */
+} TideFakeOrigin;
+
+TideFakeHBase *fake_hbase_new(void);
+TideFakeHBase *fake_hbase_ref(TideFakeHBase *hbase);
+void fake_hbase_unref(TideFakeHBase *hbase); /* NULL ok */
+
+/* Tables. A name is "TABLE" or "ns:TABLE"; "default:TABLE" is "TABLE". */
+
+/* Settings as TColumnFamilyDescriptor names them. */
+typedef struct TideFakeFamily {
+  char *name; /* owned */
+  gint32 block_size_bytes;
+  gint32 bloom_filter;
+  gint32 compression;
+  gint32 data_block_encoding;
+  gint32 max_versions;
+  gint32 min_versions;
+  gint32 time_to_live_s;
+  gboolean block_cache;
+  gboolean in_memory;
+} TideFakeFamily;
+
+typedef struct TideFakeAttribute {
+  TideBytes name;  /* owned */
+  TideBytes value; /* owned */
+} TideFakeAttribute;
+
+typedef struct TideFakeTableSpec {
+  char *name;          /* owned */
+  GPtrArray *families; /* owned (element-type TideFakeFamily) */
+  GArray *attributes;  /* owned (element-type TideFakeAttribute) */
+} TideFakeTableSpec;
+
+TideFakeTableSpec *fake_table_spec_new(const char *name);
+TideFakeFamily *fake_table_spec_add_family(TideFakeTableSpec *spec, const char *name); /* with HBase's defaults */
+void fake_table_spec_add_attribute(TideFakeTableSpec *spec, TideBytes name, TideBytes value); /* copies */
+TideFakeTableSpec *fake_table_spec_copy(const TideFakeTableSpec *spec);
+void fake_table_spec_free(TideFakeTableSpec *spec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFakeTableSpec, fake_table_spec_free)
+
+/* @spec: (transfer full), also on failure. @splits: n_splits keys in any order, copied. */
+gboolean fake_hbase_create_table(TideFakeHBase *hbase, TideFakeTableSpec *spec, const TideBytes *splits, guint n_splits,
+                                 TideFakeError *error);
+gboolean fake_hbase_delete_table(TideFakeHBase *hbase, const char *table, TideFakeError *error);
+gboolean fake_hbase_set_enabled(TideFakeHBase *hbase, const char *table, gboolean enabled, TideFakeError *error);
+gboolean fake_hbase_is_enabled(TideFakeHBase *hbase, const char *table, gboolean *ret_enabled, TideFakeError *error);
+gboolean fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, TideFakeError *error);
+char **fake_hbase_namespaces(TideFakeHBase *hbase); /* sorted; (transfer full) */
+gboolean fake_hbase_table_exists(TideFakeHBase *hbase, const char *table);
+/* A copy. Ownership: (transfer full). */
+TideFakeTableSpec *fake_hbase_describe(TideFakeHBase *hbase, const char *table, TideFakeError *error);
+
+/* Regions. */
+
+typedef struct TideFakeRegion {
+  TideBytes start_key; /* owned */
+  TideBytes end_key;   /* owned */
+  gint64 region_id;
+  gboolean offline; /* a parent that was split and is still listed */
+  gint32 replica_id;
+} TideFakeRegion;
+
+/* As getAllRegionLocations lists them: parents and replicas among them; empty for a missing table.
+ * Ownership: (transfer full) (element-type TideFakeRegion). */
+GPtrArray *fake_hbase_regions(TideFakeHBase *hbase, const char *table);
+/* Cuts the region that holds @key in two. With @list_parent the old one stays in the list, offline. */
+void fake_hbase_split_region(TideFakeHBase *hbase, const char *table, TideBytes key, gboolean list_parent);
+void fake_hbase_set_replicas(TideFakeHBase *hbase, const char *table, gint32 n_replicas);
+
+/* Writing. */
+
+/* Which rows of a put call are applied: TRUE applies. */
+typedef gboolean (*TideFakeRowFilter)(guint index, TideBytes row, gpointer data);
+
+/**
+ * fake_hbase_put: apply @rows, in their order, as one putMultiple does: rows with an unknown family fail, the
+ * rest is written; an impossible row (empty, too long, without cells, value too large) fails the whole call
+ * before anything.
+ * @filter: (nullable): leaves rows out, to make a call that was carried out in part
+ * Returns: FALSE with @error when any row failed.
+ */
+gboolean fake_hbase_put(TideFakeHBase *hbase, const char *table, const TideFakeRow *rows, guint n_rows,
+                        TideFakeOrigin origin, TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error);
+
+/* The gateway brackets each put call by these, up to just before its reply: they keep the greatest number of
+ * calls in flight, for each region and for each row. */
+typedef struct TideFakeFlight TideFakeFlight;
+TideFakeFlight *fake_hbase_flight_begin(TideFakeHBase *hbase, const char *table, const TideFakeRow *rows, guint n_rows);
+void fake_hbase_flight_end(TideFakeHBase *hbase, TideFakeFlight *flight); /* frees @flight; NULL ok */
+
+/* Reading, as a client's get and scan do. */
+
+typedef struct TideFakeColumn {
+  TideBytes family;
+  TideBytes qualifier; /* with has_qualifier */
+  gboolean has_qualifier;
+} TideFakeColumn;
+
+typedef struct TideFakeQuery {
+  TideBytes start_row;           /* inclusive; empty: the end where the scan begins */
+  TideBytes stop_row;            /* exclusive; empty: none */
+  const TideFakeColumn *columns; /* none: all */
+  guint n_columns;
+  gint64 min_time_ms;  /* inclusive */
+  gint64 max_time_ms;  /* exclusive; 0 with min 0: no limits */
+  gint32 max_versions; /* 0: 1 */
+  gint64 limit_rows;   /* 0: none */
+  gboolean reversed;
+  gboolean after_start; /* leave start_row itself out: how a scanner goes on */
+} TideFakeQuery;
+
+typedef void (*TideFakeRowFunc)(const TideFakeRow *row, gpointer data);
+
+/* Hands each row with visible cells to @func, under the lock: @func must not call back. Returns the number of
+ * rows. */
+guint64 fake_hbase_scan(TideFakeHBase *hbase, const char *table, const TideFakeQuery *query, TideFakeRowFunc func,
+                        gpointer data, TideFakeError *error);
+
+/* Asking, for assertions. */
+
+/* The newest value of a cell, NULL when there is none. Ownership: (transfer full). */
+GBytes *fake_hbase_value(TideFakeHBase *hbase, const char *table, const char *row, const char *family,
+                         const char *qualifier, gint64 *ret_timestamp_ms);
+guint64 fake_hbase_row_count(TideFakeHBase *hbase, const char *table);  /* rows ever written and not dropped */
+guint64 fake_hbase_cell_count(TideFakeHBase *hbase, const char *table); /* all versions */
+
+/**
+ * fake_hbase_dump: the table as text, one line a cell: row, family:qualifier, timestamp and value, parted by
+ * tabs, in HBase's order, bytes printed as by tide_bytes_printable(). Two tables are equal when their dumps
+ * are.
+ * @all_versions: every version that is kept, instead of those that a reader sees
+ */
+char *fake_hbase_dump(TideFakeHBase *hbase, const char *table, gboolean all_versions);
+
+/* Deadlines are monotonic, as tide_now_us(). FALSE when one passed. */
+gboolean fake_hbase_wait_rows(TideFakeHBase *hbase, const char *table, guint64 n_rows, gint64 deadline_us);
+gboolean fake_hbase_wait_value(TideFakeHBase *hbase, const char *table, const char *row, const char *family,
+                               const char *qualifier, const char *value, gint64 deadline_us);
+
+guint fake_hbase_max_flights_of_a_region(TideFakeHBase *hbase, const char *table);
+guint fake_hbase_max_flights_of_a_row(TideFakeHBase *hbase, const char *table);
+
+/* One cell as it was written, in the order of arrival. */
+typedef struct TideFakeWrite {
+  TideFakeOrigin origin;
+  char *table; /* owned, as are the bytes */
+  TideBytes row;
+  TideBytes family;
+  TideBytes qualifier;
+  TideBytes value;
+  gint64 timestamp_ms;
+  gint64 applied_us; /* monotonic */
+} TideFakeWrite;
+
+/* The log is off until it gets a limit; writes past the limit are left out of it. */
+void fake_hbase_log_writes(TideFakeHBase *hbase, guint max_cells);
+/* A copy of the log so far. Ownership: (transfer full) (element-type TideFakeWrite). */
+GPtrArray *fake_hbase_writes(TideFakeHBase *hbase);
+
+G_END_DECLS

@@ -1,0 +1,66 @@
+/* A whole pipeline between a mock Kafka and scripted gateways, in one process: what the fault tests stand on. */
+#pragma once
+
+#include "fault/mock_kafka.h"
+#include "fault/scripted_gateway.h"
+#include "flow/pipeline.h"
+
+G_BEGIN_DECLS
+
+#define FIXTURE_TOPIC "metrics"
+#define FIXTURE_GROUP "tidemark"
+#define FIXTURE_PARTITIONS 2
+#define FIXTURE_GATEWAYS 2
+
+/* Long enough for a sanitized build on a busy machine; a test that works never waits for it. */
+#define FIXTURE_PATIENCE_US (60 * G_USEC_PER_SEC)
+
+typedef struct PipelineFixture {
+  TideMockKafka *kafka;
+  TideFakeHBase *hbase; /* ref; behind both gateways */
+  TideScriptedGateway *gateways[FIXTURE_GATEWAYS];
+  gint64 produced[FIXTURE_PARTITIONS]; /* messages */
+} PipelineFixture;
+
+/* One running pipeline with what it needs. */
+typedef struct RunningPipeline {
+  TideConfig *config;
+  TideMetrics *metrics;
+  TidePipeline *pipeline;
+} RunningPipeline;
+
+/* Kafka, two gateways before one HBase, and the tables METRIC (split at "host5") and CURRENT_METRIC. */
+void pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data);
+void pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data);
+
+gint64 pipeline_fixture_deadline_us(void);
+
+/* A reading {"host":HOST,"ts":TIME_MS,"v":"VALUE"} to @partition. */
+void pipeline_fixture_produce(PipelineFixture *fixture, gint32 partition, const char *host, gint64 time_ms,
+                              const char *value);
+/* Anything else. @payload: NULL is a tombstone. */
+void pipeline_fixture_produce_raw(PipelineFixture *fixture, gint32 partition, const char *payload);
+void pipeline_fixture_flush(PipelineFixture *fixture);
+
+/* @options: further lines of YAML at the top level, or NULL; see pipeline_fixture.c for what is set already.
+ * @gateways: how many of the fixture's are configured. */
+RunningPipeline *running_pipeline_start(PipelineFixture *fixture, guint gateways, const char *options);
+RunningPipeline *running_pipeline_start_group(PipelineFixture *fixture, const char *group, guint gateways,
+                                              const char *options);
+/* Stops with @drain_ms to drain and frees. Returns: the exit code. */
+int running_pipeline_stop(RunningPipeline *running, gint64 drain_ms);
+
+typedef gboolean (*PipelineCondition)(const TidePipelineState *state, gpointer data);
+/* Looks until @condition holds; aborts the test when it does not in time. */
+void running_pipeline_wait(RunningPipeline *running, PipelineCondition condition, gpointer data);
+void running_pipeline_wait_ready(RunningPipeline *running);
+/* Until a metric's sum is at least @least. */
+void running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64 least);
+
+/* Until everything produced is committed; aborts the test when it is not in time. */
+void pipeline_fixture_wait_all_committed(PipelineFixture *fixture);
+
+/* received = written + skipped + handed back, once nothing is in flight. */
+void running_pipeline_assert_books_balance(RunningPipeline *running);
+
+G_END_DECLS

@@ -1,0 +1,403 @@
+/* The project's own client against the scripted gateway: two readings of one protocol, written apart, must agree, and
+ * each fault must become the error that the client's header promises. */
+#include "fault/scripted_gateway.h"
+#include "thrift/gateway_probe.h"
+#include "thrift/put_encoder.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define PATIENCE_MS 10000 /* far beyond what any step takes: only a failure waits so long */
+#define SHORT_MS 200      /* how long a call waits for a reply that never comes */
+#define TABLE TIDE_BYTES_LITERAL("T")
+
+static const TideWireMode modes[] = {
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
+};
+
+static gint64
+in_ms(gint64 ms)
+{
+  return tide_now_us() + ms * TIDE_US_PER_MS;
+}
+
+static gint64
+patience(void)
+{
+  return in_ms(PATIENCE_MS);
+}
+
+static void
+assert_ok(gboolean ok, GError **error)
+{
+  g_assert_no_error(*error);
+  g_assert_true(ok);
+}
+
+static TideScriptedGateway *
+gateway_in_mode(TideWireMode mode)
+{
+  TideScriptedGateway *gateway = scripted_gateway_new(&(TideGatewayOptions){
+      .framed = mode.framing == TIDE_FRAMING_FRAMED, .compact = mode.protocol == TIDE_WIRE_COMPACT});
+  scripted_gateway_create_table(gateway, "T", "M,N", NULL);
+  return gateway;
+}
+
+static TideHBaseClient *
+client_of(TideScriptedGateway *gateway, TideWireMode mode)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
+  g_assert_no_error(error);
+  return tide_hbase_client_new(endpoint, mode);
+}
+
+static void
+append_cell(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier, TideBytes value,
+            gint64 timestamp_ms)
+{
+  g_auto(TideBuffer) prefix = {0};
+  tide_column_prefix_append(protocol, &prefix, family, qualifier);
+  tide_cell_append(protocol, out, tide_buffer_bytes(&prefix), value, timestamp_ms);
+}
+
+/* One put of one cell M:q. */
+static gboolean
+put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, const char *value, gint64 deadline_us,
+        GError **error)
+{
+  g_auto(TideBuffer) put = {0};
+  tide_put_head_append(protocol, &put, tide_bytes_of_string(row), 1);
+  append_cell(protocol, &put, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), tide_bytes_of_string(value), 1000);
+  tide_put_tail_append(protocol, &put, 0);
+  TideBytes part = tide_buffer_bytes(&put);
+  return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
+}
+
+static void
+append_random(TideBuffer *bytes, GRand *random, int max_len)
+{
+  int len = g_rand_int_range(random, 1, max_len + 1);
+  for (int i = 0; i < len; i++)
+    tide_buffer_append_byte(bytes, (guint8)g_rand_int_range(random, 0, 256));
+}
+
+static gint64
+random_timestamp(GRand *random)
+{
+  gint64 wide = (gint64)((guint64)g_rand_int(random) << 31 | g_rand_int(random));
+  return wide >> g_rand_int_range(random, 0, 62);
+}
+
+static void
+append_random_put(TideWireProtocol protocol, TideBuffer *out, GRand *random)
+{
+  g_auto(TideBuffer) row = {0};
+  guint32 n_cells = (guint32)g_rand_int_range(random, 1, 30);
+  append_random(&row, random, 40);
+  tide_put_head_append(protocol, out, tide_buffer_bytes(&row), n_cells);
+  for (guint32 i = 0; i < n_cells; i++) {
+    g_auto(TideBuffer) qualifier = {0};
+    g_auto(TideBuffer) value = {0};
+    append_random(&qualifier, random, 20);
+    append_random(&value, random, 300);
+    append_cell(protocol, out, g_rand_boolean(random) ? TIDE_BYTES_LITERAL("M") : TIDE_BYTES_LITERAL("N"),
+                tide_buffer_bytes(&qualifier), tide_buffer_bytes(&value), random_timestamp(random));
+  }
+  tide_put_tail_append(protocol, out, 0);
+}
+
+/* As fake_hbase_dump() prints. */
+static gboolean
+print_row(const TideResultRow *row, gpointer data)
+{
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    g_autofree char *key = tide_bytes_printable(row->row);
+    g_autofree char *family = tide_bytes_printable(cell->family);
+    g_autofree char *qualifier = tide_bytes_printable(cell->qualifier);
+    g_autofree char *value = tide_bytes_printable(cell->value);
+    g_string_append_printf(data, "%s\t%s:%s\t%" G_GINT64_FORMAT "\t%s\n", key, family, qualifier, cell->timestamp_ms,
+                           value);
+  }
+  return TRUE;
+}
+
+static void
+test_random_rows_arrive_and_come_back_the_same(void)
+{
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
+    g_autoptr(GError) error = NULL;
+    GRand *random = g_rand_new_with_seed(4711 + m);
+    guint64 n_puts = 0;
+    for (guint call = 0; call < 20; call++) {
+      g_auto(TideBuffer) puts = {0};
+      guint32 n = (guint32)g_rand_int_range(random, 0, 50);
+      for (guint32 i = 0; i < n; i++)
+        append_random_put(modes[m].protocol, &puts, random);
+      TideBytes part = tide_buffer_bytes(&puts);
+      assert_ok(tide_hbase_client_put_multiple(client, TABLE, &part, 1, n, patience(), &error), &error);
+      n_puts += n;
+    }
+    TideGatewayStats stats;
+    scripted_gateway_stats(gateway, &stats);
+    g_assert_cmpuint(stats.rows_received, ==, n_puts);
+    g_assert_cmpuint(stats.broken_requests, ==, 0);
+
+    g_autoptr(GString) seen = g_string_new(NULL);
+    guint64 n_rows = 0;
+    assert_ok(tide_hbase_client_scan(client, TABLE, &(TideScanRequest){.caching_rows = 37}, PATIENCE_MS, print_row,
+                                     seen, &n_rows, &error),
+              &error);
+    g_autofree char *dump = scripted_gateway_dump(gateway, "T");
+    g_assert_cmpuint(n_rows, ==, scripted_gateway_row_count(gateway, "T"));
+    g_assert_cmpstr(seen->str, ==, dump);
+    g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(gateway)), ==, 0);
+    g_rand_free(random);
+  }
+}
+
+static void
+test_reversed_and_limited_scans_agree(void)
+{
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
+    g_autoptr(GError) error = NULL;
+    for (char letter = 'a'; letter <= 'f'; letter++) {
+      char row[] = {letter, '\0'};
+      assert_ok(put_one(client, modes[m].protocol, row, "v", patience(), &error), &error);
+    }
+    g_autoptr(GString) seen = g_string_new(NULL);
+    TideScanRequest request = {.start_row = TIDE_BYTES_LITERAL("e"),
+                               .stop_row = TIDE_BYTES_LITERAL("a"),
+                               .family = TIDE_BYTES_LITERAL("M"),
+                               .min_time_ms = 1000,
+                               .max_time_ms = 1001,
+                               .limit_rows = 3,
+                               .caching_rows = 2,
+                               .reversed = TRUE};
+    guint64 n_rows = 0;
+    assert_ok(tide_hbase_client_scan(client, TABLE, &request, PATIENCE_MS, print_row, seen, &n_rows, &error), &error);
+    g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nd\tM:q\t1000\tv\nc\tM:q\t1000\tv\n");
+    gboolean found = TRUE;
+    assert_ok(
+        tide_hbase_client_get(client, TABLE, TIDE_BYTES_LITERAL("g"), patience(), print_row, seen, &found, &error),
+        &error);
+    g_assert_false(found);
+  }
+}
+
+static GArray *
+split_keys(const char *const *keys, guint n)
+{
+  GArray *splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (guint i = 0; i < n; i++) {
+    TideBytes key = tide_bytes_of_string(keys[i]);
+    g_array_append_val(splits, key);
+  }
+  return splits;
+}
+
+static gboolean
+has_attribute(const TideTableDescription *table, TideBytes name, TideBytes value)
+{
+  for (guint i = 0; i < table->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(table->attributes, TideAttribute, i);
+    if (tide_bytes_equal(attribute->name, name) && tide_bytes_equal(attribute->value, value))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+test_a_table_comes_back_as_it_was_created(void)
+{
+  static const char *const keys[] = {"m", "t"};
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GArray) splits = split_keys(keys, G_N_ELEMENTS(keys));
+  g_autoptr(TideTableDescription) wanted = tide_table_description_new("plant:METRIC");
+  TideFamilySettings *family = tide_family_settings_new("M");
+  family->compression = TIDE_COMPRESSION_GZ;
+  family->max_versions = 3;
+  family->time_to_live_s = 86400;
+  g_ptr_array_add(wanted->families, family);
+  tide_table_description_add_attribute(wanted, TIDE_BYTES_LITERAL("scheme"), tide_bytes("\0\xff", 2));
+
+  assert_ok(tide_hbase_client_create_namespace(client, "plant", patience(), &error), &error);
+  assert_ok(tide_hbase_client_create_table(client, wanted, splits, patience(), &error), &error);
+  g_autoptr(TideTableDescription) seen = tide_hbase_client_describe(client, "plant:METRIC", patience(), &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(seen->name, ==, wanted->name);
+  g_assert_cmpuint(seen->families->len, ==, 1);
+  const TideFamilySettings *seen_family = seen->families->pdata[0];
+  g_assert_cmpstr(seen_family->name, ==, "M");
+  g_assert_cmpint(seen_family->compression, ==, TIDE_COMPRESSION_GZ);
+  g_assert_cmpint(seen_family->max_versions, ==, 3);
+  g_assert_cmpint(seen_family->time_to_live_s, ==, 86400);
+  g_assert_true(has_attribute(seen, TIDE_BYTES_LITERAL("scheme"), TIDE_BYTES_LITERAL("\0\xff")));
+  g_assert_true(has_attribute(seen, TIDE_BYTES_LITERAL("IS_META"), TIDE_BYTES_LITERAL("false"))); /* HBase's own */
+
+  assert_ok(tide_hbase_client_delete_table(client, "plant:METRIC", patience(), &error), &error);
+  gboolean exists = TRUE;
+  assert_ok(tide_hbase_client_table_exists(client, "plant:METRIC", patience(), &exists, &error), &error);
+  g_assert_false(exists);
+}
+
+static void
+test_regions_leave_out_parents_and_replicas(void)
+{
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
+    g_autoptr(GError) error = NULL;
+    fake_hbase_split_region(scripted_gateway_hbase(gateway), "T", TIDE_BYTES_LITERAL("k"), TRUE);
+    fake_hbase_set_replicas(scripted_gateway_hbase(gateway), "T", 3);
+    g_autoptr(GPtrArray) regions = tide_hbase_client_regions(client, TABLE, patience(), &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(regions->len, ==, 2);
+    const TideRegion *first = regions->pdata[0];
+    const TideRegion *second = regions->pdata[1];
+    g_assert_cmpuint(first->start_key.len, ==, 0);
+    g_assert_true(tide_bytes_equal(first->end_key, TIDE_BYTES_LITERAL("k")));
+    g_assert_true(tide_bytes_equal(second->start_key, TIDE_BYTES_LITERAL("k")));
+    g_assert_true(g_str_has_suffix(second->server, ".example:16020"));
+  }
+}
+
+typedef struct TideErrorCase {
+  const char *name;
+  TideScriptedFault fault;
+  TideErrorCode code;
+  gboolean stays_open;
+} TideErrorCase;
+
+static const TideErrorCase error_cases[] = {
+    {"closed on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"reset on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT, .reset = TRUE}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"closed mid request", {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"closed before the reply", {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"reset before the reply",
+     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .reset = TRUE},
+     TIDE_ERROR_CONNECTION_LOST,
+     FALSE},
+    {"closed mid reply", {.kind = TIDE_FAULT_CLOSE_MID_REPLY, .cut_bytes = 7}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"silence", {.kind = TIDE_FAULT_SILENCE}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"half a reply, then silence", {.kind = TIDE_FAULT_SILENCE, .cut_bytes = 7}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"one byte at a time", {.drip_bytes = 1, .drip_interval_ms = SHORT_MS / 4}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"garbage",
+     {.kind = TIDE_FAULT_GARBAGE, .garbage = TIDE_BYTES_LITERAL("\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")},
+     TIDE_ERROR_PROTOCOL,
+     FALSE},
+    {"another name", {.kind = TIDE_FAULT_WRONG_NAME}, TIDE_ERROR_PROTOCOL, FALSE},
+    {"another sequence id", {.kind = TIDE_FAULT_WRONG_SEQUENCE_ID}, TIDE_ERROR_PROTOCOL, FALSE},
+    {"an I/O error", {.kind = TIDE_FAULT_IO_ERROR}, TIDE_ERROR_GATEWAY, TRUE},
+    {"an I/O error of an old gateway",
+     {.kind = TIDE_FAULT_IO_ERROR, .can_retry = TIDE_CAN_RETRY_ABSENT},
+     TIDE_ERROR_GATEWAY,
+     TRUE},
+    {"an internal error", {.kind = TIDE_FAULT_APPLICATION_ERROR}, TIDE_ERROR_APPLICATION, TRUE},
+    {"an unknown method",
+     {.kind = TIDE_FAULT_APPLICATION_ERROR, .application_type = TIDE_APPLICATION_UNKNOWN_METHOD},
+     TIDE_ERROR_WRONG_SERVICE,
+     TRUE},
+};
+
+static void
+assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(mode);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, mode);
+  g_autoptr(GError) error = NULL;
+  scripted_gateway_add_fault(gateway, &c->fault);
+  gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : patience();
+  g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
+  g_test_message("%s: %s", c->name, error->message);
+  g_assert_error(error, TIDE_ERROR, (int)c->code);
+  g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
+  g_clear_error(&error);
+  scripted_gateway_clear_faults(gateway);
+  assert_ok(put_one(client, mode.protocol, "s", "v", patience(), &error), &error);
+}
+
+static void
+test_each_fault_becomes_its_error_and_the_next_call_works(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(error_cases); i++)
+    assert_fault_becomes_error(&error_cases[i], modes[i % G_N_ELEMENTS(modes)]);
+}
+
+static void
+test_a_refusing_gateway_is_no_connection(void)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_autoptr(GError) error = NULL;
+  scripted_gateway_refuse(gateway);
+  g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_false(tide_error_outcome_unknown(error));
+  g_clear_error(&error);
+  scripted_gateway_start(gateway);
+  assert_ok(put_one(client, modes[0].protocol, "r", "v", patience(), &error), &error);
+}
+
+static void
+test_the_probe_finds_each_mode(void)
+{
+  static const TidePersonality services[] = {TIDE_PERSONALITY_THRIFT2, TIDE_PERSONALITY_OLD_THRIFT2};
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    for (guint s = 0; s < G_N_ELEMENTS(services); s++) {
+      g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+      g_autoptr(GError) error = NULL;
+      TideWireMode found = {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
+      scripted_gateway_set_personality(gateway, services[s]);
+      g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
+      assert_ok(tide_gateway_probe(endpoint, (TideProbeWish){-1, -1}, SHORT_MS, NULL, &found, &error), &error);
+      g_assert_cmpint(found.framing, ==, modes[m].framing);
+      g_assert_cmpint(found.protocol, ==, modes[m].protocol);
+    }
+  }
+}
+
+static void
+test_the_probe_refuses_other_services(void)
+{
+  static const TidePersonality services[] = {TIDE_PERSONALITY_THRIFT1, TIDE_PERSONALITY_OLD_THRIFT1,
+                                             TIDE_PERSONALITY_HTTP, TIDE_PERSONALITY_TLS};
+  for (guint i = 0; i < G_N_ELEMENTS(services); i++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+    g_autoptr(GError) error = NULL;
+    TideWireMode found;
+    scripted_gateway_set_personality(gateway, services[i]);
+    g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
+    g_assert_false(tide_gateway_probe(endpoint, (TideProbeWish){-1, -1}, SHORT_MS, NULL, &found, &error));
+    g_test_message("%s", error->message);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_hbase_client_init_types();
+#define ADD(path, function) g_test_add_func("/gateway-client/" path, function)
+  ADD("random-rows-arrive-and-come-back-the-same", test_random_rows_arrive_and_come_back_the_same);
+  ADD("reversed-and-limited-scans-agree", test_reversed_and_limited_scans_agree);
+  ADD("a-table-comes-back-as-it-was-created", test_a_table_comes_back_as_it_was_created);
+  ADD("regions-leave-out-parents-and-replicas", test_regions_leave_out_parents_and_replicas);
+  ADD("each-fault-becomes-its-error-and-the-next-call-works",
+      test_each_fault_becomes_its_error_and_the_next_call_works);
+  ADD("a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
+  ADD("the-probe-finds-each-mode", test_the_probe_finds_each_mode);
+  ADD("the-probe-refuses-other-services", test_the_probe_refuses_other_services);
+#undef ADD
+  return g_test_run();
+}
