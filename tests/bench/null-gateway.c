@@ -1,0 +1,338 @@
+/* A gateway that says yes to every row and keeps none: what is measured against it is the client alone.
+ *
+ *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
+ *
+ * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
+ * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. */
+#define _GNU_SOURCE
+#include "bench/put_skipper.h"
+#include "fault/fake_service.h"
+#include "util/clock.h"
+#include "util/lock.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Some calls of the largest batches at once; larger single rows make it grow. */
+#define INPUT_BYTES (1024 * 1024)
+#define MAX_CONNECTIONS 1024
+
+/* Written by its connection's thread alone; read when the program ends. */
+typedef struct TideTally {
+  _Atomic guint64 n_rows;
+  _Atomic guint64 n_calls;
+  _Atomic guint64 n_bytes;
+  _Atomic gint64 first_us; /* when the first put had arrived; 0: none */
+  _Atomic gint64 last_us;
+} TideTally;
+
+typedef struct TideNullGateway {
+  int port; /* 0: a free one */
+  gboolean framed;
+  gboolean compact;
+  char *families;
+  char *splits;
+  int n_regions;
+  int listen_fd;
+  TideFakeHBase *hbase;
+  TideFakeService *service;
+  TideTally tallies[MAX_CONNECTIONS];
+  _Atomic guint n_connections;
+} TideNullGateway;
+
+typedef struct TideNullConnection {
+  TideNullGateway *gateway;
+  TideTally *tally;
+  int fd;
+  TideBuffer input;
+  TidePutSkipper skipper;
+  TideFakeWriter writer;
+  TideFakeRequest request;
+} TideNullConnection;
+
+static gboolean
+send_all(int fd, TideBytes bytes)
+{
+  gsize done = 0;
+  while (done < bytes.len) {
+    gssize n = send(fd, bytes.data + done, bytes.len - done, MSG_NOSIGNAL);
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    done += n > 0 ? (gsize)n : 0;
+  }
+  return TRUE;
+}
+
+/* Split keys of two bytes, evenly over all of them: for keys that begin with a hash. */
+static GArray *
+even_splits(int n_regions, guint8 *keys)
+{
+  GArray *splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (int i = 1; i < n_regions; i++) {
+    guint32 position = (guint32)(65536LL * i / n_regions);
+    keys[2 * i] = (guint8)(position >> 8);
+    keys[2 * i + 1] = (guint8)position;
+    TideBytes key = tide_bytes(keys + 2 * i, 2);
+    g_array_append_val(splits, key);
+  }
+  return splits;
+}
+
+static GArray *
+named_splits(char **names)
+{
+  GArray *splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (guint i = 0; names[i] != NULL; i++) {
+    TideBytes key = tide_bytes_of_string(names[i]);
+    g_array_append_val(splits, key);
+  }
+  return splits;
+}
+
+static void
+create_table(TideNullGateway *gateway, const char *table)
+{
+  g_auto(TideFakeError) error = {0}; /* another connection may have been first: then it exists, too */
+  g_auto(GStrv) families = g_strsplit(gateway->families, ",", -1);
+  g_auto(GStrv) names = g_strsplit(gateway->splits != NULL ? gateway->splits : "", ",", -1);
+  g_autofree guint8 *keys = g_malloc0(2 * (gsize)MAX(gateway->n_regions, 1));
+  g_autoptr(GArray) splits = gateway->splits != NULL ? named_splits(names) : even_splits(gateway->n_regions, keys);
+  TideFakeTableSpec *spec = fake_table_spec_new(table);
+  for (guint i = 0; families[i] != NULL; i++)
+    fake_table_spec_add_family(spec, families[i]);
+  fake_hbase_create_table(gateway->hbase, spec, (const TideBytes *)(void *)splits->data, splits->len, &error);
+}
+
+typedef struct TideMemory {
+  TideBytes left;
+} TideMemory;
+
+/* TideFakeReadFunc */
+static gssize
+read_memory(gpointer data, guint8 *bytes, gsize len)
+{
+  TideMemory *memory = data;
+  gsize n = MIN(len, memory->left.len);
+  if (n > 0)
+    memcpy(bytes, memory->left.data, n);
+  memory->left.data += n;
+  memory->left.len -= n;
+  return (gssize)n;
+}
+
+/* Any call but putMultiple. FALSE when its bytes are none. */
+static gboolean
+answer_call(TideNullConnection *connection, TideBytes call)
+{
+  TideNullGateway *gateway = connection->gateway;
+  TideFakeRequest *request = &connection->request;
+  TideMemory memory = {call};
+  TideFakeReader reader;
+  TideFakeMessage message;
+  fake_reader_init(&reader, FALSE, gateway->compact, read_memory, &memory);
+  gboolean ok = fake_reader_message_begin(&reader, &message);
+  if (ok)
+    fake_request_begin(request, &message);
+  ok = ok && fake_request_read(request, &reader);
+  if (ok && request->table != NULL && request->incomplete == NULL)
+    create_table(gateway, request->table);
+  if (ok)
+    fake_service_answer(gateway->service, request, TIDE_PERSONALITY_THRIFT2, (TideFakeOrigin){0}, NULL, NULL,
+                        &connection->writer);
+  fake_reader_clear(&reader);
+  return ok && send_all(connection->fd, tide_buffer_bytes(&connection->writer.out));
+}
+
+static gboolean
+acknowledge_puts(TideNullConnection *connection)
+{
+  TideTally *tally = connection->tally;
+  TideFakeWriter *writer = &connection->writer;
+  gint64 now_us = tide_now_us();
+  if (tally->first_us == 0)
+    tally->first_us = now_us;
+  tally->last_us = now_us;
+  tally->n_rows = connection->skipper.n_rows;
+  tally->n_calls = connection->skipper.n_calls;
+  fake_writer_message_begin(writer, "putMultiple", TIDE_FAKE_REPLY, connection->skipper.sequence_id);
+  fake_writer_struct_begin(writer);
+  fake_writer_struct_end(writer);
+  fake_writer_message_end(writer);
+  return send_all(connection->fd, tide_buffer_bytes(&writer->out));
+}
+
+/* Handles all that is whole in the input and keeps the rest. FALSE when the connection is to be closed. */
+static gboolean
+serve_input(TideNullConnection *connection)
+{
+  TideBuffer *input = &connection->input;
+  gsize done = 0;
+  gboolean goes_on = TRUE;
+  TideSkipEvent event;
+  do {
+    gsize consumed = 0;
+    TideBytes call = TIDE_BYTES_EMPTY;
+    event = tide_put_skipper_step(&connection->skipper, tide_bytes(input->data + done, input->len - done), &consumed,
+                                  &call);
+    if (event == TIDE_SKIP_PUTS)
+      goes_on = acknowledge_puts(connection);
+    else if (event == TIDE_SKIP_OTHER)
+      goes_on = answer_call(connection, call);
+    done += consumed;
+  } while (goes_on && event != TIDE_SKIP_NEED_MORE && event != TIDE_SKIP_BROKEN);
+  input->len -= done;
+  if (input->len > 0)
+    memmove(input->data, input->data + done, input->len);
+  return goes_on && event != TIDE_SKIP_BROKEN;
+}
+
+/* The thread of one connection. */
+static void
+serve_connection(gpointer data)
+{
+  TideNullConnection *connection = data;
+  gboolean goes_on = TRUE;
+  while (goes_on) {
+    TideBuffer *input = &connection->input;
+    guint8 *room = tide_buffer_reserve(input, INPUT_BYTES / 2);
+    gssize n = recv(connection->fd, room, input->capacity - input->len, 0);
+    if (n > 0) {
+      input->len += (gsize)n;
+      connection->tally->n_bytes += (guint64)n;
+      goes_on = serve_input(connection);
+    } else {
+      goes_on = n < 0 && errno == EINTR;
+    }
+  }
+  close(connection->fd);
+  tide_buffer_clear_memory(&connection->input);
+  fake_request_clear(&connection->request);
+  fake_writer_clear(&connection->writer);
+  g_free(connection);
+}
+
+static void
+start_connection(TideNullGateway *gateway, int fd)
+{
+  guint index = gateway->n_connections++;
+  if (index >= MAX_CONNECTIONS) {
+    fprintf(stderr, "null-gateway: more than %d connections in one run\n", MAX_CONNECTIONS);
+    close(fd);
+    return;
+  }
+  int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  TideNullConnection *connection = g_new0(TideNullConnection, 1);
+  connection->gateway = gateway;
+  connection->tally = &gateway->tallies[index];
+  connection->fd = fd;
+  connection->skipper = (TidePutSkipper){.framed = gateway->framed, .compact = gateway->compact};
+  tide_buffer_reserve(&connection->input, INPUT_BYTES);
+  fake_writer_init(&connection->writer, gateway->framed, gateway->compact);
+  fake_request_init(&connection->request);
+  /* Never joined: the process ends with its connections open. */
+  TideThread *thread G_GNUC_UNUSED = tide_thread_start("null-connection", serve_connection, connection);
+}
+
+/* The acceptor thread. */
+static void
+accept_connections(gpointer data)
+{
+  TideNullGateway *gateway = data;
+  for (;;) {
+    int fd = accept4(gateway->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+      start_connection(gateway, fd);
+    else if (errno != EINTR && errno != ECONNABORTED)
+      g_error("accept: %s", g_strerror(errno));
+  }
+}
+
+static guint16
+listen_on(TideNullGateway *gateway)
+{
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((guint16)gateway->port)};
+  socklen_t len = sizeof address;
+  int on = 1;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  gateway->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (gateway->listen_fd < 0 || setsockopt(gateway->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      bind(gateway->listen_fd, (const struct sockaddr *)&address, len) != 0 || listen(gateway->listen_fd, 128) != 0 ||
+      getsockname(gateway->listen_fd, (struct sockaddr *)&address, &len) != 0)
+    g_error("cannot listen on port %d: %s", gateway->port, g_strerror(errno));
+  return ntohs(address.sin_port);
+}
+
+static void
+print_tally(const TideNullGateway *gateway)
+{
+  guint64 n_rows = 0, n_calls = 0, n_bytes = 0;
+  gint64 first_us = G_MAXINT64, last_us = 0;
+  guint n_connections = MIN(gateway->n_connections, MAX_CONNECTIONS);
+  for (guint i = 0; i < n_connections; i++) {
+    const TideTally *tally = &gateway->tallies[i];
+    n_rows += tally->n_rows;
+    n_calls += tally->n_calls;
+    n_bytes += tally->n_bytes;
+    if (tally->first_us > 0)
+      first_us = MIN(first_us, tally->first_us);
+    last_us = MAX(last_us, tally->last_us);
+  }
+  double seconds = n_calls > 0 ? (double)(last_us - first_us) / (double)TIDE_US_PER_S : 0;
+  printf("rows %" G_GUINT64_FORMAT "\ncalls %" G_GUINT64_FORMAT "\nbytes %" G_GUINT64_FORMAT
+         "\nconnections %u\nseconds %.3f\nrows_per_second %.0f\n",
+         n_rows, n_calls, n_bytes, n_connections, seconds, seconds > 0 ? (double)n_rows / seconds : 0);
+}
+
+static gboolean
+parse_options(TideNullGateway *gateway, int *argc, char ***argv)
+{
+  const GOptionEntry entries[] = {
+      {"port", 'p', 0, G_OPTION_ARG_INT, &gateway->port, "port to listen on (a free one)", "N"},
+      {"framed", 'f', 0, G_OPTION_ARG_NONE, &gateway->framed, "framed transport", NULL},
+      {"compact", 'c', 0, G_OPTION_ARG_NONE, &gateway->compact, "compact protocol", NULL},
+      {"families", 0, 0, G_OPTION_ARG_STRING, &gateway->families, "families of every table (M)", "A,B"},
+      {"regions", 0, 0, G_OPTION_ARG_INT, &gateway->n_regions, "regions, evenly over the first two bytes (1)", "N"},
+      {"splits", 0, 0, G_OPTION_ARG_STRING, &gateway->splits, "split keys, instead of --regions", "A,B"},
+      G_OPTION_ENTRY_NULL};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GOptionContext) context = g_option_context_new("- a gateway that says yes and keeps nothing");
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (!g_option_context_parse(context, argc, argv, &error))
+    fprintf(stderr, "null-gateway: %s\n", error->message);
+  else if (gateway->port < 0 || gateway->port > G_MAXUINT16 || gateway->n_regions < 0 || gateway->n_regions > 65536)
+    fprintf(stderr, "null-gateway: the port or the number of regions is out of range\n");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+int
+main(int argc, char **argv)
+{
+  static TideNullGateway gateway;
+  if (!parse_options(&gateway, &argc, &argv))
+    return 64;
+  if (gateway.families == NULL)
+    gateway.families = g_strdup("M");
+  gateway.hbase = fake_hbase_new();
+  gateway.service = fake_service_new(gateway.hbase, gateway.framed);
+
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, NULL);
+  printf("port %u\n", listen_on(&gateway));
+  fflush(stdout);
+  TideThread *acceptor G_GNUC_UNUSED = tide_thread_start("null-accept", accept_connections, &gateway);
+  int received;
+  sigwait(&ends, &received);
+  print_tally(&gateway);
+  return 0;
+}
