@@ -1,0 +1,115 @@
+"""The jars of Kafka and HBase, fetched from Maven Central once and remembered as class paths.
+
+A class path is kept in a file of the cache, named after the text of the pom.xml it came from: a changed pin is a new
+file, and an old one is never taken for it. Several test runs may ask at once; one of them fetches, the others wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Iterator
+
+HERE = Path(__file__).resolve().parent
+
+# The waits between attempts; a mirror that drops a connection is usually back within a minute.
+RETRY_DELAYS_S = (3, 10, 30)
+
+# What a first run downloads, measured; only for the progress sentence.
+DOWNLOAD_SIZE = {"kafka": "about 45 MB", "hbase": "about 110 MB"}
+
+
+class JarError(Exception):
+    """The jars could not be had; the text says what to do."""
+
+
+def cache_directory() -> Path:
+    """Where class paths and compiled helpers are kept; created when missing."""
+    chosen = os.environ.get("TIDEMARK_STACK_CACHE")
+    if not chosen:
+        chosen = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tidemark-stack")
+    path = Path(chosen).absolute()
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def say(sentence: str) -> None:
+    """Tells what is going on, on stderr: stdout belongs to output that programs read."""
+    print(f"stack: {sentence}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def exclusive(lock_path: Path, waiting_for: str) -> Iterator[None]:
+    """Holds a lock file for the block, across processes; says so when it must wait."""
+    with open(lock_path, "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that {waiting_for}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def classpath_file(component: str) -> Path:
+    """The file that holds the class path of 'kafka' or 'hbase'; fetches the jars when it must."""
+    pom = HERE / component / "pom.xml"
+    pin = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
+    path = cache_directory() / f"{component}-{pin}.classpath"
+    if not _is_usable(path):
+        with exclusive(cache_directory() / f"{component}.lock", f"fetches the jars of {component}"):
+            if not _is_usable(path):
+                _resolve(component, pom, path)
+    return path
+
+
+def classpath(component: str) -> str:
+    """The class path of 'kafka' or 'hbase', as java takes it."""
+    return classpath_file(component).read_text(encoding="utf-8").strip()
+
+
+def _is_usable(path: Path) -> bool:
+    """False when the file is missing or names a jar that was cleaned away since."""
+    try:
+        jars = path.read_text(encoding="utf-8").strip().split(":")
+    except FileNotFoundError:
+        return False
+    return all(os.path.exists(jar) for jar in jars)
+
+
+def _resolve(component: str, pom: Path, path: Path) -> None:
+    """Runs Maven until the class path is written; a partly fetched repository is continued, not begun again."""
+    if shutil.which("mvn") is None:
+        raise JarError("'mvn' is not installed: the jars of Kafka and HBase come through Maven (Debian: maven)")
+    log_path = cache_directory() / f"{component}-maven.log"
+    say(f"fetching the jars of {component} from Maven Central, once ({DOWNLOAD_SIZE[component]})")
+    started = time.monotonic()
+    for delay_s in (*RETRY_DELAYS_S, None):
+        if _run_maven(pom, path, log_path):
+            say(f"the jars of {component} are here after {time.monotonic() - started:.0f} s")
+            return
+        if delay_s is not None:
+            say(f"fetching the jars of {component} failed, trying again in {delay_s} s ('{log_path}')")
+            time.sleep(delay_s)
+    tail = "\n".join(log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
+    raise JarError(f"cannot fetch the jars of {component}: Maven's last words, from '{log_path}', are\n{tail}")
+
+
+def _run_maven(pom: Path, path: Path, log_path: Path) -> bool:
+    """One attempt. The file appears whole or not at all."""
+    unfinished = path.with_suffix(".unfinished")
+    # -U: without it Maven remembers a failed download and does not ask again for a day.
+    command = ["mvn", "-B", "-ntp", "-U", "-f", str(pom), "dependency:build-classpath",
+               "-DincludeScope=runtime", f"-Dmdep.outputFile={unfinished}"]
+    with open(log_path, "w", encoding="utf-8") as log:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0 or not _is_usable(unfinished):
+        return False
+    unfinished.rename(path)
+    return True
