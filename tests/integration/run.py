@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Runs the integration tests, tests/integration/test_*.py, on one real Kafka and HBase.
+
+    run.py --tidemark build/daemon/tidemark --counts FILE [NAME...]
+
+With names, only tests whose name holds one of them. The tests' logs are kept when one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Iterator, Sequence
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "stack")]
+from case import Case  # noqa: E402
+from jvm_process import StackError  # noqa: E402
+from maven_jars import JarError  # noqa: E402
+from stack import Stack  # noqa: E402
+
+
+class Result(unittest.TestResult):
+    """One line for each test as it ends; the failures in full at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_passed = 0
+        self._started = 0.0
+
+    @property
+    def n_failed(self) -> int:
+        return len(self.failures) + len(self.errors) + len(self.unexpectedSuccesses)
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self._started = time.monotonic()
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        troubled = {case.id() for case, _ in self.failures + self.errors}
+        skipped = {case.id() for case, _ in self.skipped}
+        outcome = "FAILED" if test.id() in troubled else "skipped" if test.id() in skipped else "ok"
+        self.n_passed += outcome == "ok"
+        print(f"{outcome:<7} {time.monotonic() - self._started:6.1f} s  {test.id()}", flush=True)
+
+    def print_failures(self) -> None:
+        for test, text in self.failures + self.errors:
+            print(f"\n== {test.id()}\n{text}")
+
+
+def each_test(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from each_test(item)
+        else:
+            yield item
+
+
+def load(names: Sequence[str]) -> unittest.TestSuite:
+    found = each_test(unittest.TestLoader().discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE)))
+    return unittest.TestSuite(test for test in found if not names or any(name in test.id() for name in names))
+
+
+def run(suite: unittest.TestSuite, options: argparse.Namespace, directory: Path) -> Result:
+    result = Result()
+    started = time.monotonic()
+    with Stack(directory / "stack", gateways=2) as stack:
+        print(f"stack is up   {time.monotonic() - started:.1f} s", flush=True)
+        Case.stack, Case.tidemark, Case.directory = stack, options.tidemark.absolute(), directory
+        suite.run(result)
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tidemark", required=True, type=Path, help="the binary to test")
+    parser.add_argument("--counts", required=True, type=Path, help="file that gets 'passed failed skipped'")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
+    options = parser.parse_args()
+    suite = load(options.names)
+    if suite.countTestCases() == 0:
+        parser.error(f"no test's name holds any of {options.names}")
+
+    # Both ways of ending early leave nothing running behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    directory = Path(tempfile.mkdtemp(prefix="tidemark-integration-"))
+    try:
+        result = run(suite, options, directory)
+    except (StackError, JarError, OSError) as error:
+        print(f"{error}\nthe logs are in {directory}")
+        options.counts.write_text("0 1 0\n", encoding="ascii")
+        return 1
+    except KeyboardInterrupt:
+        shutil.rmtree(directory, ignore_errors=True)
+        print("interrupted")
+        return 1
+    result.print_failures()
+    options.counts.write_text(f"{result.n_passed} {result.n_failed} {len(result.skipped)}\n", encoding="ascii")
+    if result.n_failed:
+        print(f"\nthe logs are in {directory}")
+        return 1
+    shutil.rmtree(directory, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""The main job: everything sent is in the tables, whoever is killed in between."""
+
+from case import Case
+from daemon import wait_until
+
+# A flow that lasts long enough for something to happen in the middle of it.
+FLOW = ("--readings", "30000", "--machines", "300", "--metrics", "5", "--late", "2%", "--repeat", "1%", "--shuffle", "50")
+SLOWLY = ("--rate", "5000")
+WRITTEN = "tidemark_messages_written_total"
+
+
+class MainJob(Case):
+
+    def test_main_job(self) -> None:
+        """kill -9 half way and a restart: content exact, counters balance, everything committed."""
+        self.create_topic(6)
+        self.create_tables(splits=(b"server0100", b"server0200"))
+        daemon = self.daemon()
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        daemon.wait_metric(WRITTEN, 12_000)
+        self.assert_in_the_middle(simulation, daemon)
+        daemon.kill9()
+        committed_at_kill = daemon.committed()
+
+        daemon.start()
+        n_messages = self.finish(simulation)
+        self.assertGreater(n_messages, 30_000)
+        self.assertLess(committed_at_kill, n_messages)
+        daemon.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_books_balance(daemon)
+        self.assertEqual(daemon.metric(WRITTEN), n_messages - committed_at_kill)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(daemon.committed(), n_messages)
+
+    def test_two_daemons_one_killed(self) -> None:
+        """They share six partitions; the survivor takes over what the other left unfinished."""
+        self.create_topic(6)
+        self.create_tables()
+        daemons = [self.daemon("first"), self.daemon("second")]
+        for daemon in daemons:
+            daemon.start()
+        wait_until(lambda: all(daemon.metric("tidemark_kafka_rebalances_total") for daemon in daemons), "no assignment")
+        for daemon in daemons:
+            daemon.wait_ready()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        for daemon in daemons:
+            daemon.wait_metric(WRITTEN, 3_000)
+        self.assert_in_the_middle(simulation, daemons[0])
+        daemons[0].kill9()
+
+        n_messages = self.finish(simulation)
+        daemons[1].wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_books_balance(daemons[1])
+        self.assertEqual(daemons[1].stop(), 0)
+
+    def test_second_daemon_joins_and_leaves(self) -> None:
+        """Partitions move while messages are under way, and back with an orderly stop."""
+        self.create_topic(6)
+        self.create_tables()
+        first, second = self.daemon("first"), self.daemon("second")
+        first.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        first.wait_metric(WRITTEN, 3_000)
+        second.start()
+        second.wait_metric(WRITTEN, 3_000)
+        self.assertEqual(second.stop(), 0)
+
+        n_messages = self.finish(simulation)
+        first.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_books_balance(first)
+        self.assertEqual(first.stop(), 0)
+
+
+class Gateways(Case):
+
+    def test_gateway_killed_and_restarted(self) -> None:
+        """The only gateway dies and comes back: nothing is missing, and nobody had to do anything."""
+        self.create_topic(3)
+        self.create_tables()
+        gateway = self.stack.gateways[0]
+        daemon = self.daemon(gateways=[gateway.address])
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        daemon.wait_metric(WRITTEN, 6_000)
+        gateway.kill9()
+        try:
+            wait_until(lambda: daemon.metric("tidemark_gateway_up") == 0, "the gateway still counts as up")
+            self.assert_in_the_middle(simulation, daemon)
+        finally:
+            gateway.start()
+        n_messages = self.finish(simulation)
+        daemon.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_books_balance(daemon)
+        self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_two_gateways_one_down(self) -> None:
+        """One of two is gone: the other takes all, while the first stays away."""
+        self.create_topic(3)
+        self.create_tables()
+        daemon = self.daemon(gateways=[gateway.address for gateway in self.stack.gateways[:2]])
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, *SLOWLY)
+        daemon.wait_metric(WRITTEN, 6_000)
+        gateway = self.stack.gateways[1]
+        gateway.kill9()
+        try:
+            n_messages = self.finish(simulation)
+            daemon.wait_committed(n_messages)
+            self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
+            self.assert_tables_hold_what_was_sent()
+            self.assert_books_balance(daemon)
+            self.assertEqual(daemon.stop(), 0)
+        finally:
+            gateway.start()
+
+    def test_region_split(self) -> None:
+        """Both tables' regions split while rows are written: nothing is missing."""
+        self.create_topic(3)
+        self.create_tables()
+        daemon = self.daemon(changes={"hbase": {"region_refresh": "5s"}})
+        daemon.start()
+        simulation = self.simulate_in_background(*FLOW, "--rate", "3000")
+        daemon.wait_metric(WRITTEN, 6_000)
+        self.stack.oracle.split(self.history, b"server0150")
+        self.assert_in_the_middle(simulation, daemon)
+        self.stack.oracle.split(self.latest, b"server0150")
+        n_messages = self.finish(simulation)
+        daemon.wait_committed(n_messages)
+        self.assert_tables_hold_what_was_sent()
+        self.assert_books_balance(daemon)
+        daemon.wait_metric("tidemark_table_regions", 4)
+        self.assertEqual(daemon.stop(), 0)
