@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Each check finds what it is there to find, in a small project made for it, and finds nothing in one that is right."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+GOOD_HEADER = "/* What it is for. */\n#pragma once\n"
+
+
+class Project(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name).resolve()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def check(self, name, *arguments):
+        result = subprocess.run([sys.executable, str(HERE / f"check_{name}.py"), *arguments, str(self.root)],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, result.stdout
+
+    def assert_clean(self, name):
+        code, output = self.check(name)
+        self.assertEqual((code, output.count("\n")), (0, 1), output)
+
+    def assert_finds(self, name, *parts):
+        code, output = self.check(name)
+        self.assertEqual(code, 1, output)
+        for part in parts:
+            self.assertIn(part, output)
+
+
+class Layers(Project):
+    def test_lower_and_own_layers_may_be_included(self):
+        self.write("daemon/util/error.h", GOOD_HEADER)
+        self.write("thrift/wire.h", GOOD_HEADER + '#include "util/error.h"\n')
+        self.write("daemon/flow/lanes.c", '#include "thrift/wire.h"\n#include "lanes.h"\n#include <glib.h>\n')
+        self.write("daemon/flow/lanes.h", GOOD_HEADER)
+        self.write("daemon/main.c", '#include "flow/lanes.h"\n')
+        self.assert_clean("layers")
+
+    def test_a_higher_layer_may_not(self):
+        self.write("daemon/flow/lanes.h", GOOD_HEADER)
+        self.write("config/config.h", GOOD_HEADER)
+        self.write("daemon/util/log.c", '\n#include "config/config.h"\n')
+        self.write("thrift/wire.c", '#  include "daemon/flow/lanes.h"\n')
+        self.assert_finds("layers", "daemon/util/log.c:2: layer 'daemon/util' includes 'config/config.h'",
+                          "thrift/wire.c:1: layer 'thrift'", "2 findings")
+
+    def test_a_comment_or_a_string_includes_nothing(self):
+        self.write("daemon/flow/lanes.h", GOOD_HEADER)
+        self.write("daemon/util/log.c", '/*\n#include "flow/lanes.h"\nrd_kafka_poll */\nconst char *s = "MHD_YES";\n')
+        self.assert_clean("layers")
+
+    def test_a_wall_stops_headers_and_names(self):
+        self.write("daemon/flow/writer.c", "#include <librdkafka/rdkafka.h>\n")
+        self.write("daemon/flow/lanes.c", "void f(void) { rd_kafka_poll(0, 0); }\n")
+        self.write("daemon/flow/kafka_source.c", "#include <librdkafka/rdkafka.h>\nrd_kafka_t *handle;\n")
+        self.write("daemon/util/log.c", "#include <systemd/sd-journal.h>\n")
+        self.write("daemon/model/row.c", "#include <yaml.h>\n#include <thrift/c_glib/thrift.h>\n")
+        self.write("daemon/commands/run.c", "#include <microhttpd.h>\n#include <hbase_types.h>\n")
+        self.assert_finds("layers", "daemon/flow/writer.c:1", "daemon/flow/lanes.c:1: names 'rd_kafka_",
+                          "daemon/util/log.c:1", "daemon/model/row.c:1", "daemon/model/row.c:2",
+                          "daemon/commands/run.c:1", "daemon/commands/run.c:2", "7 findings")
+
+
+class Source(Project):
+    def test_good_text_is_clean(self):
+        self.write("daemon/util/log.h", GOOD_HEADER)
+        self.write("daemon/util/log.c", '/* No goto, GMutex or sleep() here. */\nconst char *s = "goto";\n')
+        self.write("tests/unit/test-log.c", "int sleeper;\nvoid asleep (void);\n")
+        self.assert_clean("source")
+
+    def test_forbidden_words(self):
+        self.write("daemon/util/a.c", "void f(void)\n{\n  goto end;\nend:;\n}\nGMutex m;\nint x = g_async_queue_length(0);\n")
+        self.write("tests/unit/test-a.c", "void g(void) { g_usleep(5); sleep(1); goto x; x:; }\n")
+        self.assert_finds("source", "daemon/util/a.c:3: 'goto'", "daemon/util/a.c:6: 'GMutex'", "daemon/util/a.c:7:",
+                          "test-a.c:1: 'g_usleep('", "test-a.c:1: 'sleep('", "test-a.c:1: 'goto'", "6 findings")
+
+    def test_blanks_tabs_and_ends(self):
+        self.write("daemon/util/a.c", "int a; \n\tint b;\nint c;\r\nint d;")
+        self.write("docs/a.md", "text \n")
+        self.assert_finds("source", "a.c:1: ends in a blank", "a.c:2: has a tab", "a.c:3: ends in a blank",
+                          "a.c:4: the last line", "docs/a.md:1:", "5 findings")
+
+    def test_long_lines_and_files(self):
+        self.write("daemon/util/a.c", "int a;\n" * 801)
+        self.write("daemon/util/b.c", "int " + "b" * 130 + ";\n")
+        self.assert_finds("source", "a.c:801: has 801 lines", "b.c:1: is 135 characters", "2 findings")
+
+    def test_unfinished_work(self):
+        self.write("daemon/util/a.c", "/* TO" "DO: the rest */\n")
+        self.assert_finds("source", "a.c:1: says that something is unfinished")
+
+    def test_headers_say_what_they_are_for(self):
+        self.write("daemon/util/a.h", "#pragma once\nint a;\n")
+        self.write("daemon/util/b.h", "/* For b. */\nint b;\n")
+        self.assert_finds("source", "a.h:1: a header begins", "b.h:1: a header has", "3 findings")
+
+    def test_python_that_is_none(self):
+        self.write("tests/stack/a.py", "def f(:\n")
+        self.assert_finds("source", "a.py:1: is not Python")
+
+
+SOURCE_WITH_METRICS = '''
+void f(void)
+{
+  a = tide_metrics_counter(metrics, "tidemark_rows_total", "Rows that "
+                           "readings made", NULL);
+  b = tide_metrics_gauge_milli(metrics, "tidemark_oldest_seconds", "Age of the oldest", label); /* "tidemark_not" */
+  n = tide_metrics_sum(metrics, "tidemark_elsewhere_total", NULL);
+}
+static const Row rows[] = {{"tidemark_ends_total", "Ends"}};
+'''
+TABLE = ("| metric | type | what it says |\n|---|---|---|\n"
+         "| `tidemark_ends_total` | counter | Ends |\n"
+         "| `tidemark_oldest_seconds` | gauge | Age of the oldest |\n"
+         "| `tidemark_rows_total` | counter | Rows that readings made |\n")
+
+
+def document(table):
+    return f"# Metrics\n<!-- metrics: begin -->\n{table}<!-- metrics: end -->\nafter\n"
+
+
+class MetricsDocs(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/flow/a.c", SOURCE_WITH_METRICS)
+
+    def test_the_table_agrees(self):
+        self.write("docs/metrics.md", document(TABLE))
+        self.assert_clean("metrics_docs")
+
+    def test_write_makes_it_agree_and_keeps_the_rest(self):
+        self.write("docs/metrics.md", document("old\n"))
+        self.assertEqual(self.check("metrics_docs", "--write")[0], 0)
+        self.assertEqual((self.root / "docs/metrics.md").read_text(encoding="utf-8"), document(TABLE))
+
+    def test_missing_stale_and_changed_rows(self):
+        changed = TABLE.replace("| `tidemark_ends_total` | counter | Ends |\n", "").replace("Age", "The age")
+        self.write("docs/metrics.md", document(changed + "| `tidemark_gone_total` | counter | Gone |\n"))
+        self.assert_finds("metrics_docs", "'tidemark_ends_total' is registered and not documented",
+                          "'tidemark_gone_total' is documented and not registered",
+                          "'tidemark_oldest_seconds' has another type or help", "3 findings")
+
+    def test_two_registrations_agree(self):
+        self.write("docs/metrics.md", document(TABLE))
+        self.write("daemon/flow/b.c", 'x = tide_metrics_counter(m, "tidemark_rows_total", "Rows", NULL);\n')
+        self.assert_finds("metrics_docs", "b.c:1: 'tidemark_rows_total' has another type or help than in daemon/flow/a.c:4")
+
+    def test_names_follow_the_convention(self):
+        self.write("docs/metrics.md", document(TABLE))
+        self.write("daemon/flow/b.c", 'x = tide_metrics_counter(m, "tidemark_calls", "Calls", NULL);\n'
+                                      'x = tide_metrics_gauge(m, "tidemark_left_total", "Left", NULL);\n'
+                                      'x = tide_metrics_gauge(m, "tidemark_age_ms", "Age.", NULL);\n'
+                                      'const char *name = "tidemark_unknown";\n')
+        self.assert_finds("metrics_docs", "'tidemark_calls': a counter's name", "'tidemark_left_total': a counter's name",
+                          "'tidemark_age_ms': base units", "'tidemark_age_ms': the help", "'tidemark_unknown': its type")
+
+
+if __name__ == "__main__":
+    unittest.main()
