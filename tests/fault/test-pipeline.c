@@ -624,6 +624,43 @@ test_lost_assignment_commits_nothing_and_is_read_again(PipelineFixture *fixture,
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+static gboolean
+names_the_trouble(const TidePipelineState *state, gpointer data)
+{
+  return state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
+         strstr(state->reason, "first row key 'host6#") != NULL && strstr(state->reason, "its disk is full") != NULL;
+}
+
+/* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
+ * gateway's words. It is never given up: when HBase is mended, the rows are written without anybody's doing. */
+static void
+test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
+                               .call = TIDE_CALL_PUT_MULTIPLE,
+                               .table = "METRIC",
+                               .row_prefix = TIDE_BYTES_LITERAL("host6"),
+                               .message = "region server is unhappy: its disk is full"};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  pipeline_fixture_produce(fixture, 0, "host6", BASE_MS, "stuck");
+  pipeline_fixture_produce(fixture, 0, "host1", BASE_MS, "free");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "METRIC", 1, pipeline_fixture_deadline_us()));
+  running_pipeline_wait(running, names_the_trouble, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  g_assert_true(state.healthy); /* a restart would not help */
+  g_assert_nonnull(strstr(state.reason, "region from 'host5'"));
+  tide_pipeline_state_clear(&state);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_ready(running);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* ---- Kafka ---- */
 
 static void
@@ -715,6 +752,7 @@ main(int argc, char **argv)
   ADD("memory/D22-stuck-hbase-pauses-at-the-budget-and-goes-on", test_stuck_hbase_pauses_at_the_budget_and_goes_on);
   ADD("memory/D9-hole-bounds-the-span-of-its-partition", test_hole_bounds_the_span_of_its_partition);
   ADD("tables/D19-region-that-splits-needs-nobody", test_region_that_splits_needs_nobody);
+  ADD("trouble/D9-lasting-trouble-is-named-and-ends-by-itself", test_lasting_trouble_is_named_and_ends_by_itself);
   ADD("stop/E2-stop-drains-and-loses-nothing", test_stop_drains_and_loses_nothing);
   ADD("stop/E2-stop-while-hbase-is-stuck-is-bounded-and-says-so",
       test_stop_while_hbase_is_stuck_is_bounded_and_says_so);
