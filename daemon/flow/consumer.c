@@ -402,6 +402,17 @@ commit(TideConsumer *consumer)
   tide_log(TIDE_LOG_WARNING, "cannot commit offsets: %s; the next owner repeats some writes, nothing is lost", problem);
 }
 
+/* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
+static void
+lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+{
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = partition_of(consumer, slots[i]);
+    partition->pause_reasons = 0;
+    apply_pause(consumer, partition);
+  }
+}
+
 static void
 on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
 {
@@ -410,12 +421,13 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
     tide_counter_inc(consumer->rebalances_lost);
     tide_log(TIDE_LOG_WARNING, "%zu partitions were lost: nothing is committed for them, their next owner reads again",
              n_slots);
-    return;
+  } else {
+    tide_counter_inc(consumer->rebalances_revoked);
+    drain_partitions(consumer, slots, n_slots, revoke_deadline_us(consumer));
+    store_marks(consumer);
+    commit(consumer);
   }
-  tide_counter_inc(consumer->rebalances_revoked);
-  drain_partitions(consumer, slots, n_slots, revoke_deadline_us(consumer));
-  store_marks(consumer);
-  commit(consumer);
+  lift_pauses(consumer, slots, n_slots);
 }
 
 static void

@@ -140,7 +140,7 @@ fill_in_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partiti
   for (int i = 0; i < partitions->cnt; i++) {
     rd_kafka_topic_partition_t *at = &partitions->elems[i];
     if (problem != RD_KAFKA_RESP_ERR_NO_ERROR || at->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      at->offset = RD_KAFKA_OFFSET_INVALID;
+      at->offset = RD_KAFKA_OFFSET_STORED; /* librdkafka asks again, until it is told */
       continue;
     }
     if (at->offset >= 0)

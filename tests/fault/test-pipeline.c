@@ -608,6 +608,23 @@ test_second_daemon_takes_its_share_and_gives_it_back(PipelineFixture *fixture, g
   g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
 }
 
+/* What was paused before a rebalance is fetched again after it: librdkafka must not remember the pause. */
+static void
+test_pause_does_not_outlive_the_assignment(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_metric(first, "tidemark_messages_held_total", 1);
+  RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_metric(first, "tidemark_kafka_rebalances_total", 2);
+  running_pipeline_wait_metric(second, "tidemark_kafka_rebalances_total", 1);
+  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
+  /* Whoever had it meanwhile, the first has it again, reads the bad message again, and holds again. */
+  running_pipeline_wait_metric(first, "tidemark_messages_held_total", 2);
+  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
+}
+
 static void
 test_lost_assignment_commits_nothing_and_is_read_again(PipelineFixture *fixture, gconstpointer data)
 {
@@ -757,6 +774,7 @@ main(int argc, char **argv)
   ADD("stop/E2-stop-while-hbase-is-stuck-is-bounded-and-says-so",
       test_stop_while_hbase_is_stuck_is_bounded_and_says_so);
   ADD("kafka/C7-second-daemon-takes-its-share-and-gives-it-back", test_second_daemon_takes_its_share_and_gives_it_back);
+  ADD("kafka/C7-pause-does-not-outlive-the-assignment", test_pause_does_not_outlive_the_assignment);
   ADD("kafka/C8-lost-assignment-commits-nothing-and-is-read-again",
       test_lost_assignment_commits_nothing_and_is_read_again);
   ADD("kafka/C1-brokers-down-at-the-start-are-waited-for", test_brokers_down_at_the_start_are_waited_for);
