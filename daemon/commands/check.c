@@ -220,12 +220,7 @@ tide_command_check(int argc, char **argv)
 {
   CheckOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
   const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.config_path,
-       .value_name = "FILE",
-       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      tide_config_option(&options.config_path),
       {.name = "offline",
        .kind = TIDE_OPTION_FLAG,
        .target = &options.offline,

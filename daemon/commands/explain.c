@@ -258,12 +258,7 @@ tide_command_explain(int argc, char **argv)
   g_autoptr(GPtrArray) headers = g_ptr_array_new();
   ExplainOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .headers = headers};
   const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.config_path,
-       .value_name = "FILE",
-       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      tide_config_option(&options.config_path),
       {.name = "offline",
        .kind = TIDE_OPTION_FLAG,
        .target = &options.offline,

@@ -1,5 +1,16 @@
 #include "commands/load_config.h"
 
+TideOption
+tide_config_option(const char **path)
+{
+  return (TideOption){.name = "config",
+                      .letter = 'c',
+                      .kind = TIDE_OPTION_TEXT,
+                      .target = path,
+                      .value_name = "FILE",
+                      .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"};
+}
+
 guint
 tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems)
 {

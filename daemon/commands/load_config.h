@@ -6,6 +6,9 @@
 
 G_BEGIN_DECLS
 
+/* The option -c, --config that every command has; @path holds the default until it is given. */
+TideOption tide_config_option(const char **path);
+
 /**
  * tide_command_load_config: the configuration at @path; its problems go to standard error, warnings too.
  * Returns: (transfer full) (nullable): NULL when it cannot be used; the command returns TIDE_EXIT_CONFIG then.

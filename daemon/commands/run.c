@@ -235,12 +235,7 @@ tide_command_run(int argc, char **argv)
   const char *config_path = TIDE_DEFAULT_CONFIG_PATH;
   gboolean until_end = FALSE;
   const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &config_path,
-       .value_name = "FILE",
-       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      tide_config_option(&config_path),
       {.name = "until-end",
        .kind = TIDE_OPTION_FLAG,
        .target = &until_end,

@@ -83,12 +83,7 @@ tide_command_scan(int argc, char **argv)
   g_autoptr(GPtrArray) columns = g_ptr_array_new();
   ScanOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .columns = columns};
   const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.config_path,
-       .value_name = "FILE",
-       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      tide_config_option(&options.config_path),
       {.name = "from",
        .kind = TIDE_OPTION_TEXT,
        .target = &options.from,

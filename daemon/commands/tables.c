@@ -273,12 +273,7 @@ tide_command_tables(int argc, char **argv)
 {
   TablesOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
   const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.config_path,
-       .value_name = "FILE",
-       .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"},
+      tide_config_option(&options.config_path),
       {.name = "dry-run",
        .kind = TIDE_OPTION_FLAG,
        .target = &options.dry_run,
