@@ -41,7 +41,6 @@ struct TideBatch {
   TideInbox *home;         /* borrowed: where it goes when acknowledged */
   gpointer open_lane;      /* borrowed: the consumer's own lane that sealed it */
   TideLane *lane;          /* ref */
-  const TideTable *table;  /* borrowed */
   TideBuffer wire;         /* encoded puts, one after the other */
   TideBuffer rows;         /* of TideBatchRow */
   TideBuffer sources;      /* of TideBatchSource */

@@ -27,7 +27,6 @@
 struct TideConsumer {
   /* set before start, then read-only */
   TideConsumerContext context;
-  guint32 index;
   TideThread *thread;
   TideCounter *pauses;
   TideCounter *rebalances_assigned;
@@ -215,7 +214,6 @@ handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now
   }
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped.n_rows,
                                            mapped.n_readings);
-  partition->next_offset = record->message.offset + 1;
   for (guint32 i = 0; i < mapped.n_rows; i++)
     tide_open_lanes_append(consumer->open_lanes, &mapped.rows[i], ref, now_us);
   heed_span(consumer, partition);
@@ -638,7 +636,6 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
 {
   TideConsumer *consumer = g_new0(TideConsumer, 1);
   consumer->context = *context;
-  consumer->index = index;
   consumer->partitions = g_ptr_array_new();
   tide_mutex_init(&consumer->lock);
   atomic_init(&consumer->last_round_us, tide_now_us());

@@ -43,7 +43,6 @@ struct TideLanes {
   guint32 n_in_flight_calls;
   guint64 in_flight_rows;
   guint64 waiting_rows;
-  guint64 waiting_bytes;
 };
 
 TideLanes *
@@ -196,7 +195,6 @@ push_back_locked(TideLane *lane, TideBatch *batch)
     lane->first = batch;
   lane->last = batch;
   lane->lanes->waiting_rows += batch->n_rows;
-  lane->lanes->waiting_bytes += batch->wire.len;
 }
 
 static void
@@ -207,7 +205,6 @@ push_front_locked(TideLane *lane, TideBatch *batch)
   if (lane->last == NULL)
     lane->last = batch;
   lane->lanes->waiting_rows += batch->n_rows;
-  lane->lanes->waiting_bytes += batch->wire.len;
 }
 
 static TideBatch *
@@ -219,7 +216,6 @@ pop_locked(TideLane *lane)
     lane->last = NULL;
   batch->next = NULL;
   lane->lanes->waiting_rows -= batch->n_rows;
-  lane->lanes->waiting_bytes -= batch->wire.len;
   return batch;
 }
 
@@ -513,12 +509,10 @@ tide_lanes_state(TideLanes *lanes)
   tide_mutex_lock(&lanes->lock);
   {
     state.waiting_rows = lanes->waiting_rows;
-    state.waiting_bytes = lanes->waiting_bytes;
     state.in_flight_rows = lanes->in_flight_rows;
     state.in_flight_calls = lanes->n_in_flight_calls;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const TideLane *lane = link->data;
-      state.lanes++;
       state.troubled_lanes += lane->failures > 0 ? 1 : 0;
       for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
         if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)

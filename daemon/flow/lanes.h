@@ -88,10 +88,8 @@ GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
 
 typedef struct TideLanesState {
   guint64 waiting_rows;
-  guint64 waiting_bytes;
   guint64 in_flight_rows;
   guint32 in_flight_calls;
-  guint32 lanes;          /* with batches waiting or in flight */
   guint32 troubled_lanes;
   gint64 oldest_us;       /* of all waiting and in flight; 0: none */
 } TideLanesState;

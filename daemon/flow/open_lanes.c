@@ -158,7 +158,6 @@ send_batches(TideOpenLanes *open_lanes, OpenLane *open, TideBatch *first)
   for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
     batch->home = open_lanes->context.inbox;
     batch->open_lane = open;
-    batch->table = open->table;
     batch->lane = tide_lane_ref(open->lane);
     g_ptr_array_add(open->on_the_way, batch);
     open_lanes->n_on_the_way++;

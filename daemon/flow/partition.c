@@ -14,7 +14,7 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   self->topic = g_strdup(topic);
   self->partition = partition;
   self->slot = slot;
-  self->stored_offset = self->next_offset = self->end_offset = -1;
+  self->stored_offset = self->end_offset = -1;
   tide_offsets_init(&self->offsets);
   self->labels = labels_of(topic, partition);
   self->messages_received =
@@ -69,7 +69,7 @@ tide_partition_assign(TidePartition *partition)
   partition->assigned = TRUE;
   partition->pause_reasons = 0;
   partition->is_paused = FALSE;
-  partition->stored_offset = partition->next_offset = partition->end_offset = -1;
+  partition->stored_offset = partition->end_offset = -1;
   partition->reached_end = FALSE;
   g_clear_pointer(&partition->held_text, g_free);
 }

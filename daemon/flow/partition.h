@@ -30,7 +30,6 @@ typedef struct TidePartition {
   guint pause_reasons;     /* TidePauseReason */
   gboolean is_paused;      /* what librdkafka was told */
   gint64 stored_offset;    /* last stored; -1: none */
-  gint64 next_offset;      /* one past the newest fetched; -1: none */
   gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
   char *held_text;         /* owned: why it is held */

@@ -37,7 +37,6 @@ submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
   TideBatch *batch = tide_batch_new();
   batch->home = &fixture->inbox;
   batch->lane = tide_lane_ref(lane);
-  batch->table = tide_lane_table(lane);
   batch->n_rows = n_rows;
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
