@@ -39,9 +39,8 @@ check_family(TideLoad *load, const char *path, const TideYamlNode *node, const c
 
 /* The fields of one entry while they are collected. */
 typedef struct FieldList {
-  GArray *fields;        /* (element-type TideNameId) */
-  GPtrArray *qualifiers; /* (element-type utf8) NULL: the field's own name */
-  GHashTable *seen;      /* borrowed: "family:qualifier" of the whole table */
+  GArray *items;    /* (element-type TideColumnItem) */
+  GHashTable *seen; /* borrowed: "family:qualifier" of the whole table */
 } FieldList;
 
 static char *
@@ -67,8 +66,8 @@ add_field(TideLoad *load, const TideYamlNode *node, const char *family, TideColu
                             shown);
   }
   g_hash_table_add(list->seen, g_steal_pointer(&column));
-  g_array_append_val(list->fields, draft->field);
-  g_ptr_array_add(list->qualifiers, g_steal_pointer(&draft->qualifier));
+  TideColumnItem item = {.field = draft->field, .qualifier = g_steal_pointer(&draft->qualifier), .encoding = -1};
+  g_array_append_val(list->items, item);
 }
 
 /* "NAME" or { field: NAME, as: QUALIFIER }. */
@@ -106,8 +105,7 @@ load_fields(TideLoad *load, const char *path, const TideYamlNode *from, TideColu
 {
   gboolean is_list = from->kind == TIDE_YAML_LIST;
   g_autofree char *from_path = g_strconcat(path, ".from", NULL);
-  FieldList list = {
-      .fields = g_array_new(FALSE, FALSE, sizeof(TideNameId)), .qualifiers = g_ptr_array_new(), .seen = seen};
+  FieldList list = {.items = g_array_new(FALSE, FALSE, sizeof(TideColumnItem)), .seen = seen};
 
   for (guint i = 0; i < (is_list ? from->values->len : 1); i++) {
     const TideYamlNode *item = is_list ? g_ptr_array_index(from->values, i) : from;
@@ -119,9 +117,8 @@ load_fields(TideLoad *load, const char *path, const TideYamlNode *from, TideColu
   }
   if (is_list && from->values->len == 0)
     tide_problems_add_error(load->problems, from->place, "'%s' names no field: leave the entry out", from_path);
-  rule->n_fields = list.fields->len;
-  rule->fields = (TideNameId *)(gpointer)g_array_free(list.fields, FALSE);
-  rule->qualifiers = (char **)g_ptr_array_free(list.qualifiers, FALSE);
+  rule->n_items = list.items->len;
+  rule->items = (TideColumnItem *)(gpointer)g_array_free(list.items, FALSE);
 }
 
 static void

@@ -194,6 +194,7 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
     load_of(load, path, node, spec);
     return;
   case TIDE_KEY_TIME:
+  case TIDE_KEY_NAME:
     return;
   }
 }

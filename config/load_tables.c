@@ -279,6 +279,7 @@ new_table(const TideLoad *load, const TideYamlNode *key)
   table->index = load->config->tables->len;
   table->name = g_strdup(key->text);
   table->line = key->place.line;
+  table->index_of = TIDE_TABLE_NONE;
   table->rules = g_array_new(FALSE, FALSE, sizeof(TideColumnRule));
   table->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
   return table;

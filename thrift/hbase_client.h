@@ -49,6 +49,10 @@ void tide_hbase_client_cancel(TideHBaseClient *client);
 gboolean tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const TideBytes *parts, gsize n_parts,
                                         guint32 n_puts, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* One call mutateRow: @mutations as mutation_encoder.h writes them. Returns and errors as for put_multiple. */
+gboolean tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, TideBytes row, TideBytes mutations,
+                                      guint32 n_mutations, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* One cell of a result; the bytes are borrowed from the reply's buffer. */
 typedef struct TideResultCell {
   TideBytes family;

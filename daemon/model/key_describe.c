@@ -93,6 +93,9 @@ describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *tex
                            tide_key_hash_name(part->hash));
     describe_inputs(part, names, text);
     return;
+  case TIDE_KEY_NAME:
+    g_string_append(text, "name()");
+    return;
   }
 }
 

@@ -227,6 +227,8 @@ tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBu
     return append_hash(part, reading, out, ret_reject);
   case TIDE_KEY_SALT:
     return append_salt(part, reading, out, ret_reject);
+  case TIDE_KEY_NAME:
+    break; /* refused by the compiler */
   }
   return reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, "no such kind of part");
 }

@@ -55,6 +55,8 @@ is_given(const Plan *plan, const TideKeyPart *part)
   switch (part->kind) {
   case TIDE_KEY_LITERAL:
     return TRUE;
+  case TIDE_KEY_NAME:
+    return FALSE;
   case TIDE_KEY_FIELD: {
     const TideField *field = tide_reading_field(&plan->reading, part->field);
     return field != NULL && field->kind != TIDE_VALUE_NULL;
@@ -287,6 +289,7 @@ tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
       return splits;
     case TIDE_KEY_FIELD:
     case TIDE_KEY_TIME:
+    case TIDE_KEY_NAME:
       return splits;
     }
   }

@@ -183,6 +183,8 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
     return compile_hash(part, spec, error);
   case TIDE_KEY_SALT:
     return compile_salt(part, spec, error);
+  case TIDE_KEY_NAME:
+    return fault(error, "a field's name stands in qualifiers only, not in a key");
   }
   return fault(error, "a part of a key is of no known kind");
 }

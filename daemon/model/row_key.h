@@ -8,8 +8,10 @@
  * shorter than 16 bytes, only spread keys: they say nothing about identity. */
 #pragma once
 
+#include "model/condition.h"
 #include "model/reading.h"
 #include "model/reject.h"
+#include "model/time_cut.h"
 
 G_BEGIN_DECLS
 
@@ -19,7 +21,25 @@ typedef enum TideKeyPartKind {
   TIDE_KEY_TIME,
   TIDE_KEY_HASH,
   TIDE_KEY_SALT,
+  TIDE_KEY_NAME, /* the name of the field whose cell it is: in qualifiers only */
 } TideKeyPartKind;
+
+/* How a field's value stands in the key. All but TEXT are of fixed width, and sort as their values do. */
+typedef enum TideKeyForm {
+  TIDE_KEY_TEXT,
+  TIDE_KEY_INT8, /* big-endian, the sign bit flipped, so that negative ones sort first */
+  TIDE_KEY_INT16,
+  TIDE_KEY_INT32,
+  TIDE_KEY_INT64,
+  TIDE_KEY_UINT8, /* big-endian */
+  TIDE_KEY_UINT16,
+  TIDE_KEY_UINT32,
+  TIDE_KEY_UINT64,
+  TIDE_KEY_FLOAT32, /* IEEE 754 big-endian; the sign bit flipped, or, of negative ones, all bits. -0 is 0; no NaN */
+  TIDE_KEY_FLOAT64,
+} TideKeyForm;
+
+typedef enum TideTextCase { TIDE_CASE_AS_IS, TIDE_CASE_LOWER, TIDE_CASE_UPPER } TideTextCase; /* of ASCII letters */
 
 typedef enum TideKeyTimeUnit { TIDE_KEY_TIME_S, TIDE_KEY_TIME_MS, TIDE_KEY_TIME_US, TIDE_KEY_TIME_NS } TideKeyTimeUnit;
 
@@ -34,6 +54,13 @@ typedef enum TideKeyHash {
 
 /* What was declared: the configuration fills these, tide_row_key_compile() checks and copies them. */
 typedef struct TideKeyPartSpec TideKeyPartSpec;
+
+/* What stands for a field that is absent or null, when a condition holds. */
+typedef struct TideKeyDefault {
+  TideCondition when; /* borrowed */
+  TideBytes value;
+} TideKeyDefault;
+
 struct TideKeyPartSpec {
   TideKeyPartKind kind;
 
@@ -46,14 +73,39 @@ struct TideKeyPartSpec {
   gboolean pad_left;    /* FIELD with width: pad in front (numbers), else behind (names) */
   TideBytes default_value; /* FIELD: used when the field is absent or null; with has_default */
   gboolean has_default;
+  const TideKeyDefault *defaults; /* FIELD: tried in order, before default_value */
+  gsize n_defaults;
+  TideKeyForm form;       /* FIELD */
+  gboolean cut;           /* FIELD with width: a longer value is cut to it instead of rejected. Its first bytes are then all
+                           * that tells it from others */
+  TideTextCase text_case; /* FIELD, NAME: as text */
+  gboolean text_reversed; /* FIELD as text: its bytes, padding and all, are written backwards */
+  gboolean escape;        /* FIELD as text without width: bytes up to the delimiter's first one are escaped, so that any value
+                           * may stand there and the order stays that of the values */
+  gboolean has_range;     /* FIELD of integers, binary or padded with zeros in front: values outside are rejected; splits are
+                           * even over the range */
+  gint64 range_min;
+  gint64 range_max; /* inclusive */
+  gboolean strip_spaces; /* NAME, FIELD as text: spaces are left out */
 
   TideKeyTimeUnit unit;  /* TIME */
-  gboolean reversed;     /* TIME: Long.MAX - t: the newest sorts first */
+  gboolean reversed;     /* TIME without pattern: Long.MAX - t: the newest sorts first */
+  const char *pattern;   /* TIME: printed by this pattern (time_print.h) instead of counted in unit; NULL: counted */
+  GTimeZone *zone;       /* TIME with pattern, cut or since: borrowed; NULL: UTC */
+  const char *zone_name; /* as declared, for descriptions; NULL: UTC */
+  TideTimeCut cut_to;    /* TIME: the time is cut to this first */
+  TideTimeCut since;     /* TIME without pattern: counted from the start of this instead of from 1970; width and binary size
+                          * are as small as its largest number needs (binary: 1, 2, 4 or 8 bytes) */
+  guint32 drop_digits;   /* TIME as decimal text: that many digits at the end are left out */
   gboolean binary;       /* TIME: 8 bytes big-endian instead of decimal text; HASH: raw bytes instead of hex */
 
   TideKeyHash hash;      /* HASH, SALT */
   guint32 hash_bytes;    /* HASH: how many of the digest's leading bytes; 0: all */
   guint32 modulo;        /* SALT: the number of salts, at least 2 */
+  gboolean by_number;    /* SALT: of is one part, whose value is an integer (a field) or counted (a time): salt = that number
+                          * modulo `modulo`, of a negative one the same as Euclid's; else by hash */
+  guint32 first;         /* SALT: the number of the first salt, 0 or 1 for most */
+  TideBytes alphabet;    /* SALT: its digits, ascending; empty: 0 to 9. `abc` with 3 salts: a, b, c */
   const TideKeyPartSpec *of; /* HASH, SALT: the parts hashed, joined: literals, fields and times, each as it would
                               * stand in a key, with a byte 0x00 between one and the next */
   gsize n_of;
@@ -92,6 +144,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRowKey, tide_row_key_free)
  */
 gboolean tide_row_key_append(const TideRowKey *key, const TideReading *reading, TideBuffer *out,
                              TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A list of parts that makes a text that need not identify anything: a qualifier, a cell's value, a table's name. The same
+ * parts and the same bytes as in a key, but nothing is asked about where parts end, and nothing about identity; a pattern
+ * may hold elements of variable width (time_print.h), and NAME is allowed where @with_name says so. Freed with
+ * tide_row_key_free(). */
+typedef TideRowKey TideKeyText;
+TideKeyText *tide_key_text_compile(const TideKeyPartSpec *specs, gsize n_specs, gboolean with_name, gsize *ret_bad_part,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Appends what @text makes of @reading; @field_name stands for NAME. As tide_row_key_append() else. */
+gboolean tide_key_text_append(const TideKeyText *text, const TideReading *reading, TideBytes field_name, TideBuffer *out,
+                              TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* TRUE when the text is the same for all readings of one name: literals and NAME only. */
+gboolean tide_key_text_is_constant(const TideKeyText *text);
+
+/* What a cell's value that @text made says: the value of its single part, a field or a time, read back. FALSE where it has
+ * several parts or is not of that form. For reading indexes. @ret_field: its text form, in @scratch; or a moment. */
+gboolean tide_key_text_read_time(const TideKeyText *text, TideBytes value, gint64 *ret_ns) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The parts, for explain: what each contributed. @ret_ends: room for n_parts offsets, counted from the key's first byte,
  * at which the parts end. */
@@ -140,9 +211,39 @@ int tide_row_key_time_order(const TideRowKey *key);
  * @row was not made by this key. */
 gboolean tide_row_key_read_time(const TideRowKey *key, TideBytes row, gint64 *ret_ns);
 
+/* One field as it is read back from a key. */
+typedef struct TideDecodedField {
+  TideNameId field;
+  TideBytes text; /* borrowed from the decoded key: its padding, case, escapes and byte form undone as far as can be */
+} TideDecodedField;
+
+/* A row key read back. Reused from row to row. */
+typedef struct TideDecodedKey {
+  TideDecodedField fields[TIDE_ROW_KEY_MAX_PARTS]; /* in the order of the key's parts, none twice */
+  gsize n_fields;
+  gboolean has_time;
+  gint64 from_ns; /* the event times that make this key: [from_ns, to_ns) */
+  gint64 to_ns;
+  TideBuffer texts;
+} TideDecodedKey;
+
+/**
+ * tide_row_key_decode: the fields and the time in @row: the inverse of tide_row_key_append() where there is one.
+ * For a row that the key made of a reading, making the key again of what is decoded gives the same bytes.
+ * Returns: FALSE when @row was not made by this key (a wrong length, digit, literal, an impossible date, ...).
+ * Threads: any. Allocates: only by growing @ret_decoded->texts.
+ */
+gboolean tide_row_key_decode(const TideRowKey *key, TideBytes row, TideDecodedKey *ret_decoded) G_GNUC_WARN_UNUSED_RESULT;
+void tide_decoded_key_clear(TideDecodedKey *decoded);
+
+/* What cannot be read back from a key, a sentence each: "'host' is only hashed: ...". Empty when all can.
+ * (transfer full) (element-type utf8) */
+GPtrArray *tide_row_key_lost(const TideRowKey *key, const TideFieldNames *names);
+
 /* Split points that spread the keys over @n_regions: for a leading salt at its values (at the most one region for each,
- * and one for each when @n_regions is 0), for a leading hash even over its space; none for all else, and for 1 region.
- * Literals in front are part of each point. (element-type TideBytes, owned: free with tide_splits_free) */
+ * and one for each when @n_regions is 0), for a leading hash even over its space, for an integer with a declared range even
+ * over that (reversed text: even over its digits); none for all else, and for 1 region. Literals in front are part of each
+ * point. (element-type TideBytes, owned: free with tide_splits_free) */
 GArray *tide_row_key_splits(const TideRowKey *key, guint32 n_regions);
 void tide_splits_free(GArray *splits);
 

@@ -4,11 +4,29 @@ static void
 clear_rule(gpointer data)
 {
   TideColumnRule *rule = data;
-  for (gsize i = 0; rule->qualifiers != NULL && i < rule->n_fields; i++)
-    g_free(rule->qualifiers[i]);
-  g_free(rule->qualifiers);
-  g_free(rule->fields);
+  for (gsize i = 0; i < rule->n_items; i++) {
+    g_free(rule->items[i].pattern);
+    g_free(rule->items[i].qualifier);
+    tide_row_key_free(rule->items[i].value);
+  }
+  g_free(rule->items);
+  g_free(rule->prefix);
+  tide_row_key_free(rule->qualifier);
   g_free(rule->family);
+}
+
+static void
+clear_condition(gpointer condition)
+{
+  tide_condition_clear(condition);
+}
+
+static void
+free_time(TideTimeSpec *time)
+{
+  if (time != NULL)
+    tide_time_spec_clear(time);
+  g_free(time);
 }
 
 static void
@@ -30,6 +48,13 @@ tide_table_free(TideTable *table)
     g_ptr_array_set_free_func(table->families, free_family);
     g_ptr_array_unref(table->families);
   }
+  if (table->conditions != NULL) {
+    g_array_set_clear_func(table->conditions, clear_condition);
+    g_array_unref(table->conditions);
+  }
+  free_time(table->time);
+  free_time(table->cell_time_spec);
+  tide_row_key_free(table->dated_name);
   tide_splits_free(table->splits);
   tide_row_key_free(table->key);
   g_free(table->name);

@@ -86,11 +86,11 @@ add_target(TideTableMapper *mapper, TideColumnSet *set, Target **first, const Ti
 static void
 add_named_targets(TideTableMapper *mapper, const TideColumnRule *rule)
 {
-  for (gsize i = 0; i < rule->n_fields; i++) {
-    const char *renamed = rule->qualifiers != NULL ? rule->qualifiers[i] : NULL;
-    TideBytes own_name = tide_field_names_text(mapper->names, rule->fields[i]);
-    TideBytes qualifier = renamed != NULL ? tide_bytes_of_string(renamed) : own_name;
-    Target **first = place_by_name(mapper, rule->fields[i]);
+  for (gsize i = 0; i < rule->n_items; i++) {
+    const TideColumnItem *item = &rule->items[i];
+    TideBytes own_name = tide_field_names_text(mapper->names, item->field);
+    TideBytes qualifier = item->qualifier != NULL ? tide_bytes_of_string(item->qualifier) : own_name;
+    Target **first = place_by_name(mapper, item->field);
     Target *target = add_target(mapper, mapper->kept, first, rule, qualifier);
     if (target != NULL)
       g_ptr_array_add(mapper->named, target);

@@ -140,13 +140,13 @@ test_columns_are_compiled_as_written(void)
 
   g_assert_cmpuint(table->rules->len, ==, 3);
   g_assert_cmpstr(rules[0].family, ==, "A");
-  g_assert_cmpuint(rules[0].n_fields, ==, 2);
+  g_assert_cmpuint(rules[0].n_items, ==, 2);
   g_assert_false(rules[0].all_remaining);
   g_assert_cmpint(rules[0].nulls, ==, TIDE_NULL_REJECT);
-  g_assert_cmpuint(rules[0].fields[1], ==, tide_field_names_find(config->names, TIDE_BYTES_LITERAL("y")));
-  g_assert_null(rules[0].qualifiers[0]);
-  g_assert_cmpstr(rules[0].qualifiers[1], ==, "Y");
-  g_assert_cmpuint(rules[1].n_fields, ==, 1);
+  g_assert_cmpuint(rules[0].items[1].field, ==, tide_field_names_find(config->names, TIDE_BYTES_LITERAL("y")));
+  g_assert_null(rules[0].items[0].qualifier);
+  g_assert_cmpstr(rules[0].items[1].qualifier, ==, "Y");
+  g_assert_cmpuint(rules[1].n_items, ==, 1);
   g_assert_cmpint(rules[1].nulls, ==, TIDE_NULL_EMPTY);
   g_assert_true(rules[2].all_remaining);
   g_assert_true(rules[2].with_key_fields);

@@ -67,11 +67,10 @@ add_remaining_rule(Fixture *fixture, const char *family)
 static TideColumnRule *
 add_named_rule(Fixture *fixture, const char *family, const char *field, const char *qualifier)
 {
-  TideColumnRule rule = {.family = g_strdup(family), .n_fields = 1};
-  rule.fields = g_new(TideNameId, 1);
-  rule.fields[0] = reading_fixture_id(&fixture->reading, field);
-  rule.qualifiers = g_new0(char *, 1);
-  rule.qualifiers[0] = g_strdup(qualifier);
+  TideColumnRule rule = {.family = g_strdup(family), .n_items = 1};
+  rule.items = g_new0(TideColumnItem, 1);
+  rule.items[0] = (TideColumnItem){
+      .field = reading_fixture_id(&fixture->reading, field), .qualifier = g_strdup(qualifier), .encoding = -1};
   g_array_append_val(fixture->table->rules, rule);
   return &g_array_index(fixture->table->rules, TideColumnRule, fixture->table->rules->len - 1);
 }
