@@ -1,9 +1,9 @@
 /* Prints moments by a pattern, and reads them back: yyyyMMdd, yyyyMMddHHmmssSSS, HHmm, ...
  *
- * Elements: yyyy MM dd HH mm ss, S to SSSSSSSSS (a fraction), each of fixed width; and, only where @variable is asked for (in
- * qualifiers), d and M and H without a zero in front. Letters meant as such stand in single quotes, a quote is written twice;
- * all other characters stand for themselves. As in time_pattern.c, but no element needs the larger ones beside it: HHmm is
- * a pattern. */
+ * Elements: yyyy MM dd HH mm ss, S to SSSSSSSSS (a fraction), each of fixed width; and, only where @variable is asked
+ * for (in qualifiers), d and M and H without a zero in front. Letters meant as such stand in single quotes, a quote is
+ * written twice; all other characters stand for themselves. As in time_pattern.c, but no element needs the larger ones
+ * beside it: HHmm is a pattern. */
 #pragma once
 
 #include "util/bytes.h"
@@ -12,17 +12,21 @@ G_BEGIN_DECLS
 
 typedef struct TideTimePrint TideTimePrint;
 
-/* Errors: TIDE_ERROR_CONFIG: an unknown letter, a number of letters that is none of the above, an element twice, no element. */
-TideTimePrint *tide_time_print_compile(const char *pattern, gboolean variable, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Errors: TIDE_ERROR_CONFIG: an unknown letter, a number of letters that is none of the above, an element twice, no
+ * element. */
+TideTimePrint *tide_time_print_compile(const char *pattern, gboolean variable,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_time_print_free(TideTimePrint *print);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTimePrint, tide_time_print_free)
 
 guint32 tide_time_print_width_bytes(const TideTimePrint *print); /* 0: varies */
-/* Whether texts sort as their times do: from the year (or whatever is first) down without a gap that a larger element leaves,
- * e.g. yyyyMMddHH; not ddMMyyyy, not HHmm. */
+/* Whether texts sort as their times do: from the year (or whatever is first) down without a gap that a larger element
+ * leaves, e.g. yyyyMMddHH; not ddMMyyyy, not HHmm. */
 gboolean tide_time_print_sorts(const TideTimePrint *print);
-gboolean tide_time_print_has_date(const TideTimePrint *print);  /* year, month and day, or year and month, or year: it names a time */
-gboolean tide_time_print_has_clock(const TideTimePrint *print); /* names hours or less: ambiguous where clocks go back */
+gboolean tide_time_print_has_date(
+    const TideTimePrint *print); /* year, month and day, or year and month, or year: it names a time */
+gboolean
+tide_time_print_has_clock(const TideTimePrint *print); /* names hours or less: ambiguous where clocks go back */
 /* What one step of its smallest element is: a year is the longest year. */
 gint64 tide_time_print_resolution_ns(const TideTimePrint *print);
 
@@ -36,13 +40,14 @@ typedef struct TideTimeElements {
 } TideTimeElements;
 #define TIDE_TIME_ELEMENTS_NONE ((TideTimeElements){-1, -1, -1, -1, -1, -1, -1, 0})
 
-/* Reads @text, which must be a text of the pattern (fixed width only) with values in their ranges. Elements that @elements has
- * already from another text must be equal. */
-gboolean tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElements *elements) G_GNUC_WARN_UNUSED_RESULT;
+/* Reads @text, which must be a text of the pattern (fixed width only) with values in their ranges. Elements that
+ * @elements has already from another text must be equal. */
+gboolean tide_time_print_read(const TideTimePrint *print, TideBytes text,
+                              TideTimeElements *elements) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. Year must be named,
- * and every element larger than a named one. FALSE for a date that does not exist, or a local time that never happens. Of one
- * that happens twice: from the first's start to the second's end. */
+/* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. Year must
+ * be named, and every element larger than a named one. FALSE for a date that does not exist, or a local time that never
+ * happens. Of one that happens twice: from the first's start to the second's end. */
 gboolean tide_time_elements_interval(const TideTimeElements *elements, GTimeZone *zone, gint64 *ret_from_ns,
                                      gint64 *ret_to_ns) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,0 +1,72 @@
+#include "model/glob.h"
+
+/* How many bytes the character at @at has. Bytes that are no UTF-8 count as one character each. */
+static gsize
+character_len(TideBytes text, gsize at)
+{
+  guint8 lead = text.data[at];
+  gsize declared = lead >= 0xF8 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  gsize len = 1;
+  while (len < declared && at + len < text.len && (text.data[at + len] & 0xC0) == 0x80)
+    len++;
+  return len;
+}
+
+/* One element of the pattern, but for a star, against the text at @at: how many bytes of the pattern it has, and of the
+ * text it takes. */
+static gboolean
+match_element(TideBytes pattern, gsize p, TideBytes text, gsize at, gsize *ret_pattern_len, gsize *ret_text_len)
+{
+  if (p >= pattern.len || at >= text.len)
+    return FALSE;
+  *ret_pattern_len = 1;
+  *ret_text_len = 1;
+  if (pattern.data[p] == '?') {
+    *ret_text_len = character_len(text, at);
+    return TRUE;
+  }
+  if (pattern.data[p] == '\\' && p + 1 < pattern.len) {
+    *ret_pattern_len = 2;
+    p++;
+  }
+  return pattern.data[p] == text.data[at];
+}
+
+/* Only the last star can need another try: what those before it took is the shortest that fits, and leaves the most to
+ * the rest. A star takes whole characters, so that no `?` behind it meets half of one. */
+gboolean
+tide_glob_matches(TideBytes pattern, TideBytes text)
+{
+  gsize p = 0, at = 0, behind_star = 0, star_end = 0; /* the last star takes the text up to star_end */
+  gboolean has_star = FALSE;
+  while (p < pattern.len || at < text.len) {
+    gsize pattern_len, text_len;
+    if (p < pattern.len && pattern.data[p] == '*') {
+      has_star = TRUE;
+      behind_star = ++p;
+      star_end = at;
+    } else if (match_element(pattern, p, text, at, &pattern_len, &text_len)) {
+      p += pattern_len;
+      at += text_len;
+    } else if (has_star && star_end < text.len) {
+      star_end += character_len(text, star_end);
+      p = behind_star;
+      at = star_end;
+    } else {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+tide_glob_is_pattern(TideBytes text)
+{
+  for (gsize i = 0; i < text.len; i++) {
+    if (text.data[i] == '*' || text.data[i] == '?')
+      return TRUE;
+    if (text.data[i] == '\\')
+      i++;
+  }
+  return FALSE;
+}
