@@ -51,6 +51,30 @@ struct TPut {
   5: optional map<Bytes, Bytes> attributes, // "_ttl": 8 bytes big-endian, milliseconds
 }
 
+enum TDeleteType {
+  DELETE_COLUMN = 0,
+  DELETE_COLUMNS = 1,
+  DELETE_FAMILY = 2, // all columns of the family, up to the timestamp
+  DELETE_FAMILY_VERSION = 3,
+}
+
+struct TDelete {
+  1: required Bytes row,
+  2: optional list<TColumn> columns,
+  3: optional i64 timestamp,
+  4: optional TDeleteType deleteType = 1, // of every entry of columns
+}
+
+union TMutation {
+  1: TPut put,
+  2: TDelete deleteSingle,
+}
+
+struct TRowMutations { // applied as one
+  1: required Bytes row, // the same as in each mutation
+  2: required list<TMutation> mutations,
+}
+
 struct TScan {
   1: optional Bytes startRow, // inclusive
   2: optional Bytes stopRow,  // exclusive
@@ -158,6 +182,7 @@ service THBaseService {
   bool exists(1: required Bytes table, 2: required TGet tget) throws (1: TIOError io),
   TResult get(1: required Bytes table, 2: required TGet tget) throws (1: TIOError io),
   void putMultiple(1: required Bytes table, 2: required list<TPut> tputs) throws (1: TIOError io),
+  void mutateRow(1: required Bytes table, 2: required TRowMutations trowMutations) throws (1: TIOError io),
 
   i32 openScanner(1: required Bytes table, 2: required TScan tscan) throws (1: TIOError io),
   list<TResult> getScannerRows(1: required i32 scannerId, 2: i32 numRows = 1)

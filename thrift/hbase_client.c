@@ -4,6 +4,7 @@
 
 #include "thrift/client_call.h"
 #include "thrift/generated_types.h"
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -220,7 +221,29 @@ tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **fail
   return FALSE;
 }
 
-/* ---- putMultiple ---- */
+/* ---- writing ---- */
+
+/* Sends the request's first @head_len bytes, @parts, and the rest of the request; the reply is void. */
+static gboolean
+call_around_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, gsize head_len,
+                  const TideBytes *parts, gsize n_parts, gint64 deadline_us, GError **error)
+{
+  const TideBuffer *request = &client->request;
+  TideBytes head = tide_bytes(request->data, head_len);
+  TideBytes tail = tide_bytes(request->data + head_len, request->len - head_len);
+  g_array_set_size(client->parts, 0);
+  g_array_append_val(client->parts, head);
+  if (n_parts > 0)
+    g_array_append_vals(client->parts, parts, (guint)n_parts);
+  g_array_append_val(client->parts, tail);
+
+  TideReply reply;
+  const TideBytes *all_parts = (const TideBytes *)(gpointer)client->parts->data;
+  if (!tide_client_call(client, method, sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+}
 
 gboolean
 tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const TideBytes *parts, gsize n_parts,
@@ -233,19 +256,19 @@ tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const T
   tide_put_multiple_head_append(protocol, request, sequence_id, table, n_puts);
   gsize head_len = request->len;
   tide_put_multiple_tail_append(protocol, request);
+  return call_around_parts(client, "putMultiple", sequence_id, head_len, parts, n_parts, deadline_us, error);
+}
 
-  TideBytes head = tide_bytes(request->data, head_len);
-  TideBytes tail = tide_bytes(request->data + head_len, request->len - head_len);
-  g_array_set_size(client->parts, 0);
-  g_array_append_val(client->parts, head);
-  if (n_parts > 0)
-    g_array_append_vals(client->parts, parts, (guint)n_parts);
-  g_array_append_val(client->parts, tail);
-
-  TideReply reply;
-  const TideBytes *all_parts = (const TideBytes *)(gpointer)client->parts->data;
-  if (!tide_client_call(client, "putMultiple", sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+gboolean
+tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, TideBytes row, TideBytes mutations,
+                             guint32 n_mutations, gint64 deadline_us, GError **error)
+{
+  TideWireProtocol protocol = client->mode.protocol;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  TideBuffer *request = &client->request;
+  tide_buffer_reset(request);
+  tide_mutate_row_head_append(protocol, request, sequence_id, table, row, n_mutations);
+  gsize head_len = request->len;
+  tide_mutate_row_tail_append(protocol, request);
+  return call_around_parts(client, "mutateRow", sequence_id, head_len, &mutations, 1, deadline_us, error);
 }

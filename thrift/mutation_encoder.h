@@ -8,13 +8,21 @@
 
 G_BEGIN_DECLS
 
-/* A TMutation that puts: head, then @n_cells cells as put_encoder.h writes them, then tail with the put's `_ttl` or 0. */
+/* A TMutation that puts: head, then @n_cells cells as put_encoder.h writes them, then tail with the put's `_ttl` or 0.
+ */
 void tide_mutation_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells);
 void tide_mutation_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 ttl_ms);
 
-/* A TMutation that deletes everything in @families with a cell time of at most @to_ms: one marker for each family. */
+/* The bytes that head and tail take at the most, without the cells. */
+gsize tide_mutation_put_overhead_max(TideBytes row);
+
+/* A TMutation that deletes everything in @families with a cell time of at most @to_ms: one marker for each family.
+ * @to_ms: not negative, which HBase refuses. */
 void tide_mutation_delete_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, const TideBytes *families,
                                  gsize n_families, gint64 to_ms);
+
+/* The bytes that it writes at the most. */
+gsize tide_mutation_delete_size_max(TideBytes row, const TideBytes *families, gsize n_families);
 
 void tide_mutate_row_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                  TideBytes row, guint32 n_mutations);

@@ -37,8 +37,8 @@ typedef struct TideRow {
   gint64 delete_to_ms;  /* the row's families are deleted up to this cell time, inclusive, in the same mutation; 0: nothing is.
                          * With cells: latest: replace; without: a tombstone */
   TideBytes table_name; /* of the dated table it goes to; empty: the table's own name */
-  guint32 follows;      /* 1 + the place, among the message's rows, of the row that must be acknowledged before this one is sent;
-                         * 0: none */
+  guint32 follows;      /* 1 + the place, among the message's rows, of the row that must be acknowledged before this one
+                         * is sent; 0: none */
 } TideRow;
 
 G_END_DECLS
