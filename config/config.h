@@ -87,6 +87,7 @@ typedef struct TideConfig {
   TideLimitsConfig limits;
   TideServiceConfig service;
   GPtrArray *tables;          /* owned (element-type TideTable), in the order of the file */
+  GPtrArray *instances;       /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
   char *tables_yaml;          /* owned: the tables as they are declared, indented below "tables:" */
   TideFieldNames *names;      /* owned: the field names that the configuration uses */
 } TideConfig;
@@ -105,8 +106,17 @@ TideConfig *tide_config_load_text(const char *name, TideBytes text, GPtrArray **
 void tide_config_free(TideConfig *config); /* NULL and half-built ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideConfig, tide_config_free)
 
-/* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"). NULL: no such. */
+/* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"); or a name that a dated
+ * table makes: SENSOR_20170726 finds SENSOR_{yyyyMMdd}. NULL: no such. */
 const TideTable *tide_config_find_table(const TideConfig *config, const char *name);
+
+/**
+ * tide_table_of_name: the table in HBase called @name, for commands: as tide_config_find_table(), but for a name that a dated
+ *     table makes it is that one table (model/dated_table.h), with the template's index.
+ * Returns: borrowed from @config, which keeps instances until it is freed. The template itself, where @name is its own.
+ * Threads: one at a time, before or without a pipeline.
+ */
+const TideTable *tide_table_of_name(const TideConfig *config, const char *name);
 
 /* The options in force as YAML, defaults filled in, secrets masked. But for the secrets, it loads again to the same.
  * (transfer full) */

@@ -2,6 +2,7 @@
 
 #include "config/option_table.h"
 #include "config/secret.h"
+#include "model/dated_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ new_config(const char *name)
   config->path = g_strdup(name);
   config->names = tide_field_names_new();
   config->tables = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_free);
+  config->instances = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
   config->kafka.properties = g_array_new(FALSE, TRUE, sizeof(TideKafkaProperty));
   g_array_set_clear_func(config->kafka.properties, clear_property);
   tide_config_group_set_defaults(&tide_config_top, config);
@@ -43,6 +45,7 @@ tide_config_free(TideConfig *config)
   tide_time_spec_clear(&config->readings.time);
   g_free(config->service.http_listen); /* stored by an option's own function */
   g_clear_pointer(&config->kafka.properties, g_array_unref);
+  g_clear_pointer(&config->instances, g_ptr_array_unref);
   g_clear_pointer(&config->tables, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
   g_free(config->tables_yaml);
@@ -57,15 +60,51 @@ short_table_name(const char *name)
   return g_str_has_prefix(name, "default:") ? name + strlen("default:") : name;
 }
 
-const TideTable *
-tide_config_find_table(const TideConfig *config, const char *name)
+static const TideTable *
+find_by_name(const GPtrArray *tables, const char *name)
 {
-  for (guint i = 0; i < config->tables->len; i++) {
-    const TideTable *table = g_ptr_array_index(config->tables, i);
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
     if (strcmp(short_table_name(table->name), short_table_name(name)) == 0)
       return table;
   }
   return NULL;
+}
+
+static const TideTable *
+find_template(const TideConfig *config, const char *name)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
+    g_autofree char *with_namespace = g_strconcat("default:", short_table_name(name), NULL);
+    if (tide_dated_table_matches(table, short_table_name(name)) || tide_dated_table_matches(table, with_namespace))
+      return table;
+  }
+  return NULL;
+}
+
+const TideTable *
+tide_config_find_table(const TideConfig *config, const char *name)
+{
+  const TideTable *table = find_by_name(config->tables, name);
+  return table != NULL ? table : find_template(config, name);
+}
+
+const TideTable *
+tide_table_of_name(const TideConfig *config, const char *name)
+{
+  const TideTable *table = find_by_name(config->tables, name);
+  if (table == NULL)
+    table = find_by_name(config->instances, name);
+  if (table != NULL)
+    return table;
+  const TideTable *declared = find_template(config, name);
+  if (declared == NULL)
+    return NULL;
+  TideTable *instance = tide_dated_table_new(declared, tide_bytes_of_string(short_table_name(name)), declared->index);
+  g_ptr_array_add(config->instances, instance);
+  return instance;
 }
 
 TidePlace

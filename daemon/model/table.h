@@ -85,6 +85,7 @@ typedef struct TideTable {
                         * acknowledged; TIDE_TABLE_NONE: no index */
   TideKeyText *dated_name; /* owned: `name` holds a pattern, SENSOR_{yyyyMMdd}: this makes the names of the tables, which are
                             * created on first need; NULL: `name` is the table's */
+  const struct TideTable *declared; /* borrowed: of an instance of a dated table, its template; NULL: it is declared itself */
   GArray *rules;       /* owned (element-type TideColumnRule) */
   gint64 ttl_ms;       /* 0: none; per row `_ttl` */
   guint32 lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
