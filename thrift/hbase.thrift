@@ -181,6 +181,7 @@ enum TThriftServerType {
 service THBaseService {
   bool exists(1: required Bytes table, 2: required TGet tget) throws (1: TIOError io),
   TResult get(1: required Bytes table, 2: required TGet tget) throws (1: TIOError io),
+  list<TResult> getMultiple(1: required Bytes table, 2: required list<TGet> tgets) throws (1: TIOError io),
   void putMultiple(1: required Bytes table, 2: required list<TPut> tputs) throws (1: TIOError io),
   void mutateRow(1: required Bytes table, 2: required TRowMutations trowMutations) throws (1: TIOError io),
 

@@ -51,7 +51,8 @@ gboolean tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table
 
 /* One call mutateRow: @mutations as mutation_encoder.h writes them. Returns and errors as for put_multiple. */
 gboolean tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, TideBytes row, TideBytes mutations,
-                                      guint32 n_mutations, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                      guint32 n_mutations, gint64 deadline_us,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* One cell of a result; the bytes are borrowed from the reply's buffer. */
 typedef struct TideResultCell {
@@ -71,11 +72,19 @@ typedef struct TideResultRow {
 /* Return FALSE to stop early. It must not call the same client: that would overwrite the reply it reads. */
 typedef gboolean (*TideRowFunc)(const TideResultRow *row, gpointer data);
 
+/* A column that is asked for. */
+typedef struct TideColumnName {
+  TideBytes family;
+  TideBytes qualifier;   /* may be empty: a column's name too */
+  gboolean whole_family; /* every column of the family; without qualifier */
+} TideColumnName;
+
 typedef struct TideScanRequest {
-  TideBytes start_row; /* inclusive; empty: from the table's start (or end, when reversed) */
-  TideBytes stop_row;  /* exclusive; empty: to the end */
-  TideBytes family;    /* empty: all families */
-  gint64 min_time_ms;  /* with max_time_ms: cell time range [min, max); both 0: none */
+  TideBytes start_row;           /* inclusive; empty: from the table's start (or end, when reversed) */
+  TideBytes stop_row;            /* exclusive; empty: to the end */
+  const TideColumnName *columns; /* borrowed; none: all. A row without any of them is left out */
+  gsize n_columns;
+  gint64 min_time_ms; /* with max_time_ms: cell time range [min, max); both 0: none */
   gint64 max_time_ms;
   gint64 limit_rows;    /* 0: none */
   guint32 caching_rows; /* rows asked for in one call; 0: 500 */
@@ -96,6 +105,23 @@ gboolean tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const 
 gboolean tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us,
                                TideRowFunc func, gpointer data, gboolean *ret_found,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Rows by their keys; all else as in TideScanRequest. */
+typedef struct TideGetRequest {
+  const TideBytes *rows; /* borrowed */
+  gsize n_rows;
+  const TideColumnName *columns;
+  gsize n_columns;
+  gint64 min_time_ms;
+  gint64 max_time_ms;
+  gint32 max_versions; /* 0: 1 */
+} TideGetRequest;
+
+/* The rows that exist, in the order of @request, in one call: their cells, newest first where several versions are
+ * asked for. */
+gboolean tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const TideGetRequest *request,
+                                        gint64 deadline_us, TideRowFunc func, gpointer data,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct TideRegion {
   TideBytes start_key; /* owned; empty for the first region */

@@ -26,6 +26,25 @@ tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, g
   return TRUE;
 }
 
+gboolean
+tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const TideGetRequest *request,
+                               gint64 deadline_us, TideRowFunc func, gpointer data, GError **error)
+{
+  TideGetRequest sent = *request;
+  if (sent.max_versions <= 0)
+    sent.max_versions = DEFAULT_MAX_VERSIONS;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_get_multiple_request_append(client->mode.protocol, &client->request, sequence_id, table, &sent);
+  TideReply reply;
+  if (!tide_client_call_request(client, "getMultiple", sequence_id, deadline_us, &reply, error))
+    return FALSE;
+  TideRowSink sink = {.cells = client->cells, .func = func, .data = data};
+  guint32 n_results = 0; /* absent rows are results too, without cells */
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_rows(&reply, &sink, &n_results, &failure), &failure, error);
+}
+
 GPtrArray *
 tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us, GError **error)
 {

@@ -100,20 +100,25 @@ begin_struct(StructWriter *to, guint8 id)
   return (StructWriter){.protocol = to->protocol, .out = to->out};
 }
 
-/* A list of one struct as field @id. */
-static StructWriter
-begin_list_of_one_struct(StructWriter *to, guint8 id)
+/* A list of @count structs as field @id: each is begin_element() to end_struct(). */
+static void
+begin_struct_list(StructWriter *to, guint8 id, gsize count)
 {
   guint8 *at = tide_buffer_reserve(to->out, TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX);
   at = write_field_head(to, at, TIDE_WIRE_LIST, id);
   if (to->protocol == TIDE_WIRE_BINARY) {
     *at++ = TIDE_WIRE_STRUCT;
-    at = tide_write_be32(at, 1);
+    at = tide_write_be32(at, (guint32)count);
   } else {
-    at = tide_write_list_compact(at, TIDE_COMPACT_STRUCT, 1);
+    at = tide_write_list_compact(at, TIDE_COMPACT_STRUCT, (guint32)count);
   }
   advance(to, at);
-  return (StructWriter){.protocol = to->protocol, .out = to->out};
+}
+
+static StructWriter
+begin_element(const StructWriter *list)
+{
+  return (StructWriter){.protocol = list->protocol, .out = list->out};
 }
 
 static void
@@ -143,6 +148,51 @@ tide_get_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 seque
   end_struct(&call);
 }
 
+/* list<TColumn> */
+static void
+write_columns(StructWriter *to, guint8 id, const TideColumnName *columns, gsize n_columns)
+{
+  if (n_columns == 0)
+    return;
+  begin_struct_list(to, id, n_columns);
+  for (gsize i = 0; i < n_columns; i++) {
+    StructWriter column = begin_element(to);
+    write_string(&column, 1, columns[i].family);
+    if (!columns[i].whole_family)
+      write_string(&column, 2, columns[i].qualifier);
+    end_struct(&column);
+  }
+}
+
+static void
+write_time_range(StructWriter *to, guint8 id, gint64 min_time_ms, gint64 max_time_ms)
+{
+  if (min_time_ms == 0 && max_time_ms == 0)
+    return;
+  StructWriter range = begin_struct(to, id);
+  write_i64(&range, 1, min_time_ms);
+  write_i64(&range, 2, max_time_ms);
+  end_struct(&range);
+}
+
+void
+tide_get_multiple_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
+                                 const TideGetRequest *request)
+{
+  StructWriter call = begin_call(protocol, out, "getMultiple", sequence_id);
+  write_string(&call, 1, table);
+  begin_struct_list(&call, 2, request->n_rows);
+  for (gsize i = 0; i < request->n_rows; i++) {
+    StructWriter get = begin_element(&call);
+    write_string(&get, 1, request->rows[i]);
+    write_columns(&get, 2, request->columns, request->n_columns);
+    write_time_range(&get, 4, request->min_time_ms, request->max_time_ms);
+    write_i32(&get, 5, request->max_versions);
+    end_struct(&get);
+  }
+  end_struct(&call);
+}
+
 static void
 write_scan(StructWriter *call, guint8 id, const TideScanRequest *request)
 {
@@ -151,19 +201,10 @@ write_scan(StructWriter *call, guint8 id, const TideScanRequest *request)
     write_string(&scan, 1, request->start_row);
   if (request->stop_row.len > 0)
     write_string(&scan, 2, request->stop_row);
-  if (request->family.len > 0) {
-    StructWriter column = begin_list_of_one_struct(&scan, 3);
-    write_string(&column, 1, request->family);
-    end_struct(&column);
-  }
+  write_columns(&scan, 3, request->columns, request->n_columns);
   write_i32(&scan, 4, (gint32)request->caching_rows);
   write_i32(&scan, 5, request->max_versions);
-  if (request->min_time_ms != 0 || request->max_time_ms != 0) {
-    StructWriter range = begin_struct(&scan, 6);
-    write_i64(&range, 1, request->min_time_ms);
-    write_i64(&range, 2, request->max_time_ms);
-    end_struct(&range);
-  }
+  write_time_range(&scan, 6, request->min_time_ms, request->max_time_ms);
   if (request->reversed)
     write_true(&scan, 11);
   if (request->limit_rows > 0 && request->limit_rows <= G_MAXINT32)

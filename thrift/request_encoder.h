@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 
 void tide_get_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                              TideBytes row);
+/* @request: max_versions as it is to be sent, not 0. */
+void tide_get_multiple_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
+                                      const TideGetRequest *request);
 /* @request: caching_rows and max_versions as they are to be sent, not 0. */
 void tide_open_scanner_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                       const TideScanRequest *request);

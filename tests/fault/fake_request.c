@@ -249,6 +249,20 @@ read_get(TideFakeRequest *request, TideFakeReader *reader)
   g_array_append_val(request->row_keys, row.row);
 }
 
+/* list<TGet>: columns, times and versions of the first hold for all, as the project's own client sends them. */
+static void
+read_gets(TideFakeRequest *request, TideFakeReader *reader)
+{
+  guint32 n = read_struct_list(reader);
+  guint n_columns = 0;
+  for (guint32 i = 0; i < n && !reader->failed; i++) {
+    read_get(request, reader);
+    if (i == 0)
+      n_columns = request->columns->len;
+  }
+  g_array_set_size(request->columns, n_columns);
+}
+
 /* TScan */
 static void
 read_scan(TideFakeRequest *request, TideFakeReader *reader)
@@ -403,6 +417,8 @@ read_table_call_argument(TideFakeRequest *request, TideFakeReader *reader, const
     request->table = fake_reader_string(reader);
   else if ((request->call == TIDE_CALL_GET || request->call == TIDE_CALL_EXISTS) && is(field, 2, TIDE_FAKE_STRUCT))
     read_get(request, reader);
+  else if (request->call == TIDE_CALL_GET_MULTIPLE && is(field, 2, TIDE_FAKE_LIST))
+    read_gets(request, reader);
   else if (request->call == TIDE_CALL_PUT_MULTIPLE && is(field, 2, TIDE_FAKE_LIST))
     read_puts(request, reader);
   else if (request->call == TIDE_CALL_OPEN_SCANNER && is(field, 2, TIDE_FAKE_STRUCT))
@@ -436,6 +452,7 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
   switch (request->call) {
   case TIDE_CALL_EXISTS:
   case TIDE_CALL_GET:
+  case TIDE_CALL_GET_MULTIPLE:
   case TIDE_CALL_PUT_MULTIPLE:
   case TIDE_CALL_OPEN_SCANNER:
   case TIDE_CALL_GET_ALL_REGION_LOCATIONS:

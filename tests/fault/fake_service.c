@@ -136,19 +136,27 @@ ignore_row(const TideFakeRow *row, gpointer data)
 {
 }
 
+/* What reads exactly @row as @request wishes. @ret_after: owned by the caller, and used by the query. */
+static TideFakeQuery
+row_query(const TideFakeRequest *request, TideBytes row, guint8 **ret_after)
+{
+  /* The smallest key above the row: the row and a zero byte. */
+  *ret_after = g_malloc0(row.len + 1);
+  if (row.len > 0)
+    memcpy(*ret_after, row.data, row.len);
+  TideFakeQuery query = request->query;
+  query.start_row = row;
+  query.stop_row = tide_bytes(*ret_after, row.len + 1);
+  return query;
+}
+
 static void
 answer_get(TideAnswer *answer)
 {
   const TideFakeRequest *request = answer->request;
   g_auto(TideFakeError) error = {0};
-  TideFakeQuery query = request->query;
-  TideBytes row = g_array_index(request->row_keys, TideBytes, 0);
-  /* The smallest key above the row: the row and a zero byte. */
-  g_autofree guint8 *after = g_malloc0(row.len + 1);
-  if (row.len > 0)
-    memcpy(after, row.data, row.len);
-  query.start_row = row;
-  query.stop_row = tide_bytes(after, row.len + 1);
+  g_autofree guint8 *after = NULL;
+  TideFakeQuery query = row_query(request, g_array_index(request->row_keys, TideBytes, 0), &after);
   gboolean wants_row = request->call == TIDE_CALL_GET;
   guint64 found = fake_hbase_scan(answer->service->hbase, request->table, &query,
                                   wants_row ? write_only_row : ignore_row, answer, &error);
@@ -219,6 +227,21 @@ typedef struct TideRowCopies {
   GPtrArray *cells; /* owned: the rows' cells */
 } TideRowCopies;
 
+static TideRowCopies
+row_copies_new(void)
+{
+  return (TideRowCopies){g_string_chunk_new(4096), g_array_new(FALSE, TRUE, sizeof(TideFakeRow)),
+                         g_ptr_array_new_with_free_func(g_free)};
+}
+
+static void
+row_copies_clear(TideRowCopies *copies)
+{
+  g_string_chunk_free(copies->bytes);
+  g_array_unref(copies->rows);
+  g_ptr_array_unref(copies->cells);
+}
+
 static TideBytes
 keep(TideRowCopies *copies, TideBytes bytes)
 {
@@ -256,6 +279,26 @@ reply_rows(TideAnswer *answer, const GArray *rows)
   fake_reply_end(answer);
 }
 
+/* A row that does not exist is a result without a row. */
+static void
+answer_get_multiple(TideAnswer *answer)
+{
+  const TideFakeRequest *request = answer->request;
+  g_auto(TideFakeError) error = {0};
+  TideRowCopies copies = row_copies_new();
+  for (guint i = 0; i < request->row_keys->len && error.kind == TIDE_FAKE_ERROR_NONE; i++) {
+    g_autofree guint8 *after = NULL;
+    TideFakeQuery query = row_query(request, g_array_index(request->row_keys, TideBytes, i), &after);
+    if (fake_hbase_scan(answer->service->hbase, request->table, &query, copy_row, &copies, &error) == 0)
+      g_array_set_size(copies.rows, copies.rows->len + 1); /* zeroed */
+  }
+  if (error.kind == TIDE_FAKE_ERROR_NONE)
+    reply_rows(answer, copies.rows);
+  else
+    fake_reply_error(answer, &error);
+  row_copies_clear(&copies);
+}
+
 /* Moves the scanner behind the rows that were handed out. */
 static void
 advance(TideFakeScanner *scanner, const GArray *rows)
@@ -280,8 +323,7 @@ answer_scanner_rows(TideAnswer *answer)
     return;
   }
   g_auto(TideFakeError) error = {0};
-  TideRowCopies copies = {g_string_chunk_new(4096), g_array_new(FALSE, FALSE, sizeof(TideFakeRow)),
-                          g_ptr_array_new_with_free_func(g_free)};
+  TideRowCopies copies = row_copies_new();
   TideFakeQuery query = scanner->query;
   query.limit_rows = MAX(request->n_rows, 0);
   if (scanner->rows_left >= 0)
@@ -294,9 +336,7 @@ answer_scanner_rows(TideAnswer *answer)
     fake_reply_error(answer, &error);
   advance(scanner, copies.rows);
   put_scanner_back(answer->service, request->scanner_id, scanner);
-  g_string_chunk_free(copies.bytes);
-  g_array_unref(copies.rows);
-  g_ptr_array_unref(copies.cells);
+  row_copies_clear(&copies);
 }
 
 /* One that is not open is no error. */
@@ -315,6 +355,9 @@ answer_rows(TideAnswer *answer)
   case TIDE_CALL_EXISTS:
   case TIDE_CALL_GET:
     answer_get(answer);
+    return TRUE;
+  case TIDE_CALL_GET_MULTIPLE:
+    answer_get_multiple(answer);
     return TRUE;
   case TIDE_CALL_PUT_MULTIPLE:
     answer_put(answer);

@@ -15,6 +15,7 @@ static const char *const call_names[TIDE_CALL_COUNT] = {
     [TIDE_CALL_GET_THRIFT_SERVER_TYPE] = "getThriftServerType",
     [TIDE_CALL_EXISTS] = "exists",
     [TIDE_CALL_GET] = "get",
+    [TIDE_CALL_GET_MULTIPLE] = "getMultiple",
     [TIDE_CALL_PUT_MULTIPLE] = "putMultiple",
     [TIDE_CALL_OPEN_SCANNER] = "openScanner",
     [TIDE_CALL_GET_SCANNER_ROWS] = "getScannerRows",

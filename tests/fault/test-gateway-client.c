@@ -173,9 +173,11 @@ test_reversed_and_limited_scans_agree(void)
       assert_ok(put_one(client, modes[m].protocol, row, "v", patience(), &error), &error);
     }
     g_autoptr(GString) seen = g_string_new(NULL);
+    const TideColumnName column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")};
     TideScanRequest request = {.start_row = TIDE_BYTES_LITERAL("e"),
                                .stop_row = TIDE_BYTES_LITERAL("a"),
-                               .family = TIDE_BYTES_LITERAL("M"),
+                               .columns = &column,
+                               .n_columns = 1,
                                .min_time_ms = 1000,
                                .max_time_ms = 1001,
                                .limit_rows = 3,
@@ -189,6 +191,35 @@ test_reversed_and_limited_scans_agree(void)
         tide_hbase_client_get(client, TABLE, TIDE_BYTES_LITERAL("g"), patience(), print_row, seen, &found, &error),
         &error);
     g_assert_false(found);
+  }
+}
+
+static void
+test_many_rows_come_in_one_call(void)
+{
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
+    g_autoptr(GError) error = NULL;
+    for (char letter = 'a'; letter <= 'f'; letter++) {
+      char row[] = {letter, '\0'};
+      assert_ok(put_one(client, modes[m].protocol, row, "v", patience(), &error), &error);
+    }
+    const TideBytes rows[] = {TIDE_BYTES_LITERAL("e"), TIDE_BYTES_LITERAL("absent"), TIDE_BYTES_LITERAL("b")};
+    const TideColumnName columns[] = {{.family = TIDE_BYTES_LITERAL("N"), .whole_family = TRUE},
+                                      {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")}};
+    TideGetRequest request = {.rows = rows, .n_rows = G_N_ELEMENTS(rows), .columns = columns, .n_columns = 2};
+    g_autoptr(GString) seen = g_string_new(NULL);
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
+
+    /* Outside of the time range, and a column that is not there. */
+    request.min_time_ms = 1;
+    request.max_time_ms = 1000;
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    request = (TideGetRequest){.rows = rows, .n_rows = 1, .columns = columns, .n_columns = 1};
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
   }
 }
 
@@ -391,6 +422,7 @@ main(int argc, char **argv)
 #define ADD(path, function) g_test_add_func("/gateway-client/" path, function)
   ADD("random-rows-arrive-and-come-back-the-same", test_random_rows_arrive_and_come_back_the_same);
   ADD("reversed-and-limited-scans-agree", test_reversed_and_limited_scans_agree);
+  ADD("many-rows-come-in-one-call", test_many_rows_come_in_one_call);
   ADD("a-table-comes-back-as-it-was-created", test_a_table_comes_back_as_it_was_created);
   ADD("regions-leave-out-parents-and-replicas", test_regions_leave_out_parents_and_replicas);
   ADD("each-fault-becomes-its-error-and-the-next-call-works",

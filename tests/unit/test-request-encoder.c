@@ -44,6 +44,74 @@ test_simple_calls(gconstpointer data)
   }
 }
 
+static void
+add_generated_columns(GPtrArray *list, const TideColumnName *columns, gsize n_columns)
+{
+  for (gsize i = 0; i < n_columns; i++) {
+    HbaseTColumn *column = g_object_new(HBASE_TYPE_T_COLUMN, NULL);
+    column->family = oracle_byte_array(columns[i].family);
+    if (!columns[i].whole_family) {
+      column->qualifier = oracle_byte_array(columns[i].qualifier);
+      column->__isset_qualifier = TRUE;
+    }
+    g_ptr_array_add(list, column);
+  }
+}
+
+/* A whole family, a column, one with an empty name, and so many that the compact list's head is longer. */
+static const TideColumnName some_columns[17] = {
+    {.family = {(const guint8 *)"M", 1}, .whole_family = TRUE},
+    {.family = {(const guint8 *)"N", 1}, .qualifier = {(const guint8 *)"CPU/\xff:\0", 7}},
+    {.family = {(const guint8 *)"N", 1}},
+};
+
+static GPtrArray *
+generated_gets(const TideGetRequest *request)
+{
+  GPtrArray *gets = g_ptr_array_new_with_free_func(g_object_unref);
+  for (gsize i = 0; i < request->n_rows; i++) {
+    HbaseTGet *get = g_object_new(HBASE_TYPE_T_GET, NULL);
+    get->row = oracle_byte_array(request->rows[i]);
+    add_generated_columns(get->columns, request->columns, request->n_columns);
+    get->__isset_columns = request->n_columns > 0;
+    get->__isset_timeRange = request->min_time_ms != 0 || request->max_time_ms != 0;
+    get->timeRange->minStamp = request->min_time_ms;
+    get->timeRange->maxStamp = request->max_time_ms;
+    get->maxVersions = request->max_versions;
+    get->__isset_maxVersions = TRUE;
+    g_ptr_array_add(gets, get);
+  }
+  return gets;
+}
+
+static void
+test_gets(gconstpointer data)
+{
+  TideWireProtocol protocol = (TideWireProtocol)GPOINTER_TO_UINT(data);
+  Oracle *oracle = oracle_get(protocol);
+  g_autoptr(GByteArray) table = oracle_byte_array(TIDE_BYTES_LITERAL("METRIC"));
+  TideBytes rows[20];
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+    rows[i] = i % 2 == 0 ? TIDE_BYTES_LITERAL("server1\0#1") : TIDE_BYTES_LITERAL("b");
+  for (guint set = 0; set < 8; set++) {
+    TideGetRequest request = {
+        .rows = rows,
+        .n_rows = (set & 1) != 0 ? G_N_ELEMENTS(rows) : 1,
+        .columns = some_columns,
+        .n_columns = (set & 2) != 0 ? 3 : 0,
+        .min_time_ms = 0,
+        .max_time_ms = (set & 4) != 0 ? 1426535612045 : 0,
+        .max_versions = 1 + (gint32)set,
+    };
+    g_autoptr(GPtrArray) gets = generated_gets(&request);
+    oracle_reset(oracle);
+    g_assert_true(hbase_t_h_base_service_client_send_get_multiple(oracle->service, table, gets, NULL));
+    g_auto(TideBuffer) encoded = {0};
+    tide_get_multiple_request_append(protocol, &encoded, 0, TIDE_BYTES_LITERAL("METRIC"), &request);
+    compare(oracle, &encoded);
+  }
+}
+
 static HbaseTScan *
 generated_scan(const TideScanRequest *request)
 {
@@ -56,12 +124,8 @@ generated_scan(const TideScanRequest *request)
     scan->stopRow = oracle_byte_array(request->stop_row);
     scan->__isset_stopRow = TRUE;
   }
-  if (request->family.len > 0) {
-    HbaseTColumn *column = g_object_new(HBASE_TYPE_T_COLUMN, NULL);
-    column->family = oracle_byte_array(request->family);
-    g_ptr_array_add(scan->columns, column);
-    scan->__isset_columns = TRUE;
-  }
+  add_generated_columns(scan->columns, request->columns, request->n_columns);
+  scan->__isset_columns = request->n_columns > 0;
   scan->caching = (gint32)request->caching_rows;
   scan->__isset_caching = TRUE;
   scan->maxVersions = request->max_versions;
@@ -89,7 +153,10 @@ test_scans(gconstpointer data)
     TideScanRequest request = {
         .start_row = (set & 1) != 0 ? TIDE_BYTES_LITERAL("a\xff\0") : TIDE_BYTES_EMPTY,
         .stop_row = (set & 2) != 0 ? TIDE_BYTES_LITERAL("b") : TIDE_BYTES_EMPTY,
-        .family = (set & 4) != 0 ? TIDE_BYTES_LITERAL("M") : TIDE_BYTES_EMPTY,
+        .columns = some_columns,
+        .n_columns = (set & 4) == 0   ? 0
+                     : (set & 8) != 0 ? G_N_ELEMENTS(some_columns)
+                                      : 3,
         .min_time_ms = (set & 8) != 0 ? -5 : 0,
         .max_time_ms = (set & 8) != 0 ? 1426535612045 : 0,
         .reversed = (set & 16) != 0,
@@ -129,6 +196,8 @@ main(int argc, char **argv)
     g_autofree char *calls = g_strdup_printf("/request-encoder/%s/calls-equal-the-generated-code", name);
     g_autofree char *scans = g_strdup_printf("/request-encoder/%s/scans-equal-the-generated-code", name);
     g_test_add_data_func(calls, GUINT_TO_POINTER(protocol), test_simple_calls);
+    g_autofree char *gets = g_strdup_printf("/request-encoder/%s/gets-equal-the-generated-code", name);
+    g_test_add_data_func(gets, GUINT_TO_POINTER(protocol), test_gets);
     g_test_add_data_func(scans, GUINT_TO_POINTER(protocol), test_scans);
   }
   g_test_add_func("/request-encoder/limit-above-31-bits-is-left-to-the-client", test_limit_beyond_the_wire);
