@@ -3,7 +3,9 @@
  *
  * What it does as HBase does: the same row, column and timestamp written twice keeps the later value; a read
  * returns the greatest timestamps, up to the family's versions; cells past their `_ttl` are not read; rows
- * are in byte order. What it leaves out: deletes, filters, coprocessors, permissions.
+ * are in byte order. A delete of a family up to a time leaves a marker, which hides every put of a cell time up to its
+ * own, whichever came first, until a major compaction drops the marker and what it hides; a put that comes after that
+ * is seen again. What it leaves out: other deletes, filters, coprocessors, permissions.
  *
  * Threads: all functions may be called from any; one lock of its own, never held while waiting for anything
  * else. */
@@ -42,12 +44,21 @@ typedef struct TideFakeCell {
   gint64 timestamp_ms; /* in a put TIDE_FAKE_NO_TIMESTAMP where the client sent none */
 } TideFakeCell;
 
+/* Deletes what is in a family with a cell time up to, and at, to_ms. */
+typedef struct TideFakeDelete {
+  TideBytes family;
+  gint64 to_ms;
+} TideFakeDelete;
+
 /* A row as written or as read; all bytes are borrowed. */
 typedef struct TideFakeRow {
   TideBytes row;
   const TideFakeCell *cells;
   guint n_cells;
-  gint64 ttl_ms; /* of a put: its attribute `_ttl`; 0: none */
+  gint64 ttl_ms;                 /* of a put: its attribute `_ttl`; 0: none */
+  const TideFakeDelete *deletes; /* of a mutateRow */
+  guint n_deletes;
+  gboolean has_empty_put; /* a mutateRow had a put without cells */
 } TideFakeRow;
 
 /* Who writes, for the write log. */
@@ -138,6 +149,18 @@ typedef gboolean (*TideFakeRowFilter)(guint index, TideBytes row, gpointer data)
 gboolean fake_hbase_put(TideFakeHBase *hbase, const char *table, const TideFakeRow *rows, guint n_rows,
                         TideFakeOrigin origin, TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error);
 
+/**
+ * fake_hbase_mutate_row: the puts and deletes of one row as one, or nothing of them.
+ * @filter: (nullable): leaves the row out
+ * Returns: FALSE with @error when it failed.
+ */
+gboolean fake_hbase_mutate_row(TideFakeHBase *hbase, const char *table, const TideFakeRow *row, TideFakeOrigin origin,
+                               TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error);
+
+/* What HBase does once a week or when told: markers go, and what they hide. Those stay whose own time is not longer ago
+ * than the table's attribute hbase.hstore.time.to.purge.deletes says (milliseconds). */
+void fake_hbase_major_compact(TideFakeHBase *hbase, const char *table);
+
 /* The gateway brackets each put call by these, up to just before its reply: they keep the greatest number of
  * calls in flight, for each region and for each row. */
 typedef struct TideFakeFlight TideFakeFlight;
@@ -174,7 +197,7 @@ guint64 fake_hbase_scan(TideFakeHBase *hbase, const char *table, const TideFakeQ
 
 /* Asking, for assertions. */
 
-/* The newest value of a cell, NULL when there is none. Ownership: (transfer full). */
+/* The newest value of a cell that no marker hides, NULL when there is none. Ownership: (transfer full). */
 GBytes *fake_hbase_value(TideFakeHBase *hbase, const char *table, const char *row, const char *family,
                          const char *qualifier, gint64 *ret_timestamp_ms);
 guint64 fake_hbase_row_count(TideFakeHBase *hbase, const char *table);  /* rows ever written and not dropped */
@@ -196,7 +219,7 @@ gboolean fake_hbase_wait_value(TideFakeHBase *hbase, const char *table, const ch
 guint fake_hbase_max_flights_of_a_region(TideFakeHBase *hbase, const char *table);
 guint fake_hbase_max_flights_of_a_row(TideFakeHBase *hbase, const char *table);
 
-/* One cell as it was written, in the order of arrival. */
+/* One cell as it was written, or one family's delete, in the order of arrival. */
 typedef struct TideFakeWrite {
   TideFakeOrigin origin;
   char *table; /* owned, as are the bytes */
@@ -205,8 +228,12 @@ typedef struct TideFakeWrite {
   TideBytes qualifier;
   TideBytes value;
   gint64 timestamp_ms;
-  gint64 applied_us; /* monotonic */
+  gint64 applied_us;  /* monotonic */
+  gboolean is_delete; /* of all of the family up to timestamp_ms; without qualifier and value */
 } TideFakeWrite;
+
+/* The number of markers that no compaction has dropped. */
+guint64 fake_hbase_marker_count(TideFakeHBase *hbase, const char *table);
 
 /* The log is off until it gets a limit; writes past the limit are left out of it. */
 void fake_hbase_log_writes(TideFakeHBase *hbase, guint max_cells);

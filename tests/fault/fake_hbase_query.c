@@ -1,7 +1,7 @@
 /* What assertions ask of the fake HBase: values, counts, dumps, and waiting for them. */
 #include "fault/fake_hbase_private.h"
 
-/* The newest version of a cell, under the lock; NULL when there is none. */
+/* The newest version of a cell that is not deleted, under the lock; NULL when there is none. */
 static const TideFakeStoredCell *
 find_cell_locked(TideFakeHBase *hbase, const char *name, const char *row_key, const char *family, const char *qualifier)
 {
@@ -9,7 +9,8 @@ find_cell_locked(TideFakeHBase *hbase, const char *name, const char *row_key, co
   const TideFakeStoredRow *row = table != NULL ? fake_table_find_row(table, tide_bytes_of_string(row_key)) : NULL;
   for (guint i = 0; row != NULL && i < row->cells->len; i++) {
     const TideFakeStoredCell *cell = &g_array_index(row->cells, TideFakeStoredCell, i);
-    if (strcmp(cell->family, family) == 0 && tide_bytes_equal(cell->qualifier, tide_bytes_of_string(qualifier)))
+    if (strcmp(cell->family, family) == 0 && tide_bytes_equal(cell->qualifier, tide_bytes_of_string(qualifier)) &&
+        !fake_table_is_deleted(row, cell))
       return cell;
   }
   return NULL;
@@ -52,6 +53,19 @@ fake_hbase_cell_count(TideFakeHBase *hbase, const char *name)
   guint64 n_cells = table != NULL ? table->n_cells : 0;
   tide_mutex_unlock(&hbase->mutex);
   return n_cells;
+}
+
+guint64
+fake_hbase_marker_count(TideFakeHBase *hbase, const char *name)
+{
+  tide_mutex_lock(&hbase->mutex);
+  const TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  guint64 n_markers = 0;
+  for (GTreeNode *node = table != NULL ? g_tree_node_first(table->rows) : NULL; node != NULL;
+       node = g_tree_node_next(node))
+    n_markers += ((const TideFakeStoredRow *)g_tree_node_value(node))->markers->len;
+  tide_mutex_unlock(&hbase->mutex);
+  return n_markers;
 }
 
 static void

@@ -41,7 +41,8 @@ static gboolean
 rows_are_possible(const TideFakeRow *rows, guint n_rows)
 {
   for (guint i = 0; i < n_rows; i++) {
-    if (rows[i].row.len == 0 || rows[i].row.len > MAX_ROW_BYTES || rows[i].n_cells == 0)
+    gboolean is_empty = rows[i].has_empty_put || (rows[i].n_cells == 0 && rows[i].n_deletes == 0);
+    if (rows[i].row.len == 0 || rows[i].row.len > MAX_ROW_BYTES || is_empty)
       return FALSE;
     for (guint k = 0; k < rows[i].n_cells; k++)
       if (rows[i].cells[k].value.len > MAX_CELL_BYTES)
@@ -51,7 +52,7 @@ rows_are_possible(const TideFakeRow *rows, guint n_rows)
 }
 
 static void
-log_write_locked(TideFakeHBase *hbase, const char *table, TideBytes row, const TideFakeCell *cell,
+log_write_locked(TideFakeHBase *hbase, const char *table, TideBytes row, const TideFakeCell *cell, gboolean is_delete,
                  TideFakeOrigin origin)
 {
   if (hbase->writes->len >= hbase->max_writes)
@@ -63,17 +64,21 @@ log_write_locked(TideFakeHBase *hbase, const char *table, TideBytes row, const T
                          .qualifier = cell->qualifier,
                          .value = cell->value,
                          .timestamp_ms = cell->timestamp_ms,
-                         .applied_us = tide_now_us()};
+                         .applied_us = tide_now_us(),
+                         .is_delete = is_delete};
   g_ptr_array_add(hbase->writes, write_copy(&write, NULL));
 }
 
 /* The first family of @row that the table lacks; NULL when it has them all. */
-static const TideFakeCell *
-stray_cell(const TideFakeTable *table, const TideFakeRow *row)
+static const TideBytes *
+stray_family(const TideFakeTable *table, const TideFakeRow *row)
 {
+  for (guint i = 0; i < row->n_deletes; i++)
+    if (fake_table_family(table, row->deletes[i].family) == NULL)
+      return &row->deletes[i].family;
   for (guint i = 0; i < row->n_cells; i++)
     if (fake_table_family(table, row->cells[i].family) == NULL)
-      return &row->cells[i];
+      return &row->cells[i].family;
   return NULL;
 }
 
@@ -81,12 +86,17 @@ static void
 write_row_locked(TideFakeHBase *hbase, TideFakeTable *table, const TideFakeRow *row, TideFakeOrigin origin)
 {
   TideFakeStoredRow *stored = fake_table_row(table, row->row);
+  for (guint i = 0; i < row->n_deletes; i++) {
+    TideFakeCell deleted = {.family = row->deletes[i].family, .timestamp_ms = row->deletes[i].to_ms};
+    fake_table_delete(stored, fake_table_family(table, deleted.family), deleted.timestamp_ms);
+    log_write_locked(hbase, table->spec->name, row->row, &deleted, TRUE, origin);
+  }
   for (guint i = 0; i < row->n_cells; i++) {
     TideFakeCell cell = row->cells[i];
     if (cell.timestamp_ms == TIDE_FAKE_NO_TIMESTAMP)
       cell.timestamp_ms = tide_wall_clock_epoch_ms();
     fake_table_write(table, stored, fake_table_family(table, cell.family), &cell, row->ttl_ms);
-    log_write_locked(hbase, table->spec->name, row->row, &cell, origin);
+    log_write_locked(hbase, table->spec->name, row->row, &cell, FALSE, origin);
   }
 }
 
@@ -108,12 +118,12 @@ write_rows_locked(TideFakeHBase *hbase, TideFakeTable *table, const TideFakeRow 
 {
   guint n_failed = 0;
   for (guint i = 0; i < n_rows; i++) {
-    const TideFakeCell *stray = stray_cell(table, &rows[i]);
+    const TideBytes *stray = stray_family(table, &rows[i]);
     if (stray == NULL) {
       if (filter == NULL || filter(i, rows[i].row, filter_data))
         write_row_locked(hbase, table, &rows[i], origin);
     } else if (n_failed++ == 0) {
-      set_family_error(error, table, stray->family, TRUE);
+      set_family_error(error, table, *stray, TRUE);
     }
   }
   return n_failed;
@@ -156,6 +166,46 @@ fake_hbase_put(TideFakeHBase *hbase, const char *name, const TideFakeRow *rows, 
   if (n_failed > 0)
     count_failed_actions(error, n_failed);
   return n_failed == 0;
+}
+
+gboolean
+fake_hbase_mutate_row(TideFakeHBase *hbase, const char *name, const TideFakeRow *row, TideFakeOrigin origin,
+                      TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error)
+{
+  if (!rows_are_possible(row, 1)) {
+    fake_error_set(error, TIDE_FAKE_ERROR_INTERNAL, FALSE, "Internal error processing mutateRow");
+    return FALSE;
+  }
+  tide_mutex_lock(&hbase->mutex);
+  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  guint n_failed = 1;
+  if (table == NULL)
+    fake_error_set(error, TIDE_FAKE_ERROR_IO, FALSE, "%s", fake_hbase_plain_name(name));
+  else if (!table->enabled)
+    fake_error_set(error, TIDE_FAKE_ERROR_IO, FALSE, "%s is disabled.", fake_hbase_plain_name(name));
+  else
+    n_failed = write_rows_locked(hbase, table, row, 1, origin, filter, filter_data, error);
+  tide_cond_broadcast(&hbase->written);
+  tide_mutex_unlock(&hbase->mutex);
+  return n_failed == 0;
+}
+
+void
+fake_hbase_major_compact(TideFakeHBase *hbase, const char *name)
+{
+  tide_mutex_lock(&hbase->mutex);
+  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  gint64 keep_from_ms = G_MAXINT64;
+  for (guint i = 0; i < table->spec->attributes->len; i++) {
+    const TideFakeAttribute *attribute = &g_array_index(table->spec->attributes, TideFakeAttribute, i);
+    if (!tide_bytes_equal(attribute->name, tide_bytes_of_string("hbase.hstore.time.to.purge.deletes")))
+      continue;
+    g_autofree char *text = g_strndup((const char *)attribute->value.data, attribute->value.len);
+    keep_from_ms = tide_wall_clock_epoch_ms() - g_ascii_strtoll(text, NULL, 10);
+  }
+  fake_table_compact(table, keep_from_ms);
+  tide_cond_broadcast(&hbase->written);
+  tide_mutex_unlock(&hbase->mutex);
 }
 
 /* The table that @query can be answered from, NULL with @error. */

@@ -2,6 +2,7 @@
  */
 #include "fault/fake_service.h"
 
+#define DELETE_FAMILY 2 /* TDeleteType */
 #define MISSING(field) "Required field '" field "' was not present!"
 
 static gboolean
@@ -19,6 +20,7 @@ fake_request_init(TideFakeRequest *request)
       .splits = g_array_new(FALSE, FALSE, sizeof(TideBytes)),
       .cells = g_array_new(FALSE, FALSE, sizeof(TideFakeCell)),
       .columns = g_array_new(FALSE, FALSE, sizeof(TideFakeColumn)),
+      .deletes = g_array_new(FALSE, FALSE, sizeof(TideFakeDelete)),
   };
 }
 
@@ -30,6 +32,7 @@ fake_request_clear(TideFakeRequest *request)
   g_array_unref(request->splits);
   g_array_unref(request->cells);
   g_array_unref(request->columns);
+  g_array_unref(request->deletes);
   fake_table_spec_free(request->spec);
 }
 
@@ -51,6 +54,7 @@ fake_request_begin(TideFakeRequest *request, const TideFakeMessage *message)
   g_array_set_size(request->splits, 0);
   g_array_set_size(request->cells, 0);
   g_array_set_size(request->columns, 0);
+  g_array_set_size(request->deletes, 0);
 }
 
 /* TColumnValue */
@@ -116,7 +120,7 @@ read_struct_list(TideFakeReader *reader)
 }
 
 /* TPut. The cells' place is set when all are read: their array moves while it grows. */
-static void
+static TideFakeRow
 read_put(TideFakeRequest *request, TideFakeReader *reader)
 {
   TideFakeRow row = {0};
@@ -148,8 +152,21 @@ read_put(TideFakeRequest *request, TideFakeReader *reader)
     if (cell->timestamp_ms == TIDE_FAKE_NO_TIMESTAMP)
       cell->timestamp_ms = put_timestamp_ms;
   }
-  g_array_append_val(request->rows, row);
-  g_array_append_val(request->row_keys, row.row);
+  return row;
+}
+
+static void
+add_row(TideFakeRequest *request, const TideFakeRow *row)
+{
+  g_array_append_vals(request->rows, row, 1);
+  g_array_append_val(request->row_keys, row->row);
+}
+
+static void
+add_put(TideFakeRequest *request, TideFakeReader *reader)
+{
+  TideFakeRow row = read_put(request, reader);
+  add_row(request, &row);
 }
 
 static void
@@ -157,7 +174,7 @@ read_puts(TideFakeRequest *request, TideFakeReader *reader)
 {
   guint32 n = read_struct_list(reader);
   for (guint32 i = 0; i < n && !reader->failed; i++)
-    read_put(request, reader);
+    add_put(request, reader);
   if (reader->failed)
     return;
   const TideFakeCell *cells = (const TideFakeCell *)(void *)request->cells->data;
@@ -166,6 +183,106 @@ read_puts(TideFakeRequest *request, TideFakeReader *reader)
     row->cells = cells;
     cells += row->n_cells;
   }
+}
+
+/* A TColumn of a delete: a family up to a timestamp. */
+static void
+read_deleted_family(TideFakeRequest *request, TideFakeReader *reader)
+{
+  TideFakeDelete deletion = {.to_ms = TIDE_FAKE_NO_TIMESTAMP};
+  TideFakeField field;
+  fake_reader_struct_begin(reader);
+  while (fake_reader_field(reader, &field)) {
+    if (is(&field, 1, TIDE_FAKE_BINARY))
+      deletion.family = fake_reader_binary(reader);
+    else if (is(&field, 3, TIDE_FAKE_I64))
+      deletion.to_ms = fake_reader_i64(reader);
+    else
+      fake_reader_skip(reader, field.type);
+  }
+  fake_reader_struct_end(reader);
+  if (deletion.to_ms == TIDE_FAKE_NO_TIMESTAMP)
+    request->incomplete = "the fake HBase deletes up to a timestamp only";
+  g_array_append_val(request->deletes, deletion);
+}
+
+/* TDelete; its row. */
+static TideBytes
+read_delete(TideFakeRequest *request, TideFakeReader *reader)
+{
+  TideBytes row = TIDE_BYTES_EMPTY;
+  gint32 type = 1; /* the IDL's default */
+  TideFakeField field;
+  fake_reader_struct_begin(reader);
+  while (fake_reader_field(reader, &field)) {
+    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+      row = fake_reader_binary(reader);
+    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
+      guint32 n = read_struct_list(reader);
+      for (guint32 i = 0; i < n && !reader->failed; i++)
+        read_deleted_family(request, reader);
+    } else if (is(&field, 4, TIDE_FAKE_I32)) {
+      type = fake_reader_i32(reader);
+    } else {
+      fake_reader_skip(reader, field.type);
+    }
+  }
+  fake_reader_struct_end(reader);
+  if (type != DELETE_FAMILY)
+    request->incomplete = "the fake HBase deletes whole families only";
+  return row;
+}
+
+/* TMutation: what it does is added to @row. */
+static void
+read_mutation(TideFakeRequest *request, TideFakeReader *reader, TideFakeRow *row)
+{
+  TideBytes row_of_mutation = TIDE_BYTES_EMPTY;
+  TideFakeField field;
+  fake_reader_struct_begin(reader);
+  while (fake_reader_field(reader, &field)) {
+    if (is(&field, 1, TIDE_FAKE_STRUCT)) {
+      TideFakeRow put = read_put(request, reader);
+      row_of_mutation = put.row;
+      row->ttl_ms = put.ttl_ms;
+      row->n_cells += put.n_cells;
+      if (put.n_cells == 0)
+        row->has_empty_put = TRUE;
+    } else if (is(&field, 2, TIDE_FAKE_STRUCT)) {
+      row_of_mutation = read_delete(request, reader);
+    } else {
+      fake_reader_skip(reader, field.type);
+    }
+  }
+  fake_reader_struct_end(reader);
+  if (!tide_bytes_equal(row_of_mutation, row->row))
+    request->incomplete = "a mutation is of another row";
+}
+
+/* TRowMutations, taken together as one row: the order of its mutations does not matter to HBase where their times
+ * differ. */
+static void
+read_row_mutations(TideFakeRequest *request, TideFakeReader *reader)
+{
+  TideFakeRow row = {0};
+  TideFakeField field;
+  fake_reader_struct_begin(reader);
+  while (fake_reader_field(reader, &field)) {
+    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+      row.row = fake_reader_binary(reader);
+    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
+      guint32 n = read_struct_list(reader);
+      for (guint32 i = 0; i < n && !reader->failed; i++)
+        read_mutation(request, reader, &row);
+    } else {
+      fake_reader_skip(reader, field.type);
+    }
+  }
+  fake_reader_struct_end(reader);
+  row.cells = (const TideFakeCell *)(void *)request->cells->data;
+  row.deletes = (const TideFakeDelete *)(void *)request->deletes->data;
+  row.n_deletes = request->deletes->len;
+  add_row(request, &row);
 }
 
 /* TTimeRange */
@@ -421,6 +538,8 @@ read_table_call_argument(TideFakeRequest *request, TideFakeReader *reader, const
     read_gets(request, reader);
   else if (request->call == TIDE_CALL_PUT_MULTIPLE && is(field, 2, TIDE_FAKE_LIST))
     read_puts(request, reader);
+  else if (request->call == TIDE_CALL_MUTATE_ROW && is(field, 2, TIDE_FAKE_STRUCT))
+    read_row_mutations(request, reader);
   else if (request->call == TIDE_CALL_OPEN_SCANNER && is(field, 2, TIDE_FAKE_STRUCT))
     read_scan(request, reader);
   else
@@ -454,6 +573,7 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
   case TIDE_CALL_GET:
   case TIDE_CALL_GET_MULTIPLE:
   case TIDE_CALL_PUT_MULTIPLE:
+  case TIDE_CALL_MUTATE_ROW:
   case TIDE_CALL_OPEN_SCANNER:
   case TIDE_CALL_GET_ALL_REGION_LOCATIONS:
     return read_table_call_argument(request, reader, field);
@@ -512,6 +632,8 @@ require_arguments(TideFakeRequest *request)
     request->incomplete = MISSING("table");
   } else if (reads_row && request->rows->len == 0) {
     request->incomplete = MISSING("tget");
+  } else if (request->call == TIDE_CALL_MUTATE_ROW && request->rows->len == 0) {
+    request->incomplete = MISSING("trowMutations");
   }
 }
 

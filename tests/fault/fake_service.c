@@ -189,6 +189,18 @@ answer_put(TideAnswer *answer)
     fake_reply_error(answer, &error);
 }
 
+static void
+answer_mutate_row(TideAnswer *answer)
+{
+  const TideFakeRequest *request = answer->request;
+  g_auto(TideFakeError) error = {0};
+  if (fake_hbase_mutate_row(answer->service->hbase, request->table, &g_array_index(request->rows, TideFakeRow, 0),
+                            answer->origin, count_applied, answer, &error))
+    fake_reply_nothing(answer);
+  else
+    fake_reply_error(answer, &error);
+}
+
 /* A missing table or family shows when the first rows are asked for. */
 static void
 answer_open_scanner(TideAnswer *answer)
@@ -361,6 +373,9 @@ answer_rows(TideAnswer *answer)
     return TRUE;
   case TIDE_CALL_PUT_MULTIPLE:
     answer_put(answer);
+    return TRUE;
+  case TIDE_CALL_MUTATE_ROW:
+    answer_mutate_row(answer);
     return TRUE;
   case TIDE_CALL_OPEN_SCANNER:
     answer_open_scanner(answer);

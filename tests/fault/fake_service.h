@@ -27,7 +27,7 @@ typedef struct TideFakeRequest {
   const char *incomplete; /* NULL, or why its arguments cannot be used; static text */
   const char *table;      /* NULL where the call has none */
   const char *name_space; /* of createNamespace */
-  GArray *rows;           /* owned (element-type TideFakeRow): the puts, or the row of a get */
+  GArray *rows;           /* owned (element-type TideFakeRow): the puts, the mutated row, or the row of a get */
   GArray *row_keys;       /* owned (element-type TideBytes): their keys */
   TideFakeQuery query;    /* of get, exists and openScanner */
   gint32 scanner_id;
@@ -38,7 +38,15 @@ typedef struct TideFakeRequest {
   /* What the arrays above point into. */
   GArray *cells;   /* owned (element-type TideFakeCell) */
   GArray *columns; /* owned (element-type TideFakeColumn) */
+  GArray *deletes; /* owned (element-type TideFakeDelete) */
 } TideFakeRequest;
+
+/* Whether it is a call that writes `rows`. */
+static inline gboolean
+fake_request_writes_rows(const TideFakeRequest *request)
+{
+  return request->call == TIDE_CALL_PUT_MULTIPLE || request->call == TIDE_CALL_MUTATE_ROW;
+}
 
 void fake_request_init(TideFakeRequest *request);
 void fake_request_clear(TideFakeRequest *request);
@@ -56,7 +64,7 @@ guint fake_service_open_scanners(TideFakeService *service);
 
 /**
  * fake_service_answer: carry @request out as @personality and write its reply to @writer.
- * @filter: (nullable): rows of a putMultiple that are left out
+ * @filter: (nullable): rows of a putMultiple or mutateRow that are left out
  * Returns: the number of rows written to tables.
  * Threads: any.
  */

@@ -21,6 +21,7 @@ free_row(gpointer data)
   TideFakeStoredRow *row = data;
   fake_bytes_free(row->key);
   g_array_unref(row->cells);
+  g_array_unref(row->markers);
   g_free(row);
 }
 
@@ -115,6 +116,7 @@ fake_table_row(TideFakeTable *table, TideBytes key)
   row->key = fake_bytes_copy(key);
   row->cells = g_array_new(FALSE, FALSE, sizeof(TideFakeStoredCell));
   g_array_set_clear_func(row->cells, clear_cell);
+  row->markers = g_array_new(FALSE, FALSE, sizeof(TideFakeMarker));
   g_tree_insert(table->rows, &row->key, row);
   return row;
 }
@@ -173,6 +175,53 @@ fake_table_write(TideFakeTable *table, TideFakeStoredRow *row, const char *famil
   table->n_cells++;
 }
 
+void
+fake_table_delete(TideFakeStoredRow *row, const char *family, gint64 to_ms)
+{
+  TideFakeMarker marker = {family, to_ms};
+  g_array_append_val(row->markers, marker);
+}
+
+gboolean
+fake_table_is_deleted(const TideFakeStoredRow *row, const TideFakeStoredCell *cell)
+{
+  for (guint i = 0; i < row->markers->len; i++) {
+    const TideFakeMarker *marker = &g_array_index(row->markers, TideFakeMarker, i);
+    if (marker->family == cell->family && marker->to_ms >= cell->timestamp_ms)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+compact_row(TideFakeTable *table, TideFakeStoredRow *row, gint64 keep_from_ms)
+{
+  for (guint i = row->cells->len; i-- > 0;) {
+    if (!fake_table_is_deleted(row, &g_array_index(row->cells, TideFakeStoredCell, i)))
+      continue;
+    g_array_remove_index(row->cells, i);
+    table->n_cells--;
+  }
+  for (guint i = row->markers->len; i-- > 0;)
+    if (g_array_index(row->markers, TideFakeMarker, i).to_ms < keep_from_ms)
+      g_array_remove_index(row->markers, i);
+}
+
+void
+fake_table_compact(TideFakeTable *table, gint64 keep_from_ms)
+{
+  for (GTreeNode *node = g_tree_node_first(table->rows), *next; node != NULL; node = next) {
+    TideFakeStoredRow *row = g_tree_node_value(node);
+    next = g_tree_node_next(node);
+    compact_row(table, row, keep_from_ms);
+    if (row->cells->len > 0 || row->markers->len > 0)
+      continue;
+    TideBytes next_key = next != NULL ? ((TideFakeStoredRow *)g_tree_node_value(next))->key : TIDE_BYTES_EMPTY;
+    g_tree_remove(table->rows, &row->key); /* moves nodes */
+    next = next != NULL ? g_tree_lookup_node(table->rows, &next_key) : NULL;
+  }
+}
+
 static const TideFakeFamily *
 family_settings(const TideFakeTable *table, const char *name)
 {
@@ -222,7 +271,8 @@ fake_table_visible_cells(const TideFakeTable *table, const TideFakeStoredRow *ro
     }
     const TideFakeFamily *family = family_settings(table, cell->family);
     gint32 max_versions = MIN(MAX(query->max_versions, 1), family->max_versions);
-    if (n_versions == max_versions || !query_wants(query, cell) || is_expired(cell, family, now_ms))
+    if (n_versions == max_versions || !query_wants(query, cell) || is_expired(cell, family, now_ms) ||
+        fake_table_is_deleted(row, cell))
       continue;
     n_versions++;
     TideFakeCell seen = {tide_bytes_of_string(cell->family), cell->qualifier, cell->value, cell->timestamp_ms};

@@ -13,9 +13,16 @@ typedef struct TideFakeStoredCell {
   gint64 ttl_ms; /* 0: none */
 } TideFakeStoredCell;
 
+/* What a delete leaves. */
+typedef struct TideFakeMarker {
+  const char *family; /* the table's */
+  gint64 to_ms;
+} TideFakeMarker;
+
 typedef struct TideFakeStoredRow {
-  TideBytes key; /* owned */
-  GArray *cells; /* owned (element-type TideFakeStoredCell); by family, qualifier, newest first */
+  TideBytes key;   /* owned */
+  GArray *cells;   /* owned (element-type TideFakeStoredCell); by family, qualifier, newest first */
+  GArray *markers; /* owned (element-type TideFakeMarker) */
 } TideFakeStoredRow;
 
 typedef struct TideFakeLiveRegion {
@@ -48,6 +55,11 @@ TideFakeStoredRow *fake_table_row(TideFakeTable *table, TideBytes key);
 TideFakeStoredRow *fake_table_find_row(const TideFakeTable *table, TideBytes key);
 void fake_table_write(TideFakeTable *table, TideFakeStoredRow *row, const char *family, const TideFakeCell *cell,
                       gint64 ttl_ms);
+
+void fake_table_delete(TideFakeStoredRow *row, const char *family, gint64 to_ms);
+gboolean fake_table_is_deleted(const TideFakeStoredRow *row, const TideFakeStoredCell *cell);
+/* Drops what markers hide, then the markers of before @keep_from_ms, then rows of which nothing is left. */
+void fake_table_compact(TideFakeTable *table, gint64 keep_from_ms);
 
 /* Appends the cells of @row that @query sees at @now_ms to @cells (element-type TideFakeCell, borrowed). */
 void fake_table_visible_cells(const TideFakeTable *table, const TideFakeStoredRow *row, const TideFakeQuery *query,

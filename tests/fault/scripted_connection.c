@@ -142,7 +142,7 @@ call_received(TideGatewayConnection *connection)
   tide_mutex_lock(&gateway->mutex);
   connection->call = ++stats->calls;
   stats->calls_by_method[request->call]++;
-  if (request->call == TIDE_CALL_PUT_MULTIPLE)
+  if (fake_request_writes_rows(request))
     stats->rows_received += request->rows->len;
   stats->calls_in_flight++;
   stats->max_calls_in_flight = MAX(stats->max_calls_in_flight, stats->calls_in_flight);
@@ -195,7 +195,7 @@ is_error(const TideScriptedFault *fault)
 static gboolean
 is_carried_out(const TideFakeRequest *request, const TideScriptedFault *fault)
 {
-  if (request->call == TIDE_CALL_PUT_MULTIPLE)
+  if (fake_request_writes_rows(request))
     return TRUE;
   return fault->apply == TIDE_APPLY_BY_KIND ? !is_error(fault) : fault->apply != TIDE_APPLY_NONE;
 }
@@ -291,7 +291,7 @@ static TideFakeFlight *
 begin_flight(TideGatewayConnection *connection)
 {
   const TideFakeRequest *request = &connection->request;
-  if (request->call != TIDE_CALL_PUT_MULTIPLE || request->incomplete != NULL)
+  if (!fake_request_writes_rows(request) || request->incomplete != NULL)
     return NULL;
   return fake_hbase_flight_begin(connection->gateway->hbase, request->table,
                                  (const TideFakeRow *)(void *)request->rows->data, request->rows->len);

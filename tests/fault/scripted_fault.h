@@ -13,6 +13,7 @@ typedef enum TideGatewayCall {
   TIDE_CALL_GET,
   TIDE_CALL_GET_MULTIPLE,
   TIDE_CALL_PUT_MULTIPLE,
+  TIDE_CALL_MUTATE_ROW,
   TIDE_CALL_OPEN_SCANNER,
   TIDE_CALL_GET_SCANNER_ROWS,
   TIDE_CALL_CLOSE_SCANNER,
@@ -52,7 +53,7 @@ typedef enum TideFaultKind {
 
 const char *tide_fault_kind_name(TideFaultKind kind); /* "close-on-accept" */
 
-/* Which rows of a putMultiple reach the tables. */
+/* Which rows of a putMultiple or mutateRow reach the tables. */
 typedef enum TideFaultApply {
   TIDE_APPLY_BY_KIND, /* as the kind's comment says */
   TIDE_APPLY_ALL,

@@ -2,6 +2,7 @@
  * each fault must become the error that the client's header promises. */
 #include "fault/scripted_gateway.h"
 #include "thrift/gateway_probe.h"
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -74,6 +75,26 @@ put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, con
   tide_put_tail_append(protocol, &put, 0);
   TideBytes part = tide_buffer_bytes(&put);
   return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
+}
+
+/* One mutateRow of "T": all of family M up to @to_ms goes, and with @value M:@qualifier comes at the millisecond after.
+ */
+static gboolean
+replace_row(TideHBaseClient *client, TideWireProtocol protocol, const char *row, gint64 to_ms, const char *qualifier,
+            const char *value, GError **error)
+{
+  static const TideBytes families[] = {TIDE_BYTES_LITERAL("M")};
+  g_auto(TideBuffer) mutations = {0};
+  TideBytes key = tide_bytes_of_string(row);
+  tide_mutation_delete_append(protocol, &mutations, key, families, G_N_ELEMENTS(families), to_ms);
+  if (value != NULL) {
+    tide_mutation_put_head_append(protocol, &mutations, key, 1);
+    append_cell(protocol, &mutations, families[0], tide_bytes_of_string(qualifier), tide_bytes_of_string(value),
+                to_ms + 1);
+    tide_mutation_put_tail_append(protocol, &mutations, 0);
+  }
+  return tide_hbase_client_mutate_row(client, TABLE, key, tide_buffer_bytes(&mutations), value != NULL ? 2 : 1,
+                                      patience(), error);
 }
 
 static void
@@ -380,6 +401,100 @@ test_a_refusing_gateway_is_no_connection(void)
 }
 
 static void
+assert_dump(TideScriptedGateway *gateway, const char *expected)
+{
+  g_autofree char *dump = scripted_gateway_dump(gateway, "T");
+  g_assert_cmpstr(dump, ==, expected);
+}
+
+/* Three readings of one machine, each with a column of its own, in all orders and all modes: the newest is left alone.
+ */
+static void
+test_a_replaced_row_is_the_newest_in_any_order(void)
+{
+  static const gint64 orders[][3] = {{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}};
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[m]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[m]);
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
+      g_autofree char *row = g_strdup_printf("r%u", i);
+      for (guint k = 0; k < 3; k++) {
+        g_autofree char *qualifier = g_strdup_printf("q%d", (int)orders[i][k]);
+        assert_ok(replace_row(client, modes[m].protocol, row, orders[i][k] * 10 - 1, qualifier, "v", &error), &error);
+      }
+    }
+    const char *expected = "r0\tM:q3\t30\tv\nr1\tM:q3\t30\tv\nr2\tM:q3\t30\tv\n"
+                           "r3\tM:q3\t30\tv\nr4\tM:q3\t30\tv\nr5\tM:q3\t30\tv\n";
+    assert_dump(gateway, expected);
+    fake_hbase_major_compact(scripted_gateway_hbase(gateway), "T");
+    assert_dump(gateway, expected);
+    g_assert_cmpuint(fake_hbase_cell_count(scripted_gateway_hbase(gateway), "T"), ==, 6);
+  }
+}
+
+/* What latest tables must know about HBase: a marker hides what comes after it as well as before, and only until a
+ * major compaction; the table's attribute keeps it longer. */
+static void
+test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  for (guint keeps_markers = 0; keeps_markers < 2; keeps_markers++) {
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+    g_autoptr(GError) error = NULL;
+    TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+    g_auto(TideFakeError) failure = {0};
+    TideFakeTableSpec *spec = fake_hbase_describe(hbase, "T", &failure);
+    if (keeps_markers == 1)
+      fake_table_spec_add_attribute(spec, TIDE_BYTES_LITERAL("hbase.hstore.time.to.purge.deletes"),
+                                    TIDE_BYTES_LITERAL("604800000"));
+    g_assert_true(fake_hbase_set_enabled(hbase, "T", FALSE, &failure));
+    g_assert_true(fake_hbase_delete_table(hbase, "T", &failure));
+    g_assert_true(fake_hbase_create_table(hbase, spec, NULL, 0, &failure));
+
+    assert_ok(replace_row(client, modes[0].protocol, "r", now_ms, NULL, NULL, &error), &error);
+    assert_ok(put_one(client, modes[0].protocol, "r", "older", patience(), &error), &error);
+    assert_dump(gateway, "");
+    fake_hbase_major_compact(hbase, "T");
+    assert_dump(gateway, "");
+    g_assert_cmpuint(fake_hbase_marker_count(hbase, "T"), ==, keeps_markers);
+    assert_ok(put_one(client, modes[0].protocol, "r", "late", patience(), &error), &error);
+    assert_dump(gateway, keeps_markers == 1 ? "" : "r\tM:q\t1000\tlate\n");
+  }
+}
+
+static void
+test_mutate_row_fails_as_put_multiple_does(void)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  const struct {
+    TideScriptedFault fault;
+    int code;
+    gboolean unknown;
+  } cases[] = {
+      {{.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 1}, TIDE_ERROR_GATEWAY, FALSE},
+      {{.kind = TIDE_FAULT_APPLICATION_ERROR, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 1},
+       TIDE_ERROR_APPLICATION,
+       FALSE},
+      {{.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 1},
+       TIDE_ERROR_CONNECTION_LOST,
+       TRUE},
+      {{.kind = TIDE_FAULT_WRONG_NAME, .call = TIDE_CALL_MUTATE_ROW, .max_hits = 1}, TIDE_ERROR_PROTOCOL, TRUE},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    scripted_gateway_add_fault(gateway, &cases[i].fault);
+    g_assert_false(replace_row(client, modes[0].protocol, "r", 999, "q", "v", &error));
+    g_assert_error(error, TIDE_ERROR, cases[i].code);
+    g_assert_cmpint(tide_error_outcome_unknown(error), ==, cases[i].unknown);
+    g_clear_error(&error);
+    assert_ok(replace_row(client, modes[0].protocol, "r", 999, "q", "v", &error), &error);
+  }
+}
+
+static void
 test_the_probe_finds_each_mode(void)
 {
   static const TidePersonality services[] = {TIDE_PERSONALITY_THRIFT2, TIDE_PERSONALITY_OLD_THRIFT2};
@@ -428,6 +543,10 @@ main(int argc, char **argv)
   ADD("each-fault-becomes-its-error-and-the-next-call-works",
       test_each_fault_becomes_its_error_and_the_next_call_works);
   ADD("a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
+  ADD("a-replaced-row-is-the-newest-in-any-order", test_a_replaced_row_is_the_newest_in_any_order);
+  ADD("a-delete-hides-older-puts-until-a-compaction-drops-it",
+      test_a_delete_hides_older_puts_until_a_compaction_drops_it);
+  ADD("mutate-row-fails-as-put-multiple-does", test_mutate_row_fails_as_put_multiple_does);
   ADD("the-probe-finds-each-mode", test_the_probe_finds_each_mode);
   ADD("the-probe-refuses-other-services", test_the_probe_refuses_other_services);
 #undef ADD
