@@ -1,5 +1,5 @@
-/* One librdkafka consumer: subscribing, polling, pausing, storing offsets, and the rebalance protocol. The only file that
- * consumes; what a message means is its caller's business.
+/* One librdkafka consumer: subscribing, polling, pausing, storing offsets, and the rebalance protocol. The only file of the
+ * daemon that consumes; what a message means is its caller's business.
  *
  * Threads: its consumer thread only; tide_kafka_source_wake() from any. Handlers are called inside of poll and close. */
 #pragma once
