@@ -1,53 +1,6 @@
 #include "commands/kafka_probe.h"
 
-#include "flow/kafka_conf.h"
-#include "util/error.h"
-#include "util/lock.h"
-
-/* The first thing that librdkafka said of a broker: the cause, where the request's own result is only "timed out". */
-typedef struct FirstFault {
-  TideMutex lock;
-  char *text; /* owned; under lock */
-} FirstFault;
-
-/* Called from the thread that waits for the metadata, or from one of librdkafka's. */
-static void
-note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
-{
-  FirstFault *fault = opaque;
-  /* "All brokers down" sums up what was said before. */
-  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
-    return;
-  tide_mutex_lock(&fault->lock);
-  if (fault->text == NULL)
-    fault->text = g_strdup(reason);
-  tide_mutex_unlock(&fault->lock);
-}
-
-static void
-log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
-{
-  /* What matters comes through note_fault(); the rest would only mix with the command's output. */
-}
-
-static rd_kafka_t *
-make_client(const TideKafkaConfig *config, FirstFault *fault, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  rd_kafka_conf_set_log_cb(conf, log_nothing);
-  rd_kafka_conf_set_error_cb(conf, note_fault);
-  rd_kafka_conf_set_opaque(conf, fault);
-  char reason[512];
-  /* A consumer, because brokers may create a topic when a producer asks for it. */
-  rd_kafka_t *kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
-  if (kafka != NULL)
-    return kafka;
-  rd_kafka_conf_destroy(conf);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-  return NULL;
-}
+#include "commands/kafka_client.h"
 
 static gboolean
 topic_matches(const char *wish, const GRegex *pattern, const char *name)
@@ -82,16 +35,12 @@ free_topic(gpointer data)
 }
 
 static TideKafkaProbe *
-ask(rd_kafka_t *kafka, const TideKafkaConfig *config, gint64 timeout_ms, FirstFault *fault, GError **error)
+ask(TideKafkaClient *client, const TideKafkaConfig *config, gint64 timeout_ms, GError **error)
 {
   const struct rd_kafka_metadata *metadata = NULL;
-  rd_kafka_resp_err_t result = rd_kafka_metadata(kafka, 1, NULL, &metadata, (int)timeout_ms);
+  rd_kafka_resp_err_t result = rd_kafka_metadata(tide_kafka_client_handle(client), 1, NULL, &metadata, (int)timeout_ms);
   if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    rd_kafka_poll(kafka, 0); /* delivers what the error callback has to say */
-    tide_mutex_lock(&fault->lock);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "no answer from '%s': %s", config->brokers,
-                fault->text != NULL ? fault->text : rd_kafka_err2str(result));
-    tide_mutex_unlock(&fault->lock);
+    tide_kafka_client_set_error(client, result, error);
     return NULL;
   }
   TideKafkaProbe *probe = g_new0(TideKafkaProbe, 1);
@@ -106,17 +55,11 @@ ask(rd_kafka_t *kafka, const TideKafkaConfig *config, gint64 timeout_ms, FirstFa
 TideKafkaProbe *
 tide_kafka_probe(const TideKafkaConfig *config, gint64 timeout_ms, GError **error)
 {
-  FirstFault fault = {0};
-  tide_mutex_init(&fault.lock);
-  TideKafkaProbe *probe = NULL;
-  rd_kafka_t *kafka = make_client(config, &fault, error);
-  if (kafka != NULL) {
-    probe = ask(kafka, config, timeout_ms, &fault, error);
-    rd_kafka_destroy(kafka);
-  }
-  tide_mutex_clear(&fault.lock);
-  g_free(fault.text);
-  return probe;
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, conf, error);
+  return client != NULL ? ask(client, config, timeout_ms, error) : NULL;
 }
 
 void
