@@ -53,19 +53,12 @@ tide_config_free(TideConfig *config)
   g_free(config);
 }
 
-/* "default:METRIC" and "METRIC" are one table to HBase. */
-static const char *
-short_table_name(const char *name)
-{
-  return g_str_has_prefix(name, "default:") ? name + strlen("default:") : name;
-}
-
 static const TideTable *
 find_by_name(const GPtrArray *tables, const char *name)
 {
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = g_ptr_array_index(tables, i);
-    if (strcmp(short_table_name(table->name), short_table_name(name)) == 0)
+    if (strcmp(tide_table_short_name(table->name), tide_table_short_name(name)) == 0)
       return table;
   }
   return NULL;
@@ -77,8 +70,8 @@ find_template(const TideConfig *config, const char *name)
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
     /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
-    g_autofree char *with_namespace = g_strconcat("default:", short_table_name(name), NULL);
-    if (tide_dated_table_matches(table, short_table_name(name)) || tide_dated_table_matches(table, with_namespace))
+    g_autofree char *with_namespace = g_strconcat("default:", tide_table_short_name(name), NULL);
+    if (tide_dated_table_matches(table, tide_table_short_name(name)) || tide_dated_table_matches(table, with_namespace))
       return table;
   }
   return NULL;
@@ -102,7 +95,8 @@ tide_table_of_name(const TideConfig *config, const char *name)
   const TideTable *declared = find_template(config, name);
   if (declared == NULL)
     return NULL;
-  TideTable *instance = tide_dated_table_new(declared, tide_bytes_of_string(short_table_name(name)), declared->index);
+  TideTable *instance =
+      tide_dated_table_new(declared, tide_bytes_of_string(tide_table_short_name(name)), declared->index);
   g_ptr_array_add(config->instances, instance);
   return instance;
 }

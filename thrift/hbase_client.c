@@ -79,6 +79,12 @@ tide_hbase_client_name(const TideHBaseClient *client)
   return client->endpoint->text;
 }
 
+TideWireMode
+tide_hbase_client_mode(const TideHBaseClient *client)
+{
+  return client->mode;
+}
+
 void
 tide_hbase_client_cancel(TideHBaseClient *client)
 {

@@ -35,6 +35,7 @@ gboolean tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us,
 gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
 void tide_hbase_client_close(TideHBaseClient *client);
 const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
+TideWireMode tide_hbase_client_mode(const TideHBaseClient *client);
 
 /* Makes the running call, and every later one, fail with TIDE_ERROR_CANCELLED. Threads: any. */
 void tide_hbase_client_cancel(TideHBaseClient *client);

@@ -24,6 +24,12 @@
 /* While the start waits (for a gateway, a table, a first assignment), systemd is asked for as much again. */
 #define START_EXTENSION_US (30 * TIDE_US_PER_S)
 
+typedef struct RunOptions {
+  const char *config_path;
+  gboolean until_end;
+  gboolean accept_scheme_change;
+} RunOptions;
+
 typedef struct Run {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;
@@ -207,11 +213,14 @@ stop(Run *run)
 }
 
 static int
-run_daemon(const TideConfig *config, gboolean until_end)
+run_daemon(const TideConfig *config, const RunOptions *run_options)
 {
   Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
   run.watchdog_interval_us = tide_notify_watchdog_interval_us();
-  TidePipelineOptions options = {.config = config, .metrics = run.metrics, .until_end = until_end};
+  TidePipelineOptions options = {.config = config,
+                                 .metrics = run.metrics,
+                                 .until_end = run_options->until_end,
+                                 .accept_scheme_change = run_options->accept_scheme_change};
   run.pipeline = tide_pipeline_new(&options);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
@@ -232,14 +241,17 @@ run_daemon(const TideConfig *config, gboolean until_end)
 int
 tide_command_run(int argc, char **argv)
 {
-  const char *config_path = TIDE_DEFAULT_CONFIG_PATH;
-  gboolean until_end = FALSE;
+  RunOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
   const TideOption table[] = {
-      tide_config_option(&config_path),
+      tide_config_option(&options.config_path),
       {.name = "until-end",
        .kind = TIDE_OPTION_FLAG,
-       .target = &until_end,
+       .target = &options.until_end,
        .sentence = "read to the present end of the topics, write it all, and end"},
+      {.name = "accept-scheme-change",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.accept_scheme_change,
+       .sentence = "start although a table with rows was written with another key, and remember the new one"},
   };
   const TideCommandLine line = {
       .command = "run",
@@ -247,7 +259,8 @@ tide_command_run(int argc, char **argv)
       .details =
           "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
           "ends at once. Exit codes: 0 all written; 75 some messages were left for the next start; 65 (with\n"
-          "--until-end) a partition stands still at a message that cannot be used.\n"
+          "--until-end) a partition stands still at a message that cannot be used; 78 the configuration is wrong, or\n"
+          "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
           "\n"
           "Examples:\n"
           "  tidemark run -c tidemark.yaml\n"
@@ -259,9 +272,9 @@ tide_command_run(int argc, char **argv)
   int exit_code = TIDE_EXIT_OK;
   if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
     return exit_code;
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, config_path);
+  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
   tide_log_init(config->service.log_format, config->service.log_level);
-  return run_daemon(config, until_end);
+  return run_daemon(config, &options);
 }

@@ -1,6 +1,6 @@
 #include "commands/table_state.h"
 
-#include "commands/declared_table.h"
+#include "flow/declared_table.h"
 
 /* Words of HBase's shell, by the values of TCompressionAlgorithm, TBloomFilterType and TDataBlockEncoding. */
 static const char *const compressions[] = {"LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD"};

@@ -1,13 +1,13 @@
 /* `tidemark tables`: creates the declared tables, or shows how those in HBase differ from their declaration. */
 #include "commands/command_line.h"
 #include "commands/commands.h"
-#include "commands/declared_table.h"
 #include "commands/gateway_session.h"
 #include "commands/key_arguments.h"
 #include "commands/listing.h"
 #include "commands/load_config.h"
 #include "commands/table_state.h"
 #include "config/nearest_name.h"
+#include "flow/declared_table.h"
 
 typedef struct TablesOptions {
   const char *config_path;
@@ -41,31 +41,17 @@ has_splits(const TideTable *table)
 }
 
 static gboolean
-create_table(TideGatewaySession *session, const TideTable *table, GError **error)
+create_missing_table(TideGatewaySession *session, const TideConfig *config, const TideTable *table, GError **error)
 {
-  TideHBaseClient *client = tide_gateway_session_client(session);
-  g_autofree char *table_namespace = tide_declared_table_namespace(table);
-  if (table_namespace != NULL && !tide_hbase_client_create_namespace(
-                                     client, table_namespace, tide_gateway_session_admin_deadline_us(session), error))
+  TideTableRequest request = {
+      .table = table, .names = config->names, .deadline_us = tide_gateway_session_admin_deadline_us(session)};
+  TideTableCreation creation;
+  if (!tide_declared_table_create(tide_gateway_session_client(session), &request, &creation, error))
     return FALSE;
-  g_autoptr(TideTableDescription) description = tide_declared_table_describe(table);
-  return tide_hbase_client_create_table(client, description, table->splits,
-                                        tide_gateway_session_admin_deadline_us(session), error);
-}
-
-static gboolean
-create_missing_table(TideGatewaySession *session, const TideTable *table, GError **error)
-{
-  gboolean exists = FALSE;
-  if (!tide_hbase_client_table_exists(tide_gateway_session_client(session), table->name,
-                                      tide_gateway_session_deadline_us(session), &exists, error))
-    return FALSE;
-  if (exists) {
+  if (creation == TIDE_TABLE_WAS_THERE) {
     printf("%s: exists\n", table->name);
     return TRUE;
   }
-  if (!create_table(session, table, error))
-    return FALSE;
   printf("%s: created with %u famil%s and %u region%s\n", table->name, table->families->len,
          table->families->len == 1 ? "y" : "ies", has_splits(table) ? table->splits->len + 1 : 1,
          has_splits(table) ? "s" : "");
@@ -74,10 +60,10 @@ create_missing_table(TideGatewaySession *session, const TideTable *table, GError
 }
 
 static void
-print_shell_commands(const GPtrArray *tables)
+print_shell_commands(const TideConfig *config, const GPtrArray *tables)
 {
   for (guint i = 0; i < tables->len; i++) {
-    g_autofree char *command = tide_declared_table_create_command(tables->pdata[i]);
+    g_autofree char *command = tide_declared_table_create_command(tables->pdata[i], config->names);
     printf("%s\n", command);
   }
 }
@@ -86,7 +72,7 @@ static int
 run_create(const TideCommandLine *line, const TideConfig *config, const TablesOptions *options, const GPtrArray *tables)
 {
   if (options->dry_run) {
-    print_shell_commands(tables);
+    print_shell_commands(config, tables);
     return tide_output_close();
   }
   TideGatewayWish wish = TIDE_GATEWAY_ANY;
@@ -103,7 +89,7 @@ run_create(const TideCommandLine *line, const TideConfig *config, const TablesOp
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = tables->pdata[i];
     g_autoptr(GError) local_error = NULL;
-    if (create_missing_table(session, table, &local_error))
+    if (create_missing_table(session, config, table, &local_error))
       continue;
     g_prefix_error(&local_error, "cannot create '%s': ", table->name);
     exit_code = tide_command_fail(line, local_error);

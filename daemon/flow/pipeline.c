@@ -1,6 +1,7 @@
 #include "flow/pipeline.h"
 
 #include "flow/consumer.h"
+#include "flow/scheme_check.h"
 #include "flow/table_check.h"
 #include "flow/writer.h"
 #include "util/clock.h"
@@ -25,6 +26,7 @@
 struct TidePipeline {
   /* set before start, then read-only */
   TidePipelineOptions options;
+  TideSchemeStore schemes;
   TideBudget budget;
   TideLanes *lanes;
   TideGateways *gateways;
@@ -150,6 +152,45 @@ wait_for_tables(TidePipeline *pipeline)
   return FALSE;
 }
 
+/* FALSE when HBase could not be asked: @ret_error says why, or nothing when no gateway is up. */
+static gboolean
+ask_for_schemes(TidePipeline *pipeline, GError **ret_error)
+{
+  TideHBaseClient *client = NULL;
+  TideGateway *gateway = tide_gateways_connect(pipeline->gateways, tide_now_us() + START_ROUND_US, &client);
+  if (gateway == NULL)
+    return FALSE;
+  gboolean good = tide_scheme_check(&pipeline->schemes, client, pipeline->options.config->tables,
+                                    pipeline->options.accept_scheme_change, ret_error);
+  tide_gateways_release(pipeline->gateways, gateway, client, !tide_hbase_client_is_open(client));
+  return good;
+}
+
+/* A changed scheme fails the start at once; HBase that cannot be asked is waited for, as for the tables. */
+static gboolean
+wait_for_schemes(TidePipeline *pipeline)
+{
+  gint64 said_us = 0;
+  while (!is_stopping(pipeline)) {
+    g_autoptr(GError) error = NULL;
+    if (ask_for_schemes(pipeline, &error))
+      return TRUE;
+    if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONFIG)) {
+      pipeline->failure = g_steal_pointer(&error);
+      return FALSE;
+    }
+    gint64 now_us = tide_now_us();
+    if (error != NULL && (said_us == 0 || now_us - said_us >= TROUBLE_US)) {
+      said_us = now_us;
+      tide_log(TIDE_LOG_ERROR, "cannot compare the schemes of the tables: %s; trying again", error->message);
+    }
+    if (error != NULL)
+      set_waiting_for(pipeline, g_strdup_printf("cannot compare the schemes of the tables: %s", error->message));
+    wait_for_stop_until(pipeline, now_us + START_ROUND_US);
+  }
+  return FALSE;
+}
+
 static void
 start_writers(TidePipeline *pipeline)
 {
@@ -190,7 +231,7 @@ run_start(gpointer data)
   if (!wait_for_gateway(pipeline, &protocol))
     return;
   set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
-  if (wait_for_tables(pipeline)) {
+  if (wait_for_tables(pipeline) && wait_for_schemes(pipeline)) {
     tide_regions_refresh_all(pipeline->regions, tide_now_us() + TABLE_CHECK_US);
     tide_regions_start(pipeline->regions);
     start_writers(pipeline);
@@ -230,6 +271,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
   const TideConfig *config = options->config;
   TidePipeline *pipeline = g_new0(TidePipeline, 1);
   pipeline->options = *options;
+  tide_scheme_store_init(&pipeline->schemes, config);
   tide_budget_init(&pipeline->budget, config->limits.memory_bytes);
   tide_mutex_init(&pipeline->lock);
   tide_cond_init(&pipeline->stop_asked);
@@ -322,6 +364,7 @@ tide_pipeline_free(TidePipeline *pipeline)
   tide_regions_free(pipeline->regions);
   tide_lanes_free(pipeline->lanes);
   tide_gateways_free(pipeline->gateways);
+  tide_scheme_store_clear(&pipeline->schemes);
   tide_cond_clear(&pipeline->stop_asked);
   tide_mutex_clear(&pipeline->lock);
   g_free(pipeline->waiting_for);

@@ -1,7 +1,8 @@
 /* The pipeline: builds the parts, starts them in order, watches them, and stops them in the opposite order.
  *
- * Start: gateways -> (one is up: the protocol is known) -> tables are checked -> regions -> writers -> consumers. It runs in
- * a thread of its own ("tide-start"), so that waiting for a gateway or a table never keeps the main thread from a signal.
+ * Start: gateways -> (one is up: the protocol is known) -> tables and their schemes are checked -> regions -> writers ->
+ * consumers. It runs in a thread of its own ("tide-start"), so that waiting for a gateway or a table never keeps the main
+ * thread from a signal.
  *
  * Stop: consumers (fetch no more, flush, wait for acknowledgements, commit, leave) -> lanes -> writers -> regions ->
  * gateways. Consumers first, because they need all the others to finish; what they leave at the deadline was never
@@ -21,6 +22,7 @@ typedef struct TidePipelineOptions {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;     /* borrowed */
   gboolean until_end;
+  gboolean accept_scheme_change; /* of tables with rows: scheme_check.h */
 } TidePipelineOptions;
 
 typedef enum TidePipelineStage {

@@ -1,5 +1,6 @@
 #include "flow/table_check.h"
 
+#include "model/dated_table.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -32,6 +33,8 @@ tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeo
   g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
+    if (tide_table_is_template(table))
+      continue;
     g_autoptr(GError) problem = NULL;
     g_autoptr(TideTableDescription) description =
         tide_hbase_client_describe(client, table->name, tide_now_us() + timeout_ms * TIDE_US_PER_MS, &problem);

@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 /**
- * tide_table_check: ask @client for each table of @config.
+ * tide_table_check: ask @client for each table of @config, but for templates of dated tables, which are made when needed.
  * Returns: (transfer full) (element-type utf8): one sentence with the remedy for each thing missing; empty when all is
  *     there. NULL with @error when the gateway could not be asked.
  */

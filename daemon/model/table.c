@@ -61,6 +61,12 @@ tide_table_free(TideTable *table)
   g_free(table);
 }
 
+const char *
+tide_table_short_name(const char *name)
+{
+  return g_str_has_prefix(name, "default:") ? name + strlen("default:") : name;
+}
+
 GArray *
 tide_table_key_fields(const TideTable *table, TideNameId time_field)
 {

@@ -98,6 +98,9 @@ typedef struct TideTable {
 
 void tide_table_free(TideTable *table);
 
+/* @name without HBase's own namespace: "default:METRIC" and "METRIC" are one table. Points into @name. */
+const char *tide_table_short_name(const char *name);
+
 /* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field that
  * is only hashed is not among them: its value would be lost. (element-type TideNameId) (transfer full) */
 GArray *tide_table_key_fields(const TideTable *table, TideNameId time_field);

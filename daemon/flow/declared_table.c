@@ -1,0 +1,113 @@
+#include "flow/declared_table.h"
+
+#include "thrift/shell_command.h"
+#include "util/error.h"
+
+#define CREATE "create "
+#define ALTER "alter "
+
+static void
+add_family(TideTableDescription *description, const TideFamilySettings *declared)
+{
+  TideFamilySettings *family = tide_family_settings_new(declared->name);
+  char *name = family->name;
+  *family = *declared;
+  family->name = name;
+  g_ptr_array_add(description->families, family);
+}
+
+static TideTableDescription *
+describe_plain(const TideTable *table)
+{
+  TideTableDescription *description = tide_table_description_new(table->name);
+  for (guint i = 0; i < table->families->len; i++)
+    add_family(description, table->families->pdata[i]);
+  return description;
+}
+
+TideTableDescription *
+tide_declared_table_describe(const TideTable *table, const TideFieldNames *names)
+{
+  TideTableDescription *description = describe_plain(table);
+  g_autofree char *scheme = tide_scheme_text(table, names);
+  tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE),
+                                       tide_bytes_of_string(scheme));
+  return description;
+}
+
+char *
+tide_declared_table_namespace(const TideTable *table)
+{
+  const char *colon = strchr(table->name, ':');
+  return colon != NULL ? g_strndup(table->name, (gsize)(colon - table->name)) : NULL;
+}
+
+char *
+tide_declared_table_create_command(const TideTable *table, const TideFieldNames *names)
+{
+  g_autoptr(TideTableDescription) description = tide_declared_table_describe(table, names);
+  g_autofree char *create = tide_shell_create_command(description, table->splits);
+  g_autofree char *table_namespace = tide_declared_table_namespace(table);
+  if (table_namespace == NULL || strcmp(table_namespace, "default") == 0)
+    return g_steal_pointer(&create);
+  return g_strdup_printf("create_namespace '%s'\n%s", table_namespace, create);
+}
+
+char *
+tide_declared_table_add_family_command(const TideTable *table, const TideFamilySettings *family)
+{
+  g_autoptr(TideTableDescription) description = tide_table_description_new(table->name);
+  add_family(description, family);
+  /* `alter` takes a family's settings in the very words of `create`. */
+  g_autofree char *create = tide_shell_create_command(description, NULL);
+  return g_strconcat(ALTER, create + strlen(CREATE), NULL);
+}
+
+/* ---- creating ---- */
+
+static gboolean
+create_namespace(TideHBaseClient *client, const TideTableRequest *request, GError **error)
+{
+  g_autofree char *table_namespace = tide_declared_table_namespace(request->table);
+  return table_namespace == NULL || strcmp(table_namespace, "default") == 0 ||
+         tide_hbase_client_create_namespace(client, table_namespace, request->deadline_us, error);
+}
+
+static gboolean
+create_table(TideHBaseClient *client, const TideTableRequest *request, TideTableCreation *ret_creation, GError **error)
+{
+  const TideTable *table = request->table;
+  gboolean has_splits = table->splits != NULL && table->splits->len > 0;
+  gboolean plain =
+      tide_hbase_client_mode(client).framing == TIDE_FRAMING_FRAMED && (request->plain_if_framed || !has_splits);
+  g_autoptr(TideTableDescription) description =
+      plain ? describe_plain(table) : tide_declared_table_describe(table, request->names);
+  *ret_creation = plain ? TIDE_TABLE_CREATED_PLAIN : TIDE_TABLE_CREATED;
+  return tide_hbase_client_create_table(client, description, plain ? NULL : table->splits, request->deadline_us, error);
+}
+
+gboolean
+tide_declared_table_create(TideHBaseClient *client, const TideTableRequest *request, TideTableCreation *ret_creation,
+                           GError **error)
+{
+  const char *name = request->table->name;
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, name, request->deadline_us, &exists, error))
+    return FALSE;
+  *ret_creation = TIDE_TABLE_WAS_THERE;
+  if (exists)
+    return TRUE;
+  g_autoptr(GError) failure = NULL;
+  TideTableCreation creation;
+  if (create_namespace(client, request, &failure) && create_table(client, request, &creation, &failure)) {
+    *ret_creation = creation;
+    return TRUE;
+  }
+  /* The texts for "somebody was faster" differ between versions of HBase: look instead of reading them. */
+  gboolean answered = g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
+                      g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+  if (answered && tide_hbase_client_table_exists(client, name, request->deadline_us, &exists, NULL) && exists)
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&failure));
+  return FALSE;
+}
