@@ -129,10 +129,19 @@ struct TColumnFamilyDescriptor {
   20: optional bool inMemory,
 }
 
+enum TDurability {
+  USE_DEFAULT = 0,
+  SKIP_WAL = 1,
+  ASYNC_WAL = 2,
+  SYNC_WAL = 3,
+  FSYNC_WAL = 4,
+}
+
 struct TTableDescriptor {
   1: required TTableName tableName,
   2: optional list<TColumnFamilyDescriptor> columns,
   3: optional map<Bytes, Bytes> attributes,
+  4: optional TDurability durability,
 }
 
 struct TNamespaceDescriptor {

@@ -165,17 +165,30 @@ typedef struct TideAttribute {
   TideBytes value; /* owned */
 } TideAttribute;
 
+/* When HBase acknowledges a row. Below SYNC_WAL, rows that were acknowledged are lost with a region server. */
+typedef enum TideDurability {
+  TIDE_DURABILITY_DEFAULT = 0, /* values: TDurability */
+  TIDE_DURABILITY_SKIP_WAL = 1,
+  TIDE_DURABILITY_ASYNC_WAL = 2,
+  TIDE_DURABILITY_SYNC_WAL = 3,
+  TIDE_DURABILITY_FSYNC_WAL = 4,
+} TideDurability;
+
 typedef struct TideTableDescription {
   char *name;          /* owned: "TABLE" or "ns:TABLE" */
   GPtrArray *families; /* owned (element-type TideFamilySettings) */
   GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
+  int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
 } TideTableDescription;
 
 TideFamilySettings *tide_family_settings_new(const char *name); /* every setting at "default" */
+TideFamilySettings *tide_family_settings_copy(const TideFamilySettings *family); /* (transfer full) */
 void tide_family_settings_free(TideFamilySettings *family);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
 TideTableDescription *tide_table_description_new(const char *name);
 void tide_table_description_add_attribute(TideTableDescription *description, TideBytes name, TideBytes value);
+/* The attribute's value, borrowed; NULL when it is not set. */
+const TideBytes *tide_table_description_attribute(const TideTableDescription *description, TideBytes name);
 void tide_table_description_free(TideTableDescription *description);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
 

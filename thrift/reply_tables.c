@@ -224,6 +224,8 @@ read_description_success(TideWireReader *reader, const TideWireField *result, gp
       read_families(reader, description->families);
     else if (field.id == 3 && field.type == TIDE_WIRE_MAP)
       read_attributes(reader, description);
+    else if (field.id == 4 && field.type == TIDE_WIRE_I32)
+      description->durability = tide_wire_read_i32(reader);
     else
       tide_wire_skip(reader, field.type);
   }

@@ -1,10 +1,41 @@
 #include "thrift/shell_command.h"
 
-/* Words of the shell, by the values of TCompressionAlgorithm, TBloomFilterType and TDataBlockEncoding. */
+/* Words of the shell, by the values of TCompressionAlgorithm, TBloomFilterType, TDataBlockEncoding and TDurability. */
 static const char *const compressions[] = {"LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD"};
 static const char *const bloom_filters[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"};
 static const char *const data_block_encodings[] = {"NONE",      NULL, "PREFIX", "DIFF",
                                                    "FAST_DIFF", NULL, NULL,     "ROW_INDEX_V1"};
+static const char *const durabilities[] = {"USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"};
+
+static const char *
+word(int value, const char *const *words, gsize n_words)
+{
+  return value >= 0 && (gsize)value < n_words ? words[value] : NULL;
+}
+
+const char *
+tide_compression_name(int compression)
+{
+  return word(compression, compressions, G_N_ELEMENTS(compressions));
+}
+
+const char *
+tide_bloom_filter_name(int bloom_filter)
+{
+  return word(bloom_filter, bloom_filters, G_N_ELEMENTS(bloom_filters));
+}
+
+const char *
+tide_block_encoding_name(int block_encoding)
+{
+  return word(block_encoding, data_block_encodings, G_N_ELEMENTS(data_block_encodings));
+}
+
+const char *
+tide_durability_name(int durability)
+{
+  return word(durability, durabilities, G_N_ELEMENTS(durabilities));
+}
 
 /* A Ruby string in double quotes: the only kind that knows \xHH. */
 static void
@@ -25,10 +56,10 @@ append_quoted(GString *command, TideBytes bytes)
 }
 
 static void
-append_word(GString *command, const char *key, int value, const char *const *words, gsize n_words)
+append_word(GString *command, const char *key, const char *value)
 {
-  if (value >= 0 && (gsize)value < n_words && words[value] != NULL)
-    g_string_append_printf(command, ", %s => '%s'", key, words[value]);
+  if (value != NULL)
+    g_string_append_printf(command, ", %s => '%s'", key, value);
 }
 
 static void
@@ -46,10 +77,9 @@ append_family(GString *command, const TideFamilySettings *family)
   append_number(command, "VERSIONS", family->max_versions);
   append_number(command, "TTL", family->time_to_live_s);
   append_number(command, "BLOCKSIZE", family->block_size_bytes);
-  append_word(command, "COMPRESSION", family->compression, compressions, G_N_ELEMENTS(compressions));
-  append_word(command, "BLOOMFILTER", family->bloom_filter, bloom_filters, G_N_ELEMENTS(bloom_filters));
-  append_word(command, "DATA_BLOCK_ENCODING", family->data_block_encoding, data_block_encodings,
-              G_N_ELEMENTS(data_block_encodings));
+  append_word(command, "COMPRESSION", tide_compression_name(family->compression));
+  append_word(command, "BLOOMFILTER", tide_bloom_filter_name(family->bloom_filter));
+  append_word(command, "DATA_BLOCK_ENCODING", tide_block_encoding_name(family->data_block_encoding));
   if (family->in_memory >= 0)
     g_string_append_printf(command, ", IN_MEMORY => '%s'", family->in_memory != 0 ? "true" : "false");
   g_string_append_c(command, '}');
@@ -101,14 +131,42 @@ append_splits(GString *command, const GArray *splits)
   g_string_append_c(command, ']');
 }
 
-char *
-tide_shell_create_command(const TideTableDescription *description, const GArray *splits)
+/* The command up to the splits: `create` and `alter` take the same words for the same settings. */
+static GString *
+begin_command(const char *verb, const TideTableDescription *description)
 {
-  GString *command = g_string_new("create ");
+  GString *command = g_string_new(verb);
+  g_string_append_c(command, ' ');
   append_quoted(command, tide_bytes_of_string(description->name));
   for (guint i = 0; i < description->families->len; i++)
     append_family(command, g_ptr_array_index(description->families, i));
+  append_word(command, "DURABILITY", tide_durability_name(description->durability));
   append_attributes(command, description->attributes);
+  return command;
+}
+
+char *
+tide_shell_create_command(const TideTableDescription *description, const GArray *splits)
+{
+  GString *command = begin_command("create", description);
   append_splits(command, splits);
+  return g_string_free(command, FALSE);
+}
+
+char *
+tide_shell_alter_command(const TideTableDescription *changes)
+{
+  return g_string_free(begin_command("alter", changes), FALSE);
+}
+
+char *
+tide_shell_split_command(const char *table, TideBytes point)
+{
+  GString *command = g_string_new("split ");
+  append_quoted(command, tide_bytes_of_string(table));
+  g_string_append(command, ", ");
+  /* Unlike the points of `create`, this one is not read by Bytes.toBytesBinary(): the shell takes the string's bytes.
+   */
+  append_quoted(command, point);
   return g_string_free(command, FALSE);
 }

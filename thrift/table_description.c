@@ -13,6 +13,15 @@ tide_family_settings_new(const char *name)
   return family;
 }
 
+TideFamilySettings *
+tide_family_settings_copy(const TideFamilySettings *family)
+{
+  TideFamilySettings *copy = g_new0(TideFamilySettings, 1);
+  *copy = *family;
+  copy->name = g_strdup(family->name);
+  return copy;
+}
+
 void
 tide_family_settings_free(TideFamilySettings *family)
 {
@@ -38,6 +47,7 @@ tide_table_description_new(const char *name)
   description->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
   description->attributes = g_array_new(FALSE, FALSE, sizeof(TideAttribute));
   g_array_set_clear_func(description->attributes, clear_attribute);
+  description->durability = -1;
   return description;
 }
 
@@ -49,6 +59,17 @@ tide_table_description_add_attribute(TideTableDescription *description, TideByte
       .value = tide_bytes(g_memdup2(value.data, value.len), value.len),
   };
   g_array_append_val(description->attributes, attribute);
+}
+
+const TideBytes *
+tide_table_description_attribute(const TideTableDescription *description, TideBytes name)
+{
+  for (guint i = 0; i < description->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
+    if (tide_bytes_equal(attribute->name, name))
+      return &attribute->value;
+  }
+  return NULL;
 }
 
 void

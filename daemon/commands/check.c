@@ -135,7 +135,7 @@ check_tables(const TideConfig *config, Findings *findings, Remedies *remedies)
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
   for (guint i = 0; session != NULL && i < config->tables->len; i++) {
     const TideTable *table = config->tables->pdata[i];
-    g_autoptr(TideTableState) state = tide_table_state_read(session, table, &error);
+    g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &error);
     if (state == NULL) {
       g_prefix_error(&error, "cannot look at '%s': ", table->name);
       g_clear_pointer(&session, tide_gateway_session_free);
@@ -160,7 +160,7 @@ print_remedies(const TideConfig *config, const Remedies *remedies)
     printf("\nTo create what is missing:\n  tidemark tables create -c %s%s\n", path, remedies->missing_tables->str);
   }
   if (remedies->commands->len > 0)
-    printf("\nTo add what is missing, in 'hbase shell':\n");
+    printf("\nTo make them as declared, in 'hbase shell':\n");
   for (guint i = 0; i < remedies->commands->len; i++)
     printf("  %s\n", (const char *)remedies->commands->pdata[i]);
 }

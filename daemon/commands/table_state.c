@@ -1,38 +1,32 @@
 #include "commands/table_state.h"
 
+#include "commands/output.h"
 #include "flow/declared_table.h"
+#include "thrift/shell_command.h"
 
-/* Words of HBase's shell, by the values of TCompressionAlgorithm, TBloomFilterType and TDataBlockEncoding. */
-static const char *const compressions[] = {"LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD"};
-static const char *const bloom_filters[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"};
-static const char *const block_encodings[] = {"NONE", NULL, "PREFIX", "DIFF", "FAST_DIFF", NULL, NULL, "ROW_INDEX_V1"};
+/* Missing split points that are named in a sentence; all are in the remedies. */
+#define SHOWN_POINTS 3u
 
-static const char *
-word(const char *const *words, gsize n_words, int value)
+static gboolean
+read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *config, const TideTable *table,
+            GError **error)
 {
-  return value >= 0 && (gsize)value < n_words ? words[value] : NULL;
-}
-
-const char *
-tide_compression_name(int compression)
-{
-  return word(compressions, G_N_ELEMENTS(compressions), compression);
-}
-
-const char *
-tide_bloom_filter_name(int bloom_filter)
-{
-  return word(bloom_filters, G_N_ELEMENTS(bloom_filters), bloom_filter);
-}
-
-const char *
-tide_block_encoding_name(int block_encoding)
-{
-  return word(block_encodings, G_N_ELEMENTS(block_encodings), block_encoding);
+  g_auto(TideSchemeStore) store = {0};
+  tide_scheme_store_init(&store, config);
+  if (!tide_scheme_store_compare(&store, client, table, state->description, &state->scheme, error))
+    return FALSE;
+  if (state->scheme.verdict == TIDE_SCHEME_CHANGED)
+    g_ptr_array_add(
+        state->differences,
+        g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
+                        "run' refuses to start over it",
+                        tide_scheme_place_text(state->scheme.stored.place), state->scheme.stored.text,
+                        state->scheme.declared));
+  return TRUE;
 }
 
 TideTableState *
-tide_table_state_read(TideGatewaySession *session, const TideTable *table, GError **error)
+tide_table_state_read(TideGatewaySession *session, const TideConfig *config, const TideTable *table, GError **error)
 {
   TideHBaseClient *client = tide_gateway_session_client(session);
   g_autoptr(TideTableState) state = g_new0(TideTableState, 1);
@@ -49,9 +43,10 @@ tide_table_state_read(TideGatewaySession *session, const TideTable *table, GErro
     return NULL;
   state->regions = tide_hbase_client_regions(client, tide_bytes_of_string(table->name),
                                              tide_gateway_session_deadline_us(session), error);
-  if (state->regions == NULL)
+  if (state->regions == NULL || !read_scheme(state, client, config, table, error))
     return NULL;
-  tide_table_state_compare(state, table);
+  g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
+  tide_table_state_compare(state, table, declared);
   return g_steal_pointer(&state);
 }
 
@@ -64,6 +59,7 @@ tide_table_state_free(TideTableState *state)
   g_clear_pointer(&state->regions, g_ptr_array_unref);
   g_clear_pointer(&state->differences, g_ptr_array_unref);
   g_clear_pointer(&state->remedies, g_ptr_array_unref);
+  tide_scheme_finding_clear(&state->scheme);
   g_free(state);
 }
 
@@ -78,73 +74,175 @@ find_family(const TideTableDescription *description, const char *name)
   return NULL;
 }
 
+/* A family of the table, its declaration, and what would make the one the other. */
+typedef struct FamilyComparison {
+  TideTableState *state;
+  const TideFamilySettings *present;
+  const TideFamilySettings *declared;
+  TideFamilySettings *changes; /* only what differs is set */
+  gboolean differs;
+} FamilyComparison;
+
 static void
-compare_name(TideTableState *state, const char *family, const char *setting, const char *declared, const char *present)
+add_family_difference(FamilyComparison *it, const char *setting, const char *present, const char *declared)
 {
-  if (declared == NULL || g_strcmp0(declared, present) == 0)
+  it->differs = TRUE;
+  g_ptr_array_add(it->state->differences, g_strdup_printf("family '%s' has %s %s, declared is %s", it->declared->name,
+                                                          setting, present, declared));
+}
+
+/* @name: of a value in the shell's words. */
+static void
+compare_choice(FamilyComparison *it, const char *setting, gsize offset, const char *(*name)(int value))
+{
+  int present = G_STRUCT_MEMBER(int, it->present, offset), declared = G_STRUCT_MEMBER(int, it->declared, offset);
+  if (declared < 0 || g_strcmp0(name(present), name(declared)) == 0)
     return;
-  g_ptr_array_add(state->differences, g_strdup_printf("family '%s' has %s %s, declared is %s", family, setting,
-                                                      present != NULL ? present : "unset", declared));
+  add_family_difference(it, setting, name(present) != NULL ? name(present) : "unset", name(declared));
+  G_STRUCT_MEMBER(int, it->changes, offset) = declared;
 }
 
 static void
-compare_number(TideTableState *state, const char *family, const char *setting, gint32 declared, gint32 present)
+compare_number(FamilyComparison *it, const char *setting, gsize offset, const char *when_zero)
 {
-  if (declared <= 0 || declared == present)
+  gint32 present = G_STRUCT_MEMBER(gint32, it->present, offset);
+  gint32 declared = G_STRUCT_MEMBER(gint32, it->declared, offset);
+  if (declared <= 0 || present == declared)
     return;
-  g_ptr_array_add(state->differences,
-                  g_strdup_printf("family '%s' has %s %d, declared is %d", family, setting, present, declared));
+  g_autofree char *present_text = present > 0 ? g_strdup_printf("%d", present) : g_strdup(when_zero);
+  g_autofree char *declared_text = g_strdup_printf("%d", declared);
+  add_family_difference(it, setting, present_text, declared_text);
+  G_STRUCT_MEMBER(gint32, it->changes, offset) = declared;
+}
+
+static const char *
+on_or_off(int value)
+{
+  return value > 0 ? "on" : "off";
 }
 
 /* Only what the declaration sets is compared: the rest is the operator's business. */
 static void
-compare_family(TideTableState *state, const TideFamilySettings *declared, const TideFamilySettings *present)
+compare_family(TideTableState *state, const char *table, const TideFamilySettings *declared,
+               const TideFamilySettings *present)
 {
-  const char *name = declared->name;
-  compare_name(state, name, "compression", tide_compression_name(declared->compression),
-               tide_compression_name(present->compression));
-  compare_name(state, name, "bloom filter", tide_bloom_filter_name(declared->bloom_filter),
-               tide_bloom_filter_name(present->bloom_filter));
-  compare_name(state, name, "block encoding", tide_block_encoding_name(declared->data_block_encoding),
-               tide_block_encoding_name(present->data_block_encoding));
-  compare_number(state, name, "block size", declared->block_size_bytes, present->block_size_bytes);
-  compare_number(state, name, "versions", declared->max_versions, present->max_versions);
-  compare_number(state, name, "time to live (s)", declared->time_to_live_s, present->time_to_live_s);
-  if (declared->in_memory >= 0 && declared->in_memory != MAX(present->in_memory, 0))
-    g_ptr_array_add(state->differences,
-                    g_strdup_printf("family '%s' has in-memory %s, declared is %s", name,
-                                    present->in_memory > 0 ? "on" : "off", declared->in_memory > 0 ? "on" : "off"));
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  TideFamilySettings *family = tide_family_settings_new(declared->name);
+  g_ptr_array_add(changes->families, family);
+  FamilyComparison it = {.state = state, .present = present, .declared = declared, .changes = family};
+  compare_choice(&it, "compression", G_STRUCT_OFFSET(TideFamilySettings, compression), tide_compression_name);
+  compare_choice(&it, "bloom filter", G_STRUCT_OFFSET(TideFamilySettings, bloom_filter), tide_bloom_filter_name);
+  compare_choice(&it, "block encoding", G_STRUCT_OFFSET(TideFamilySettings, data_block_encoding),
+                 tide_block_encoding_name);
+  compare_number(&it, "block size", G_STRUCT_OFFSET(TideFamilySettings, block_size_bytes), "unset");
+  compare_number(&it, "versions", G_STRUCT_OFFSET(TideFamilySettings, max_versions), "unset");
+  compare_number(&it, "time to live (s)", G_STRUCT_OFFSET(TideFamilySettings, time_to_live_s), "for ever");
+  compare_choice(&it, "in-memory", G_STRUCT_OFFSET(TideFamilySettings, in_memory), on_or_off);
+  if (it.differs)
+    g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
 }
 
-guint
+static void
+add_missing_family(TideTableState *state, const char *table, const TideFamilySettings *declared)
+{
+  g_ptr_array_add(state->differences, g_strdup_printf("family '%s' is missing", declared->name));
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  g_ptr_array_add(changes->families, tide_family_settings_copy(declared));
+  g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+/* All but the scheme, which need not be kept as an attribute: read_scheme(). */
+static void
+compare_attributes(TideTableState *state, const TideTableDescription *declared)
+{
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(declared->name);
+  for (guint i = 0; i < declared->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(declared->attributes, TideAttribute, i);
+    const TideBytes *present = tide_table_description_attribute(state->description, attribute->name);
+    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE)) ||
+        (present != NULL && tide_bytes_equal(*present, attribute->value)))
+      continue;
+    g_autofree char *name = tide_text_printable(attribute->name);
+    g_autofree char *value = tide_text_printable(attribute->value);
+    g_autofree char *present_value = present != NULL ? tide_text_printable(*present) : g_strdup("unset");
+    g_ptr_array_add(state->differences,
+                    g_strdup_printf("attribute '%s' is %s, declared is %s", name, present_value, value));
+    tide_table_description_add_attribute(changes, attribute->name, attribute->value);
+  }
+  if (changes->attributes->len > 0)
+    g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+/* What an acknowledgement of HBase is worth decides what a committed offset is worth. */
+static void
+check_durability(TideTableState *state, const char *table)
+{
+  int durability = state->description->durability;
+  if (durability != TIDE_DURABILITY_SKIP_WAL && durability != TIDE_DURABILITY_ASYNC_WAL)
+    return;
+  g_ptr_array_add(state->differences,
+                  g_strdup_printf("DATA CAN BE LOST: durability is %s, so HBase acknowledges rows that are gone when "
+                                  "their region server dies, and tidemark commits their offsets",
+                                  tide_durability_name(durability)));
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  changes->durability = TIDE_DURABILITY_SYNC_WAL;
+  g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+static gboolean
+is_border(const GPtrArray *regions, TideBytes point)
+{
+  for (guint i = 0; i < regions->len; i++) {
+    if (tide_bytes_equal(((const TideRegion *)regions->pdata[i])->start_key, point))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+GArray *
 tide_table_state_missing_splits(const TideTable *table, const GPtrArray *regions)
 {
-  guint n_missing = 0;
+  GArray *missing = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   for (guint i = 0; table->splits != NULL && i < table->splits->len; i++) {
-    TideBytes split = g_array_index(table->splits, TideBytes, i);
-    gboolean found = FALSE;
-    for (guint k = 0; k < regions->len && !found; k++)
-      found = tide_bytes_equal(((const TideRegion *)regions->pdata[k])->start_key, split);
-    n_missing += found ? 0 : 1;
+    TideBytes point = g_array_index(table->splits, TideBytes, i);
+    if (!is_border(regions, point))
+      g_array_append_val(missing, point);
   }
-  return n_missing;
+  return missing;
+}
+
+static void
+compare_splits(TideTableState *state, const TideTable *table)
+{
+  g_autoptr(GArray) missing = tide_table_state_missing_splits(table, state->regions);
+  if (missing->len == 0)
+    return;
+  GString *points = g_string_new(NULL);
+  for (guint i = 0; i < missing->len; i++) {
+    TideBytes point = g_array_index(missing, TideBytes, i);
+    g_autofree char *printable = tide_bytes_printable(point);
+    if (i < SHOWN_POINTS)
+      g_string_append_printf(points, "%s'%s'", i > 0 ? ", " : "", printable);
+    g_ptr_array_add(state->remedies, tide_shell_split_command(table->name, point));
+  }
+  g_ptr_array_add(state->differences,
+                  g_strdup_printf("%u of %u declared split points are no region boundary: %s%s", missing->len,
+                                  table->splits->len, points->str, missing->len > SHOWN_POINTS ? ", ..." : ""));
+  g_string_free(points, TRUE);
 }
 
 void
-tide_table_state_compare(TideTableState *state, const TideTable *table)
+tide_table_state_compare(TideTableState *state, const TideTable *table, const TideTableDescription *declared)
 {
-  for (guint i = 0; i < table->families->len; i++) {
-    const TideFamilySettings *declared = table->families->pdata[i];
-    const TideFamilySettings *present = find_family(state->description, declared->name);
-    if (present != NULL) {
-      compare_family(state, declared, present);
-      continue;
-    }
-    g_ptr_array_add(state->differences, g_strdup_printf("family '%s' is missing", declared->name));
-    g_ptr_array_add(state->remedies, tide_declared_table_add_family_command(table, declared));
+  for (guint i = 0; i < declared->families->len; i++) {
+    const TideFamilySettings *family = declared->families->pdata[i];
+    const TideFamilySettings *present = find_family(state->description, family->name);
+    if (present != NULL)
+      compare_family(state, declared->name, family, present);
+    else
+      add_missing_family(state, declared->name, family);
   }
-  guint n_missing = tide_table_state_missing_splits(table, state->regions);
-  if (n_missing > 0)
-    g_ptr_array_add(state->differences, g_strdup_printf("%u of %u declared split points are no region boundary",
-                                                        n_missing, table->splits->len));
+  compare_attributes(state, declared);
+  check_durability(state, declared->name);
+  compare_splits(state, table);
 }

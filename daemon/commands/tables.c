@@ -3,9 +3,9 @@
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
 #include "commands/key_arguments.h"
-#include "commands/listing.h"
 #include "commands/load_config.h"
-#include "commands/table_state.h"
+#include "commands/output.h"
+#include "commands/show_tables.h"
 #include "config/nearest_name.h"
 #include "flow/declared_table.h"
 
@@ -100,138 +100,6 @@ run_create(const TideCommandLine *line, const TideConfig *config, const TablesOp
   return exit_code != TIDE_EXIT_OK ? exit_code : output_exit;
 }
 
-/* ---- show ----------------------------------------------------------------------------------------------------------
- */
-
-/* "M: GZ, ROW bloom, 1 version; L" */
-static char *
-families_text(const TideTableDescription *description)
-{
-  GString *text = g_string_new(NULL);
-  for (guint i = 0; description != NULL && i < description->families->len; i++) {
-    const TideFamilySettings *family = description->families->pdata[i];
-    g_autofree char *name = tide_text_printable(tide_bytes_of_string(family->name));
-    const char *compression = tide_compression_name(family->compression);
-    const char *encoding = tide_block_encoding_name(family->data_block_encoding);
-    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", name);
-    if (compression != NULL && family->compression != TIDE_COMPRESSION_NONE)
-      g_string_append_printf(text, " %s", compression);
-    if (encoding != NULL && family->data_block_encoding != 0)
-      g_string_append_printf(text, " %s", encoding);
-    if (family->max_versions > 1)
-      g_string_append_printf(text, " %d versions", family->max_versions);
-    if (family->time_to_live_s > 0 && family->time_to_live_s < G_MAXINT32)
-      g_string_append_printf(text, " ttl %d s", family->time_to_live_s);
-  }
-  return g_string_free(text, FALSE);
-}
-
-static char *
-join_sentences(const GPtrArray *sentences)
-{
-  GString *text = g_string_new(NULL);
-  for (guint i = 0; i < sentences->len; i++)
-    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)sentences->pdata[i]);
-  return g_string_free(text, FALSE);
-}
-
-static char *
-splits_text(const TideTable *table, const TideTableState *state)
-{
-  guint n_declared = table->splits != NULL ? table->splits->len : 0;
-  if (n_declared == 0)
-    return g_strdup("none declared");
-  guint n_missing = state->exists ? tide_table_state_missing_splits(table, state->regions) : n_declared;
-  return g_strdup_printf("%u of %u", n_declared - n_missing, n_declared);
-}
-
-static void
-print_state_json(const TideTable *table, const TideTableState *state)
-{
-  g_autoptr(GString) text = g_string_new("{");
-  tide_json_append_member(text, "table", tide_bytes_of_string(table->name), FALSE);
-  g_string_append_printf(text, ",\"exists\":%s,\"families\":[", state->exists ? "true" : "false");
-  for (guint i = 0; state->exists && i < state->description->families->len; i++) {
-    const TideFamilySettings *family = state->description->families->pdata[i];
-    g_string_append(text, i > 0 ? "," : "");
-    tide_json_append_string(text, tide_bytes_of_string(family->name));
-  }
-  guint n_declared = table->splits != NULL ? table->splits->len : 0;
-  g_string_append_printf(text, "],\"regions\":%u,\"declared_splits\":%u,\"differences\":[",
-                         state->exists ? state->regions->len : 0, n_declared);
-  for (guint i = 0; i < state->differences->len; i++) {
-    g_string_append(text, i > 0 ? "," : "");
-    tide_json_append_string(text, tide_bytes_of_string(state->differences->pdata[i]));
-  }
-  g_string_append(text, "]}\n");
-  fputs(text->str, stdout);
-}
-
-static void
-add_state(TideListing *listing, const TideTable *table, const TideTableState *state)
-{
-  g_autofree char *families = families_text(state->description);
-  g_autofree char *n_regions = state->exists ? g_strdup_printf("%u", state->regions->len) : NULL;
-  g_autofree char *splits = splits_text(table, state);
-  g_autofree char *differences =
-      state->exists ? join_sentences(state->differences) : g_strdup("missing: run 'tidemark tables create'");
-  (void)tide_listing_add(listing, (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions,
-                                                   splits, differences[0] != '\0' ? differences : "none"});
-}
-
-/* What would repair the tables shown, below their listing. */
-static void
-print_remedies(const GPtrArray *remedies)
-{
-  if (remedies->len == 0)
-    return;
-  printf("\nTo add what is missing, in 'hbase shell':\n");
-  for (guint i = 0; i < remedies->len; i++)
-    printf("  %s\n", (const char *)remedies->pdata[i]);
-}
-
-static int
-run_show(const TideCommandLine *line, const TideConfig *config, const TablesOptions *options, const GPtrArray *tables)
-{
-  static const TideListingColumn columns[] = {{.name = "TABLE"},    {.name = "EXISTS"},
-                                              {.name = "FAMILIES"}, {.name = "REGIONS", .right = TRUE},
-                                              {.name = "SPLITS"},   {.name = "DIFFERENCES"}};
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
-  if (session == NULL)
-    return tide_command_fail(line, error);
-
-  TideOutputFormat format = (TideOutputFormat)options->format;
-  g_autoptr(TideListing) listing =
-      tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
-  g_autoptr(GPtrArray) remedies = g_ptr_array_new_with_free_func(g_free);
-  gboolean differs = FALSE;
-  for (guint i = 0; i < tables->len; i++) {
-    const TideTable *table = tables->pdata[i];
-    g_autoptr(TideTableState) state = tide_table_state_read(session, table, &error);
-    if (state == NULL) {
-      g_prefix_error(&error, "cannot look at '%s': ", table->name);
-      (void)tide_listing_finish(listing);
-      return tide_command_fail(line, error);
-    }
-    differs = differs || !state->exists || state->differences->len > 0;
-    if (format == TIDE_OUTPUT_JSON)
-      print_state_json(table, state);
-    else
-      add_state(listing, table, state);
-    for (guint k = 0; k < state->remedies->len; k++)
-      g_ptr_array_add(remedies, g_strdup(state->remedies->pdata[k]));
-  }
-  if (format != TIDE_OUTPUT_JSON)
-    (void)tide_listing_finish(listing);
-  if (format == TIDE_OUTPUT_TABLE)
-    print_remedies(remedies);
-  int output_exit = tide_output_close();
-  if (output_exit != TIDE_EXIT_OK)
-    return output_exit;
-  return differs ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
-}
-
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
@@ -304,5 +172,5 @@ tide_command_tables(int argc, char **argv)
     return tide_command_fail(&line, error);
   if (strcmp(arguments->pdata[0], "create") == 0)
     return run_create(&line, config, &options, tables);
-  return run_show(&line, config, &options, tables);
+  return tide_tables_show(&line, config, tables, (TideOutputFormat)options.format);
 }

@@ -14,9 +14,6 @@ TideTableDescription *tide_declared_table_describe(const TideTable *table, const
  * one of its own. (transfer full) */
 char *tide_declared_table_create_command(const TideTable *table, const TideFieldNames *names);
 
-/* "alter 'T', {NAME => 'M', …}". (transfer full) */
-char *tide_declared_table_add_family_command(const TideTable *table, const TideFamilySettings *family);
-
 /* The part of "ns:TABLE" in front of the colon; NULL for the default namespace. (transfer full) */
 char *tide_declared_table_namespace(const TideTable *table);
 

@@ -239,6 +239,8 @@ test_description(void)
       g_hash_table_insert(descriptor->attributes, oracle_byte_array(tide_bytes(&i, 1)),
                           oracle_byte_array(TIDE_BYTES_LITERAL("v")));
     descriptor->__isset_attributes = TRUE;
+    descriptor->durability = HBASE_T_DURABILITY_ASYNC_WAL;
+    descriptor->__isset_durability = TRUE;
 
     ThriftProtocol *to = reply_begin(oracle, "getTableDescriptor", T_REPLY, SEQUENCE_ID);
     reply_field(to, T_STRUCT, 0);
@@ -257,6 +259,7 @@ test_description(void)
     g_assert_cmpint(first->bloom_filter, ==, -1);
     const TideFamilySettings *second = g_ptr_array_index(description->families, 1);
     g_assert_cmpint(second->time_to_live_s, ==, 0);
+    g_assert_cmpint(description->durability, ==, TIDE_DURABILITY_ASYNC_WAL);
     g_assert_cmpuint(description->attributes->len, ==, 200); /* none lost */
   }
 }

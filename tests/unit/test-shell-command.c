@@ -43,11 +43,36 @@ test_defaults(void)
   g_assert_cmpstr(command, ==, "create \"T\", {NAME => \"M\"}");
 }
 
+static void
+test_alter(void)
+{
+  g_autoptr(TideTableDescription) changes = tide_table_description_new("ns:T");
+  TideFamilySettings *family = tide_family_settings_new("M");
+  family->max_versions = 3;
+  g_ptr_array_add(changes->families, family);
+  changes->durability = TIDE_DURABILITY_SYNC_WAL;
+  tide_table_description_add_attribute(changes, TIDE_BYTES_LITERAL("hbase.hstore.time.to.purge.deletes"),
+                                       TIDE_BYTES_LITERAL("604800000"));
+  g_autofree char *command = tide_shell_alter_command(changes);
+  g_assert_cmpstr(command, ==,
+                  "alter \"ns:T\", {NAME => \"M\", VERSIONS => 3}, DURABILITY => 'SYNC_WAL', METADATA => "
+                  "{\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"}");
+}
+
+static void
+test_split(void)
+{
+  g_autofree char *command = tide_shell_split_command("T", TIDE_BYTES_LITERAL("a\"#{1}\x80"));
+  g_assert_cmpstr(command, ==, "split \"T\", \"a\\x22\\x23{1}\\x80\"");
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/shell-command/settings-attributes-and-splits-are-written", test_all_settings);
   g_test_add_func("/shell-command/defaults-are-left-out", test_defaults);
+  g_test_add_func("/shell-command/alter-sets-only-what-changes", test_alter);
+  g_test_add_func("/shell-command/split-takes-any-bytes", test_split);
   return g_test_run();
 }

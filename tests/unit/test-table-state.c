@@ -1,5 +1,6 @@
 /* What of a table in HBase counts as a difference to its declaration. */
 #include "commands/table_state.h"
+#include "flow/declared_table.h"
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
@@ -52,12 +53,29 @@ load(void)
   return config;
 }
 
+/* As the commands do. */
+static void
+compare(TideTableState *state, const TideConfig *config)
+{
+  const TideTable *table = tide_config_find_table(config, "METRIC");
+  g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
+  tide_table_state_compare(state, table, declared);
+}
+
+static void
+assert_texts(const GPtrArray *texts, const char *const *expected)
+{
+  for (guint i = 0; i < texts->len && expected[i] != NULL; i++)
+    g_assert_cmpstr(texts->pdata[i], ==, expected[i]);
+  g_assert_cmpuint(texts->len, ==, g_strv_length((char **)expected));
+}
+
 static void
 test_same(void)
 {
   g_autoptr(TideConfig) config = load();
   g_autoptr(TideTableState) state = state_as_declared();
-  tide_table_state_compare(state, tide_config_find_table(config, "METRIC"));
+  compare(state, config);
   g_assert_cmpuint(state->differences->len, ==, 0);
   g_assert_cmpuint(state->remedies->len, ==, 0);
 }
@@ -65,11 +83,6 @@ test_same(void)
 static void
 test_different(void)
 {
-  static const char *const expected[] = {
-      "family 'M' has compression NONE, declared is GZ",     "family 'M' has versions 1, declared is 2",
-      "family 'M' has in-memory off, declared is on",        "family 'N' is missing",
-      "1 of 2 declared split points are no region boundary",
-  };
   g_autoptr(TideConfig) config = load();
   g_autoptr(TideTableState) state = state_as_declared();
   TideFamilySettings *family = state->description->families->pdata[0];
@@ -78,13 +91,77 @@ test_different(void)
   family->in_memory = 0;
   g_ptr_array_remove_index(state->description->families, 1);
   g_ptr_array_remove_index(state->regions, 1);
-  tide_table_state_compare(state, tide_config_find_table(config, "METRIC"));
-  g_assert_cmpuint(state->differences->len, ==, G_N_ELEMENTS(expected));
-  for (gsize i = 0; i < G_N_ELEMENTS(expected); i++)
-    g_assert_cmpstr(state->differences->pdata[i], ==, expected[i]);
-  g_assert_cmpuint(state->remedies->len, ==, 1);
-  g_assert_true(g_str_has_prefix(state->remedies->pdata[0], "alter "));
-  g_assert_nonnull(strstr(state->remedies->pdata[0], "{NAME => "));
+  compare(state, config);
+  assert_texts(state->differences, (const char *const[]){
+                                       "family 'M' has compression NONE, declared is GZ",
+                                       "family 'M' has versions 1, declared is 2",
+                                       "family 'M' has in-memory off, declared is on",
+                                       "family 'N' is missing",
+                                       "1 of 2 declared split points are no region boundary: 'g'",
+                                       NULL,
+                                   });
+  /* Only what differs is set: the block size is not declared, and stays. */
+  assert_texts(state->remedies,
+               (const char *const[]){
+                   "alter \"METRIC\", {NAME => \"M\", VERSIONS => 2, COMPRESSION => 'GZ', IN_MEMORY => 'true'}",
+                   "alter \"METRIC\", {NAME => \"N\"}",
+                   "split \"METRIC\", \"g\"",
+                   NULL,
+               });
+}
+
+/* What HBase leaves out of a description is not what was declared. */
+static void
+test_unset(void)
+{
+  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideTableState) state = state_as_declared();
+  TideFamilySettings *family = state->description->families->pdata[0];
+  family->compression = -1;
+  family->max_versions = 0;
+  compare(state, config);
+  assert_texts(state->differences, (const char *const[]){"family 'M' has compression unset, declared is GZ",
+                                                         "family 'M' has versions unset, declared is 2", NULL});
+}
+
+static void
+test_durability(void)
+{
+  g_autoptr(TideConfig) config = load();
+  static const int safe[] = {-1, TIDE_DURABILITY_DEFAULT, TIDE_DURABILITY_SYNC_WAL, TIDE_DURABILITY_FSYNC_WAL};
+  for (gsize i = 0; i < G_N_ELEMENTS(safe); i++) {
+    g_autoptr(TideTableState) state = state_as_declared();
+    state->description->durability = safe[i];
+    compare(state, config);
+    g_assert_cmpuint(state->differences->len, ==, 0);
+  }
+  g_autoptr(TideTableState) state = state_as_declared();
+  state->description->durability = TIDE_DURABILITY_ASYNC_WAL;
+  compare(state, config);
+  g_assert_cmpuint(state->differences->len, ==, 1);
+  g_assert_true(g_str_has_prefix(state->differences->pdata[0], "DATA CAN BE LOST: durability is ASYNC_WAL"));
+  assert_texts(state->remedies, (const char *const[]){"alter \"METRIC\", DURABILITY => 'SYNC_WAL'", NULL});
+}
+
+static void
+test_attributes(void)
+{
+  g_autoptr(TideConfig) config = load();
+  const TideTable *table = tide_config_find_table(config, "METRIC");
+  g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
+  g_array_set_size(declared->attributes, 0);
+  tide_table_description_add_attribute(declared, TIDE_BYTES_LITERAL("one"), TIDE_BYTES_LITERAL("1"));
+  tide_table_description_add_attribute(declared, TIDE_BYTES_LITERAL("two"), TIDE_BYTES_LITERAL("2"));
+  tide_table_description_add_attribute(declared, TIDE_BYTES_LITERAL("three"), TIDE_BYTES_LITERAL("3"));
+  g_autoptr(TideTableState) state = state_as_declared();
+  tide_table_description_add_attribute(state->description, TIDE_BYTES_LITERAL("three"), TIDE_BYTES_LITERAL("33"));
+  tide_table_description_add_attribute(state->description, TIDE_BYTES_LITERAL("two"), TIDE_BYTES_LITERAL("2"));
+  tide_table_description_add_attribute(state->description, TIDE_BYTES_LITERAL("other"), TIDE_BYTES_LITERAL("o"));
+  tide_table_state_compare(state, table, declared);
+  assert_texts(state->differences, (const char *const[]){"attribute 'one' is unset, declared is 1",
+                                                         "attribute 'three' is 33, declared is 3", NULL});
+  assert_texts(state->remedies,
+               (const char *const[]){"alter \"METRIC\", METADATA => {\"one\" => \"1\", \"three\" => \"3\"}", NULL});
 }
 
 int
@@ -93,5 +170,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/table-state/more-than-is-declared-is-no-difference", test_same);
   g_test_add_func("/table-state/each-difference-is-one-sentence", test_different);
+  g_test_add_func("/table-state/what-is-unset-differs-from-what-is-declared", test_unset);
+  g_test_add_func("/table-state/durability-below-sync-is-said-loudly", test_durability);
+  g_test_add_func("/table-state/only-declared-attributes-are-compared", test_attributes);
   return g_test_run();
 }

@@ -1,0 +1,281 @@
+#include "commands/show_tables.h"
+
+#include "commands/listing.h"
+#include "commands/table_state.h"
+#include "thrift/shell_command.h"
+
+/* ---- one table, as a line ------------------------------------------------------------------------------------------
+ */
+
+static void
+append_word(GString *text, const char *word)
+{
+  if (word != NULL && strcmp(word, "NONE") != 0)
+    g_string_append_printf(text, " %s", word);
+}
+
+/* "M GZ FAST_DIFF 2 versions; L": what is not at HBase's default, but for the bloom filter, which is said where it is
+ * not by row. */
+static char *
+families_text(const TideTableDescription *description)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; description != NULL && i < description->families->len; i++) {
+    const TideFamilySettings *family = description->families->pdata[i];
+    g_autofree char *name = tide_text_printable(tide_bytes_of_string(family->name));
+    const char *bloom_filter = tide_bloom_filter_name(family->bloom_filter);
+    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", name);
+    append_word(text, tide_compression_name(family->compression));
+    append_word(text, tide_block_encoding_name(family->data_block_encoding));
+    if (bloom_filter != NULL && strcmp(bloom_filter, "ROW") != 0)
+      g_string_append_printf(text, " bloom %s", bloom_filter);
+    if (family->max_versions > 1)
+      g_string_append_printf(text, " %d versions", family->max_versions);
+    if (family->time_to_live_s > 0)
+      g_string_append_printf(text, " ttl %d s", family->time_to_live_s);
+    if (family->in_memory > 0)
+      g_string_append(text, " in memory");
+  }
+  return g_string_free(text, FALSE);
+}
+
+static char *
+join_sentences(const GPtrArray *sentences)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < sentences->len; i++)
+    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)sentences->pdata[i]);
+  return g_string_free(text, FALSE);
+}
+
+/* Of the declared split points, those that are borders: all are missing of a table that is. */
+static char *
+splits_text(const TideTable *table, const TideTableState *state)
+{
+  guint n_declared = table->splits != NULL ? table->splits->len : 0;
+  if (n_declared == 0)
+    return g_strdup("none declared");
+  if (!state->exists)
+    return g_strdup_printf("0 of %u", n_declared);
+  g_autoptr(GArray) missing = tide_table_state_missing_splits(table, state->regions);
+  return g_strdup_printf("%u of %u", n_declared - missing->len, n_declared);
+}
+
+/* What is stored of the key, beside what is declared. */
+static const char *
+scheme_verdict(const TideTableState *state)
+{
+  switch (state->scheme.verdict) {
+  case TIDE_SCHEME_SAME:
+    return "same";
+  case TIDE_SCHEME_NOT_STORED:
+    return "not stored";
+  case TIDE_SCHEME_CHANGED_WHILE_EMPTY:
+    return "changed while empty";
+  case TIDE_SCHEME_CHANGED:
+    return "CHANGED";
+  }
+  return "";
+}
+
+static void
+add_state(TideListing *listing, const TideTable *table, const TideTableState *state)
+{
+  g_autofree char *families = families_text(state->description);
+  g_autofree char *n_regions = state->exists ? g_strdup_printf("%u", state->regions->len) : NULL;
+  g_autofree char *splits = splits_text(table, state);
+  g_autofree char *differences =
+      state->exists ? join_sentences(state->differences) : g_strdup("missing: run 'tidemark tables create'");
+  (void)tide_listing_add(listing, (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions,
+                                                   splits, state->exists ? scheme_verdict(state) : NULL,
+                                                   differences[0] != '\0' ? differences : "none"});
+}
+
+/* ---- one table, as JSON --------------------------------------------------------------------------------------------
+ */
+
+static void
+append_json_choice(GString *text, const char *member, const char *value)
+{
+  if (value != NULL)
+    g_string_append_printf(text, ",\"%s\":\"%s\"", member, value);
+}
+
+static void
+append_json_number(GString *text, const char *member, gint32 value)
+{
+  if (value > 0)
+    g_string_append_printf(text, ",\"%s\":%d", member, value);
+}
+
+static void
+append_json_family(GString *text, const TideFamilySettings *family)
+{
+  g_string_append_c(text, '{');
+  tide_json_append_member(text, "family", tide_bytes_of_string(family->name), FALSE);
+  append_json_choice(text, "compression", tide_compression_name(family->compression));
+  append_json_choice(text, "bloom", tide_bloom_filter_name(family->bloom_filter));
+  append_json_choice(text, "encoding", tide_block_encoding_name(family->data_block_encoding));
+  append_json_number(text, "block_size_bytes", family->block_size_bytes);
+  append_json_number(text, "versions", family->max_versions);
+  append_json_number(text, "ttl_s", family->time_to_live_s);
+  if (family->in_memory >= 0)
+    g_string_append_printf(text, ",\"in_memory\":%s", family->in_memory > 0 ? "true" : "false");
+  g_string_append_c(text, '}');
+}
+
+static void
+append_json_description(GString *text, const TideTableDescription *description)
+{
+  g_string_append(text, ",\"families\":[");
+  for (guint i = 0; i < description->families->len; i++) {
+    g_string_append(text, i > 0 ? "," : "");
+    append_json_family(text, description->families->pdata[i]);
+  }
+  g_string_append(text, "],\"attributes\":[");
+  for (guint i = 0; i < description->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
+    g_string_append(text, i > 0 ? ",{" : "{");
+    tide_json_append_member(text, "name", attribute->name, FALSE);
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "value", attribute->value, FALSE);
+    g_string_append_c(text, '}');
+  }
+  g_string_append_c(text, ']');
+  append_json_choice(text, "durability", tide_durability_name(description->durability));
+}
+
+static void
+append_json_point(GString *text, gboolean first, TideBytes point)
+{
+  g_string_append(text, first ? "{" : ",{");
+  tide_json_append_member(text, "key", point, TRUE);
+  g_string_append_c(text, '}');
+}
+
+/* Where the table is split, and where it is declared to be and is not. */
+static void
+append_json_regions(GString *text, const TideTable *table, const TideTableState *state)
+{
+  g_string_append_printf(text, ",\"regions\":%u,\"borders\":[", state->regions->len);
+  for (guint i = 1; i < state->regions->len; i++)
+    append_json_point(text, i == 1, ((const TideRegion *)state->regions->pdata[i])->start_key);
+  g_autoptr(GArray) missing = tide_table_state_missing_splits(table, state->regions);
+  g_string_append(text, "],\"missing_splits\":[");
+  for (guint i = 0; i < missing->len; i++)
+    append_json_point(text, i == 0, g_array_index(missing, TideBytes, i));
+  g_string_append_c(text, ']');
+}
+
+static void
+append_json_scheme(GString *text, const TideSchemeFinding *scheme, const char *verdict)
+{
+  g_string_append_printf(text, ",\"scheme\":{\"verdict\":\"%s\",", verdict);
+  tide_json_append_member(text, "declared", tide_bytes_of_string(scheme->declared), FALSE);
+  if (scheme->stored.text != NULL) {
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "stored", tide_bytes_of_string(scheme->stored.text), FALSE);
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "place", tide_bytes_of_string(tide_scheme_place_text(scheme->stored.place)), FALSE);
+  }
+  g_string_append_c(text, '}');
+}
+
+static void
+append_json_texts(GString *text, const char *member, const GPtrArray *texts)
+{
+  g_string_append_printf(text, ",\"%s\":[", member);
+  for (guint i = 0; i < texts->len; i++) {
+    g_string_append(text, i > 0 ? "," : "");
+    tide_json_append_string(text, tide_bytes_of_string(texts->pdata[i]));
+  }
+  g_string_append_c(text, ']');
+}
+
+static void
+print_state_json(const TideTable *table, const TideTableState *state)
+{
+  g_autoptr(GString) text = g_string_new("{");
+  tide_json_append_member(text, "table", tide_bytes_of_string(table->name), FALSE);
+  g_string_append_printf(text, ",\"exists\":%s,\"declared_splits\":%u", state->exists ? "true" : "false",
+                         table->splits != NULL ? table->splits->len : 0);
+  if (state->exists) {
+    append_json_description(text, state->description);
+    append_json_regions(text, table, state);
+    append_json_scheme(text, &state->scheme, scheme_verdict(state));
+  }
+  append_json_texts(text, "differences", state->differences);
+  append_json_texts(text, "remedies", state->remedies);
+  g_string_append(text, "}\n");
+  fputs(text->str, stdout);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------------
+ */
+
+/* What is printed of all tables, while they are gone through. */
+typedef struct Show {
+  const TideConfig *config;
+  TideOutputFormat format;
+  TideListing *listing; /* borrowed; with table and CSV */
+  GPtrArray *remedies;  /* borrowed (element-type utf8): commands of HBase's shell */
+  gboolean differs;
+} Show;
+
+static gboolean
+show_table(Show *show, TideGatewaySession *session, const TideTable *table, GError **error)
+{
+  g_autoptr(TideTableState) state = tide_table_state_read(session, show->config, table, error);
+  if (state == NULL) {
+    g_prefix_error(error, "cannot look at '%s': ", table->name);
+    return FALSE;
+  }
+  show->differs = show->differs || !state->exists || state->differences->len > 0;
+  if (show->format == TIDE_OUTPUT_JSON)
+    print_state_json(table, state);
+  else
+    add_state(show->listing, table, state);
+  for (guint i = 0; i < state->remedies->len; i++)
+    g_ptr_array_add(show->remedies, g_strdup(state->remedies->pdata[i]));
+  return TRUE;
+}
+
+/* What would repair the tables shown, below their listing. */
+static void
+print_remedies(const GPtrArray *remedies)
+{
+  if (remedies->len == 0)
+    return;
+  printf("\nTo make them as declared, in 'hbase shell':\n");
+  for (guint i = 0; i < remedies->len; i++)
+    printf("  %s\n", (const char *)remedies->pdata[i]);
+}
+
+int
+tide_tables_show(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables,
+                 TideOutputFormat format)
+{
+  static const TideListingColumn columns[] = {
+      {.name = "TABLE"},  {.name = "EXISTS"}, {.name = "FAMILIES"},   {.name = "REGIONS", .right = TRUE},
+      {.name = "SPLITS"}, {.name = "KEY"},    {.name = "DIFFERENCES"}};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
+  if (session == NULL)
+    return tide_command_fail(line, error);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  g_autoptr(GPtrArray) remedies = g_ptr_array_new_with_free_func(g_free);
+  Show show = {.config = config, .format = format, .listing = listing, .remedies = remedies};
+  for (guint i = 0; i < tables->len && error == NULL; i++)
+    (void)show_table(&show, session, tables->pdata[i], &error);
+  if (format != TIDE_OUTPUT_JSON)
+    (void)tide_listing_finish(listing);
+  if (error != NULL)
+    return tide_command_fail(line, error);
+  if (format == TIDE_OUTPUT_TABLE)
+    print_remedies(remedies);
+  int output_exit = tide_output_close();
+  if (output_exit != TIDE_EXIT_OK)
+    return output_exit;
+  return show.differs ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+}
