@@ -1,5 +1,10 @@
 #include "model/calendar.h"
 
+#include "model/zone_spans.h"
+
+#define DAYS_TO_1970 719468 /* from 0000-03-01 */
+#define DAYS_OF_400_YEARS 146097
+
 static gboolean
 is_leap_year(int year)
 {
@@ -26,7 +31,24 @@ tide_days_of_date(int year, int month, int day)
   gint64 months_since_march = (month + 9) % 12;
   gint64 day_of_year = (153 * months_since_march + 2) / 5 + day - 1;
   gint64 day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  return era * 146097 + day_of_era - 719468; /* 0000-03-01 to 1970-01-01 */
+  return era * DAYS_OF_400_YEARS + day_of_era - DAYS_TO_1970;
+}
+
+/* The year of the era: what is left of a day's number, without the leap days before it, in years of 365 days. A leap
+ * day comes at the end of 4 years (1460 is its place), none at the end of 100 (36524), but one at the end of 400
+ * (146096). */
+void
+tide_date_of_days(gint64 days, int *ret_year, int *ret_month, int *ret_day)
+{
+  gint64 since_origin = days + DAYS_TO_1970;
+  gint64 era = (since_origin >= 0 ? since_origin : since_origin - (DAYS_OF_400_YEARS - 1)) / DAYS_OF_400_YEARS;
+  int day_of_era = (int)(since_origin - era * DAYS_OF_400_YEARS);
+  int year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  int day_of_year = day_of_era - (year_of_era * 365 + year_of_era / 4 - year_of_era / 100);
+  int months_since_march = (5 * day_of_year + 2) / 153;
+  *ret_month = months_since_march < 10 ? months_since_march + 3 : months_since_march - 9;
+  *ret_day = day_of_year - (153 * months_since_march + 2) / 5 + 1;
+  *ret_year = (int)(era * 400) + year_of_era + (*ret_month <= 2 ? 1 : 0);
 }
 
 gint64
@@ -39,7 +61,7 @@ tide_day_of_seconds(gint64 seconds)
 gint64
 tide_zone_offset_s(GTimeZone *zone, gint64 utc_s)
 {
-  return g_time_zone_get_offset(zone, g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, utc_s));
+  return tide_zone_span_at(zone, utc_s).offset_s;
 }
 
 /* The offset in force is that of a day before or of a day after, whichever proves right when it is applied:

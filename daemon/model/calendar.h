@@ -1,5 +1,5 @@
-/* Days and zones by plain arithmetic: the proleptic Gregorian calendar, UTC and named zones. Allocates
- * nothing, reads no clock, so that every reading decides the same at every replay. */
+/* Days and zones by plain arithmetic: the proleptic Gregorian calendar, UTC and named zones (by zone_spans.h).
+ * Allocates nothing, reads no clock, so that every reading decides the same at every replay. */
 #pragma once
 
 #include <glib.h>
@@ -12,6 +12,9 @@ gboolean tide_date_is_valid(int year, int month, int day); /* month and day from
 
 /* Days since 1970-01-01, which is 0; negative before. The date must be valid. */
 gint64 tide_days_of_date(int year, int month, int day);
+
+/* The inverse. */
+void tide_date_of_days(gint64 days, int *ret_year, int *ret_month, int *ret_day);
 
 /* The day of a moment given in seconds: rounded towards the past, also before 1970. */
 gint64 tide_day_of_seconds(gint64 seconds);

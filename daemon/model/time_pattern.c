@@ -1,40 +1,61 @@
-/* Checks the patterns of time_text.h when the configuration is loaded, so that reading by one cannot go wrong
- * later. */
+#include "model/time_pattern.h"
+
 #include "model/time_spec.h"
 #include "util/error.h"
 
-/* The letters that a pattern knows, and how many of each make one element. */
+/* The letters that a pattern knows, and how many of each make one element; the order is that of the bits. */
 static const struct {
   char letter;
   gsize min_letters;
   gsize max_letters;
+  gboolean may_vary; /* a single letter, without a zero in front, is one too, where that is allowed */
   const char *form;
 } elements[] = {
-    {'y', 4, 4, "yyyy"},
-    {'M', 2, 2, "MM"},
-    {'d', 2, 2, "dd"},
-    {'H', 2, 2, "HH"},
-    {'m', 2, 2, "mm"},
-    {'s', 2, 2, "ss"},
-    {'S', 1, 9, "S to SSSSSSSSS"},
+    {'y', 4, 4, FALSE, "yyyy"},
+    {'M', 2, 2, TRUE, "MM"},
+    {'d', 2, 2, TRUE, "dd"},
+    {'H', 2, 2, TRUE, "HH"},
+    {'m', 2, 2, FALSE, "mm"},
+    {'s', 2, 2, FALSE, "ss"},
+    {'S', 1, 9, FALSE, "S to SSSSSSSSS"},
 };
 
-/* Bits of what was named, in the order of elements. */
-enum { YEAR = 1, MONTH = 2, DAY = 4, HOUR = 8, MINUTE = 16, SECOND = 32, FRACTION = 64 };
+gboolean
+tide_time_pattern_next(TideTimePatternCursor *cursor, TideTimePatternPiece *ret_piece)
+{
+  const char *at = cursor->at;
+  while (at[0] == '\'' && at[1] != '\'') {
+    cursor->is_quoted = !cursor->is_quoted;
+    at++;
+  }
+  cursor->at = at;
+  if (*at == '\0')
+    return FALSE;
+  *ret_piece = (TideTimePatternPiece){.n_letters = 0, .byte = (guint8)*at};
+  if (!cursor->is_quoted && g_ascii_isalpha(*at))
+    ret_piece->n_letters = strspn(at, (const char[]){*at, '\0'});
+  /* A quote is written twice. */
+  cursor->at += ret_piece->n_letters > 0 ? ret_piece->n_letters : *at == '\'' ? 2 : 1;
+  return TRUE;
+}
 
 static gboolean
-check_element(const char *pattern, const char *at, gsize n_letters, guint *named, GError **error)
+check_element(const char *pattern, const TideTimePatternPiece *piece, gboolean variable, guint *named, GError **error)
 {
+  char letter = (char)piece->byte;
   for (gsize i = 0; i < G_N_ELEMENTS(elements); i++) {
-    if (elements[i].letter != *at)
+    if (elements[i].letter != letter)
       continue;
-    if (n_letters < elements[i].min_letters || n_letters > elements[i].max_letters) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%.*s' must be written %s", pattern,
-                  (int)MIN(n_letters, 20), at, elements[i].form);
+    gboolean varies = variable && elements[i].may_vary && piece->n_letters == 1;
+    if (!varies && (piece->n_letters < elements[i].min_letters || piece->n_letters > elements[i].max_letters)) {
+      g_autofree char *letters = g_strnfill(MIN(piece->n_letters, 20), letter);
+      g_autofree char *or_varying = variable && elements[i].may_vary ? g_strdup_printf(" or %c", letter) : g_strdup("");
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%s' must be written %s%s", pattern,
+                  letters, elements[i].form, or_varying);
       return FALSE;
     }
     if (*named & (1u << i)) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, *at);
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, letter);
       return FALSE;
     }
     *named |= 1u << i;
@@ -43,32 +64,29 @@ check_element(const char *pattern, const char *at, gsize n_letters, guint *named
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
               "time pattern '%s': no such letter '%c': use yyyy MM dd HH mm ss S, and put other letters into single "
               "quotes",
-              pattern, *at);
+              pattern, letter);
   return FALSE;
 }
 
-static gboolean
-scan_elements(const char *pattern, guint *ret_named, GError **error)
+gboolean
+tide_time_pattern_scan(const char *pattern, gboolean variable, guint *ret_named, GError **error)
 {
-  gboolean is_quoted = FALSE;
-  *ret_named = 0;
-  for (const char *at = pattern; *at != '\0';) {
-    if (*at == '\'' && at[1] != '\'') {
-      is_quoted = !is_quoted;
-      at++;
-    } else if (!is_quoted && g_ascii_isalpha(*at)) {
-      gsize n_letters = strspn(at, (const char[]){*at, '\0'});
-      if (!check_element(pattern, at, n_letters, ret_named, error))
-        return FALSE;
-      at += n_letters;
-    } else {
-      at += *at == '\'' ? 2 : 1;
-    }
-  }
-  if (is_quoted) {
+  TideTimePatternCursor cursor = {.at = pattern};
+  TideTimePatternPiece piece;
+  guint named = 0;
+  while (tide_time_pattern_next(&cursor, &piece))
+    if (piece.n_letters > 0 && !check_element(pattern, &piece, variable, &named, error))
+      return FALSE;
+  if (cursor.is_quoted) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': a quote is not closed", pattern);
     return FALSE;
   }
+  if (named == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': it names no part of a time, such as HH:mm:ss",
+                pattern);
+    return FALSE;
+  }
+  *ret_named = named;
   return TRUE;
 }
 
@@ -76,20 +94,18 @@ gboolean
 tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error)
 {
   guint named;
-  if (!scan_elements(pattern, &named, error))
+  if (!tide_time_pattern_scan(pattern, FALSE, &named, error))
     return FALSE;
 
-  guint date = named & (YEAR | MONTH | DAY);
+  guint date = named & (TIDE_TIME_NAMES_YEAR | TIDE_TIME_NAMES_MONTH | TIDE_TIME_NAMES_DAY);
   const char *fault = NULL;
-  if (named == 0)
-    fault = "it names no part of a time, such as HH:mm:ss";
-  else if (date != 0 && date != (YEAR | MONTH | DAY))
+  if (date != 0 && date != (TIDE_TIME_NAMES_YEAR | TIDE_TIME_NAMES_MONTH | TIDE_TIME_NAMES_DAY))
     fault = "a date needs yyyy, MM and dd";
-  else if ((named & MINUTE) && !(named & HOUR))
+  else if ((named & TIDE_TIME_NAMES_MINUTE) && !(named & TIDE_TIME_NAMES_HOUR))
     fault = "mm (minutes) needs HH; months are MM";
-  else if ((named & SECOND) && !(named & MINUTE))
+  else if ((named & TIDE_TIME_NAMES_SECOND) && !(named & TIDE_TIME_NAMES_MINUTE))
     fault = "ss needs mm";
-  else if ((named & FRACTION) && !(named & SECOND))
+  else if ((named & TIDE_TIME_NAMES_FRACTION) && !(named & TIDE_TIME_NAMES_SECOND))
     fault = "S (parts of a second) needs ss";
   if (fault != NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': %s", pattern, fault);

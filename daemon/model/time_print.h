@@ -20,14 +20,16 @@ void tide_time_print_free(TideTimePrint *print);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTimePrint, tide_time_print_free)
 
 guint32 tide_time_print_width_bytes(const TideTimePrint *print); /* 0: varies */
-/* Whether texts sort as their times do: from the year (or whatever is first) down without a gap that a larger element
- * leaves, e.g. yyyyMMddHH; not ddMMyyyy, not HHmm. */
+/* Whether texts sort as their times do: elements of fixed width from the year down, none left out between: yyyyMMddHH;
+ * not ddMMyyyy, not HHmm. (Where clocks go back, times of day do not sort, whatever the pattern:
+ * tide_zone_has_changes().) */
 gboolean tide_time_print_sorts(const TideTimePrint *print);
-gboolean tide_time_print_has_date(
-    const TideTimePrint *print); /* year, month and day, or year and month, or year: it names a time */
+/* Whether a text names a time by itself: the year, and with each element all that are larger: yyyy, yyyyMM, ddMMyyyy.
+ */
+gboolean tide_time_print_has_date(const TideTimePrint *print);
 gboolean
 tide_time_print_has_clock(const TideTimePrint *print); /* names hours or less: ambiguous where clocks go back */
-/* What one step of its smallest element is: a year is the longest year. */
+/* What one step of its smallest element is by the calendar: a year has 366 days, a month 31, a day 24 hours. */
 gint64 tide_time_print_resolution_ns(const TideTimePrint *print);
 
 /* Appends what the clocks of @zone (NULL: UTC) show at @ns. Threads: any. Allocates: only by growing @out. */
@@ -41,13 +43,14 @@ typedef struct TideTimeElements {
 #define TIDE_TIME_ELEMENTS_NONE ((TideTimeElements){-1, -1, -1, -1, -1, -1, -1, 0})
 
 /* Reads @text, which must be a text of the pattern (fixed width only) with values in their ranges. Elements that
- * @elements has already from another text must be equal. */
+ * @elements has already from another text must be equal. On failure @elements is as it was. */
 gboolean tide_time_print_read(const TideTimePrint *print, TideBytes text,
                               TideTimeElements *elements) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. Year must
- * be named, and every element larger than a named one. FALSE for a date that does not exist, or a local time that never
- * happens. Of one that happens twice: from the first's start to the second's end. */
+/* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. The year
+ * must be named, and every element larger than a named one. FALSE for a date that does not exist, a local time that
+ * never happens, and times before 1970 (or so late that nanoseconds cannot count them); what begins before 1970 is cut
+ * off at 0. Of one that happens twice: from the first's start to the second's end. */
 gboolean tide_time_elements_interval(const TideTimeElements *elements, GTimeZone *zone, gint64 *ret_from_ns,
                                      gint64 *ret_to_ns) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,6 +1,7 @@
 #include "model/time_text.h"
 
 #include "model/calendar.h"
+#include "model/time_pattern.h"
 
 #define NS_DECIMALS 9
 #define EPOCH_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */
@@ -285,26 +286,29 @@ take_letters(Cursor *cursor, char letter, gsize n_letters, TideTimeText *time)
 }
 
 gboolean
-tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time, const char **ret_detail)
+tide_time_text_take_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time)
 {
   Cursor cursor = {.text = text};
+  TideTimePatternCursor at = {.at = pattern};
+  TideTimePatternPiece piece;
   TideTimeText time = {0};
-  gboolean is_read = TRUE;
-  gboolean is_quoted = FALSE;
-  for (const char *at = pattern; *at != '\0' && is_read;) {
-    if (*at == '\'' && at[1] != '\'') {
-      is_quoted = !is_quoted;
-      at++;
-    } else if (!is_quoted && g_ascii_isalpha(*at)) {
-      gsize n_letters = strspn(at, (const char[]){*at, '\0'});
-      is_read = take_letters(&cursor, *at, n_letters, &time);
-      at += n_letters;
-    } else {
-      is_read = take_byte(&cursor, (guint8)*at);
-      at += *at == '\'' ? 2 : 1; /* a quote is written twice */
-    }
+  while (tide_time_pattern_next(&at, &piece)) {
+    gboolean is_taken = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, &time)
+                                            : take_byte(&cursor, piece.byte);
+    if (!is_taken)
+      return FALSE;
   }
-  if (!is_read || cursor.at != text.len) {
+  if (cursor.at != text.len)
+    return FALSE;
+  *ret_time = time;
+  return TRUE;
+}
+
+gboolean
+tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time, const char **ret_detail)
+{
+  TideTimeText time;
+  if (!tide_time_text_take_pattern(text, pattern, &time)) {
     *ret_detail = "not in the declared pattern";
     return FALSE;
   }

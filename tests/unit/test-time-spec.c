@@ -21,8 +21,12 @@ test_days_agree_with_glib(void)
       guint8 n_days = g_date_get_days_in_month((GDateMonth)month, year);
       g_assert_true(tide_date_is_valid(year, month, n_days));
       g_assert_false(tide_date_is_valid(year, month, n_days + 1));
-      for (int day = 1; day <= n_days; day++)
-        g_assert_cmpint(tide_days_of_date(year, month, day), ==, expected++);
+      for (int day = 1; day <= n_days; day++, expected++) {
+        int back_year, back_month, back_day;
+        g_assert_cmpint(tide_days_of_date(year, month, day), ==, expected);
+        tide_date_of_days(expected, &back_year, &back_month, &back_day);
+        g_assert_true(back_year == year && back_month == month && back_day == day);
+      }
     }
   }
   g_assert_false(tide_date_is_valid(2015, 0, 1));
