@@ -32,9 +32,9 @@ describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *te
     g_string_append_printf(text, ", width %u, padded %s with ", part->fixed_bytes, part->pad_left ? "left" : "right");
     describe_bytes(tide_bytes(&part->pad_byte, 1), text);
   }
-  if (part->has_default) {
+  for (gsize i = 0; i < part->n_defaults; i++) {
     g_string_append(text, ", default ");
-    describe_bytes(part->default_value, text);
+    describe_bytes(part->defaults[i].text, text);
   }
   g_string_append_c(text, ')');
 }

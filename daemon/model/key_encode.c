@@ -1,5 +1,4 @@
 /* Writes a row key, part by part. */
-#define _GNU_SOURCE /* memmem */
 #include "model/key_hash.h"
 #include "model/key_part.h"
 
@@ -10,108 +9,63 @@ reject(TideReject *ret_reject, TideRejectReason reason, const TideReading *readi
   return FALSE;
 }
 
-/* Whether @delimiter is found in @text followed by @delimiter before that one: "xa" followed by "aa" holds it
- * one byte too early. */
 static gboolean
-hides_delimiter(TideBytes text, TideBytes delimiter)
+reject_value(TideReject *ret_reject, const TideReading *reading, const TideField *field, const char *detail)
 {
-  if (delimiter.len == 0)
-    return FALSE;
-  if (delimiter.len == 1)
-    return memchr(text.data, delimiter.data[0], text.len) != NULL;
-  if (memmem(text.data, text.len, delimiter.data, delimiter.len) != NULL)
-    return TRUE;
-  for (gsize overlap = 1; overlap < delimiter.len && overlap <= text.len; overlap++) {
-    const guint8 *tail = text.data + text.len - overlap;
-    gsize rest = delimiter.len - overlap;
-    if (memcmp(tail, delimiter.data, overlap) == 0 && memcmp(delimiter.data + overlap, delimiter.data, rest) == 0)
-      return TRUE;
-  }
+  reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, detail);
+  ret_reject->field = field->name;
   return FALSE;
 }
 
-static gboolean
-is_only(TideBytes text, guint8 byte)
+static const TideKeyDefaultValue *
+find_default(const TideKeyPart *part, const TideReading *reading)
 {
-  for (gsize i = 0; i < text.len; i++)
-    if (text.data[i] != byte)
-      return FALSE;
-  return TRUE;
-}
-
-const char *
-tide_key_part_value_fault(const TideKeyPart *part, TideBytes text)
-{
-  if (text.len == 0)
-    return "it is empty";
-  if (is_only(text, ' '))
-    return "it is nothing but spaces";
-  if (memchr(text.data, '\0', text.len) != NULL)
-    return "it holds a NUL byte";
-  if (part->fixed_bytes == 0)
-    return hides_delimiter(text, part->delimiter) ? "it holds the literal that follows it in the key" : NULL;
-  if (text.len > part->fixed_bytes)
-    return "it is longer than the key's width for it";
-  if (part->pad_byte != '0' && is_only(text, part->pad_byte))
-    return "it is nothing but padding";
+  for (gsize i = 0; i < part->n_defaults; i++)
+    if (!part->defaults[i].is_conditional || tide_condition_holds(&part->defaults[i].when, reading))
+      return &part->defaults[i];
   return NULL;
 }
 
-static void
-append_padded(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+/* The field whose value @part holds, or the default that stands for it: one of the two is set. FALSE: neither is there,
+ * or it is no value that a key can hold. */
+static gboolean
+find_value(const TideKeyPart *part, const TideReading *reading, const TideField **ret_field,
+           const TideKeyDefaultValue **ret_default, TideReject *ret_reject)
 {
-  gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
-  guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
-  if (n_pad > 0)
-    memset(part->pad_left ? at : at + text.len, part->pad_byte, n_pad);
-  memcpy(part->pad_left ? at + n_pad : at, text.data, text.len);
-  out->len += n_pad + text.len;
+  const TideField *field = tide_reading_field(reading, part->field);
+  *ret_default = NULL;
+  *ret_field = field;
+  if (field != NULL && field->kind == TIDE_VALUE_JSON)
+    return reject_value(ret_reject, reading, field, "it is an array or object");
+  if (field != NULL && field->kind != TIDE_VALUE_NULL)
+    return TRUE;
+  *ret_default = find_default(part, reading);
+  if (*ret_default != NULL)
+    return TRUE;
+  reject(ret_reject, TIDE_REJECT_MISSING_FIELD, reading, field == NULL ? "it is absent" : "it is null");
+  ret_reject->field_place = part->field + 1;
+  ret_reject->field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
+  return FALSE;
 }
 
 static gboolean
 append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  const TideField *field = tide_reading_field(reading, part->field);
-  if (field == NULL || field->kind == TIDE_VALUE_NULL) {
-    if (part->has_default) {
-      append_padded(part, part->default_value, out);
-      return TRUE;
-    }
-    reject(ret_reject, TIDE_REJECT_MISSING_FIELD, reading, field == NULL ? "it is absent" : "it is null");
-    ret_reject->field_place = part->field + 1;
-    ret_reject->field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
+  const TideField *field;
+  const TideKeyDefaultValue *standby;
+  if (!find_value(part, reading, &field, &standby, ret_reject))
     return FALSE;
+  if (standby != NULL) {
+    tide_buffer_append_bytes(out, standby->bytes);
+    return TRUE;
   }
-  const char *fault =
-      field->kind == TIDE_VALUE_JSON ? "it is an array or object" : tide_key_part_value_fault(part, field->text);
-  if (fault != NULL) {
-    reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, fault);
-    ret_reject->field = field->name;
-    return FALSE;
-  }
-  append_padded(part, field->text, out);
-  return TRUE;
-}
-
-gint64
-tide_key_unit_ns(TideKeyTimeUnit unit)
-{
-  switch (unit) {
-  case TIDE_KEY_TIME_S:
-    return 1000 * 1000 * 1000;
-  case TIDE_KEY_TIME_MS:
-    return 1000 * 1000;
-  case TIDE_KEY_TIME_US:
-    return 1000;
-  case TIDE_KEY_TIME_NS:
-    return 1;
-  }
-  return 1;
+  const char *fault = tide_key_field_append(part, field->text, out);
+  return fault == NULL || reject_value(ret_reject, reading, field, fault);
 }
 
 /* Zeros in front, two digits at a time. @number must fit @n_digits. */
-static void
-append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
+void
+tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
 {
   static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                               "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
@@ -125,31 +79,11 @@ append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
   out->len += n_digits;
 }
 
-guint64
-tide_key_part_time_number(const TideKeyPart *part, gint64 ns)
-{
-  gint64 units = ns / tide_key_unit_ns(part->unit);
-  return (guint64)(part->reversed ? G_MAXINT64 - units : units);
-}
-
-void
-tide_key_part_append_time_number(const TideKeyPart *part, guint64 number, TideBuffer *out)
-{
-  if (part->binary) {
-    guint64 big_endian = GUINT64_TO_BE(number);
-    tide_buffer_append(out, &big_endian, sizeof big_endian);
-  } else {
-    append_decimal(number, part->fixed_bytes, out);
-  }
-}
-
 static gboolean
-append_time(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+check_time(const TideReading *reading, TideReject *ret_reject)
 {
-  if (reading->event_time_ns < 0)
-    return reject(ret_reject, TIDE_REJECT_TIME_INVALID, reading, "before 1970, which a key has no place for");
-  tide_key_part_append_time_number(part, tide_key_part_time_number(part, reading->event_time_ns), out);
-  return TRUE;
+  return reading->event_time_ns >= 0 ||
+         reject(ret_reject, TIDE_REJECT_TIME_INVALID, reading, "before 1970, which a key has no place for");
 }
 
 /* The parts' bytes as one run, with a byte between them that no value holds. */
@@ -159,7 +93,7 @@ append_joined(const TideKeyPart *part, const TideReading *reading, TideBuffer *o
   for (gsize i = 0; i < part->n_of; i++) {
     if (i > 0)
       tide_buffer_append_byte(out, 0);
-    if (!tide_key_part_append(&part->of[i], reading, out, ret_reject))
+    if (!tide_key_part_append(&part->of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
       return FALSE;
   }
   return TRUE;
@@ -177,43 +111,78 @@ append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out)
   out->len += n_bytes * 2;
 }
 
-/* What is hashed is written where the digest will stand, then overwritten: no memory of its own. */
-static gboolean
-append_hash(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+/* What is hashed was written where the digest will stand, and is overwritten: no memory of its own. */
+void
+tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
-  gsize start = out->len;
-  if (!append_joined(part, reading, out, ret_reject))
-    return FALSE;
+  TideBytes joined = tide_bytes(out->data + start, out->len - start);
+  if (part->kind == TIDE_KEY_SALT) {
+    guint64 number = tide_key_hash_number(part->hash, joined);
+    out->len = start;
+    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    return;
+  }
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
-  tide_key_hash_digest(part->hash, tide_bytes(out->data + start, out->len - start), digest);
+  tide_key_hash_digest(part->hash, joined, digest);
   out->len = start;
   if (part->binary)
     tide_buffer_append(out, digest, part->hash_bytes);
   else
     append_hex(digest, part->hash_bytes, out);
-  return TRUE;
 }
 
 void
 tide_key_part_append_salt(const TideKeyPart *part, guint32 salt, TideBuffer *out)
 {
-  append_decimal(salt, part->fixed_bytes, out);
+  guint32 number = part->first + salt;
+  if (part->alphabet.len == 0) {
+    tide_key_append_decimal(number, part->fixed_bytes, out);
+    return;
+  }
+  guint8 *at = tide_buffer_reserve(out, part->fixed_bytes);
+  for (guint32 i = part->fixed_bytes; i > 0; i--, number /= (guint32)part->alphabet.len)
+    at[i - 1] = part->alphabet.data[number % part->alphabet.len];
+  out->len += part->fixed_bytes;
+}
+
+/* A salt by number: of the value itself, whatever it would look like in a key. */
+static gboolean
+append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+{
+  const TideKeyPart *input = &part->of[0];
+  if (input->kind == TIDE_KEY_TIME) {
+    if (!check_time(reading, ret_reject))
+      return FALSE;
+    guint64 number = tide_key_time_number(input, reading->event_time_ns);
+    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    return TRUE;
+  }
+  const TideField *field;
+  const TideKeyDefaultValue *standby;
+  guint32 salt;
+  if (!find_value(input, reading, &field, &standby, ret_reject))
+    return FALSE;
+  if (!tide_key_text_modulo(standby != NULL ? standby->text : field->text, part->modulo, &salt))
+    return reject_value(ret_reject, reading, field, "it is no whole number, of which the salt is made");
+  tide_key_part_append_salt(part, salt, out);
+  return TRUE;
 }
 
 static gboolean
-append_salt(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+append_digest(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
+  if (part->by_number)
+    return append_salt_of_number(part, reading, out, ret_reject);
   gsize start = out->len;
   if (!append_joined(part, reading, out, ret_reject))
     return FALSE;
-  guint64 number = tide_key_hash_number(part->hash, tide_bytes(out->data + start, out->len - start));
-  out->len = start;
-  tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+  tide_key_part_digest(part, start, out);
   return TRUE;
 }
 
 gboolean
-tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBytes field_name, TideBuffer *out,
+                     TideReject *ret_reject)
 {
   switch (part->kind) {
   case TIDE_KEY_LITERAL:
@@ -222,24 +191,27 @@ tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBu
   case TIDE_KEY_FIELD:
     return append_field(part, reading, out, ret_reject);
   case TIDE_KEY_TIME:
-    return append_time(part, reading, out, ret_reject);
+    if (!check_time(reading, ret_reject))
+      return FALSE;
+    tide_key_time_append(part, reading->event_time_ns, out);
+    return TRUE;
   case TIDE_KEY_HASH:
-    return append_hash(part, reading, out, ret_reject);
   case TIDE_KEY_SALT:
-    return append_salt(part, reading, out, ret_reject);
+    return append_digest(part, reading, out, ret_reject);
   case TIDE_KEY_NAME:
-    break; /* refused by the compiler */
+    tide_key_part_append_as_declared(part, field_name, out);
+    return TRUE;
   }
   return reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, "no such kind of part");
 }
 
-gboolean
-tide_row_key_append_parts(const TideRowKey *key, const TideReading *reading, TideBuffer *out, gsize *ret_ends,
-                          TideReject *ret_reject)
+static gboolean
+append_all(const TideRowKey *key, const TideReading *reading, TideBytes field_name, TideBuffer *out, gsize *ret_ends,
+           TideReject *ret_reject)
 {
   gsize start = out->len;
   for (gsize i = 0; i < key->n_parts; i++) {
-    if (!tide_key_part_append(&key->parts[i], reading, out, ret_reject)) {
+    if (!tide_key_part_append(&key->parts[i], reading, field_name, out, ret_reject)) {
       out->len = start;
       return FALSE;
     }
@@ -254,7 +226,21 @@ tide_row_key_append_parts(const TideRowKey *key, const TideReading *reading, Tid
 }
 
 gboolean
+tide_row_key_append_parts(const TideRowKey *key, const TideReading *reading, TideBuffer *out, gsize *ret_ends,
+                          TideReject *ret_reject)
+{
+  return append_all(key, reading, TIDE_BYTES_EMPTY, out, ret_ends, ret_reject);
+}
+
+gboolean
 tide_row_key_append(const TideRowKey *key, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  return tide_row_key_append_parts(key, reading, out, NULL, ret_reject);
+  return append_all(key, reading, TIDE_BYTES_EMPTY, out, NULL, ret_reject);
+}
+
+gboolean
+tide_key_text_append(const TideKeyText *text, const TideReading *reading, TideBytes field_name, TideBuffer *out,
+                     TideReject *ret_reject)
+{
+  return append_all(text, reading, field_name, out, NULL, ret_reject);
 }

@@ -1,26 +1,46 @@
-/* The compiled form of a key, shared by the files that work on it and by no others: row_key.c compiles and
- * owns it, key_encode.c writes keys, key_layout.c finds the parts in a key, key_plan.c makes ranges and split
- * points of it, key_describe.c prints it. A new kind of part is a new value in TideKeyPartKind; the compiler
- * then names each switch that has to know it. */
+/* The compiled form of a key, shared by the files that work on it and by no others: key_compile.c checks and makes it,
+ * key_check.c holds the parts against each other,
+ * row_key.c owns it, key_field.c and key_time.c know the forms of fields and times, key_encode.c writes keys,
+ * key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points, key_describe.c and key_lost.c
+ * speak of it. A new kind of part is a new value in TideKeyPartKind; the compiler then names each switch that has to
+ * know it. */
 #pragma once
 
 #include "model/row_key.h"
 
 G_BEGIN_DECLS
 
+/* What stands for a field that is absent or null. */
+typedef struct TideKeyDefaultValue {
+  gboolean is_conditional; /* FALSE: always */
+  TideCondition when;      /* owned */
+  TideBytes text;          /* owned: as declared */
+  TideBytes bytes;         /* owned: as it stands in the key */
+} TideKeyDefaultValue;
+
 typedef struct TideKeyPart TideKeyPart;
 struct TideKeyPart {
   TideKeyPartKind kind;
-  guint32 fixed_bytes; /* what it writes, where that is always the same; 0: as many as the field's value has */
+  guint32 fixed_bytes; /* what it writes, where that is always the same; 0: as many as the value has */
 
   TideBytes literal; /* LITERAL: owned */
 
-  TideNameId field;        /* FIELD */
-  guint8 pad_byte;         /* FIELD with fixed_bytes */
-  gboolean pad_left;       /* FIELD with fixed_bytes */
-  gboolean has_default;    /* FIELD */
-  TideBytes default_value; /* FIELD: owned */
-  TideBytes delimiter;     /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
+  TideNameId field;  /* FIELD */
+  TideKeyForm form;  /* FIELD */
+  guint8 pad_byte;   /* FIELD as text with fixed_bytes */
+  gboolean pad_left; /* FIELD as text with fixed_bytes */
+  gboolean cut;      /* FIELD as text with fixed_bytes */
+  gboolean escape;   /* FIELD as text: only where it has a delimiter to escape */
+  gboolean text_reversed;
+  gboolean strip_spaces;  /* FIELD as text, NAME */
+  TideTextCase text_case; /* FIELD as text, NAME */
+  gboolean has_range;     /* FIELD */
+  __int128 least;         /* FIELD of integers: the range, or what the form can hold; both inclusive */
+  __int128 greatest;
+  TideKeyDefaultValue *defaults; /* FIELD: owned; the first that applies */
+  gsize n_defaults;
+  TideBytes delimiter; /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
+  gboolean is_source;  /* FIELD: of the parts that hold this field, the one that it is read back from */
 
   TideKeyTimeUnit unit; /* TIME */
   gboolean reversed;    /* TIME */
@@ -29,8 +49,12 @@ struct TideKeyPart {
   TideKeyHash hash;   /* HASH, SALT */
   guint32 hash_bytes; /* HASH: of the digest; at least 1 */
   guint32 modulo;     /* SALT */
+  guint32 first;      /* SALT */
+  gboolean by_number; /* SALT */
+  TideBytes alphabet; /* SALT: owned; empty: decimal digits */
   TideKeyPart *of;    /* HASH, SALT: owned */
   gsize n_of;
+  gboolean is_repeatable; /* HASH, SALT: it can be made again from what the key holds */
 };
 
 struct TideRowKey {
@@ -38,26 +62,88 @@ struct TideRowKey {
   gsize n_parts;
 };
 
-/* Why @text cannot be the value of @part, a FIELD, as a string literal; NULL when it can. */
-const char *tide_key_part_value_fault(const TideKeyPart *part, TideBytes text);
+/* Whether the FIELD part @part holds whole numbers only. */
+static inline gboolean
+tide_key_part_is_integer(const TideKeyPart *part)
+{
+  return part->has_range || (part->form >= TIDE_KEY_INT8 && part->form <= TIDE_KEY_UINT64);
+}
 
-/* Appends what @part writes for @reading. FALSE with @ret_reject filled; bytes may have been appended then.
- */
-gboolean tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBuffer *out,
-                              TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+void tide_key_parts_free(TideKeyPart *parts, gsize n_parts);
+
+/* key_field.c */
+
+/* What a form writes; 0 for text. */
+guint32 tide_key_form_bytes(TideKeyForm form);
+
+/* What a form of integers can hold, for FIELD parts without a range. */
+void tide_key_form_limits(TideKeyForm form, __int128 *ret_least, __int128 *ret_greatest);
+
+/* Appends what the FIELD part @part writes for the value @text. Returns: NULL, or why it cannot be, as a string
+ * literal; bytes may have been appended then. Allocates: only by growing @out. */
+const char *tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the FIELD part @part of integers writes for one that is within its range. */
+void tide_key_field_append_integer(const TideKeyPart *part, __int128 number, TideBuffer *out);
+
+/* Appends the value that the FIELD part @part wrote as @bytes. FALSE when it cannot have. That the value makes these
+ * bytes again is for the caller to see. */
+gboolean tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Appends @text in the case and without the spaces that @part, a FIELD or NAME, declares. */
+void tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBuffer *out);
+
+/* A whole number in decimal digits, of any length, modulo @modulo as Euclid has it: never negative. */
+gboolean tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest) G_GNUC_WARN_UNUSED_RESULT;
+
+/* key_time.c */
 
 /* The length of a unit. */
 gint64 tide_key_unit_ns(TideKeyTimeUnit unit);
 
-/* What the TIME part @part writes as a number for a moment, which must not be negative. */
-guint64 tide_key_part_time_number(const TideKeyPart *part, gint64 ns);
-void tide_key_part_append_time_number(const TideKeyPart *part, guint64 number, TideBuffer *out);
+/* Compiles a TIME part. @is_key: of a key, where it must be of one width and tell moments apart. */
+gboolean tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What the SALT part @part writes for salt number @salt. */
+/* Whether what @input, a TIME part of a hash or salt, writes follows from the times that stand in @key. */
+gboolean tide_key_time_follows(const TideRowKey *key, const TideKeyPart *input);
+
+/* What the TIME part @part writes as a number for a moment, which must not be negative. */
+guint64 tide_key_time_number(const TideKeyPart *part, gint64 ns);
+void tide_key_time_append_number(const TideKeyPart *part, guint64 number, TideBuffer *out);
+
+/* Appends what the TIME part @part writes for @ns, which must not be negative. */
+void tide_key_time_append(const TideKeyPart *part, gint64 ns, TideBuffer *out);
+
+/* A run of moments, both ends inclusive: so it can hold the last moment of all. */
+typedef struct TideKeyMoments {
+  gint64 first_ns;
+  gint64 last_ns;
+} TideKeyMoments;
+
+/* Narrows @moments to those for which the TIME part @part writes @bytes. FALSE when there are none. */
+gboolean tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes,
+                              TideKeyMoments *moments) G_GNUC_WARN_UNUSED_RESULT;
+
+/* key_encode.c */
+
+/* Appends what @part writes for @reading. FALSE with @ret_reject filled; bytes may have been appended then. */
+gboolean tide_key_part_append(const TideKeyPart *part, const TideReading *reading, TideBytes field_name,
+                              TideBuffer *out, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Zeros in front. @number must fit @n_digits. */
+void tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out);
+
+/* Replaces what was appended to @out from @start on, the joined inputs of the HASH or (not by number) SALT part @part,
+ * by what that part writes. */
+void tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out);
+
+/* What the SALT part @part writes for the salt @salt, from 0. */
 void tide_key_part_append_salt(const TideKeyPart *part, guint32 salt, TideBuffer *out);
 
-/* Where each part of @row ends; FALSE when @row was not made by @key. @ret_ends: room for
- * TIDE_ROW_KEY_MAX_PARTS. */
+/* key_decode.c */
+
+/* Where each part of @row ends; FALSE when @row was not made by @key. @ret_ends: room for TIDE_ROW_KEY_MAX_PARTS. */
 gboolean tide_row_key_locate(const TideRowKey *key, TideBytes row, gsize *ret_ends) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

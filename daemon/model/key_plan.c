@@ -1,9 +1,6 @@
-/* Ranges of keys for fields and times, and split points. */
-#include "model/key_hash.h"
+/* Ranges of keys for fields and times. */
 #include "model/key_part.h"
 #include "util/error.h"
-
-#define SPLIT_HASH_BYTES 8u /* of a hash, as many as split points are computed with: 64 bits */
 
 void
 tide_key_range_clear(TideKeyRange *range)
@@ -78,7 +75,7 @@ extend_prefixes(Plan *plan, const TideKeyPart *part, GError **error)
 {
   g_auto(TideBuffer) bytes = {0};
   TideReject reject;
-  if (!tide_key_part_append(part, &plan->reading, &bytes, &reject)) {
+  if (!tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, &bytes, &reject)) {
     g_autofree char *text = tide_reject_describe(&reject);
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no row key can be made of the fields given: %s", text);
     return FALSE;
@@ -147,12 +144,12 @@ add_single_rows(Plan *plan)
 static void
 add_time_ranges(Plan *plan, const TideKeyPart *part)
 {
-  guint64 at_first = tide_key_part_time_number(part, plan->first_ns);
-  guint64 at_last = tide_key_part_time_number(part, plan->last_ns);
+  guint64 at_first = tide_key_time_number(part, plan->first_ns);
+  guint64 at_last = tide_key_time_number(part, plan->last_ns);
   for (guint i = 0; i < plan->prefixes->len; i++) {
     TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
-    tide_key_part_append_time_number(part, MIN(at_first, at_last), &range->start);
-    tide_key_part_append_time_number(part, MAX(at_first, at_last) + 1, &range->stop);
+    tide_key_time_append_number(part, MIN(at_first, at_last), &range->start);
+    tide_key_time_append_number(part, MAX(at_first, at_last) + 1, &range->stop);
   }
 }
 
@@ -218,90 +215,4 @@ tide_row_key_time_order(const TideRowKey *key)
       return 0; /* no two moments share a prefix */
   }
   return 0;
-}
-
-static void
-add_split(GArray *splits, const TideBuffer *point)
-{
-  TideBytes split = tide_bytes(g_memdup2(point->data, point->len), point->len);
-  g_array_append_val(splits, split);
-}
-
-static void
-split_salt(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
-{
-  guint64 n = n_regions == 0 ? part->modulo : MIN(n_regions, part->modulo);
-  for (guint64 i = 1; i < n; i++) {
-    g_auto(TideBuffer) point = {0};
-    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
-    tide_key_part_append_salt(part, (guint32)(i * part->modulo / n), &point);
-    add_split(splits, &point);
-  }
-}
-
-/* Appends a point of the hash's space as the key writes it, without zeros at the end: they change nothing in
- * the order. */
-static void
-append_hash_point(const TideKeyPart *part, guint64 number, guint32 n_bytes, TideBuffer *out)
-{
-  guint8 bytes[SPLIT_HASH_BYTES];
-  for (guint32 i = n_bytes; i > 0; i--, number >>= 8)
-    bytes[i - 1] = (guint8)number;
-  while (n_bytes > 1 && bytes[n_bytes - 1] == 0)
-    n_bytes--;
-  g_autofree char *hex = tide_bytes_hex(tide_bytes(bytes, n_bytes));
-  if (part->binary)
-    tide_buffer_append(out, bytes, n_bytes);
-  else
-    tide_buffer_append(out, hex, strlen(hex));
-}
-
-static void
-split_hash(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
-{
-  guint32 n_bytes = MIN(part->hash_bytes, SPLIT_HASH_BYTES);
-  unsigned __int128 space = (unsigned __int128)1 << (8 * n_bytes);
-  guint64 n = space < n_regions ? (guint64)space : n_regions;
-  for (guint64 i = 1; i < n; i++) {
-    g_auto(TideBuffer) point = {0};
-    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
-    append_hash_point(part, (guint64)(space * i / n), n_bytes, &point);
-    add_split(splits, &point);
-  }
-}
-
-GArray *
-tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
-{
-  GArray *splits = g_array_new(FALSE, TRUE, sizeof(TideBytes));
-  g_auto(TideBuffer) prefix = {0};
-  for (gsize i = 0; i < key->n_parts; i++) {
-    const TideKeyPart *part = &key->parts[i];
-    switch (part->kind) {
-    case TIDE_KEY_LITERAL:
-      tide_buffer_append_bytes(&prefix, part->literal);
-      continue;
-    case TIDE_KEY_SALT:
-      split_salt(part, n_regions, &prefix, splits);
-      return splits;
-    case TIDE_KEY_HASH:
-      split_hash(part, n_regions, &prefix, splits);
-      return splits;
-    case TIDE_KEY_FIELD:
-    case TIDE_KEY_TIME:
-    case TIDE_KEY_NAME:
-      return splits;
-    }
-  }
-  return splits;
-}
-
-void
-tide_splits_free(GArray *splits)
-{
-  if (splits == NULL)
-    return;
-  for (guint i = 0; i < splits->len; i++)
-    g_free((gpointer)g_array_index(splits, TideBytes, i).data);
-  g_array_unref(splits);
 }

@@ -375,7 +375,7 @@ test_bad_keys_do_not_compile(void)
       {{PADDED_RIGHT(METER, 10, '0')}, 1, 0, "padded with '0' behind"},
       {{PADDED_LEFT(METER, 10, '1')}, 1, 0, "padded with '1'"},
       {{PADDED_LEFT(METER, 10, 'x')}, 1, 0, "padded with 'x'"},
-      {{PADDED_LEFT(METER, 10, 0xe9)}, 1, 0, "padded with '\\xE9'"},
+      {{PADDED_LEFT(METER, 10, 0xe9)}, 1, 0, NULL},
       {{PADDED_LEFT(METER, 32768, '0')}, 1, 0, "32767"},
       {{PADDED_LEFT(METER, 10, ' ')}, 1, 0, NULL},
       {{PADDED_RIGHT(METER, 10, '\0')}, 1, 0, NULL},
