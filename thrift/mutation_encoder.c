@@ -71,9 +71,18 @@ tide_mutation_put_overhead_max(TideBytes row)
   return TIDE_WIRE_FIELD_HEAD_MAX + tide_put_overhead_max(row) + 1;
 }
 
+void
+tide_mutation_delete_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_families)
+{
+  guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX + row.len);
+  at = write_struct_field(protocol, at, MUTATION_DELETE, MUTATION_DELETE);
+  at = write_string_field(protocol, at, 1, 1, row);
+  advance(out, write_list_field(protocol, at, n_families));
+}
+
 /* A TColumn: a family up to @to_ms. */
-static void
-append_family(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint64 to_ms)
+void
+tide_mutation_delete_family_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint64 to_ms)
 {
   guint8 *at = tide_buffer_reserve(out, COLUMN_OVERHEAD_MAX + family.len);
   at = write_string_field(protocol, at, 1, 1, family);
@@ -86,23 +95,33 @@ append_family(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint
 }
 
 void
-tide_mutation_delete_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, const TideBytes *families,
-                            gsize n_families, gint64 to_ms)
+tide_mutation_delete_tail_append(TideWireProtocol protocol, TideBuffer *out)
 {
-  guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX + row.len);
-  at = write_struct_field(protocol, at, MUTATION_DELETE, MUTATION_DELETE);
-  at = write_string_field(protocol, at, 1, 1, row);
-  advance(out, write_list_field(protocol, at, (guint32)n_families));
-  for (gsize i = 0; i < n_families; i++)
-    append_family(protocol, out, families[i], to_ms);
-  at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX);
+  guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX);
   if (protocol == TIDE_WIRE_BINARY)
     at = tide_write_be32(tide_write_field_binary(at, TIDE_WIRE_I32, 4), DELETE_FAMILY);
   else
     at = tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I32, 2), DELETE_FAMILY);
-  *at++ = TIDE_WIRE_STOP;
-  *at++ = TIDE_WIRE_STOP;
+  *at++ = TIDE_WIRE_STOP; /* of the delete */
+  *at++ = TIDE_WIRE_STOP; /* of the mutation */
   advance(out, at);
+}
+
+void
+tide_mutation_delete_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, const TideBytes *families,
+                            gsize n_families, gint64 to_ms)
+{
+  tide_mutation_delete_head_append(protocol, out, row, (guint32)n_families);
+  for (gsize i = 0; i < n_families; i++)
+    tide_mutation_delete_family_append(protocol, out, families[i], to_ms);
+  tide_mutation_delete_tail_append(protocol, out);
+}
+
+gsize
+tide_mutation_delete_key_offset(TideWireProtocol protocol, gsize key_len)
+{
+  gsize field_head_len = protocol == TIDE_WIRE_BINARY ? 3 : 1;
+  return field_head_len + tide_put_key_offset(protocol, key_len); /* a row begins a delete as it begins a put */
 }
 
 gsize

@@ -24,6 +24,14 @@ void tide_mutation_delete_append(TideWireProtocol protocol, TideBuffer *out, Tid
 /* The bytes that it writes at the most. */
 gsize tide_mutation_delete_size_max(TideBytes row, const TideBytes *families, gsize n_families);
 
+/* The same in pieces: head, @n_families families, tail. */
+void tide_mutation_delete_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_families);
+void tide_mutation_delete_family_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint64 to_ms);
+void tide_mutation_delete_tail_append(TideWireProtocol protocol, TideBuffer *out);
+
+/* Where the row key begins in a delete, from the mutation's first byte. */
+gsize tide_mutation_delete_key_offset(TideWireProtocol protocol, gsize key_len);
+
 void tide_mutate_row_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                  TideBytes row, guint32 n_mutations);
 void tide_mutate_row_tail_append(TideWireProtocol protocol, TideBuffer *out);

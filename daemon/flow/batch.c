@@ -21,6 +21,7 @@ tide_batch_free(TideBatch *batch)
   tide_buffer_clear_memory(&batch->rows);
   tide_buffer_clear_memory(&batch->sources);
   tide_buffer_clear_memory(&batch->key_set);
+  tide_buffer_clear_memory(&batch->followers);
   g_free(batch);
 }
 
@@ -28,8 +29,12 @@ void
 tide_batch_reset(TideBatch *batch)
 {
   tide_lane_unref(batch->lane);
-  TideBatch empty = {.wire = batch->wire, .rows = batch->rows, .sources = batch->sources, .key_set = batch->key_set};
-  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = 0;
+  TideBatch empty = {.wire = batch->wire,
+                     .rows = batch->rows,
+                     .sources = batch->sources,
+                     .key_set = batch->key_set,
+                     .followers = batch->followers};
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = 0;
   *batch = empty;
 }
 
@@ -38,6 +43,14 @@ tide_batch_row_key(const TideBatch *batch, guint32 row)
 {
   const TideBatchRow *at = &tide_batch_rows(batch)[row];
   return tide_bytes(batch->wire.data + at->key_offset, at->key_len);
+}
+
+TideBytes
+tide_batch_row_wire(const TideBatch *batch, guint32 row)
+{
+  const TideBatchRow *rows = tide_batch_rows(batch);
+  gsize end = row + 1 < batch->n_rows ? rows[row + 1].start_bytes : batch->wire.len;
+  return tide_bytes(batch->wire.data + rows[row].start_bytes, end - rows[row].start_bytes);
 }
 
 guint64

@@ -1,4 +1,5 @@
-/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from.
+/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from. It is either
+ * of puts, which go together in one putMultiple, or of mutated rows, each of which is a mutateRow of its own.
  *
  * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
  * gives it back to the lanes when the call failed, or home to its consumer when HBase has acknowledged it. The consumer
@@ -24,7 +25,8 @@ typedef struct TideSourceRef {
 typedef struct TideBatchRow {
   guint32 start_bytes; /* in wire */
   guint32 key_offset;  /* in wire */
-  guint32 key_len;
+  guint16 key_len;     /* HBase's limit is 32767 */
+  guint16 n_mutations; /* in a batch of mutations */
 } TideBatchRow;
 
 typedef struct TideBatchSource {
@@ -41,10 +43,12 @@ struct TideBatch {
   TideInbox *home;         /* borrowed: where it goes when acknowledged */
   gpointer open_lane;      /* borrowed: the consumer's own lane that sealed it */
   TideLane *lane;          /* ref */
-  TideBuffer wire;         /* encoded puts, one after the other */
+  TideBuffer wire;         /* encoded puts, or the rows' mutations, one after the other */
   TideBuffer rows;         /* of TideBatchRow */
   TideBuffer sources;      /* of TideBatchSource */
   TideBuffer key_set;      /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
+  TideBuffer followers;    /* followers.h: rows that may go once this batch is acknowledged */
+  gboolean is_mutations;
   guint32 n_rows;
   gint64 oldest_us;        /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes;    /* what the budget holds for it */
@@ -60,7 +64,8 @@ void tide_batch_reset(TideBatch *batch);
 static inline gsize
 tide_batch_memory_bytes(const TideBatch *batch)
 {
-  return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity + batch->key_set.capacity;
+  return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity + batch->key_set.capacity +
+         batch->followers.capacity;
 }
 
 static inline const TideBatchRow *
@@ -77,6 +82,7 @@ tide_batch_sources(const TideBatch *batch, gsize *ret_n)
 }
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);
+TideBytes tide_batch_row_wire(const TideBatch *batch, guint32 row); /* its put, or its mutations */
 
 /* Turns the key hashes that were appended to key_set into the set; once all rows are in. */
 void tide_batch_make_key_set(TideBatch *batch);

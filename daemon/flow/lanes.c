@@ -245,9 +245,11 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 static gboolean
 fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch)
 {
-  return call->n_batches == 0 ||
-         (call->n_batches < TIDE_CALL_MAX_BATCHES && call->n_rows + batch->n_rows <= lanes->options.max_rows &&
-          call->n_bytes + batch->wire.len <= lanes->options.max_bytes);
+  if (call->n_batches == 0)
+    return TRUE;
+  return !call->batches[0]->is_mutations && !batch->is_mutations && call->n_batches < TIDE_CALL_MAX_BATCHES &&
+         call->n_rows + batch->n_rows <= lanes->options.max_rows &&
+         call->n_bytes + batch->wire.len <= lanes->options.max_bytes;
 }
 
 /* Moves batches of @lane into @call as far as they fit. */
@@ -278,13 +280,13 @@ gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
   gboolean troubled = lane->failures > 0;
   call->table = lane->table;
   take_from_lane_locked(lanes, lane, call, now_us);
-  if (troubled)
+  if (troubled || call->batches[0]->is_mutations)
     return;
   GList *next;
   for (GList *link = g_queue_peek_head_link(ready); link != NULL; link = next) {
     next = link->next;
     TideLane *other = link->data;
-    if (other == lane || other->failures > 0)
+    if (other == lane || other->failures > 0 || other->first->is_mutations)
       continue;
     if (!fits_locked(lanes, call, other->first))
       break; /* the call is as good as full: the rest is for the next writer */

@@ -1,9 +1,10 @@
 /* The lanes: where sealed batches of all consumers meet the writers.
  *
  * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
- * batches of other due lanes of the same table until the call is full. A lane has at most so many calls in flight; one
- * whose call failed waits (doubling, with jitter) and is sent alone until it succeeds, so that a region in trouble delays
- * its own rows only. What failed goes back to the front of its lane and is sent again, the same bytes, for ever.
+ * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at
+ * most so many calls in flight; one whose call failed waits (doubling, with jitter) and is sent alone until it succeeds,
+ * so that a region in trouble delays its own rows only. What failed goes back to the front of its lane and is sent again,
+ * the same bytes, for ever.
  *
  * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
 #pragma once

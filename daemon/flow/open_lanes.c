@@ -61,8 +61,8 @@ open_lane_new(TideOpenLanes *open_lanes, TideLane *lane)
   open->lane = tide_lane_ref(lane);
   open->table = tide_lane_table(lane);
   TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
-  tide_row_set_init(&open->set, context->budget, context->protocol, rule);
-  tide_row_set_init(&open->settling, context->budget, context->protocol, rule);
+  tide_row_set_init(&open->set, context->budget, context->protocol, rule, open->table->families);
+  tide_row_set_init(&open->settling, context->budget, context->protocol, rule, open->table->families);
   open->on_the_way = g_ptr_array_new();
   return open;
 }

@@ -1,5 +1,6 @@
 #include "flow/row_set.h"
 
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 
 #define NO_CELL G_MAXUINT32
@@ -11,11 +12,16 @@
 /* Replaced cells are squeezed out when they are at least this much and half of all. */
 #define MIN_WASTE_BYTES (64u * 1024)
 
+/* Rows of a batch of mutations: each is a call of its own, sent after the one before, so a batch of so many takes a
+ * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
+#define MAX_MUTATED_ROWS 128u
+
 typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_KEPT, GOES_TO_AGAIN } GoesTo;
 
 typedef struct OpenRow {
   guint64 key_hash;
   gint64 ttl_ms;
+  gint64 delete_to_ms; /* 0: the row deletes nothing */
   guint32 key_offset;
   guint32 key_len;
   guint32 first_cell;
@@ -51,16 +57,17 @@ cells_of(const TideRowSet *set)
 }
 
 void
-tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule)
+tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule,
+                  const GPtrArray *families)
 {
-  *set = (TideRowSet){.budget = budget, .protocol = protocol, .rule = rule};
+  *set = (TideRowSet){.budget = budget, .protocol = protocol, .rule = rule, .families = families};
 }
 
 static void
 charge_for_memory(TideRowSet *set)
 {
   gint64 held = (gint64)(set->bytes.capacity + set->rows.capacity + set->cells.capacity + set->sources.capacity +
-                         set->index.capacity);
+                         set->followers.capacity + set->index.capacity);
   if (held == set->charged_bytes)
     return;
   tide_budget_charge(set->budget, held - set->charged_bytes);
@@ -74,9 +81,10 @@ tide_row_set_clear(TideRowSet *set)
   tide_buffer_clear_memory(&set->rows);
   tide_buffer_clear_memory(&set->cells);
   tide_buffer_clear_memory(&set->sources);
+  tide_buffer_clear_memory(&set->followers);
   tide_buffer_clear_memory(&set->index);
   charge_for_memory(set);
-  tide_row_set_init(set, set->budget, set->protocol, set->rule);
+  tide_row_set_init(set, set->budget, set->protocol, set->rule, set->families);
 }
 
 /* ---- index: key hash -> the newest row with that key ---- */
@@ -152,12 +160,25 @@ replace_cell(TideRowSet *set, OpenRow *row, OpenCell *old, const OpenCell *cell)
   }
 }
 
+/* A place in cells, for @cell. */
+static guint32
+place_cell(TideRowSet *set, const OpenCell *cell)
+{
+  if (set->free_cell == 0) {
+    tide_buffer_append(&set->cells, cell, sizeof *cell);
+    return set->n_cells++;
+  }
+  guint32 place = set->free_cell - 1;
+  set->free_cell = cells_of(set)[place].next;
+  cells_of(set)[place] = *cell;
+  return place;
+}
+
 /* Hangs @cell, encoded somewhere in bytes, on the end of @row. */
 static void
 link_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell)
 {
-  guint32 place = set->n_cells++;
-  tide_buffer_append(&set->cells, cell, sizeof *cell);
+  guint32 place = place_cell(set, cell);
   cells_of(set)[place].next = NO_CELL;
   if (row->n_cells == 0)
     row->first_cell = place;
@@ -183,6 +204,68 @@ take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix)
   else
     set->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
   return TRUE;
+}
+
+/* ---- deletes ---- */
+
+static gboolean
+is_deleted(gint64 delete_to_ms, gint64 timestamp_ms)
+{
+  return delete_to_ms != 0 && timestamp_ms <= delete_to_ms;
+}
+
+/* What a row that deletes takes more than the put alone, at the most. */
+static gsize
+delete_size_max(const TideRowSet *set, TideBytes key)
+{
+  gsize size = tide_mutation_delete_size_max(key, NULL, 0);
+  size += tide_mutation_put_overhead_max(key) - tide_put_overhead_max(key);
+  for (guint i = 0; i < set->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(set->families, i);
+    TideBytes name = tide_bytes_of_string(family->name);
+    size += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
+  }
+  return size;
+}
+
+/* Takes the cells that @row's delete covers out of it; how many. */
+static guint32
+drop_deleted_cells(TideRowSet *set, OpenRow *row)
+{
+  guint32 n_dropped = 0, last = NO_CELL;
+  for (guint32 i = row->first_cell, next; i != NO_CELL; i = next) {
+    OpenCell *cell = &cells_of(set)[i];
+    next = cell->next;
+    if (!is_deleted(row->delete_to_ms, cell->timestamp_ms)) {
+      last = i;
+      continue;
+    }
+    if (last == NO_CELL)
+      row->first_cell = next;
+    else
+      cells_of(set)[last].next = next;
+    row->n_cells--;
+    row->cells_bytes -= cell->len;
+    set->encoded_bytes -= cell->len;
+    set->wasted_bytes += cell->room;
+    cell->next = set->free_cell;
+    set->free_cell = i + 1;
+    n_dropped++;
+  }
+  row->last_cell = last;
+  return n_dropped;
+}
+
+/* From now on @row deletes up to @to_ms at the least. Returns how many cells that dropped. */
+static guint32
+raise_delete(TideRowSet *set, OpenRow *row, gint64 to_ms)
+{
+  if (to_ms == 0 || (row->delete_to_ms != 0 && to_ms <= row->delete_to_ms))
+    return 0;
+  if (row->delete_to_ms == 0)
+    set->encoded_bytes += delete_size_max(set, tide_bytes(set->bytes.data + row->key_offset, row->key_len));
+  row->delete_to_ms = to_ms;
+  return drop_deleted_cells(set, row);
 }
 
 /* ---- rows ---- */
@@ -215,8 +298,11 @@ find_or_add_row(TideRowSet *set, TideBytes key, gint64 ttl_ms, guint32 n_cells)
     *slot = added + 1;
     return added;
   }
-  const OpenRow *row = &rows_of(set)[*slot - 1];
-  if (row->ttl_ms == ttl_ms && (set->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
+  OpenRow *row = &rows_of(set)[*slot - 1];
+  if (row->n_cells == 0)
+    row->ttl_ms = ttl_ms; /* it only deletes, so far */
+  if ((row->ttl_ms == ttl_ms || n_cells == 0) &&
+      (set->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
     return *slot - 1;
   guint32 added = add_row(set, key_hash, key, ttl_ms);
   rows_of(set)[added].follows_same_key = TRUE;
@@ -255,19 +341,21 @@ squeeze(TideRowSet *set)
   set->wasted_bytes = 0;
 }
 
-void
-tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 now_us, guint32 *ret_replaced)
+/* Encodes the cells of @row into @open. Returns how many met another or a delete. */
+static guint32
+take_cells(TideRowSet *set, OpenRow *open, const TideRow *row)
 {
-  if (set->n_rows == 0)
-    set->oldest_us = now_us;
-  guint32 place = find_or_add_row(set, row->key, row->ttl_ms, row->n_cells);
-  OpenRow *open = &rows_of(set)[place]; /* no row is added below, so it stays where it is */
   guint32 replaced = 0;
   gboolean is_new = open->n_cells == 0;
+  gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideColumn *column = row->cells[i].column;
     OpenCell cell = {
         .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = (guint32)set->bytes.len};
+    if (is_deleted(delete_to_ms, cell.timestamp_ms)) {
+      replaced++;
+      continue;
+    }
     tide_cell_append(set->protocol, &set->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
     g_assert(set->bytes.len < G_MAXUINT32);
     cell.len = cell.room = (guint32)set->bytes.len - cell.offset;
@@ -276,12 +364,32 @@ tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, g
     else
       replaced += take_cell(set, open, &cell, column->prefix) ? 1 : 0;
   }
+  /* After the cells: those that were replaced in place need no dropping. */
+  return replaced + raise_delete(set, open, row->delete_to_ms);
+}
+
+guint32
+tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 mapped_us, guint32 *ret_replaced)
+{
+  if (set->n_rows == 0 || mapped_us < set->oldest_us)
+    set->oldest_us = mapped_us;
+  guint32 place = find_or_add_row(set, row->key, row->ttl_ms, row->n_cells);
+  OpenRow *open = &rows_of(set)[place]; /* no row is added below, so it stays where it is */
+  guint32 replaced = take_cells(set, open, row);
   add_source(set, place, source);
   if (set->wasted_bytes > MIN_WASTE_BYTES && set->wasted_bytes > set->bytes.len / 2)
     squeeze(set);
   charge_for_memory(set);
   if (ret_replaced != NULL)
     *ret_replaced = replaced;
+  return place;
+}
+
+void
+tide_row_set_add_follower(TideRowSet *set, guint32 place, const TideRow *follower, TideSourceRef source)
+{
+  tide_followers_append(&set->followers, place, follower, source);
+  charge_for_memory(set);
 }
 
 gboolean
@@ -336,37 +444,107 @@ copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, gint64 oldest_
   OpenRow *target = &rows_of(to)[place];
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
     OpenCell copy = cells_of(set)[c];
+    if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
+      continue;
     guint32 offset = (guint32)to->bytes.len;
     tide_buffer_append(&to->bytes, set->bytes.data + copy.offset, copy.len);
     copy.offset = offset;
     copy.room = copy.len;
     take_cell(to, target, &copy, TIDE_BYTES_EMPTY);
   }
+  raise_delete(to, target, row->delete_to_ms);
   return place;
+}
+
+static void
+append_cells(const TideRowSet *set, const OpenRow *row, TideBuffer *wire)
+{
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next)
+    tide_buffer_append(wire, set->bytes.data + cells_of(set)[c].offset, cells_of(set)[c].len);
+}
+
+/* The row's TPut; where its key stands in that. */
+static gsize
+encode_put(const TideRowSet *set, const OpenRow *row, TideBytes key, TideBuffer *wire)
+{
+  tide_buffer_reserve(wire, tide_put_overhead_max(key) + row->cells_bytes);
+  tide_put_head_append(set->protocol, wire, key, row->n_cells);
+  append_cells(set, row, wire);
+  tide_put_tail_append(set->protocol, wire, row->ttl_ms);
+  return tide_put_key_offset(set->protocol, key.len);
+}
+
+/* The row's TMutations: the delete, then what is put. */
+static gsize
+encode_mutations(const TideRowSet *set, const OpenRow *row, TideBytes key, TideBuffer *wire)
+{
+  tide_mutation_delete_head_append(set->protocol, wire, key, set->families->len);
+  for (guint i = 0; i < set->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(set->families, i);
+    tide_mutation_delete_family_append(set->protocol, wire, tide_bytes_of_string(family->name), row->delete_to_ms);
+  }
+  tide_mutation_delete_tail_append(set->protocol, wire);
+  if (row->n_cells > 0) {
+    tide_mutation_put_head_append(set->protocol, wire, key, row->n_cells);
+    append_cells(set, row, wire);
+    tide_mutation_put_tail_append(set->protocol, wire, row->ttl_ms);
+  }
+  return tide_mutation_delete_key_offset(set->protocol, key.len);
 }
 
 static void
 encode_row(const TideRowSet *set, OpenRow *row, TideBatch *batch)
 {
   TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
-  TideBatchRow at = {.start_bytes = (guint32)batch->wire.len, .key_len = row->key_len};
-  at.key_offset = at.start_bytes + (guint32)tide_put_key_offset(set->protocol, key.len);
-  tide_buffer_reserve(&batch->wire, tide_put_overhead_max(key) + row->cells_bytes);
-  tide_put_head_append(set->protocol, &batch->wire, key, row->n_cells);
-  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next)
-    tide_buffer_append(&batch->wire, set->bytes.data + cells_of(set)[c].offset, cells_of(set)[c].len);
-  tide_put_tail_append(set->protocol, &batch->wire, row->ttl_ms);
+  TideBatchRow at = {.start_bytes = (guint32)batch->wire.len, .key_len = (guint16)row->key_len};
+  gsize key_offset;
+  if (batch->is_mutations) {
+    at.n_mutations = row->n_cells > 0 ? 2 : 1;
+    key_offset = encode_mutations(set, row, key, &batch->wire);
+  } else
+    key_offset = encode_put(set, row, key, &batch->wire);
+  at.key_offset = at.start_bytes + (guint32)key_offset;
   tide_buffer_append(&batch->rows, &at, sizeof at);
   row->goes_to = GOES_TO_BATCH;
   row->target = batch;
   row->target_row = batch->n_rows++;
 }
 
+/* What is being filled: one batch of each kind. */
+typedef struct Filling {
+  TideBatch *first; /* of all, linked by next */
+  TideBatch *last;
+  TideBatch *puts;
+  TideBatch *mutations;
+} Filling;
+
+/* The batch that @row goes to, begun when there is none or the one there is full. */
+static TideBatch *
+batch_for_row(const TideRowSet *set, const OpenRow *row, const TideSealRequest *request, Filling *filling)
+{
+  gboolean is_mutations = row->delete_to_ms != 0;
+  TideBatch **filled = is_mutations ? &filling->mutations : &filling->puts;
+  TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
+  guint32 max_rows = is_mutations ? MIN(request->max_rows, MAX_MUTATED_ROWS) : request->max_rows;
+  gsize row_bytes = tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? delete_size_max(set, key) : 0);
+  if (*filled != NULL && (*filled)->n_rows < max_rows && (*filled)->wire.len + row_bytes <= request->max_bytes)
+    return *filled;
+  TideBatch *begun = request->take_batch(request->take_batch_data);
+  begun->is_mutations = is_mutations;
+  begun->oldest_us = set->oldest_us;
+  if (filling->last == NULL)
+    filling->first = begun;
+  else
+    filling->last->next = begun;
+  filling->last = *filled = begun;
+  return begun;
+}
+
 /* Encodes the rows that may go into batches, and copies the others to where they wait. */
 static TideBatch *
 hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again)
 {
-  TideBatch *first = NULL, *batch = NULL;
+  Filling filling = {0};
   for (guint32 i = 0; i < set->n_rows; i++) {
     OpenRow *row = &rows_of(set)[i];
     if (row->follows_same_key || row_is_kept(set, row, request)) {
@@ -374,20 +552,11 @@ hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again
       row->target_row = copy_row(set, i, row->follows_same_key ? again : request->kept, set->oldest_us);
       continue;
     }
-    gsize row_bytes = tide_put_overhead_max(tide_bytes(NULL, row->key_len)) + row->cells_bytes;
-    if (batch == NULL || batch->n_rows >= request->max_rows || batch->wire.len + row_bytes > request->max_bytes) {
-      TideBatch *begun = request->take_batch(request->take_batch_data);
-      begun->oldest_us = set->oldest_us;
-      if (batch == NULL)
-        first = begun;
-      else
-        batch->next = begun;
-      batch = begun;
-    }
+    TideBatch *batch = batch_for_row(set, row, request, &filling);
     encode_row(set, row, batch);
     tide_buffer_append(&batch->key_set, &row->key_hash, sizeof row->key_hash);
   }
-  return first;
+  return filling.first;
 }
 
 static void
@@ -413,6 +582,27 @@ hand_out_sources(const TideRowSet *set, TideRowSet *kept, TideRowSet *again)
 }
 
 static void
+hand_out_followers(const TideRowSet *set, TideRowSet *kept, TideRowSet *again)
+{
+  gsize offset = 0;
+  TideBytes record;
+  while ((record = tide_followers_next_record(&set->followers, &offset)).len > 0) {
+    const OpenRow *row = &rows_of(set)[tide_follower_leader(record)];
+    switch (row->goes_to) {
+    case GOES_TO_BATCH:
+      tide_followers_append_record(&row->target->followers, record, row->target_row);
+      break;
+    case GOES_TO_KEPT:
+      tide_followers_append_record(&kept->followers, record, row->target_row);
+      break;
+    case GOES_TO_AGAIN:
+      tide_followers_append_record(&again->followers, record, row->target_row);
+      break;
+    }
+  }
+}
+
+static void
 finish_batches(const TideRowSet *set, TideBatch *first)
 {
   for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
@@ -425,8 +615,8 @@ finish_batches(const TideRowSet *set, TideBatch *first)
 static void
 empty_keeping_memory(TideRowSet *set)
 {
-  set->bytes.len = set->rows.len = set->cells.len = set->sources.len = 0;
-  set->n_rows = set->n_cells = 0;
+  set->bytes.len = set->rows.len = set->cells.len = set->sources.len = set->followers.len = 0;
+  set->n_rows = set->n_cells = set->free_cell = 0;
   set->wasted_bytes = set->encoded_bytes = 0;
   set->oldest_us = 0;
   if (set->index.len > 0)
@@ -439,9 +629,10 @@ tide_row_set_seal(TideRowSet *set, const TideSealRequest *request)
   if (set->n_rows == 0)
     return NULL;
   TideRowSet again; /* rows that must wait for the batch that now holds the same key */
-  tide_row_set_init(&again, set->budget, set->protocol, set->rule);
+  tide_row_set_init(&again, set->budget, set->protocol, set->rule, set->families);
   TideBatch *batches = hand_out_rows(set, request, &again);
   hand_out_sources(set, request->kept, &again);
+  hand_out_followers(set, request->kept, &again);
   finish_batches(set, batches);
   if (request->kept != NULL)
     charge_for_memory(request->kept);

@@ -5,11 +5,17 @@
  * newer one of the same column in a latest table. The set is not bounded by rows: while it may not be sealed (a row of the
  * same key is still on its way) it goes on coalescing, and is cut into calls when it is sealed.
  *
+ * A row may delete: everything in its families up to a cell time, whether it lies in HBase already or comes later. Open cells
+ * that a delete covers are dropped, and cells that come under one that is open are not taken. So in a table with
+ * latest: replace, where each reading deletes up to the millisecond before it, an open row is the newest reading and nothing
+ * else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches of mutations.
+ *
+ * Rows may have followers (followers.h), which go the way of the row: into its batch, or into where it waits.
+ *
  * Threads: the owning consumer's only. Memory: charged to the budget by what it holds, given back when cleared. */
 #pragma once
 
-#include "flow/batch.h"
-#include "model/row.h"
+#include "flow/followers.h"
 
 G_BEGIN_DECLS
 
@@ -23,25 +29,37 @@ typedef struct TideRowSet {
   TideBudget *budget; /* borrowed */
   TideWireProtocol protocol;
   TideMergeRule rule;
+  const GPtrArray *families; /* borrowed (element-type TideFamilySettings): what a delete deletes; NULL: rows never do */
   /* owner's */
   TideBuffer bytes;   /* keys and encoded cells */
   TideBuffer rows;    /* of OpenRow */
   TideBuffer cells;   /* of OpenCell */
   TideBuffer sources; /* of TideBatchSource */
+  TideBuffer followers;
   TideBuffer index;   /* of guint32: open-addressed, 1 + row, 0 is empty */
   guint32 n_rows;
-  guint32 n_cells;
-  gsize wasted_bytes;  /* replaced cells still in bytes */
+  guint32 n_cells;     /* places in cells, in use or free */
+  guint32 free_cell;   /* 1 + the first free place in cells; 0: none */
+  gsize wasted_bytes;  /* replaced and dropped cells still in bytes */
   gsize encoded_bytes; /* upper bound of the puts as they stand */
   gint64 oldest_us;    /* when the first row of the set came; 0 when empty */
   gint64 charged_bytes;
 } TideRowSet;
 
-void tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule);
+void tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule,
+                       const GPtrArray *families);
 void tide_row_set_clear(TideRowSet *set); /* frees the memory and gives back what was charged; stays usable */
 
-/* Adds @row. @now_us: monotonic. Counts of cells that were replaced in memory come back in @ret_replaced (may be NULL). */
-void tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 now_us, guint32 *ret_replaced);
+/**
+ * tide_row_set_append: add @row, which was mapped at @mapped_us (monotonic).
+ * @ret_replaced: (nullable): how many cells met another in memory, of which one stays, or a delete that covers them
+ * Returns: its place, for tide_row_set_add_follower(); valid until the next row or sealing.
+ */
+guint32 tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 mapped_us,
+                            guint32 *ret_replaced);
+
+/* Keeps @follower, of @source, until the row at @place is acknowledged. */
+void tide_row_set_add_follower(TideRowSet *set, guint32 place, const TideRow *follower, TideSourceRef source);
 
 static inline gboolean
 tide_row_set_is_empty(const TideRowSet *set)
@@ -81,8 +99,9 @@ typedef struct TideSealRequest {
 /**
  * tide_row_set_seal: encode all rows into batches and empty the set (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
- *     key_set, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key stands in one batch only:
- *     rows that had to be cut because one put would pass the limits stay in the set for the next sealing.
+ *     followers, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key
+ *     stands in one batch only: rows that had to be cut because one put would pass the limits stay in the set for the next
+ *     sealing.
  */
 TideBatch *tide_row_set_seal(TideRowSet *set, const TideSealRequest *request);
 

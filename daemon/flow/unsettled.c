@@ -125,21 +125,35 @@ read_cell(TideWireReader *reader, TideBytes *ret_prefix, gint64 *ret_timestamp_m
   }
 }
 
-static guint64
-add_row(TideUnsettled *unsettled, TideBytes put, guint64 key_hash, gint64 until_us)
+/* Moves @reader from the start of a row's TMutations to its put; FALSE when it has none. */
+static gboolean
+enter_put_of_mutations(TideWireReader *reader)
 {
-  TideWireReader reader;
-  tide_wire_reader_init(&reader, unsettled->protocol, put);
+  while (reader->offset < reader->len) {
+    TideWireField field = {0};
+    while (tide_wire_read_field(reader, &field)) {
+      if (field.id == 1)
+        return TRUE;
+      tide_wire_skip(reader, field.type);
+    }
+  }
+  return FALSE;
+}
+
+/* @reader stands at the start of the row's put. */
+static guint64
+add_row(TideUnsettled *unsettled, TideWireReader *reader, guint64 key_hash, gint64 until_us)
+{
   guint32 n_cells = 0;
-  g_assert(enter_cells(&reader, &n_cells));
+  g_assert(enter_cells(reader, &n_cells));
   guint64 n_missed = 0;
   for (guint32 i = 0; i < n_cells; i++) {
-    gsize start = reader.offset;
+    gsize start = reader->offset;
     TideBytes prefix = TIDE_BYTES_EMPTY;
     gint64 timestamp_ms = 0;
-    read_cell(&reader, &prefix, &timestamp_ms);
+    read_cell(reader, &prefix, &timestamp_ms);
     guint64 identity = identity_of(key_hash, XXH3_64bits(prefix.data, prefix.len), timestamp_ms);
-    TideBytes encoded = tide_bytes(put.data + start, reader.offset - start);
+    TideBytes encoded = tide_bytes(reader->data + start, reader->offset - start);
     n_missed += add_cell(unsettled, identity, encoded, until_us) ? 0 : 1;
   }
   return n_missed;
@@ -149,11 +163,11 @@ guint64
 tide_unsettled_add_batch(TideUnsettled *unsettled, const TideBatch *batch, gint64 until_us)
 {
   guint64 n_missed = 0;
-  const TideBatchRow *rows = tide_batch_rows(batch);
   for (guint32 i = 0; i < batch->n_rows; i++) {
-    gsize end = i + 1 < batch->n_rows ? rows[i + 1].start_bytes : batch->wire.len;
-    TideBytes put = tide_bytes(batch->wire.data + rows[i].start_bytes, end - rows[i].start_bytes);
-    n_missed += add_row(unsettled, put, tide_key_hash(tide_batch_row_key(batch, i)), until_us);
+    TideWireReader reader;
+    tide_wire_reader_init(&reader, unsettled->protocol, tide_batch_row_wire(batch, i));
+    if (!batch->is_mutations || enter_put_of_mutations(&reader))
+      n_missed += add_row(unsettled, &reader, tide_key_hash(tide_batch_row_key(batch, i)), until_us);
   }
   return n_missed;
 }

@@ -3,7 +3,8 @@
  *
  * That only matters for another value at the same row, column and time. So cells of calls with an unknown outcome are
  * remembered here for the settle time, and a row that would write another value over one of them waits until it has
- * passed. The same value again, or any other time, is free to go.
+ * passed. The same value again, or any other time, is free to go. Deletes need no remembering: one that lands late hides
+ * cells up to its own time, which it hid before, or should have.
  *
  * Threads: the owning consumer's only. Bounded: see TIDE_UNSETTLED_MAX_CELLS. */
 #pragma once

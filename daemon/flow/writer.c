@@ -15,15 +15,24 @@
 
 static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
 
+/* The two ways in which rows are written. */
+typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMethod;
+
+static const char *const method_names[N_WRITE_METHODS] = {"putMultiple", "mutateRow"};
+
+typedef struct MethodMetrics {
+  TideCounter *calls[4]; /* by TideOutcome */
+  TideCounter *rows_written;
+  TideHistogram *durations;
+} MethodMetrics;
+
 struct TideWriter {
   /* set before start, then read-only */
   TideWriterContext context;
   TideThread *thread;
-  TideCounter *calls[4]; /* by TideOutcome */
-  TideCounter *rows_written;
+  MethodMetrics methods[N_WRITE_METHODS];
   TideCounter *bytes_written;
   TideCounter *reconnects;
-  TideHistogram *durations;
   /* any thread */
   _Atomic gint64 last_round_us;
   /* the writer's thread only */
@@ -56,22 +65,32 @@ outcome_name(TideOutcome outcome)
 }
 
 static void
+register_method_metrics(TideMetrics *metrics, WriteMethod method, MethodMetrics *registered)
+{
+  g_autofree char *method_label = tide_metrics_label("method", method_names[method]);
+  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome <= TIDE_OUTCOME_UNKNOWN; outcome++) {
+    g_autofree char *outcome_label = tide_metrics_label("outcome", outcome_name(outcome));
+    g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
+    registered->calls[outcome] = tide_metrics_counter(metrics, "tidemark_hbase_calls_total",
+                                                      "Calls that write rows, by method and how they ended", labels);
+  }
+  registered->rows_written =
+      tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total",
+                           "Rows that HBase acknowledged: many in a putMultiple, one in a mutateRow", method_label);
+  registered->durations = tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds",
+                                                 "Duration of calls that write rows, by method", method_label,
+                                                 duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
+}
+
+static void
 register_metrics(TideWriter *writer)
 {
   TideMetrics *metrics = writer->context.metrics;
-  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome <= TIDE_OUTCOME_UNKNOWN; outcome++) {
-    g_autofree char *label = tide_metrics_label("outcome", outcome_name(outcome));
-    writer->calls[outcome] =
-        tide_metrics_counter(metrics, "tidemark_hbase_calls_total", "putMultiple calls by how they ended", label);
-  }
-  writer->rows_written =
-      tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total", "Rows that HBase acknowledged", NULL);
+  for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
+    register_method_metrics(metrics, method, &writer->methods[method]);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
   writer->reconnects = tide_metrics_counter(metrics, "tidemark_hbase_connects_total", "Connections opened", NULL);
-  writer->durations =
-      tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds", "Duration of putMultiple calls", NULL,
-                             duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
 }
 
 static void
@@ -156,32 +175,67 @@ log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64
                   error->message, suppressed);
 }
 
+/* One call to the gateway has ended. */
+static void
+note_call(TideWriter *writer, WriteMethod method, gint64 start_us, const GError *error)
+{
+  writer->last_used_us = tide_now_us();
+  tide_counter_inc(writer->methods[method].calls[outcome_of(error)]);
+  tide_histogram_observe(writer->methods[method].durations, (double)(writer->last_used_us - start_us) / TIDE_US_PER_S);
+}
+
+static gboolean
+put_rows(TideWriter *writer, TideBytes table, GError **error)
+{
+  const TideCall *call = &writer->call;
+  for (guint32 i = 0; i < call->n_batches; i++)
+    writer->parts[i] = tide_buffer_bytes(&call->batches[i]->wire);
+  gint64 start_us = tide_now_us();
+  gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
+  gboolean acknowledged = tide_hbase_client_put_multiple(writer->client, table, writer->parts, call->n_batches,
+                                                         call->n_rows, deadline_us, error);
+  note_call(writer, PUT_MULTIPLE, start_us, *error);
+  return acknowledged;
+}
+
+/* A call for each row, one after the other; the first that fails ends it. Those before it are sent again with the rest,
+ * which changes nothing: the same cells and the same deletes, at the same times. */
+static gboolean
+mutate_rows(TideWriter *writer, TideBytes table, GError **error)
+{
+  const TideBatch *batch = writer->call.batches[0]; /* it goes alone */
+  gboolean acknowledged = TRUE;
+  for (guint32 i = 0; i < batch->n_rows && acknowledged; i++) {
+    gint64 start_us = tide_now_us();
+    atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
+    gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
+    acknowledged =
+        tide_hbase_client_mutate_row(writer->client, table, tide_batch_row_key(batch, i), tide_batch_row_wire(batch, i),
+                                     tide_batch_rows(batch)[i].n_mutations, deadline_us, error);
+    note_call(writer, MUTATE_ROW, start_us, *error);
+  }
+  return acknowledged;
+}
+
 static void
 send_call(TideWriter *writer)
 {
   TideCall *call = &writer->call;
   gsize n_bytes = call->n_bytes;
   guint32 n_rows = call->n_rows;
-  for (guint32 i = 0; i < call->n_batches; i++)
-    writer->parts[i] = tide_buffer_bytes(&call->batches[i]->wire);
+  TideBytes table = tide_bytes_of_string(call->table->name);
+  WriteMethod method = call->batches[0]->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
 
-  gint64 start_us = tide_now_us();
-  gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
   g_autoptr(GError) error = NULL;
   set_active(writer, writer->client);
-  gboolean acknowledged =
-      tide_hbase_client_put_multiple(writer->client, tide_bytes_of_string(call->table->name), writer->parts,
-                                     call->n_batches, call->n_rows, deadline_us, &error);
+  gboolean acknowledged = method == MUTATE_ROW ? mutate_rows(writer, table, &error) : put_rows(writer, table, &error);
   set_active(writer, NULL);
-  gint64 end_us = tide_now_us();
   TideOutcome outcome = outcome_of(error);
   g_assert(acknowledged == (outcome == TIDE_OUTCOME_OK));
 
-  tide_counter_inc(writer->calls[outcome]);
-  tide_histogram_observe(writer->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
-  writer->last_used_us = end_us;
+  gint64 end_us = writer->last_used_us;
   if (acknowledged) {
-    tide_counter_add(writer->rows_written, n_rows);
+    tide_counter_add(writer->methods[method].rows_written, n_rows);
     tide_counter_add(writer->bytes_written, n_bytes);
   } else {
     log_failure(writer, outcome, error, end_us);

@@ -32,18 +32,25 @@ tear_down(Fixture *fixture, gconstpointer data)
 }
 
 static void
-submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
+submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, gboolean is_mutations)
 {
   TideBatch *batch = tide_batch_new();
   batch->home = &fixture->inbox;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
+  batch->is_mutations = is_mutations;
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
   batch->wire.len = n_bytes;
   TideBatchRow row = {.start_bytes = 0, .key_offset = 0, .key_len = 3};
   tide_buffer_append(&batch->rows, &row, sizeof row);
   tide_lanes_submit(fixture->lanes, batch);
+}
+
+static void
+submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
+{
+  submit_batch(fixture, lane, n_rows, n_bytes, FALSE);
 }
 
 static TideLane *
@@ -94,6 +101,31 @@ test_small_lanes_of_one_table_share_a_call(Fixture *fixture, gconstpointer data)
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(other);
+}
+
+/* Its rows are calls of their own; what is joined to it would only wait for them. */
+static void
+test_batch_of_mutations_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "g"), *b = lane_of(fixture, 0, "g", "m"), *c = lane_of(fixture, 0, "m", "");
+  submit(fixture, a, 1, 100);
+  submit_batch(fixture, b, 1, 100, TRUE);
+  submit(fixture, b, 1, 100);
+  submit(fixture, c, 1, 100);
+  TideCall calls[3];
+  static const guint32 n_batches[] = {2, 1, 1}; /* of a and c, then of b one by one */
+  for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
+    g_assert_true(take_now(fixture, &calls[i]));
+    g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
+    g_assert_cmpint(calls[i].batches[0]->is_mutations, ==, i == 1);
+  }
+  g_assert_false(take_now(fixture, &(TideCall){0}));
+  for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
+    tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 4);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+  tide_lane_unref(c);
 }
 
 static void
@@ -240,6 +272,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
+  ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
   ADD("/lanes/lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);

@@ -63,6 +63,8 @@ add_delete(Call *call, const TideBytes *families, gsize n_families, gint64 to_ms
   gsize before = call->encoded.len;
   tide_mutation_delete_append(call->protocol, &call->encoded, call->row, families, n_families, to_ms);
   g_assert_cmpuint(call->encoded.len - before, <=, tide_mutation_delete_size_max(call->row, families, n_families));
+  gsize key_offset = before + tide_mutation_delete_key_offset(call->protocol, call->row.len);
+  assert_bytes_equal(tide_bytes(call->encoded.data + key_offset, call->row.len), call->row);
 
   HbaseTDelete *deletion = g_object_new(HBASE_TYPE_T_DELETE, NULL);
   deletion->row = oracle_byte_array(call->row);

@@ -1,99 +1,5 @@
 /* Open rows: merging, replacing, sealing; held against a model of what HBase would keep. */
-#include "flow/row_set.h"
-
-#include "flow/unsettled.h"
-#include "thrift/put_encoder.h"
-#include "thrift/wire_reader.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-typedef struct Column {
-  TideColumn column;
-  TideBuffer prefix;
-  char qualifier[8];
-} Column;
-
-static TideBudget budget;
-
-static void
-make_column(Column *column, TideWireProtocol protocol, guint number)
-{
-  g_snprintf(column->qualifier, sizeof column->qualifier, "q%u", number);
-  column->prefix = (TideBuffer){0};
-  tide_column_prefix_append(protocol, &column->prefix, TIDE_BYTES_LITERAL("M"),
-                            tide_bytes_of_string(column->qualifier));
-  column->column = (TideColumn){.family = TIDE_BYTES_LITERAL("M"),
-                                .qualifier = tide_bytes_of_string(column->qualifier),
-                                .prefix = tide_buffer_bytes(&column->prefix),
-                                .hash = XXH3_64bits(column->prefix.data, column->prefix.len)};
-}
-
-static TideBatch *
-take_batch(gpointer data)
-{
-  return tide_batch_new();
-}
-
-static TideSealRequest
-request(guint32 max_rows, guint32 max_bytes)
-{
-  return (TideSealRequest){.max_rows = max_rows, .max_bytes = max_bytes, .take_batch = take_batch};
-}
-
-static void
-append(TideRowSet *set, const char *key, const Column *column, const char *value, gint64 timestamp_ms, guint32 sequence)
-{
-  TideCell cell = {&column->column, tide_bytes_of_string(value), timestamp_ms};
-  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
-  tide_row_set_append(set, &row, (TideSourceRef){0, 1, sequence}, 1000, NULL);
-}
-
-/* "key column@time=value" for every cell of @batches, in order; frees them. */
-static char *
-describe(TideBatch *batches, TideWireProtocol protocol)
-{
-  GString *text = g_string_new(NULL);
-  for (TideBatch *batch = batches, *next; batch != NULL; batch = next) {
-    next = batch->next;
-    g_string_append(text, "[");
-    for (guint32 i = 0; i < batch->n_rows; i++) {
-      gsize start = tide_batch_rows(batch)[i].start_bytes;
-      TideWireReader reader;
-      tide_wire_reader_init(&reader, protocol, tide_bytes(batch->wire.data + start, batch->wire.len - start));
-      TideWireField field = {0};
-      TideBytes key = tide_batch_row_key(batch, i);
-      while (tide_wire_read_field(&reader, &field)) {
-        if (field.id == 1) {
-          g_assert_true(tide_bytes_equal(tide_wire_read_string(&reader), key));
-          continue;
-        }
-        g_assert_cmpint(field.id, ==, 2);
-        guint32 n_cells;
-        g_assert_true(tide_wire_read_list_of(&reader, TIDE_WIRE_STRUCT, &n_cells));
-        for (guint32 c = 0; c < n_cells; c++) {
-          TideWireField cell_field = {0};
-          TideBytes parts[4] = {TIDE_BYTES_EMPTY};
-          gint64 timestamp_ms = 0;
-          while (tide_wire_read_field(&reader, &cell_field))
-            if (cell_field.id == 4)
-              timestamp_ms = tide_wire_read_i64(&reader);
-            else
-              parts[cell_field.id] = tide_wire_read_string(&reader);
-          g_string_append_printf(text, "%.*s %.*s@%" G_GINT64_FORMAT "=%.*s;", (int)key.len, key.data,
-                                 (int)parts[2].len, parts[2].data, timestamp_ms, (int)parts[3].len, parts[3].data);
-        }
-      }
-      g_assert_cmpint(reader.status, ==, TIDE_WIRE_OK);
-    }
-    gsize n_sources;
-    tide_batch_sources(batch, &n_sources);
-    g_string_append_printf(text, "]%zu ", n_sources);
-    tide_budget_charge(&budget, -batch->charged_bytes);
-    tide_batch_free(batch);
-  }
-  return g_string_free(text, FALSE);
-}
+#include "row_set_fixture.h"
 
 static void
 check_rules(TideWireProtocol protocol)
@@ -104,7 +10,7 @@ check_rules(TideWireProtocol protocol)
   TideSealRequest seal = request(1000, 1 << 20);
 
   TideRowSet set;
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL);
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL, NULL);
   append(&set, "x", &a, "1", 10, 0);
   append(&set, "y", &a, "2", 10, 1);
   append(&set, "x", &b, "3", 10, 2);
@@ -116,7 +22,7 @@ check_rules(TideWireProtocol protocol)
   g_assert_true(tide_row_set_is_empty(&set));
   tide_row_set_clear(&set);
 
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST);
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
   append(&set, "x", &a, "old", 10, 0);
   append(&set, "x", &a, "newest", 30, 1);
   append(&set, "x", &a, "late", 20, 2); /* older than what is there: gives way */
@@ -143,7 +49,7 @@ test_batches_keep_their_limits_and_every_source(void)
   Column a;
   make_column(&a, TIDE_WIRE_BINARY, 1);
   TideRowSet set;
-  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL);
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
   for (guint i = 0; i < 2500; i++) {
     char key[16];
     g_snprintf(key, sizeof key, "key%05u", i);
@@ -184,7 +90,7 @@ test_hot_row_does_not_grow_with_its_rate(void)
   Column a;
   make_column(&a, TIDE_WIRE_BINARY, 1);
   TideRowSet set;
-  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST);
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
   for (guint i = 0; i < 100000; i++) {
     char value[64];
     memset(value, 'v', sizeof value);
@@ -205,7 +111,7 @@ test_row_that_is_full_waits_for_its_first_half(void)
   Column a;
   make_column(&a, protocol, 1);
   TideRowSet set;
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL);
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_ALL, NULL);
   for (guint i = 0; i < 1500; i++)
     append(&set, "wide", &a, "v", i, i);
   TideSealRequest seal = request(1000, 1 << 20);
@@ -230,19 +136,6 @@ test_row_that_is_full_waits_for_its_first_half(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
-typedef struct Judge {
-  const TideUnsettled *unsettled;
-  gint64 until_us;
-} Judge;
-
-static TideSealVerdict
-judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
-{
-  Judge *judge = data;
-  return tide_unsettled_conflicts(judge->unsettled, key_hash, cell, 5000, &judge->until_us) ? TIDE_SEAL_KEEP
-                                                                                            : TIDE_SEAL_SEND;
-}
-
 static void
 check_unsettled(TideWireProtocol protocol)
 {
@@ -250,8 +143,8 @@ check_unsettled(TideWireProtocol protocol)
   make_column(&a, protocol, 1);
   make_column(&b, protocol, 2);
   TideRowSet set, kept;
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST);
-  tide_row_set_init(&kept, &budget, protocol, TIDE_MERGE_NEWEST);
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
+  tide_row_set_init(&kept, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
   append(&set, "x", &a, "1", 10, 0);
   append(&set, "y", &a, "1", 10, 1);
   append(&set, "z", &a, "1", 10, 2);
@@ -311,7 +204,7 @@ check_against_model(TideMergeRule rule, guint seed)
   for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
     make_column(&columns[i], TIDE_WIRE_BINARY, i);
   TideRowSet set;
-  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, rule);
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, rule, NULL);
   gsize n_sources = 0, n_appended = 0;
   for (guint step = 0; step < 4000; step++) {
     if (g_rand_int_range(random, 0, 50) == 0 || step == 3999) {
@@ -372,6 +265,68 @@ test_what_is_sealed_is_what_came(void)
   }
 }
 
+static void
+assert_followers(const TideBatch *batch, const char *expected)
+{
+  TideFollowerReader reader = {0};
+  g_autoptr(GString) text = g_string_new(NULL);
+  gsize offset = 0;
+  TideBytes record;
+  while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
+    TideFollower follower = tide_follower_read(&reader, record);
+    g_string_append_printf(text, "%.*s/%u ", (int)follower.row.key.len, follower.row.key.data,
+                           follower.source.sequence);
+  }
+  g_assert_cmpstr(text->str, ==, expected);
+  tide_follower_reader_clear(&reader);
+}
+
+/* A follower goes where its row goes: into a batch, aside, or into the next sealing. */
+static void
+test_followers_go_with_their_rows(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideRowSet set, kept;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  tide_row_set_init(&kept, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  append(&set, "x", &a, "1", 10, 0);
+  TideSealRequest seal = request(1, 1 << 20);
+  TideBatch *unanswered = tide_row_set_seal(&set, &seal);
+  TideUnsettled *unsettled = tide_unsettled_new(TIDE_WIRE_BINARY);
+  tide_unsettled_add_batch(unsettled, unanswered, 9000);
+  g_free(describe(unanswered, TIDE_WIRE_BINARY));
+
+  static const char *const keys[] = {"v", "x", "w", "v"}; /* the second must wait, the last merges with the first */
+  for (guint32 i = 0; i < G_N_ELEMENTS(keys); i++) {
+    TideCell cell = {&a.column, TIDE_BYTES_LITERAL("2"), 10};
+    TideRow row = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1};
+    TideRow follower = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1, .table_index = 1};
+    TideSourceRef source = {0, 1, i};
+    tide_row_set_add_follower(&set, tide_row_set_append(&set, &row, source, 1000, NULL), &follower, source);
+  }
+  Judge judge = {.unsettled = unsettled};
+  seal.judge = judge_cell;
+  seal.judge_data = &judge;
+  seal.kept = &kept;
+  TideBatch *batches = tide_row_set_seal(&set, &seal);
+  assert_followers(batches, "v/0 v/3 ");
+  assert_followers(batches->next, "w/2 ");
+  g_assert_null(batches->next->next);
+  TideSealRequest plain = request(1, 1 << 20);
+  TideBatch *waited = tide_row_set_seal(&kept, &plain);
+  assert_followers(waited, "x/1 ");
+  g_assert_cmpuint(set.followers.len + kept.followers.len, ==, 0);
+
+  g_free(describe(batches, TIDE_WIRE_BINARY));
+  g_free(describe(waited, TIDE_WIRE_BINARY));
+  tide_unsettled_free(unsettled);
+  tide_row_set_clear(&set);
+  tide_row_set_clear(&kept);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -384,5 +339,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
   g_test_add_func("/row-set/other-value-over-an-unanswered-cell-waits", test_other_value_over_an_unanswered_cell_waits);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
+  g_test_add_func("/row-set/followers-go-with-their-rows", test_followers_go_with_their_rows);
   return g_test_run();
 }
