@@ -214,8 +214,7 @@ handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now
   }
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped.n_rows,
                                            mapped.n_readings);
-  for (guint32 i = 0; i < mapped.n_rows; i++)
-    tide_open_lanes_append(consumer->open_lanes, &mapped.rows[i], ref, now_us);
+  tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
   heed_span(consumer, partition);
 }
 

@@ -37,6 +37,12 @@ typedef struct OpenTable {
   TideCounter *cells_coalesced;
 } OpenTable;
 
+/* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
+typedef struct Followers {
+  guint32 first; /* that follows the row */
+  guint32 next;  /* that follows the same row as this one */
+} Followers;
+
 struct TideOpenLanes {
   TideOpenLanesContext context; /* read-only */
   guint32 n_tables;
@@ -49,6 +55,8 @@ struct TideOpenLanes {
   gint64 housekeeping_us;
   TideCounter *unsettled_overflow;
   TideCounter *settling_rows;
+  GArray *followers_of; /* (element-type Followers) for each row of the message that is appended */
+  TideFollowerReader follower_reader;
 };
 
 /* ---- one lane ---- */
@@ -417,6 +425,7 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
   TideOpenLanes *open_lanes = g_new0(TideOpenLanes, 1);
   open_lanes->context = *context;
   open_lanes->active = g_ptr_array_new();
+  open_lanes->followers_of = g_array_new(FALSE, FALSE, sizeof(Followers));
   open_lanes->generation = tide_regions_generation_racy(context->regions);
   open_lanes->n_tables = context->config->tables->len;
   open_lanes->tables = g_new0(OpenTable, open_lanes->n_tables);
@@ -463,23 +472,95 @@ tide_open_lanes_free(TideOpenLanes *open_lanes)
   while (open_lanes->pool != NULL)
     tide_batch_free(take_batch(open_lanes));
   g_ptr_array_unref(open_lanes->active);
+  g_array_unref(open_lanes->followers_of);
+  tide_follower_reader_clear(&open_lanes->follower_reader);
   g_free(open_lanes);
 }
 
-void
-tide_open_lanes_append(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 now_us)
+/* Adds @row to its table's lane; @ret_place: its place in the lane's set. */
+static OpenLane *
+add_row(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 mapped_us, guint32 *ret_place)
 {
   OpenTable *table = &open_lanes->tables[row->table_index];
   OpenLane *open = find_open_lane(open_lanes, table, row->key);
   guint32 n_coalesced = 0;
-  tide_row_set_append(&open->set, row, source, now_us, &n_coalesced);
+  *ret_place = tide_row_set_append(&open->set, row, source, mapped_us, &n_coalesced);
   tide_counter_inc(table->rows_mapped);
   if (n_coalesced > 0)
     tide_counter_add(table->cells_coalesced, n_coalesced);
-  open->last_row_us = now_us;
+  open->last_row_us = mapped_us;
   activate(open_lanes, open);
-  if (table->table->latest == TIDE_LATEST_NONE && is_full(open_lanes, open) && !open->shares_key && may_seal(open))
+  return open;
+}
+
+static void
+seal_if_full(TideOpenLanes *open_lanes, OpenLane *open, gint64 now_us)
+{
+  if (open->table->latest == TIDE_LATEST_NONE && is_full(open_lanes, open) && !open->shares_key && may_seal(open))
     seal(open_lanes, open, now_us);
+}
+
+/* The row that @row waits for: never one that waits itself, so that each follower goes with a row that is sent. */
+static guint32
+leader_of(const TideRow *rows, const TideRow *row)
+{
+  guint32 leader = row->follows - 1;
+  while (rows[leader].follows != 0)
+    leader = rows[leader].follows - 1;
+  return leader;
+}
+
+/* Fills followers_of from the rows' own links. FALSE when none of them follows another. */
+static gboolean
+link_followers(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows)
+{
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < n_rows; i++)
+    any |= rows[i].follows != 0;
+  if (!any)
+    return FALSE;
+  g_array_set_size(open_lanes->followers_of, n_rows);
+  Followers *followers = (Followers *)(void *)open_lanes->followers_of->data;
+  memset(followers, 0, n_rows * sizeof *followers);
+  for (guint32 i = n_rows; i-- > 0;) {
+    if (rows[i].follows == 0)
+      continue;
+    Followers *leader = &followers[leader_of(rows, &rows[i])];
+    followers[i].next = leader->first;
+    leader->first = i + 1;
+  }
+  return TRUE;
+}
+
+void
+tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, TideSourceRef source,
+                               gint64 now_us)
+{
+  gboolean any_follows = link_followers(open_lanes, rows, n_rows);
+  const Followers *followers = (const Followers *)(const void *)open_lanes->followers_of->data;
+  for (guint32 i = 0; i < n_rows; i++) {
+    if (rows[i].follows != 0)
+      continue;
+    guint32 place;
+    OpenLane *open = add_row(open_lanes, &rows[i], source, now_us, &place);
+    for (guint32 f = any_follows ? followers[i].first : 0; f != 0; f = followers[f - 1].next)
+      tide_row_set_add_follower(&open->set, place, &rows[f - 1], source);
+    seal_if_full(open_lanes, open, now_us);
+  }
+}
+
+/* What followed a row of @batch is a row like any other now. */
+static void
+release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_us)
+{
+  gsize offset = 0;
+  TideBytes record;
+  while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
+    TideFollower follower = tide_follower_read(&open_lanes->follower_reader, record);
+    guint32 place;
+    OpenLane *open = add_row(open_lanes, &follower.row, follower.source, batch->oldest_us, &place);
+    seal_if_full(open_lanes, open, now_us);
+  }
 }
 
 gint64
@@ -514,6 +595,7 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
       tide_counter_add(open_lanes->unsettled_overflow, n_missed);
     }
   }
+  release_followers(open_lanes, batch, now_us);
   keep_batch(open_lanes, batch);
 }
 

@@ -9,7 +9,10 @@
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;
  *   - after a call of unknown outcome, a row that would write another value over one of its cells waits the settle time;
- *   - when regions change, a new lane waits for old lanes that overlap it.
+ *   - when regions change, a new lane waits for old lanes that overlap it;
+ *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has come
+ *     home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true, and the
+ *     next owner only says it again.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -35,8 +38,10 @@ typedef struct TideOpenLanesContext {
 TideOpenLanes *tide_open_lanes_new(const TideOpenLanesContext *context);
 void tide_open_lanes_free(TideOpenLanes *open_lanes);
 
-/* Adds @row of @source to its table's lane. Seals the lane when that filled it. */
-void tide_open_lanes_append(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 now_us);
+/* Adds the rows of one message, of @source, to their tables' lanes; those that follow another are kept with it. Seals the
+ * lanes which that filled. */
+void tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, TideSourceRef source,
+                                    gint64 now_us);
 
 typedef enum TidePressure {
   TIDE_PRESSURE_NONE,  /* messages keep coming */
@@ -47,7 +52,8 @@ typedef enum TidePressure {
 /* Seals what is due, takes new region maps, drops idle lanes' memory. Returns when to come again at the latest. */
 gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us);
 
-/* @batch was acknowledged and its sources are marked: takes it out of its lane and keeps it for the next use. */
+/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows, and keeps
+ * it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
 
 /* Rows that are not acknowledged: open, or on their way. */
