@@ -142,7 +142,7 @@ tide_key_arguments_missing(const TideKeyArguments *arguments, const TideConfig *
 const TideTable *
 tide_table_argument_find(const TideConfig *config, const char *name, GError **error)
 {
-  const TideTable *table = tide_config_find_table(config, name);
+  const TideTable *table = tide_table_of_name(config, name);
   if (table != NULL)
     return table;
   g_autoptr(GPtrArray) names = g_ptr_array_new();

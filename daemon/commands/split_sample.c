@@ -67,7 +67,8 @@ tide_split_sample_add(TideSplitSample *sample, TideBytes key, gint64 event_time_
     if (place >= sample->max_keys)
       return;
   }
-  SampledKey kept = {.key = tide_bytes(g_memdup2(key.data, key.len), key.len), .event_time_ns = event_time_ns};
+  gsize len = MIN(key.len, TIDE_SPLIT_SAMPLE_KEY_BYTES);
+  SampledKey kept = {.key = tide_bytes(g_memdup2(key.data, len), len), .event_time_ns = event_time_ns};
   if (place == sample->keys->len) {
     g_array_append_val(sample->keys, kept);
     return;

@@ -11,6 +11,10 @@ typedef struct TideSplitSample TideSplitSample;
  * about a tenth (the square root of 100). */
 #define TIDE_SPLIT_SAMPLE_KEYS_PER_REGION 100u
 
+/* Of a longer key only so much is kept: keys that are equal so far are not divided. With max_keys it bounds the memory.
+ */
+#define TIDE_SPLIT_SAMPLE_KEY_BYTES 256u
+
 /* @max_keys: that many are kept, each key seen with the same chance (a reservoir). The same keys in the same order give
  * the same points. */
 TideSplitSample *tide_split_sample_new(guint32 max_keys);

@@ -1,18 +1,23 @@
 /* `tidemark tables`: creates the declared tables, or shows how those in HBase differ from their declaration. */
 #include "commands/command_line.h"
 #include "commands/commands.h"
-#include "commands/gateway_session.h"
+#include "commands/create_tables.h"
 #include "commands/key_arguments.h"
 #include "commands/load_config.h"
 #include "commands/output.h"
 #include "commands/show_tables.h"
 #include "config/nearest_name.h"
-#include "flow/declared_table.h"
+
+/* A sample that is not there in so long will not come. */
+#define SAMPLE_TIMEOUT_MS 60000
 
 typedef struct TablesOptions {
   const char *config_path;
   gboolean dry_run;
-  int format; /* TideOutputFormat */
+  guint64 sample; /* messages; 0: none */
+  const char *topic;
+  guint64 regions; /* 0: as declared */
+  int format;      /* TideOutputFormat */
 } TablesOptions;
 
 /* The tables named in @arguments behind the verb; all when none is. (element-type TideTable, borrowed) */
@@ -29,75 +34,6 @@ choose_tables(const TideConfig *config, const GPtrArray *arguments, GError **err
   for (guint i = 0; arguments->len == 1 && i < config->tables->len; i++)
     g_ptr_array_add(tables, config->tables->pdata[i]);
   return g_steal_pointer(&tables);
-}
-
-/* ---- create --------------------------------------------------------------------------------------------------------
- */
-
-static gboolean
-has_splits(const TideTable *table)
-{
-  return table->splits != NULL && table->splits->len > 0;
-}
-
-static gboolean
-create_missing_table(TideGatewaySession *session, const TideConfig *config, const TideTable *table, GError **error)
-{
-  TideTableRequest request = {
-      .table = table, .names = config->names, .deadline_us = tide_gateway_session_admin_deadline_us(session)};
-  TideTableCreation creation;
-  if (!tide_declared_table_create(tide_gateway_session_client(session), &request, &creation, error))
-    return FALSE;
-  if (creation == TIDE_TABLE_WAS_THERE) {
-    printf("%s: exists\n", table->name);
-    return TRUE;
-  }
-  printf("%s: created with %u famil%s and %u region%s\n", table->name, table->families->len,
-         table->families->len == 1 ? "y" : "ies", has_splits(table) ? table->splits->len + 1 : 1,
-         has_splits(table) ? "s" : "");
-  fflush(stdout);
-  return TRUE;
-}
-
-static void
-print_shell_commands(const TideConfig *config, const GPtrArray *tables)
-{
-  for (guint i = 0; i < tables->len; i++) {
-    g_autofree char *command = tide_declared_table_create_command(tables->pdata[i], config->names);
-    printf("%s\n", command);
-  }
-}
-
-static int
-run_create(const TideCommandLine *line, const TideConfig *config, const TablesOptions *options, const GPtrArray *tables)
-{
-  if (options->dry_run) {
-    print_shell_commands(config, tables);
-    return tide_output_close();
-  }
-  TideGatewayWish wish = TIDE_GATEWAY_ANY;
-  for (guint i = 0; i < tables->len; i++) {
-    if (has_splits(tables->pdata[i]))
-      wish = TIDE_GATEWAY_PREFER_UNFRAMED;
-  }
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, wish, &error);
-  if (session == NULL)
-    return tide_command_fail(line, error);
-  /* A table that cannot be created does not keep the others from being. */
-  int exit_code = TIDE_EXIT_OK;
-  for (guint i = 0; i < tables->len; i++) {
-    const TideTable *table = tables->pdata[i];
-    g_autoptr(GError) local_error = NULL;
-    if (create_missing_table(session, config, table, &local_error))
-      continue;
-    g_prefix_error(&local_error, "cannot create '%s': ", table->name);
-    exit_code = tide_command_fail(line, local_error);
-    if (!tide_hbase_client_is_open(tide_gateway_session_client(session)))
-      break;
-  }
-  int output_exit = tide_output_close();
-  return exit_code != TIDE_EXIT_OK ? exit_code : output_exit;
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
@@ -132,6 +68,25 @@ tide_command_tables(int argc, char **argv)
        .kind = TIDE_OPTION_FLAG,
        .target = &options.dry_run,
        .sentence = "create: only print the commands of HBase's shell that do the same"},
+      {.name = "sample",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.sample,
+       .value_name = "N",
+       .sentence = "create: take the split points from the row keys that the first N messages make",
+       .min = 1,
+       .max = 10000000},
+      {.name = "topic",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.topic,
+       .value_name = "NAME",
+       .sentence = "the topic to sample (the configured one)"},
+      {.name = "regions",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.regions,
+       .value_name = "N",
+       .sentence = "how many regions a sample is divided into (as the table's 'regions' says)",
+       .min = 2,
+       .max = 10000},
       {.name = "format",
        .letter = 'f',
        .kind = TIDE_OPTION_CHOICE,
@@ -152,6 +107,7 @@ tide_command_tables(int argc, char **argv)
                  "Examples:\n"
                  "  tidemark tables create -c tidemark.yaml\n"
                  "  tidemark tables create -c tidemark.yaml --dry-run | hbase shell -n\n"
+                 "  tidemark tables create METRIC --sample 100000 --regions 16\n"
                  "  tidemark tables show METRIC",
       .max_arguments = G_MAXUINT,
       .options = table,
@@ -170,7 +126,13 @@ tide_command_tables(int argc, char **argv)
   g_autoptr(GPtrArray) tables = choose_tables(config, arguments, &error);
   if (tables == NULL)
     return tide_command_fail(&line, error);
-  if (strcmp(arguments->pdata[0], "create") == 0)
-    return run_create(&line, config, &options, tables);
+  if (strcmp(arguments->pdata[0], "create") == 0) {
+    TideCreateOptions create = {.dry_run = options.dry_run,
+                                .sample = {.topic = options.topic,
+                                           .max_messages = options.sample,
+                                           .timeout_ms = SAMPLE_TIMEOUT_MS,
+                                           .regions = (guint32)options.regions}};
+    return tide_tables_create(&line, config, tables, &create);
+  }
   return tide_tables_show(&line, config, tables, (TideOutputFormat)options.format);
 }

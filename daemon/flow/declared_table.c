@@ -3,6 +3,27 @@
 #include "thrift/shell_command.h"
 #include "util/error.h"
 
+#define DAY_MS (24 * 3600 * G_GINT64_CONSTANT(1000))
+
+/* A reading that comes later than this may undo a delete, where a major compaction ran between them. */
+#define PURGE_DELETES_MS (7 * DAY_MS)
+
+gint64
+tide_declared_table_purge_deletes_ms(const TideTable *table)
+{
+  if (table->purge_deletes_ms > 0)
+    return table->purge_deletes_ms;
+  gboolean deletes = table->latest == TIDE_LATEST_REPLACE ||
+                     (table->latest != TIDE_LATEST_NONE && table->tombstone == TIDE_TOMBSTONE_DELETE);
+  return deletes ? PURGE_DELETES_MS : 0;
+}
+
+gboolean
+tide_declared_table_needs_unframed(const TideTable *table)
+{
+  return (table->splits != NULL && table->splits->len > 0) || tide_declared_table_purge_deletes_ms(table) > 0;
+}
+
 static TideTableDescription *
 describe_plain(const TideTable *table)
 {
@@ -19,6 +40,11 @@ tide_declared_table_describe(const TideTable *table, const TideFieldNames *names
   g_autofree char *scheme = tide_scheme_text(table, names);
   tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE),
                                        tide_bytes_of_string(scheme));
+  gint64 purge_deletes_ms = tide_declared_table_purge_deletes_ms(table);
+  g_autofree char *purge_deletes = g_strdup_printf("%" G_GINT64_FORMAT, purge_deletes_ms);
+  if (purge_deletes_ms > 0)
+    tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_PURGE_DELETES_ATTRIBUTE),
+                                         tide_bytes_of_string(purge_deletes));
   return description;
 }
 
@@ -54,9 +80,8 @@ static gboolean
 create_table(TideHBaseClient *client, const TideTableRequest *request, TideTableCreation *ret_creation, GError **error)
 {
   const TideTable *table = request->table;
-  gboolean has_splits = table->splits != NULL && table->splits->len > 0;
-  gboolean plain =
-      tide_hbase_client_mode(client).framing == TIDE_FRAMING_FRAMED && (request->plain_if_framed || !has_splits);
+  gboolean plain = tide_hbase_client_mode(client).framing == TIDE_FRAMING_FRAMED &&
+                   (request->plain_if_framed || !tide_declared_table_needs_unframed(table));
   g_autoptr(TideTableDescription) description =
       plain ? describe_plain(table) : tide_declared_table_describe(table, request->names);
   *ret_creation = plain ? TIDE_TABLE_CREATED_PLAIN : TIDE_TABLE_CREATED;

@@ -123,6 +123,18 @@ write_row(const TideSchemeStore *store, TideHBaseClient *client, const char *tab
                                         error);
 }
 
+gboolean
+tide_scheme_store_create_table(const TideSchemeStore *store, TideHBaseClient *client, gint64 create_deadline_us,
+                               GError **error)
+{
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, TIDE_SCHEME_TABLE, deadline_us(store), &exists, error))
+    return FALSE;
+  g_autoptr(TideTableDescription) description = tide_table_description_new(TIDE_SCHEME_TABLE);
+  g_ptr_array_add(description->families, tide_family_settings_new(TIDE_SCHEME_FAMILY));
+  return exists || tide_hbase_client_create_table(client, description, NULL, create_deadline_us, error);
+}
+
 /* ---- the file ---- */
 
 static char *

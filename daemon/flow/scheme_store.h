@@ -70,6 +70,10 @@ gboolean tide_scheme_store_write(const TideSchemeStore *store, TideHBaseClient *
                                  const char *scheme, TideSchemePlace *ret_place,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Makes the small table, unless it is there. Errors: those of the calls. */
+gboolean tide_scheme_store_create_table(const TideSchemeStore *store, TideHBaseClient *client, gint64 deadline_us,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef enum TideSchemeVerdict {
   TIDE_SCHEME_SAME,
   TIDE_SCHEME_NOT_STORED,

@@ -76,6 +76,19 @@ test_repeated(void)
   assert_points(none, 4, (const char *const[]){NULL});
 }
 
+/* Memory is bounded: of long keys the beginning stands for the whole. */
+static void
+test_long(void)
+{
+  g_autofree char *text = g_strnfill(TIDE_SPLIT_SAMPLE_KEY_BYTES + 1, 'x');
+  g_autoptr(TideSplitSample) sample = tide_split_sample_new(100);
+  for (char last = 'a'; last <= 'z'; last++) {
+    text[TIDE_SPLIT_SAMPLE_KEY_BYTES] = last;
+    tide_split_sample_add(sample, tide_bytes_of_string(text), 0);
+  }
+  assert_points(sample, 4, (const char *const[]){NULL});
+}
+
 /* Keys of an uneven distribution: most machines in few racks, names of several lengths. */
 static TideBytes
 random_key(GRand *random, char *text, gsize size)
@@ -192,6 +205,7 @@ main(int argc, char **argv)
   g_test_add_func("/split-sample/a-longer-key-is-divided-from-its-prefix", test_prefix);
   g_test_add_func("/split-sample/bytes-are-unsigned", test_bytes_above_ascii);
   g_test_add_func("/split-sample/a-repeated-key-is-not-divided", test_repeated);
+  g_test_add_func("/split-sample/long-keys-are-told-apart-by-their-beginning", test_long);
   g_test_add_func("/split-sample/points-divide-the-same-distribution-evenly", test_even);
   g_test_add_func("/split-sample/what-is-kept-stands-for-all-that-was-seen", test_reservoir);
   g_test_add_func("/split-sample/keys-that-move-with-time-are-found", test_trend);
