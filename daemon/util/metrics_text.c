@@ -1,6 +1,7 @@
 #include "util/metrics_text.h"
 
 #include "util/metrics.h"
+#include "util/number_text.h"
 
 #include <math.h>
 
@@ -77,23 +78,14 @@ tide_metrics_text_milli(GString *text, const char *name, const char *labels, gin
                          (guint)(magnitude % 1000));
 }
 
-/* The shortest decimal that reads back as @value: 0.005, not 0.0050000000000000001. The C locale's point
- * always. */
 static void
 append_double(GString *text, double value)
 {
-  if (isinf(value)) {
+  char digits[TIDE_NUMBER_TEXT_BYTES];
+  if (isinf(value))
     g_string_append(text, value > 0 ? "+Inf" : "-Inf");
-    return;
-  }
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-  static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-  for (gsize i = 0; i < G_N_ELEMENTS(formats); i++) {
-    g_ascii_formatd(digits, sizeof digits, formats[i], value);
-    if (!islessgreater(g_ascii_strtod(digits, NULL), value))
-      break;
-  }
-  g_string_append(text, digits);
+  else
+    g_string_append(text, tide_double_print(value, digits));
 }
 
 static void

@@ -1,0 +1,15 @@
+/* Prints floating point numbers as the shortest decimals that read back as the same number: 0.005, not
+ * 0.0050000000000000001. With the C locale's point always; exponents as 1e+22. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define TIDE_NUMBER_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
+
+/* @value: finite. Returns: @text. Threads: any. Allocates: nothing. */
+const char *tide_double_print(double value, char text[TIDE_NUMBER_TEXT_BYTES]);
+const char *tide_float_print(float value, char text[TIDE_NUMBER_TEXT_BYTES]); /* that reads back as the same float */
+
+G_END_DECLS
