@@ -42,23 +42,26 @@ append_structure(GString *out, const TideConfigOption *option, const TideConfig 
     append_properties(out, &config->kafka, indent);
 }
 
-static void append_section(GString *out, const TideConfigGroup *group, const TideConfig *config, guint indent);
+static void append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config,
+                           guint indent);
 
 /* Left out where nothing in it is set. */
 static void
-append_inner_section(GString *out, const TideConfigOption *option, const TideConfig *config, guint indent)
+append_inner_section(GString *out, const TideConfigOption *option, gconstpointer base, const TideConfig *config,
+                     guint indent)
 {
   g_autoptr(GString) inner = g_string_new(NULL);
 
-  append_section(inner, option->section, config, indent + 2);
+  append_section(inner, option->section, (const guint8 *)base + option->offset, config, indent + 2);
   if (inner->len == 0)
     return;
   append_spaces(out, indent);
   g_string_append_printf(out, "%s:\n%s", option->name, inner->str);
 }
 
+/* @base: the group's struct in @config. */
 static void
-append_section(GString *out, const TideConfigGroup *group, const TideConfig *config, guint indent)
+append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config, guint indent)
 {
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
@@ -67,10 +70,10 @@ append_section(GString *out, const TideConfigGroup *group, const TideConfig *con
       continue;
     }
     if (option->type == TIDE_CONFIG_SECTION) {
-      append_inner_section(out, option, config, indent);
+      append_inner_section(out, option, base, config, indent);
       continue;
     }
-    g_autofree char *value = tide_config_option_print_value(option, config, config->names);
+    g_autofree char *value = tide_config_option_print_value(option, base, config->names);
     if (value == NULL)
       continue;
     append_spaces(out, indent);
@@ -83,7 +86,7 @@ tide_config_print(const TideConfig *config)
 {
   GString *out = g_string_new(NULL);
 
-  append_section(out, &tide_config_top, config, 0);
+  append_section(out, &tide_config_top, config, config, 0);
   return g_string_free(out, FALSE);
 }
 

@@ -39,7 +39,7 @@ tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
     const TideConfigOption *option = &group->options[i];
     g_autoptr(GError) error = NULL;
     if (option->type == TIDE_CONFIG_SECTION)
-      tide_config_group_set_defaults(option->section, base);
+      tide_config_group_set_defaults(option->section, (guint8 *)base + option->offset);
     else if (option->type == TIDE_CONFIG_FIELD)
       *(TideNameId *)((guint8 *)base + option->offset) = TIDE_NAME_NONE;
     else if (option->type == TIDE_CONFIG_STRUCTURE)
@@ -70,7 +70,7 @@ clear_option(const TideConfigOption *option, gpointer base)
     g_clear_pointer((GTimeZone **)place, g_time_zone_unref);
     return;
   case TIDE_CONFIG_SECTION:
-    tide_config_group_clear(option->section, base);
+    tide_config_group_clear(option->section, place);
     return;
   case TIDE_CONFIG_INTEGER:
   case TIDE_CONFIG_DURATION:

@@ -23,7 +23,7 @@ typedef enum TideConfigOptionType {
   TIDE_CONFIG_ZONE,      /* GTimeZone * */
   TIDE_CONFIG_PATTERN,   /* char *, accepted by tide_time_pattern_check() */
   TIDE_CONFIG_CUSTOM,    /* text, by the option's own functions */
-  TIDE_CONFIG_SECTION,   /* a mapping with options of its own, in the same struct */
+  TIDE_CONFIG_SECTION,   /* a mapping with options of its own, in a struct inside of this one */
   TIDE_CONFIG_STRUCTURE, /* anything: read by a function of its own, not by this table */
 } TideConfigOptionType;
 
@@ -54,7 +54,7 @@ typedef struct TideConfigOption {
   const char *form;     /* CUSTOM, STRUCTURE: what it may be, for the reference */
   guint flags;          /* TideConfigOptionFlags */
   const char *sentence; /* what it does, why the default; one or two sentences */
-  const TideConfigGroup *section; /* SECTION */
+  const TideConfigGroup *section; /* SECTION; its struct is at offset: 0 for the same */
   /* CUSTOM: @base is the group's struct. */
   gboolean (*parse)(const char *text, gpointer base, GError **error);
   char *(*print)(gconstpointer base);

@@ -75,9 +75,19 @@ read_scalar(const TideConfigOption *option, const char *path, const TideYamlNode
 }
 
 static void
+read_section(const TideConfigOption *option, const char *path, const TideYamlNode *node, TidePlace outer,
+             const TideConfigTarget *target)
+{
+  g_autofree char *section_path = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
+  TideConfigTarget inner = *target;
+
+  inner.base = (guint8 *)target->base + option->offset;
+  tide_config_group_read(option->section, section_path, node, outer, &inner);
+}
+
+static void
 read_option(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
 {
-  g_autofree char *section_path = NULL;
 
   switch (option->type) {
   case TIDE_CONFIG_TOPICS:
@@ -86,8 +96,7 @@ read_option(const TideConfigOption *option, const char *path, const TideYamlNode
     read_list(option, path, node, target);
     return;
   case TIDE_CONFIG_SECTION:
-    section_path = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
-    tide_config_group_read(option->section, section_path, node, node->place, target);
+    read_section(option, path, node, node->place, target);
     return;
   case TIDE_CONFIG_STRUCTURE:
     return;
@@ -184,8 +193,7 @@ add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *
     if (!is_needed || tide_yaml_get(mapping, option->name) != NULL || is_mistyped(group, mapping, option))
       continue;
     if (option->type == TIDE_CONFIG_SECTION) {
-      g_autofree char *section_path = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
-      tide_config_group_read(option->section, section_path, NULL, outer, target);
+      read_section(option, path, NULL, outer, target);
     } else {
       g_autofree char *name = tide_config_option_path(path, option->name);
       tide_problems_add_error(target->problems, outer, "%s is missing: write, for instance, '%s: %s'", name,

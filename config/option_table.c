@@ -1,6 +1,7 @@
 #include "config/option_table.h"
 
 #include "config/option_value.h"
+#include "config/time_options.h"
 #include "util/error.h"
 #include "util/listen_address.h"
 
@@ -121,10 +122,6 @@ static const TideConfigChoice array_forms[] = {
     {"json", TIDE_ARRAY_JSON}, {"index", TIDE_ARRAY_INDEX}, {"reject", TIDE_ARRAY_REJECT}, {NULL, 0}};
 static const TideConfigChoice bad_message_policies[] = {
     {"stop", TIDE_BAD_MESSAGE_STOP}, {"skip", TIDE_BAD_MESSAGE_SKIP}, {NULL, 0}};
-static const TideConfigChoice time_formats[] = {{"epoch_s", TIDE_TIME_EPOCH_S},   {"epoch_ms", TIDE_TIME_EPOCH_MS},
-                                                {"epoch_us", TIDE_TIME_EPOCH_US}, {"epoch_ns", TIDE_TIME_EPOCH_NS},
-                                                {"rfc3339", TIDE_TIME_RFC3339},   {"pattern", TIDE_TIME_PATTERN},
-                                                {"record", TIDE_TIME_RECORD},     {NULL, 0}};
 static const TideConfigChoice log_levels[] = {{"crit", TIDE_LOG_CRIT},
                                               {"error", TIDE_LOG_ERROR},
                                               {"warning", TIDE_LOG_WARNING},
@@ -228,41 +225,6 @@ static const TideConfigOption hbase_options[] = {
                  "after 60 s (hbase.thrift.server.socket.read.timeout)."},
 };
 
-static const TideConfigOption date_options[] = {
-    {"field", TIDE_CONFIG_FIELD, AT(readings.time.date_field), .example = "day",
-     .sentence = "The field that holds the date."},
-    {"pattern", TIDE_CONFIG_PATTERN, AT(readings.time.date_pattern), .example = "yyyyMMdd",
-     .sentence = "How it is written: yyyy MM dd, and other characters as they are."},
-};
-
-static const TideConfigGroup date_group = {"readings.time.date", NULL, NULL, date_options, G_N_ELEMENTS(date_options)};
-
-static const TideConfigOption time_options[] = {
-    {"field", TIDE_CONFIG_FIELD, AT(readings.time.field), .example = "ts", .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "The field that holds the event time."},
-    {"format", TIDE_CONFIG_CHOICE, AT(readings.time.format), .example = "epoch_ms", .choices = time_formats,
-     .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "How it is written. record takes the Kafka record's own time, and no field; `time: record` is short "
-                 "for it."},
-    {"pattern", TIDE_CONFIG_PATTERN, AT(readings.time.pattern), .example = "\"yyyy-MM-dd HH:mm:ss.SSS\"",
-     .sentence = "With `format: pattern`: yyyy MM dd HH mm ss and S for digits of a fraction; other letters stand in "
-                 "single quotes. It needs a zone."},
-    {"zone", TIDE_CONFIG_ZONE, AT(readings.time.zone), .example = "Europe/Berlin",
-     .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
-    {"date", TIDE_CONFIG_SECTION, .section = &date_group,
-     .sentence = "Where a time of day takes its date from; without it, from the record's time in the zone."},
-    {"earliest", TIDE_CONFIG_TIME, AT(readings.time.earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000),
-     "2000-01-01",
-     .sentence = "An earlier event time rejects the reading. Seconds taken for milliseconds are in January 1970, so "
-                 "they are found out."},
-    {"max_future", TIDE_CONFIG_DURATION, AT(readings.time.max_future_ms), 0, 3650 * DAY, "10m",
-     .sentence = "An event time later than the record's by more rejects the reading: in a latest table it would hide "
-                 "all that follows. Above the drift of clocks, below the smallest mistake of a zone."},
-};
-
-static const TideConfigGroup time_group = {"readings.time", "When was it measured?", "format", time_options,
-                                           G_N_ELEMENTS(time_options)};
-
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say)."},
@@ -286,7 +248,8 @@ static const TideConfigOption readings_options[] = {
      .choices = bad_message_policies,
      .sentence = "A message that cannot be used holds its partition (stop) until somebody has looked, or is counted, "
                  "logged and left out (skip)."},
-    {"time", TIDE_CONFIG_SECTION, .section = &time_group, .sentence = "The event time of a reading."},
+    {"time", TIDE_CONFIG_SECTION, AT(readings.time), .section = &tide_time_options,
+     .sentence = "The event time of a reading."},
 };
 
 static const TideConfigOption batch_options[] = {
