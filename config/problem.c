@@ -25,11 +25,11 @@ tide_problems_new(void)
 }
 
 static void G_GNUC_PRINTF(4, 0)
-    add_problem(GPtrArray *problems, gboolean is_warning, TidePlace place, const char *format, va_list args)
+    add_problem(GPtrArray *problems, TideConfigSeverity severity, TidePlace place, const char *format, va_list args)
 {
   TideConfigProblem *problem = g_new0(TideConfigProblem, 1);
 
-  problem->is_warning = is_warning;
+  problem->severity = severity;
   problem->line = place.line;
   problem->column = place.column;
   problem->text = g_strdup_vprintf(format, args);
@@ -42,7 +42,7 @@ tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format
   va_list args;
 
   va_start(args, format);
-  add_problem(problems, FALSE, place, format, args);
+  add_problem(problems, TIDE_CONFIG_ERROR, place, format, args);
   va_end(args);
 }
 
@@ -52,7 +52,17 @@ tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *form
   va_list args;
 
   va_start(args, format);
-  add_problem(problems, TRUE, place, format, args);
+  add_problem(problems, TIDE_CONFIG_WARNING, place, format, args);
+  va_end(args);
+}
+
+void
+tide_problems_add_notice(GPtrArray *problems, TidePlace place, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  add_problem(problems, TIDE_CONFIG_NOTICE, place, format, args);
   va_end(args);
 }
 
@@ -62,7 +72,7 @@ tide_problems_n_errors(const GPtrArray *problems)
   guint n = 0;
 
   for (guint i = 0; i < problems->len; i++)
-    n += !((const TideConfigProblem *)g_ptr_array_index(problems, i))->is_warning;
+    n += ((const TideConfigProblem *)g_ptr_array_index(problems, i))->severity == TIDE_CONFIG_ERROR;
   return n;
 }
 
@@ -194,11 +204,13 @@ append_excerpt(GString *out, const TideConfigProblem *problem, const char *sourc
 char *
 tide_config_problem_format(const TideConfigProblem *problem, const char *path, const char *source)
 {
+  static const char *const severities[] = {
+      [TIDE_CONFIG_ERROR] = "error", [TIDE_CONFIG_WARNING] = "warning", [TIDE_CONFIG_NOTICE] = "note"};
   GString *out = g_string_new(path);
 
   if (problem->line > 0)
     g_string_append_printf(out, ":%u:%u", problem->line, problem->column);
-  g_string_append_printf(out, ": %s: %s", problem->is_warning ? "warning" : "error", problem->text);
+  g_string_append_printf(out, ": %s: %s", severities[problem->severity], problem->text);
   if (source != NULL)
     append_excerpt(out, problem, source);
   return g_string_free(out, FALSE);

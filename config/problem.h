@@ -14,9 +14,15 @@ typedef struct TidePlace {
 
 #define TIDE_PLACE_FILE ((TidePlace){0, 0})
 
+typedef enum TideConfigSeverity {
+  TIDE_CONFIG_ERROR,
+  TIDE_CONFIG_WARNING,
+  TIDE_CONFIG_NOTICE, /* may be as it is meant: for who asks, not for a log */
+} TideConfigSeverity;
+
 /* One thing wrong or worth knowing, with its place. */
 typedef struct TideConfigProblem {
-  gboolean is_warning;
+  TideConfigSeverity severity;
   guint line;   /* from 1; 0: the file as a whole */
   guint column; /* from 1 */
   char *text;   /* owned */
@@ -28,6 +34,7 @@ GPtrArray *tide_problems_new(void); /* (element-type TideConfigProblem), owned b
 
 void tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void tide_problems_add_notice(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
 guint tide_problems_n_errors(const GPtrArray *problems);
 
 /* In the order of the file; those of one place keep the order in which they were found. */

@@ -23,7 +23,7 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
     const TideConfigProblem *problem = problems->pdata[i];
     g_autofree char *text = tide_config_problem_format(problem, path, source);
     fprintf(stream, "%s%s", text, g_str_has_suffix(text, "\n") ? "" : "\n");
-    n_errors += problem->is_warning ? 0 : 1;
+    n_errors += problem->severity == TIDE_CONFIG_ERROR ? 1 : 0;
   }
   return n_errors;
 }

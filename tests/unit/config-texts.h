@@ -34,7 +34,7 @@ describe_problems(const GPtrArray *problems)
   for (guint i = 0; i < problems->len; i++) {
     const TideConfigProblem *problem = g_ptr_array_index(problems, i);
     g_string_append_printf(all, "%u:%u %s: %s\n", problem->line, problem->column,
-                           problem->is_warning ? "warning" : "error", problem->text);
+                           problem->severity == TIDE_CONFIG_ERROR ? "error" : "warning", problem->text);
   }
   return g_string_free(all, FALSE);
 }
