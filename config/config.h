@@ -89,6 +89,8 @@ typedef struct TideConfig {
   GPtrArray *tables;          /* owned (element-type TideTable), in the order of the file */
   GPtrArray *instances;       /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
   char *tables_yaml;          /* owned: the tables as they are declared, indented below "tables:" */
+  GPtrArray *notices;         /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
+                               * meant, for `tidemark check` */
   TideFieldNames *names;      /* owned: the field names that the configuration uses */
 } TideConfig;
 

@@ -28,6 +28,7 @@ new_config(const char *name)
 
   config->path = g_strdup(name);
   config->names = tide_field_names_new();
+  config->notices = tide_problems_new();
   config->tables = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_free);
   config->instances = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
   config->kafka.properties = g_array_new(FALSE, TRUE, sizeof(TideKafkaProperty));
@@ -47,6 +48,7 @@ tide_config_free(TideConfig *config)
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);
   g_clear_pointer(&config->tables, g_ptr_array_unref);
+  g_clear_pointer(&config->notices, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
   g_free(config->tables_yaml);
   g_free(config->path);
@@ -142,10 +144,17 @@ load_text(const char *name, TideBytes text, gboolean has_mode, guint mode, GPtrA
     return NULL;
   g_autoptr(TideConfig) config = new_config(name);
   g_autoptr(GPtrArray) scratch = g_ptr_array_new_with_free_func(g_free);
-  TideLoad load = {
-      .config = config, .root = root, .problems = problems, .has_mode = has_mode, .mode = mode, .scratch = scratch};
+  g_autoptr(GPtrArray) zones = g_ptr_array_new_with_free_func((GDestroyNotify)g_time_zone_unref);
+  TideLoad load = {.config = config,
+                   .root = root,
+                   .problems = problems,
+                   .has_mode = has_mode,
+                   .mode = mode,
+                   .scratch = scratch,
+                   .zones = zones};
   load_tree(&load);
   tide_problems_sort(problems);
+  tide_problems_sort(config->notices);
   return tide_problems_n_errors(problems) == 0 ? g_steal_pointer(&config) : NULL;
 }
 

@@ -14,32 +14,29 @@ typedef struct TideLoad {
   GPtrArray *problems;      /* (element-type TideConfigProblem) */
   gboolean has_mode;        /* the text came from a file ... */
   guint mode;               /* ... with these permission bits */
-  GPtrArray *scratch;       /* (element-type gpointer), g_free: bytes that the compilers copy */
+  GPtrArray *scratch;       /* (element-type gpointer), g_free: what the compilers copy */
+  GPtrArray *zones;         /* (element-type GTimeZone): what key parts borrow */
 } TideLoad;
 
 /* kafka.librdkafka */
 void tide_load_kafka_properties(TideLoad *load);
 
-/* What readings.time says as a whole. */
+/* What readings.time says as a whole. It may be left out when each table has a time of its own. */
 void tide_load_time(TideLoad *load);
 
 /* tables */
 void tide_load_tables(TideLoad *load);
-
-/* A row key; NULL when it has errors. @path: "tables.METRIC.key". @ret_leads_with_time: every new row goes behind all
- * others. */
-TideRowKey *tide_load_key(TideLoad *load, const char *path, const TideYamlNode *node, gboolean *ret_leads_with_time);
-
-/* The columns of a table, its rules appended to @rules (element-type TideColumnRule). */
-void tide_load_columns(TideLoad *load, const char *path, const TideYamlNode *node, GArray *rules);
 
 /* "METRIC" or "ns:METRIC" by HBase's rules. Errors: TIDE_ERROR_CONFIG. */
 gboolean tide_load_check_table_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean tide_load_check_family_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A text, or { hex: "00ff" }: bytes that live as long as @load. FALSE with the error added. */
-gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
-    G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node,
+                         TideBytes *ret_bytes) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Pairs of hex digits. (transfer full) (nullable): NULL for anything else, and for none. */
+GByteArray *tide_load_decode_hex(const char *digits, gsize len);
 
 /* Options that contradict each other. Call when each by itself is good. */
 void tide_load_check_options(TideLoad *load);

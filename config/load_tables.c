@@ -1,53 +1,10 @@
-/* The tables: names, keys, columns, and how they are created. */
-#include "config/load.h"
-#include "config/table_language.h"
+/* The tables: names, keys, columns, times, and how they are created. */
+#include "config/load_table.h"
 #include "config/yaml_text.h"
-#include "util/error.h"
 
 #include <string.h>
 
-#define TABLE_NAME_MAX_BYTES 255 /* it is the name of a folder */
-#define MANY_FAMILIES 100        /* each has files and a memory store of its own in every region */
-
-static gboolean
-is_name(const char *name, gsize len, const char *extra)
-{
-  for (gsize i = 0; i < len; i++) {
-    if (!g_ascii_isalnum(name[i]) && strchr(extra, name[i]) == NULL)
-      return FALSE;
-  }
-  return len > 0;
-}
-
-gboolean
-tide_load_check_table_name(const char *name, GError **error)
-{
-  const char *colon = strchr(name, ':');
-  const char *table = colon != NULL ? colon + 1 : name;
-  gsize namespace_len = colon != NULL ? (gsize)(colon - name) : 0;
-
-  if (strlen(name) > TABLE_NAME_MAX_BYTES || (colon != NULL && !is_name(name, namespace_len, "_")) ||
-      !is_name(table, strlen(table), "_.-") || table[0] == '.' || table[0] == '-') {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                        "is no table name that HBase accepts: letters, digits, _ . and -, with 'namespace:' in front "
-                        "or not");
-    return FALSE;
-  }
-  if (namespace_len == 5 && strncmp(name, "hbase", 5) == 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "is in the namespace of HBase's own tables");
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* One table while it is loaded. */
-typedef struct TableLoad {
-  TideLoad *load;
-  TideTable *table;
-  const TideYamlNode *node;
-  char *path; /* "tables.METRIC" */
-  TideTableDraft draft;
-} TableLoad;
+#define MANY_FAMILIES 100 /* each has files and a memory store of its own in every region */
 
 static TideFamilySettings *
 find_family(const TideTable *table, const char *name)
@@ -72,7 +29,7 @@ is_used(const TideTable *table, const char *family)
 }
 
 static void
-load_family(TableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
+load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
 {
   g_autofree char *path = g_strconcat(it->path, ".families.", key->text, NULL);
   g_autofree char *shown = tide_problem_quote(key->text);
@@ -83,6 +40,11 @@ load_family(TableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
   g_ptr_array_add(it->table->families, family);
   tide_config_group_set_defaults(&tide_family_options, family);
   tide_config_group_read(&tide_family_options, path, node, key->place, &target);
+  if (it->table->latest != TIDE_LATEST_NONE && family->time_to_live_s > 0)
+    tide_problems_add_warning(it->load->problems, key->place,
+                              "the family '%s' of a latest table has a time to live: what has not reported for so long "
+                              "vanishes from it",
+                              shown);
   if (!tide_load_check_family_name(key->text, &error))
     tide_problems_add_error(it->load->problems, key->place, "'%s' %s", shown, error->message);
   else if (!is_used(it->table, key->text))
@@ -92,7 +54,7 @@ load_family(TableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
 
 /* Those that are declared, then those that columns name beside them. */
 static void
-load_families(TableLoad *it)
+load_families(TideTableLoad *it)
 {
   const TideYamlNode *node = tide_yaml_get(it->node, "families");
 
@@ -115,160 +77,98 @@ load_families(TableLoad *it)
                               it->table->families->len);
 }
 
-/* Appends one declared split point; each must sort after the one before it. */
 static void
-load_split(TableLoad *it, const TideYamlNode *node, GArray *splits)
-{
-  g_autofree char *path = g_strconcat(it->path, ".splits", NULL);
-  TideBytes point = TIDE_BYTES_EMPTY;
-
-  if (!tide_load_bytes(it->load, path, node, &point))
-    return;
-  if (point.len == 0 || point.len > TIDE_ROW_KEY_MAX_BYTES) {
-    tide_problems_add_error(it->load->problems, node->place, "'%s' has a point of %zu bytes, must be 1..%d", path,
-                            point.len, TIDE_ROW_KEY_MAX_BYTES);
-    return;
-  }
-  if (splits->len > 0 && tide_bytes_compare(g_array_index(splits, TideBytes, splits->len - 1), point) >= 0) {
-    g_autofree char *shown = tide_bytes_printable(point);
-    tide_problems_add_error(it->load->problems, node->place,
-                            "'%s': '%s' does not sort after the point before it, by unsigned bytes", path, shown);
-    return;
-  }
-  TideBytes copy = tide_bytes(g_memdup2(point.data, point.len), point.len);
-  g_array_append_val(splits, copy);
-}
-
-static GArray *
-load_declared_splits(TableLoad *it, const TideYamlNode *node)
-{
-  GArray *splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
-
-  if (!is_list || node->values->len == 0) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->place, "'%s.splits' must be a list of keys, got %s", it->path,
-                            is_list ? "an empty one" : got);
-    return splits;
-  }
-  for (guint i = 0; i < node->values->len; i++)
-    load_split(it, g_ptr_array_index(node->values, i), splits);
-  return splits;
-}
-
-static GArray *
-compute_splits(TableLoad *it, const TideYamlNode *regions)
-{
-  GArray *splits = it->table->key != NULL ? tide_row_key_splits(it->table->key, it->draft.regions)
-                                          : g_array_new(FALSE, FALSE, sizeof(TideBytes));
-
-  if (it->table->key != NULL && it->draft.regions > 1 && splits->len + 1 != it->draft.regions) {
-    if (splits->len == 0)
-      tide_problems_add_error(it->load->problems, regions->place,
-                              "'%s.regions': where to split cannot be computed, because the key does not begin with a "
-                              "salt or a hash: give the points, 'splits: [\"g\", \"n\"]'",
-                              it->path);
-    else
-      tide_problems_add_warning(it->load->problems, regions->place,
-                                "'%s.regions' is %u, but the key's beginning has only %u values to split at", it->path,
-                                it->draft.regions, splits->len + 1);
-  }
-  return splits;
-}
-
-static void
-load_splits(TableLoad *it)
-{
-  const TideYamlNode *splits = tide_yaml_get(it->node, "splits");
-  const TideYamlNode *regions = tide_yaml_get(it->node, "regions");
-
-  if (splits != NULL && regions != NULL)
-    tide_problems_add_error(it->load->problems, splits->place,
-                            "'%s' has 'regions' and 'splits': give one, the points or how many there are", it->path);
-  it->table->splits = splits != NULL ? load_declared_splits(it, splits) : compute_splits(it, regions);
-}
-
-static gboolean
-key_holds_field(const TideRowKey *key, TideNameId field)
-{
-  g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-
-  tide_row_key_stored_fields(key, ids);
-  for (guint i = 0; i < ids->len; i++) {
-    if (g_array_index(ids, TideNameId, i) == field)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* Schemes that work and are hardly what somebody wants. */
-static void
-warn_of_key(TableLoad *it, const TideYamlNode *key_node, gboolean leads_with_time)
-{
-  TideNameId time_field = it->load->config->readings.time.field;
-  gboolean has_time = tide_row_key_has_time(it->table->key) ||
-                      (time_field != TIDE_NAME_NONE && key_holds_field(it->table->key, time_field));
-
-  if (leads_with_time)
-    tide_problems_add_warning(it->load->problems, key_node->place,
-                              "'%s' begins with the time: all new rows go to one region, whatever the number of "
-                              "servers; put a field, a hash or a salt in front",
-                              it->path);
-  if (it->table->latest != TIDE_LATEST_NONE && has_time)
-    tide_problems_add_warning(it->load->problems, key_node->place,
-                              "'%s' is a latest table with the time in its key: each reading makes a row of its own, "
-                              "and rows pile up",
-                              it->path);
-  if (it->table->latest == TIDE_LATEST_NONE && !has_time)
-    tide_problems_add_warning(it->load->problems, key_node->place,
-                              "'%s' has no time in its key: each reading overwrites the one before; say 'latest: "
-                              "merge' if that is meant",
-                              it->path);
-}
-
-static void
-load_key(TableLoad *it)
+load_key(TideTableLoad *it)
 {
   const TideYamlNode *node = tide_yaml_get(it->node, "key");
   g_autofree char *path = g_strconcat(it->path, ".key", NULL);
-  gboolean leads_with_time = FALSE;
 
-  if (node == NULL)
-    return; /* said already: it is required */
-  it->table->key = tide_load_key(it->load, path, node, &leads_with_time);
-  if (it->table->key != NULL)
-    warn_of_key(it, node, leads_with_time);
+  if (node != NULL && tide_load_parts(it->load, path, node, &it->key)) /* that it is required was said already */
+    it->table->key = tide_load_key(it->load, path, &it->key);
 }
 
 static void
-load_options(TableLoad *it)
+load_options(TideTableLoad *it)
 {
   TideConfigTarget target = {.base = &it->draft, .names = it->load->config->names, .problems = it->load->problems};
 
   tide_config_group_set_defaults(&tide_table_options, &it->draft);
   tide_config_group_read(&tide_table_options, it->path, it->node, it->node->place, &target);
   it->table->latest = it->draft.latest;
+  it->table->tombstone = it->draft.tombstone;
   it->table->ttl_ms = it->draft.ttl_ms;
   it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
-  if (it->table->latest != TIDE_LATEST_NONE && it->table->ttl_ms > 0)
-    tide_problems_add_warning(it->load->problems, tide_yaml_get(it->node, "ttl")->place,
-                              "'%s' is a latest table with a time to live: what has not reported for %s vanishes from "
-                              "it",
-                              it->path, tide_yaml_get(it->node, "ttl")->text);
 }
 
 static void
-load_table_parts(TableLoad *it)
+load_when(TideTableLoad *it)
 {
-  g_autofree char *columns_path = g_strconcat(it->path, ".columns", NULL);
+  const TideYamlNode *node = tide_yaml_get(it->node, "when");
+  g_autofree char *path = g_strconcat(it->path, ".when", NULL);
+
+  if (node == NULL)
+    return;
+  it->table->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+  tide_load_conditions(it->load, path, node, it->table->conditions);
+}
+
+static void
+load_cell_time_mapping(TideTableLoad *it, const char *path, const TideYamlNode *node)
+{
+  TideTimeSpec *spec = tide_load_table_time(it->load, path, node);
+
+  it->table->cell_time = spec->format == TIDE_TIME_RECORD ? TIDE_CELL_TIME_RECORD : TIDE_CELL_TIME_FIELD;
+  it->table->cell_time_spec = spec;
+}
+
+static void
+load_cell_time(TideTableLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "cell_time");
+  g_autofree char *path = g_strconcat(it->path, ".cell_time", NULL);
+  const char *text = node != NULL && node->kind == TIDE_YAML_SCALAR ? node->text : "";
+
+  if (node == NULL || strcmp(text, "event") == 0)
+    return;
+  if (node->kind == TIDE_YAML_MAPPING) {
+    load_cell_time_mapping(it, path, node);
+  } else if (strcmp(text, "record") == 0) {
+    it->table->cell_time = TIDE_CELL_TIME_RECORD;
+  } else if (strcmp(text, "server") == 0) {
+    tide_problems_add_error(
+        it->load->problems, node->place,
+        "'%s' cannot be the server's time: each replay would make other cells, and the newest value "
+        "would be what was written last, not what was measured last; write event, record or { field: "
+        "NAME, format: epoch_ms }",
+        path);
+  } else {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(it->load->problems, node->place,
+                            "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path, got);
+  }
+}
+
+static void
+load_table_parts(TideTableLoad *it)
+{
   const TideYamlNode *columns = tide_yaml_get(it->node, "columns");
+  const TideYamlNode *time = tide_yaml_get(it->node, "time");
+  g_autofree char *time_path = g_strconcat(it->path, ".time", NULL);
 
   load_options(it);
+  tide_load_table_name(it);
+  load_when(it);
+  if (time != NULL)
+    it->table->time = tide_load_table_time(it->load, time_path, time);
+  load_cell_time(it);
   load_key(it);
   if (columns != NULL)
-    tide_load_columns(it->load, columns_path, columns, it->table->rules);
+    tide_load_columns(it, columns);
   load_families(it);
-  load_splits(it);
+  tide_load_splits(it);
+  tide_load_check_table(it);
+  if (it->table->key != NULL)
+    tide_load_warn_of_table(it);
 }
 
 static TideTable *
@@ -285,19 +185,42 @@ new_table(const TideLoad *load, const TideYamlNode *key)
   return table;
 }
 
+static TideTableLoad *
+new_table_load(TideLoad *load, TideTable *table, const TideYamlNode *key, const TideYamlNode *node)
+{
+  TideTableLoad *it = g_new0(TideTableLoad, 1);
+  g_autofree char *shown = tide_problem_quote(key->text);
+
+  it->load = load;
+  it->table = table;
+  it->key_node = key;
+  it->node = node;
+  it->path = g_strconcat("tables.", shown, NULL);
+  it->qualifiers = g_array_new(FALSE, FALSE, sizeof(TidePartList));
+  return it;
+}
+
 static void
-load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
+free_table_load(gpointer data)
+{
+  TideTableLoad *it = data;
+
+  tide_config_group_clear(&tide_table_options, &it->draft);
+  g_array_unref(it->qualifiers);
+  g_free(it->path);
+  g_free(it);
+}
+
+static void
+load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GPtrArray *loads)
 {
   g_autofree char *shown = tide_problem_quote(key->text);
-  g_autoptr(GError) error = NULL;
   const TideTable *same = tide_config_find_table(load->config, key->text);
+  TideTable *table = new_table(load, key);
 
-  if (!tide_load_check_table_name(key->text, &error))
-    tide_problems_add_error(load->problems, key->place, "'%s' %s", shown, error->message);
-  else if (same != NULL)
+  if (same != NULL)
     tide_problems_add_error(load->problems, key->place, "the table '%s' stands here twice, first in line %u", shown,
                             same->line);
-  TideTable *table = new_table(load, key);
   g_ptr_array_add(load->config->tables, table);
   if (node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
@@ -305,15 +228,15 @@ load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
                             "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
     return;
   }
-  TableLoad it = {.load = load, .table = table, .node = node, .path = g_strconcat("tables.", shown, NULL)};
-  load_table_parts(&it);
-  g_free(it.path);
+  g_ptr_array_add(loads, new_table_load(load, table, key, node));
+  load_table_parts(g_ptr_array_index(loads, loads->len - 1));
 }
 
 void
 tide_load_tables(TideLoad *load)
 {
   const TideYamlNode *node = tide_yaml_get(load->root, "tables");
+  g_autoptr(GPtrArray) loads = g_ptr_array_new_with_free_func(free_table_load);
 
   if (tide_yaml_is_null(node) || node->kind != TIDE_YAML_MAPPING || node->keys->len == 0) {
     g_autofree char *got = tide_yaml_describe(node);
@@ -322,7 +245,8 @@ tide_load_tables(TideLoad *load)
     return;
   }
   for (guint i = 0; i < node->keys->len; i++)
-    load_table(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+    load_table(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i), loads);
+  tide_load_indexes(loads);
   GString *yaml = g_string_new(NULL);
   tide_yaml_append_node(yaml, node, 2, 2);
   load->config->tables_yaml = g_string_free(yaml, FALSE);

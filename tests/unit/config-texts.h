@@ -38,3 +38,52 @@ describe_problems(const GPtrArray *problems)
   }
   return g_string_free(all, FALSE);
 }
+
+/* A text with exactly one problem, which begins as @problem does. */
+typedef struct ConfigProblemCase {
+  const char *name;
+  const char *text;
+  const char *problem;
+} ConfigProblemCase;
+
+static inline void
+assert_one_problem(const ConfigProblemCase *bad)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config(bad->text, &problems);
+  g_autofree char *all = describe_problems(problems);
+
+  if (!g_str_has_prefix(all, bad->problem))
+    g_error("got \"%s\", expected \"%s\"", all, bad->problem);
+  if (problems->len != 1)
+    g_error("more than one problem: %s", all);
+  /* A warning does not stop a load, an error does. */
+  g_assert_cmpint(config != NULL, ==, strstr(bad->problem, " warning: ") != NULL);
+}
+
+/* The key that a table makes of a reading, as HBase's shell prints it. @fields: name, text, ... of up to three. */
+static inline char *
+key_of(const TideConfig *config, const char *table, const char *const *fields, gint64 event_time_ms)
+{
+  guint32 n_names = tide_field_names_count(config->names);
+  g_autofree guint32 *known = g_new0(guint32, n_names);
+  TideField values[3] = {0};
+  guint32 n = 0;
+
+  for (; n < 3 && fields[2 * n] != NULL; n++) {
+    TideBytes name = tide_bytes_of_string(fields[2 * n]);
+    TideNameId id = tide_field_names_find(config->names, name);
+    g_assert_cmpuint(id, !=, TIDE_NAME_NONE);
+    values[n] = (TideField){id, TIDE_VALUE_STRING, name, tide_bytes_of_string(fields[2 * n + 1])};
+    known[id] = n + 1;
+  }
+  TideReading reading = {.fields = values,
+                         .n_fields = n,
+                         .known = known,
+                         .n_known = n_names,
+                         .event_time_ns = event_time_ms * TIDE_NS_PER_MS};
+  g_auto(TideBuffer) key = {0};
+  TideReject reject = {0};
+  g_assert_true(tide_row_key_append(tide_config_find_table(config, table)->key, &reading, &key, &reject));
+  return tide_bytes_printable(tide_buffer_bytes(&key));
+}

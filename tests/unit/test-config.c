@@ -463,32 +463,6 @@ static const struct {
     {"salted.yaml", "BATTERY", {"user", "Corrie"}, 1425211501003, "12#Corrie#1425211501003"},
 };
 
-static char *
-key_of(const TideConfig *config, const char *table, const char *const *fields, gint64 event_time_ms)
-{
-  guint32 n_names = tide_field_names_count(config->names);
-  g_autofree guint32 *known = g_new0(guint32, n_names);
-  TideField values[3] = {0};
-  guint32 n = 0;
-
-  for (; n < 3 && fields[2 * n] != NULL; n++) {
-    TideBytes name = tide_bytes_of_string(fields[2 * n]);
-    TideNameId id = tide_field_names_find(config->names, name);
-    g_assert_cmpuint(id, !=, TIDE_NAME_NONE);
-    values[n] = (TideField){id, TIDE_VALUE_STRING, name, tide_bytes_of_string(fields[2 * n + 1])};
-    known[id] = n + 1;
-  }
-  TideReading reading = {.fields = values,
-                         .n_fields = n,
-                         .known = known,
-                         .n_known = n_names,
-                         .event_time_ns = event_time_ms * TIDE_NS_PER_MS};
-  g_auto(TideBuffer) key = {0};
-  TideReject reject = {0};
-  g_assert_true(tide_row_key_append(tide_config_find_table(config, table)->key, &reading, &key, &reject));
-  return tide_bytes_printable(tide_buffer_bytes(&key));
-}
-
 static void
 test_examples_load_and_make_their_keys(void)
 {
