@@ -156,13 +156,40 @@ tide_gateway_error_is_lost(const GError *error)
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
 }
 
+/* A connection that can be used: a new one when the last was lost. */
+static gboolean
+ensure_open(TideGatewaySession *session, GError **error)
+{
+  return tide_hbase_client_is_open(session->client) || open_connection(session, error);
+}
+
 gboolean
 tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const TideScanRequest *request,
                           TideRowFunc func, gpointer data, GError **error)
 {
-  if (!tide_hbase_client_is_open(session->client) && !open_connection(session, error))
+  if (!ensure_open(session, error))
     return FALSE;
   guint64 n_rows = 0;
   return tide_hbase_client_scan(session->client, table, request, session->config->hbase.call_timeout_ms, func, data,
                                 &n_rows, error);
+}
+
+gboolean
+tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
+                        GError **error)
+{
+  const TideGatewayTable *table = data;
+  return tide_gateway_session_scan(table->session, table->name, request, func, func_data, error);
+}
+
+gboolean
+tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
+                       GError **error)
+{
+  const TideGatewayTable *table = data;
+  TideGatewaySession *session = table->session;
+  if (!ensure_open(session, error))
+    return FALSE;
+  return tide_hbase_client_get_multiple(session->client, table->name, request,
+                                        tide_gateway_session_deadline_us(session), func, func_data, error);
 }

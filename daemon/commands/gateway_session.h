@@ -47,6 +47,21 @@ gint64 tide_gateway_session_admin_deadline_us(const TideGatewaySession *session)
 gboolean tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const TideScanRequest *request,
                                    TideRowFunc func, gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* One table behind a session, as what reads rows is given it. */
+typedef struct TideGatewayTable {
+  TideGatewaySession *session; /* borrowed */
+  TideBytes name;              /* borrowed */
+} TideGatewayTable;
+
+/* tide_gateway_session_scan() as a TideScanFunc; @table: a TideGatewayTable. */
+gboolean tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* tide_hbase_client_get_multiple() likewise. @func may be called for the same row again after a lost connection: the
+ * caller tries again, as tide_gateway_session_scan() says. */
+gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* TRUE when the connection was lost, so that the same read may succeed over another one. */
 gboolean tide_gateway_error_is_lost(const GError *error);
 

@@ -2,7 +2,10 @@
 
 #include "commands/output.h"
 #include "config/nearest_name.h"
+#include "model/dated_table.h"
 #include "util/error.h"
+
+#define HEX_PREFIX "hex:"
 
 static GArray *
 key_field_ids(const TideTable *table)
@@ -137,6 +140,61 @@ tide_key_arguments_missing(const TideKeyArguments *arguments, const TideConfig *
     return NULL;
   g_auto(GStrv) names = key_field_names(config, missing);
   return g_strjoinv(", ", names);
+}
+
+gboolean
+tide_key_arguments_append_key(const TideKeyArguments *arguments, const TideConfig *config, const TideTable *table,
+                              gint64 time_ns, TideBuffer *out, GError **error)
+{
+  TideReading reading = arguments->reading;
+  TideReject reject = {0};
+  reading.event_time_ns = time_ns;
+  if (tide_row_key_append(table->key, &reading, out, &reject))
+    return TRUE;
+  g_autofree char *missing = tide_key_arguments_missing(arguments, config, table);
+  g_autofree char *key = tide_row_key_describe(table->key, config->names);
+  tide_reject_resolve_field(&reject, config->names);
+  g_autofree char *why = tide_reject_describe(&reject);
+  if (reject.reason == TIDE_REJECT_MISSING_FIELD && missing != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "give %s too: the key of '%s' is %s", missing, table->name, key);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no row of '%s' can have these fields: %s; its key is %s",
+                table->name, why, key);
+  return FALSE;
+}
+
+gboolean
+tide_key_hex_parse(const char *hex, TideBuffer *out, GError **error)
+{
+  gsize len = strlen(hex);
+  gsize len_before = out->len;
+  for (gsize i = 0; i + 1 < len && g_ascii_isxdigit(hex[i]) && g_ascii_isxdigit(hex[i + 1]); i += 2)
+    tide_buffer_append_byte(out, (guint8)(g_ascii_xdigit_value(hex[i]) * 16 + g_ascii_xdigit_value(hex[i + 1])));
+  if (len > 0 && (out->len - len_before) * 2 == len)
+    return TRUE;
+  out->len = len_before;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no row key in hex: two digits a byte, like 00ff", hex);
+  return FALSE;
+}
+
+gboolean
+tide_key_bytes_parse(const char *text, TideBuffer *out, GError **error)
+{
+  if (g_str_has_prefix(text, HEX_PREFIX))
+    return tide_key_hex_parse(text + strlen(HEX_PREFIX), out, error);
+  tide_text_unescape(text, out);
+  return TRUE;
+}
+
+const TideTable *
+tide_table_argument_read(const TideConfig *config, const char *name, GError **error)
+{
+  const TideTable *table = tide_table_argument_find(config, name, error);
+  if (table == NULL || !tide_table_is_template(table))
+    return table;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "'%s' stands for many tables: name one, with a date in place of the braces", table->name);
+  return NULL;
 }
 
 const TideTable *

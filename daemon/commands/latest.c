@@ -1,14 +1,24 @@
 /* `tidemark latest`: what a latest-value table holds for one machine, some, or all, with the age of every cell. */
 #include "commands/command_line.h"
 #include "commands/commands.h"
+#include "commands/forget.h"
+#include "commands/index_read.h"
 #include "commands/load_config.h"
 #include "commands/print_scan.h"
+#include "commands/time_argument.h"
 #include "util/clock.h"
+
+#include <unistd.h>
 
 typedef struct LatestOptions {
   const char *config_path;
+  const char *prefix;
+  const char *up_to;
   gint64 max_age_ms;
   guint64 limit_rows;
+  gboolean as_stored;
+  gboolean forget;
+  gboolean yes;
   int format;         /* TideOutputFormat */
   GPtrArray *columns; /* (element-type utf8) */
 } LatestOptions;
@@ -30,7 +40,7 @@ find_only_latest(const TideConfig *config, GError **error)
     return found;
   if (names->len == 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "no table in '%s' is declared 'latest: merge': name one to read it anyway", config->path);
+                "no table in '%s' is declared with 'latest:': name one to read it anyway", config->path);
     return NULL;
   }
   g_ptr_array_add(names, NULL);
@@ -45,35 +55,36 @@ take_table(const TideConfig *config, const GPtrArray *arguments, guint *ret_n_ta
 {
   *ret_n_taken = 0;
   const char *first = arguments->len > 0 ? arguments->pdata[0] : NULL;
-  const TideTable *table = first != NULL ? tide_config_find_table(config, first) : NULL;
+  const TideTable *table = first != NULL ? tide_table_of_name(config, first) : NULL;
   /* Of two arguments, the first can only be a table or FIELD=VALUE: one prefix is all that is taken. */
   if (table == NULL && arguments->len > 1 && strchr(first, '=') == NULL)
-    return tide_table_argument_find(config, first, error);
+    return tide_table_argument_read(config, first, error);
   if (table == NULL)
     return find_only_latest(config, error);
   *ret_n_taken = 1;
-  return table;
+  return tide_table_argument_read(config, first, error);
 }
 
 static GArray *
 prefix_range(const char *text)
 {
-  GArray *ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
-  g_array_set_clear_func(ranges, (GDestroyNotify)tide_key_range_clear);
-  g_array_set_size(ranges, 1);
+  GArray *ranges = tide_key_ranges_new(1);
   g_auto(TideBuffer) prefix = {0};
   tide_text_unescape(text, &prefix);
   tide_key_range_set_prefix(&g_array_index(ranges, TideKeyRange, 0), tide_buffer_bytes(&prefix));
   return ranges;
 }
 
-/* With every field of a key without time given, one exact row: [key, key\0). */
+/* With every field of a key without time given, one exact row: [key, key\0). Fields that have a default must be given
+ * too: without them, all rows are meant. */
 static gboolean
-exact_range(const TideTable *table, const TideKeyArguments *fields, GArray *ranges)
+exact_range(const TideConfig *config, const TideTable *table, const TideKeyArguments *fields, GArray *ranges)
 {
   TideReject reject;
   g_auto(TideBuffer) key = {0};
-  if (tide_row_key_has_time(table->key) || !tide_row_key_append(table->key, &fields->reading, &key, &reject))
+  g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
+  if (missing != NULL || tide_row_key_has_time(table->key) ||
+      !tide_row_key_append(table->key, &fields->reading, &key, &reject))
     return FALSE;
   g_array_set_size(ranges, 0);
   g_array_set_size(ranges, 1);
@@ -84,54 +95,175 @@ exact_range(const TideTable *table, const TideKeyArguments *fields, GArray *rang
   return TRUE;
 }
 
-/* The ranges that the arguments behind the table mean. */
+/* What the arguments behind the table say: a prefix, or fields. */
 static GArray *
-read_ranges(const TideConfig *config, const TideTable *table, const char *const *arguments, guint n_arguments,
-            GError **error)
+read_ranges(const TideConfig *config, const LatestOptions *options, const TideTable *table,
+            const char *const *arguments, guint n_arguments, GError **error)
 {
   gboolean is_prefix = n_arguments == 1 && !tide_key_argument_names_field(config, table, arguments[0]) &&
                        strchr(arguments[0], '=') == NULL;
-  if (is_prefix)
-    return prefix_range(arguments[0]);
+  if (options->prefix != NULL && n_arguments > 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--prefix' excludes fields and another prefix, got '%s'",
+                arguments[0]);
+    return NULL;
+  }
+  if (options->prefix != NULL || is_prefix)
+    return prefix_range(options->prefix != NULL ? options->prefix : arguments[0]);
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, table, arguments, n_arguments, error);
   if (fields == NULL)
     return NULL;
   g_autoptr(GArray) ranges = tide_row_key_plan(table->key, &fields->reading, 0, G_MAXINT64, error);
   if (ranges == NULL)
     return NULL;
-  (void)exact_range(table, fields, ranges);
+  (void)exact_range(config, table, fields, ranges);
   return g_steal_pointer(&ranges);
 }
 
+static TideRowView *
+make_view(const TideConfig *config, const LatestOptions *options, const TideTable *table,
+          const TideColumnChoice *columns)
+{
+  TideRowViewOptions viewing = {
+      .command = "latest",
+      .table = table,
+      .format = (TideOutputFormat)options->format,
+      .as_stored = options->as_stored,
+      .columns = columns,
+      .with_age = TRUE,
+      .now_ms = tide_wall_clock_epoch_ms(),
+      .max_age_ms = options->max_age_ms,
+  };
+  return tide_row_view_new(stdout, config->names, &viewing);
+}
+
+/* Rows of the latest table itself. */
 static gboolean
-print_latest(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, GError **error)
+print_rows(const TideConfig *config, const LatestOptions *options, TideTableScanPlan *plan, TideGatewaySession *session,
+           GError **error)
+{
+  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan->table, options->columns, options->as_stored);
+  plan->columns = columns;
+  TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
+  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
+  g_autoptr(TideRowView) view = make_view(config, options, plan->table, columns);
+  return tide_print_scan(scan, view, options->limit_rows, error);
+}
+
+static gboolean
+follow_rows(TideTableScan *scan, TideIndexRead *read, GError **error)
+{
+  for (;;) {
+    TideScannedRow row;
+    if (!tide_table_scan_next(scan, &row, error))
+      return FALSE;
+    if (row.row == NULL || ferror(stdout))
+      return tide_index_read_flush(read, error);
+    if (!tide_index_read_add(read, row.row, error))
+      return FALSE;
+    tide_table_scan_take(scan);
+  }
+}
+
+/* Rows of the data table that an index leads to. */
+static gboolean
+print_indexed(const TideConfig *config, const LatestOptions *options, const TideTableScanPlan *plan,
+              TideGatewaySession *session, gboolean *ret_complete, GError **error)
+{
+  const TideTable *data = config->tables->pdata[plan->table->index_of];
+  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(data, options->columns, FALSE);
+  g_autoptr(TideRowView) view = make_view(config, options, data, columns);
+  TideGatewayTable stored_index = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
+  TideGatewayTable stored_data = {.session = session, .name = tide_bytes_of_string(data->name)};
+  TideIndexReadOptions reading = {.config = config,
+                                  .index = plan->table,
+                                  .data = data,
+                                  .columns = columns,
+                                  .get = tide_gateway_table_get,
+                                  .get_data = &stored_data,
+                                  .view = view};
+  g_autoptr(TideIndexRead) read = tide_index_read_new(&reading, error);
+  if (read == NULL)
+    return FALSE;
+  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored_index);
+  gboolean ok = follow_rows(scan, read, error);
+  tide_row_view_finish(view);
+  *ret_complete = tide_index_read_finish(read);
+  if (ok)
+    tide_print_row_count(view);
+  return ok;
+}
+
+/* @ret_complete: FALSE when an index led to rows that are not there. */
+static gboolean
+print_latest(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, gboolean *ret_complete,
+             GError **error)
 {
   guint n_taken = 0;
   const TideTable *table = take_table(config, arguments, &n_taken, error);
   if (table == NULL)
     return FALSE;
-  g_autoptr(GArray) ranges =
-      read_ranges(config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken, error);
+  TideTableScanPlan plan = {.table = table, .wish = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
+  g_autoptr(GArray) ranges = read_ranges(config, options, table, (const char *const *)arguments->pdata + n_taken,
+                                         arguments->len - n_taken, error);
   if (ranges == NULL)
     return FALSE;
+  plan.ranges = ranges;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
     return FALSE;
-  TideRowPrinterOptions printing = {
-      .format = (TideOutputFormat)options->format,
-      .table = table->name,
-      .columns = options->columns,
-      .with_age = TRUE,
-      .now_ms = tide_wall_clock_epoch_ms(),
-      .max_age_ms = options->max_age_ms,
-  };
-  TideTableScanWish wish = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows};
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(session, table, ranges, TIDE_ROW_ORDER_KEY, FALSE, &wish);
-  g_autoptr(TideRowPrinter) printer = tide_row_printer_new(stdout, &printing);
-  if (tide_print_scan(scan, printer, options->limit_rows, error))
+  gboolean by_index = table->index_of != TIDE_TABLE_NONE && !options->as_stored;
+  if (by_index ? print_indexed(config, options, &plan, session, ret_complete, error)
+               : print_rows(config, options, &plan, session, error))
     return TRUE;
   g_prefix_error(error, "cannot read '%s': ", table->name);
   return FALSE;
+}
+
+/* ---- --forget ---- */
+
+/* Asks on the terminal. Errors: TIDE_ERROR_USAGE when there is nobody to ask, CANCELLED when the answer is no. */
+static gboolean
+confirm(const LatestOptions *options, const char *what, GError **error)
+{
+  if (options->yes)
+    return TRUE;
+  if (!isatty(STDIN_FILENO)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "nobody can be asked here: '--yes' deletes %s", what);
+    return FALSE;
+  }
+  fprintf(stderr, "Delete %s? [y/N] ", what);
+  int answer = getchar();
+  if (answer == 'y' || answer == 'Y')
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "nothing was deleted");
+  return FALSE;
+}
+
+static gboolean
+forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, GError **error)
+{
+  guint n_taken = 0;
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  gint64 up_to_ns = now_ms * TIDE_NS_PER_MS;
+  const TideTable *table = take_table(config, arguments, &n_taken, error);
+  if (table == NULL)
+    return FALSE;
+  if (options->up_to != NULL && !tide_time_argument_parse(options->up_to, now_ms * TIDE_NS_PER_MS, &up_to_ns, error)) {
+    g_prefix_error(error, "'--up-to' ");
+    return FALSE;
+  }
+  g_auto(TideForget) forget = {0};
+  if (!tide_forget_prepare(config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
+                           tide_ns_to_ms(up_to_ns), &forget, error))
+    return FALSE;
+  g_autofree char *what = tide_forget_describe(&forget);
+  if (!confirm(options, what, error))
+    return FALSE;
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
+  if (session == NULL || !tide_forget_carry_out(&forget, session, error))
+    return FALSE;
+  fprintf(stderr, "deleted %s; a later reading brings it back\n", what);
+  return TRUE;
 }
 
 int
@@ -158,6 +290,29 @@ tide_command_latest(int argc, char **argv)
        .target = columns,
        .value_name = "NAME",
        .sentence = "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
+      {.name = "prefix",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.prefix,
+       .value_name = "PREFIX",
+       .sentence = "rows whose key begins with PREFIX, for one that looks like a table or field"},
+      {.name = "raw",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.as_stored,
+       .sentence = "keys and cells as they are stored; of an index its own rows"},
+      {.name = "forget",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.forget,
+       .sentence = "delete the row of these fields; a later reading brings it back"},
+      {.name = "up-to",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.up_to,
+       .value_name = "TIME",
+       .sentence = "with --forget: only what was read up to here (now)"},
+      {.name = "yes",
+       .letter = 'y',
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.yes,
+       .sentence = "with --forget: do not ask"},
       {.name = "format",
        .letter = 'f',
        .kind = TIDE_OPTION_CHOICE,
@@ -172,11 +327,13 @@ tide_command_latest(int argc, char **argv)
       .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
       .details =
           "TABLE may be left out where the configuration declares one latest table. AGE is the time since the event.\n"
+          "Of an index, the rows that it leads to are shown; exit code 1 when one of them is not there.\n"
           "\n"
           "Examples:\n"
           "  tidemark latest host=server1.bbb.com\n"
           "  tidemark latest CURRENT_METRIC server1 --max-age 5m\n"
-          "  tidemark latest CURRENT_METRIC --format csv > inventory.csv",
+          "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
+          "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
       .max_arguments = G_MAXUINT,
       .options = table,
       .n_options = G_N_ELEMENTS(table),
@@ -189,7 +346,11 @@ tide_command_latest(int argc, char **argv)
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
   g_autoptr(GError) error = NULL;
-  if (!print_latest(config, &options, arguments, &error))
+  gboolean complete = TRUE;
+  gboolean ok = options.forget ? forget_row(config, &options, arguments, &error)
+                               : print_latest(config, &options, arguments, &complete, &error);
+  if (!ok)
     return tide_command_fail(&line, error);
-  return tide_output_close();
+  exit_code = tide_output_close();
+  return exit_code == TIDE_EXIT_OK && !complete ? TIDE_EXIT_FINDINGS : exit_code;
 }

@@ -23,15 +23,17 @@ struct TideRangeReader {
   TideKeyRange range;    /* owned */
   TideBuffer next_start; /* of the next page's request */
   TideBuffer stop;       /* of every request */
-  TideBuffer last_key;   /* of the row seen last; what is not behind it is dropped */
+  TideBuffer last_key;   /* of the row received last; what is not behind it is dropped */
   gboolean has_last_key;
   gboolean at_end; /* no page follows */
 
   TideBuffer bytes;
-  GArray *rows;         /* owned (element-type PageRow) */
-  GArray *cells;        /* owned (element-type PageCell) */
-  guint64 n_received;   /* rows of the request's reply, dropped ones too */
-  GArray *result_cells; /* owned (element-type TideResultCell): of the row that is shown */
+  GArray *rows;            /* owned (element-type PageRow) */
+  GArray *cells;           /* owned (element-type PageCell) */
+  TideBuffer received_key; /* of the reply's last row, dropped or not */
+  guint64 n_received;      /* rows of the request's reply, dropped ones too */
+  gsize row_bytes;         /* what a row of the page before took; 0 before the first */
+  GArray *result_cells;    /* owned (element-type TideResultCell): of the row that is shown */
   TideResultRow result;
   gboolean result_made;
   guint next_row; /* in rows */
@@ -39,6 +41,9 @@ struct TideRangeReader {
 
 /* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
 #define BEFORE_PADDING_BYTES 9
+
+/* Asked for at first where pages are bounded by bytes: how large the rows are is not known then. */
+#define FIRST_PAGE_ROWS 16
 
 void
 tide_row_key_append_before(TideBytes start, TideBuffer *out)
@@ -52,6 +57,15 @@ tide_row_key_append_before(TideBytes start, TideBuffer *out)
   static const guint8 padding[BEFORE_PADDING_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
   tide_buffer_append_byte(out, (guint8)(last - 1));
   tide_buffer_append(out, padding, sizeof padding);
+}
+
+GArray *
+tide_key_ranges_new(guint n)
+{
+  GArray *ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
+  g_array_set_clear_func(ranges, (GDestroyNotify)tide_key_range_clear);
+  g_array_set_size(ranges, n);
+  return ranges;
 }
 
 void
@@ -95,6 +109,7 @@ tide_range_reader_free(TideRangeReader *reader)
   tide_buffer_clear_memory(&reader->next_start);
   tide_buffer_clear_memory(&reader->stop);
   tide_buffer_clear_memory(&reader->last_key);
+  tide_buffer_clear_memory(&reader->received_key);
   tide_buffer_clear_memory(&reader->bytes);
   g_array_unref(reader->rows);
   g_array_unref(reader->cells);
@@ -121,6 +136,8 @@ keep_row(const TideResultRow *row, gpointer data)
 {
   TideRangeReader *reader = data;
   reader->n_received++;
+  tide_buffer_reset(&reader->received_key);
+  tide_buffer_append_bytes(&reader->received_key, row->row);
   if (!is_wanted(reader, row->row))
     return TRUE;
   PageRow kept = {.key_offset = reader->bytes.len,
@@ -161,6 +178,8 @@ request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
   TideScanRequest request = {
       .start_row = tide_buffer_bytes(&reader->next_start),
       .stop_row = tide_buffer_bytes(&reader->stop),
+      .columns = reader->options.columns,
+      .n_columns = reader->options.n_columns,
       .min_time_ms = reader->options.min_time_ms,
       .max_time_ms = reader->options.max_time_ms,
       .limit_rows = limit_rows,
@@ -171,13 +190,12 @@ request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
   return reader->options.scan(&request, keep_row, reader, reader->options.scan_data, error);
 }
 
-/* The next request begins behind the page's last row: at it when reversed (the row is dropped then), at the key right
+/* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key right
  * after it when not. */
 static void
-remember_last_key(TideRangeReader *reader)
+go_on_behind_page(TideRangeReader *reader)
 {
-  const PageRow *last = &g_array_index(reader->rows, PageRow, reader->rows->len - 1);
-  TideBytes key = tide_bytes(reader->bytes.data + last->key_offset, last->key_len);
+  TideBytes key = tide_buffer_bytes(&reader->received_key);
   tide_buffer_reset(&reader->last_key);
   tide_buffer_append_bytes(&reader->last_key, key);
   reader->has_last_key = TRUE;
@@ -187,11 +205,31 @@ remember_last_key(TideRangeReader *reader)
     tide_buffer_append_byte(&reader->next_start, 0);
 }
 
+/* Whether the page reached beyond the range: a reversed request's stop row lies a little in front of it. */
+static gboolean
+has_left_range(const TideRangeReader *reader)
+{
+  TideBytes key = tide_buffer_bytes(&reader->received_key);
+  return reader->options.reversed && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0;
+}
+
+static gint64
+next_limit_rows(const TideRangeReader *reader)
+{
+  const TideRangeReaderOptions *options = &reader->options;
+  guint64 rows = options->page_rows;
+  if (options->page_bytes > 0)
+    rows = reader->row_bytes > 0 ? MIN(rows, options->page_bytes / reader->row_bytes) : MIN(rows, FIRST_PAGE_ROWS);
+  if (options->rows_wanted != NULL)
+    rows = MIN(rows, *options->rows_wanted);
+  /* One more for the row at which a reversed request goes on. */
+  return (gint64)MAX(rows, 1) + (options->reversed && reader->has_last_key ? 1 : 0);
+}
+
 static gboolean
 load_page(TideRangeReader *reader, GError **error)
 {
-  /* One more than a page, for the row at which a reversed request begins. */
-  gint64 limit_rows = (gint64)reader->options.page_rows + (reader->options.reversed ? 1 : 0);
+  gint64 limit_rows = next_limit_rows(reader);
   g_autoptr(GError) first_error = NULL;
   if (!request_page(reader, limit_rows, &first_error)) {
     if (!tide_gateway_error_is_lost(first_error)) {
@@ -201,11 +239,19 @@ load_page(TideRangeReader *reader, GError **error)
     if (!request_page(reader, limit_rows, error))
       return FALSE;
   }
-  if (reader->n_received < (guint64)limit_rows || reader->rows->len == 0)
+  if (reader->n_received < (guint64)limit_rows || has_left_range(reader))
     reader->at_end = TRUE;
+  else
+    go_on_behind_page(reader);
   if (reader->rows->len > 0)
-    remember_last_key(reader);
+    reader->row_bytes = MAX(tide_range_reader_buffered_bytes(reader) / reader->rows->len, 1);
   return TRUE;
+}
+
+gsize
+tide_range_reader_buffered_bytes(const TideRangeReader *reader)
+{
+  return reader->bytes.len + reader->rows->len * sizeof(PageRow) + reader->cells->len * sizeof(PageCell);
 }
 
 static void

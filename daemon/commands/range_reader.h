@@ -15,10 +15,14 @@ typedef gboolean (*TideScanFunc)(const TideScanRequest *request, TideRowFunc fun
 typedef struct TideRangeReaderOptions {
   TideScanFunc scan;
   gpointer scan_data; /* borrowed */
-  gboolean reversed;  /* the last row key first */
+  gboolean reversed;             /* the last row key first */
+  const TideColumnName *columns; /* borrowed; none: all */
+  gsize n_columns;
   gint64 min_time_ms; /* of cells, [min, max); both 0: none */
   gint64 max_time_ms;
-  guint32 page_rows; /* in memory at a time, at least 1 */
+  guint32 page_rows;           /* in memory at a time, at least 1 */
+  gsize page_bytes;            /* a page of larger rows is of fewer, but one at least; 0: not bounded */
+  const guint64 *rows_wanted;  /* borrowed: how many rows whoever reads still takes; no page asks for more. NULL: all */
 } TideRangeReaderOptions;
 
 typedef struct TideRangeReader TideRangeReader;
@@ -37,11 +41,17 @@ gboolean tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **r
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_range_reader_pass(TideRangeReader *reader);
 
+/* What the page takes at the moment. */
+gsize tide_range_reader_buffered_bytes(const TideRangeReader *reader);
+
 /* The largest key of a reversed scan's end that leaves no row of [start, …) out: HBase's stop row is exclusive, and no
  * key is the one right before @start, so rows below @start may be met and must be dropped. Appended to @out; nothing
  * for an empty
  * @start: to the beginning of the table. */
 void tide_row_key_append_before(TideBytes start, TideBuffer *out);
+
+/* @n empty ranges, cleared with the array. (transfer full) (element-type TideKeyRange) */
+GArray *tide_key_ranges_new(guint n);
 
 /* Makes the empty @range that of all keys that begin with @prefix. */
 void tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix);

@@ -1,10 +1,18 @@
 #include "commands/row_merge.h"
 
+/* A reader's first row, with its time: that is read out of the key once, however often heads are compared. */
+typedef struct Head {
+  const TideResultRow *row; /* borrowed from the reader; NULL: not yet asked for */
+  gint64 time_ns;
+} Head;
+
 struct TideRowMerge {
   const TideRowKey *key; /* borrowed */
   GPtrArray *readers;    /* owned (element-type TideRangeReader); those at their end are removed */
+  GArray *heads;         /* owned (element-type Head): of each reader */
   TideRowOrder order;
-  TideRangeReader *shown; /* borrowed: whose head was returned last; NULL before the first */
+  gboolean has_shown; /* a row was returned: readers[shown] is to pass it */
+  guint shown;
 };
 
 TideRowMerge *
@@ -13,6 +21,8 @@ tide_row_merge_new(const TideRowKey *key, GPtrArray *readers, TideRowOrder order
   TideRowMerge *merge = g_new0(TideRowMerge, 1);
   merge->key = key;
   merge->readers = readers;
+  merge->heads = g_array_new(FALSE, TRUE, sizeof(Head));
+  g_array_set_size(merge->heads, readers->len);
   merge->order = order;
   return merge;
 }
@@ -23,11 +33,12 @@ tide_row_merge_free(TideRowMerge *merge)
   if (merge == NULL)
     return;
   g_ptr_array_unref(merge->readers);
+  g_array_unref(merge->heads);
   g_free(merge);
 }
 
-static gint64
-row_time_ns(const TideRowKey *key, const TideResultRow *row)
+gint64
+tide_row_time_ns(const TideRowKey *key, const TideResultRow *row)
 {
   gint64 time_ns = 0;
   if (tide_row_key_read_time(key, row->row, &time_ns))
@@ -38,46 +49,74 @@ row_time_ns(const TideRowKey *key, const TideResultRow *row)
   return CLAMP(newest_ms, G_MININT64 / TIDE_NS_PER_MS, G_MAXINT64 / TIDE_NS_PER_MS) * TIDE_NS_PER_MS;
 }
 
-/* Whether @row at @time_ns comes before @other. Equal times: by key, so that the order is the same each time. */
+/* Equal times: by key, so that the order is the same each time. */
 static gboolean
-is_before(TideRowOrder order, const TideResultRow *row, gint64 time_ns, const TideResultRow *other,
-          gint64 other_time_ns)
+is_before(TideRowOrder order, const Head *head, const Head *other)
 {
-  if (time_ns != other_time_ns)
-    return order == TIDE_ROW_ORDER_OLDEST ? time_ns < other_time_ns : time_ns > other_time_ns;
-  return tide_bytes_compare(row->row, other->row) < 0;
+  if (head->time_ns != other->time_ns)
+    return order == TIDE_ROW_ORDER_OLDEST ? head->time_ns < other->time_ns : head->time_ns > other->time_ns;
+  return tide_bytes_compare(head->row->row, other->row->row) < 0;
+}
+
+/* Fills the head of reader @i. @ret_at_end: it had none; the reader is removed. */
+static gboolean
+look_at(TideRowMerge *merge, guint i, gboolean *ret_at_end, GError **error)
+{
+  Head *head = &g_array_index(merge->heads, Head, i);
+  *ret_at_end = FALSE;
+  if (head->row != NULL)
+    return TRUE;
+  if (!tide_range_reader_peek(merge->readers->pdata[i], &head->row, error))
+    return FALSE;
+  if (head->row != NULL) {
+    head->time_ns = tide_row_time_ns(merge->key, head->row);
+    return TRUE;
+  }
+  g_ptr_array_remove_index(merge->readers, i);
+  g_array_remove_index(merge->heads, i);
+  *ret_at_end = TRUE;
+  return TRUE;
 }
 
 gboolean
 tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, gint64 *ret_time_ns, GError **error)
 {
-  if (merge->shown != NULL)
-    tide_range_reader_pass(merge->shown);
-  merge->shown = NULL;
+  if (merge->has_shown) {
+    tide_range_reader_pass(merge->readers->pdata[merge->shown]);
+    g_array_index(merge->heads, Head, merge->shown).row = NULL;
+  }
+  merge->has_shown = FALSE;
 
-  const TideResultRow *first = NULL;
-  gint64 first_time_ns = 0;
   /* A look at every head costs less than the page it came with: ranges are as many as salts, some dozens. */
   for (guint i = 0; i < merge->readers->len;) {
-    TideRangeReader *reader = merge->readers->pdata[i];
-    const TideResultRow *row = NULL;
-    if (!tide_range_reader_peek(reader, &row, error))
+    gboolean at_end = FALSE;
+    if (!look_at(merge, i, &at_end, error))
       return FALSE;
-    if (row == NULL) {
-      g_ptr_array_remove_index(merge->readers, i);
+    if (at_end)
       continue;
-    }
-    gint64 time_ns = row_time_ns(merge->key, row);
-    if (first == NULL || is_before(merge->order, row, time_ns, first, first_time_ns)) {
-      first = row;
-      first_time_ns = time_ns;
-      merge->shown = reader;
+    if (!merge->has_shown || is_before(merge->order, &g_array_index(merge->heads, Head, i),
+                                       &g_array_index(merge->heads, Head, merge->shown))) {
+      merge->has_shown = TRUE;
+      merge->shown = i;
     }
     if (merge->order == TIDE_ROW_ORDER_KEY)
       break;
     i++;
   }
-  *ret_row = first;
-  *ret_time_ns = first_time_ns;
+  *ret_row = NULL;
+  if (!merge->has_shown)
+    return TRUE;
+  const Head *first = &g_array_index(merge->heads, Head, merge->shown);
+  *ret_row = first->row;
+  *ret_time_ns = first->time_ns;
   return TRUE;
+}
+
+gsize
+tide_row_merge_buffered_bytes(const TideRowMerge *merge)
+{
+  gsize n_bytes = 0;
+  for (guint i = 0; i < merge->readers->len; i++)
+    n_bytes += tide_range_reader_buffered_bytes(merge->readers->pdata[i]);
+  return n_bytes;
 }

@@ -12,11 +12,14 @@ typedef enum TideRowOrder {
   TIDE_ROW_ORDER_NEWEST = -1, /* by time, newest first */
 } TideRowOrder;
 
+/* The time in @row's key; of one that holds none, that of its newest cell. */
+gint64 tide_row_time_ns(const TideRowKey *key, const TideResultRow *row);
+
 typedef struct TideRowMerge TideRowMerge;
 
 /**
  * tide_row_merge_new:
- * @key: borrowed: reads the time out of row keys; a row whose key holds none has the time of its newest cell
+ * @key: borrowed: of the table: see tide_row_time_ns()
  * @readers: (transfer full) (element-type TideRangeReader, with its free function): each in the order that is asked for
  */
 TideRowMerge *tide_row_merge_new(const TideRowKey *key, GPtrArray *readers, TideRowOrder order);
@@ -31,5 +34,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRowMerge, tide_row_merge_free)
  */
 gboolean tide_row_merge_next(TideRowMerge *merge, const TideResultRow **ret_row, gint64 *ret_time_ns,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What all pages take at the moment. */
+gsize tide_row_merge_buffered_bytes(const TideRowMerge *merge);
 
 G_END_DECLS

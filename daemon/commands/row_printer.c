@@ -5,24 +5,16 @@
 
 struct TideRowPrinter {
   TideRowPrinterOptions options;
+  gboolean wide;        /* one line a row */
   FILE *stream;         /* borrowed */
   TideListing *listing; /* owned; NULL for JSON */
+  GPtrArray *headings;  /* owned (element-type utf8) */
+  GPtrArray *line;      /* owned (element-type utf8): of the listing; reused */
+  gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
   GString *text;        /* owned; reused */
   guint64 n_rows;
   guint64 n_cells;
 };
-
-static const TideListingColumn cell_columns[] = {
-    {.name = "ROW", .once = TRUE}, {.name = "TIME", .once = TRUE}, {.name = "COLUMN"}, {.name = "VALUE"}};
-static const TideListingColumn cell_csv_columns[] = {
-    {.name = "row"}, {.name = "timestamp_ms"}, {.name = "time"}, {.name = "column"}, {.name = "value"}};
-static const TideListingColumn age_columns[] = {{.name = "ROW", .once = TRUE},
-                                                {.name = "COLUMN"},
-                                                {.name = "VALUE"},
-                                                {.name = "AGE", .right = TRUE},
-                                                {.name = "TIME"}};
-static const TideListingColumn age_csv_columns[] = {{.name = "row"},    {.name = "timestamp_ms"}, {.name = "time"},
-                                                    {.name = "column"}, {.name = "value"},        {.name = "age_ms"}};
 
 static gboolean
 is_csv(const TideRowPrinter *printer)
@@ -30,47 +22,91 @@ is_csv(const TideRowPrinter *printer)
   return printer->options.format == TIDE_OUTPUT_CSV;
 }
 
-static gboolean
-has_chosen_columns(const TideRowPrinter *printer)
+static gsize
+n_chosen(const TideRowPrinter *printer)
 {
-  return printer->options.columns != NULL && printer->options.columns->len > 0;
+  return printer->options.columns != NULL ? tide_column_choice_count(printer->options.columns) : 0;
 }
 
-/* One line a row: its key and time, then the chosen columns. */
-static TideListing *
-make_wide_listing(const TideRowPrinter *printer)
+/* CSV always has the key itself, for programs; a table has it where there are no fields to show in its place. */
+static gboolean
+shows_key(const TideRowPrinter *printer)
 {
-  const GPtrArray *chosen = printer->options.columns;
-  gsize n_columns = chosen->len + 2;
+  return is_csv(printer) || printer->options.n_fields == 0;
+}
+
+/* ---- headings ---- */
+
+static void
+add_heading(TideRowPrinter *printer, const char *table_name, const char *csv_name)
+{
+  g_ptr_array_add(printer->headings, g_strdup(is_csv(printer) ? csv_name : table_name));
+}
+
+/* A field called as one of our own columns gets a name that no program takes for that. */
+static void
+add_field_heading(TideRowPrinter *printer, const char *field)
+{
+  static const char *const taken[] = {"row", "timestamp_ms", "time", "key_time", "column", "value", "age_ms", NULL};
+  if (is_csv(printer) && g_strv_contains(taken, field))
+    g_ptr_array_add(printer->headings, g_strconcat("key.", field, NULL));
+  else
+    g_ptr_array_add(printer->headings, g_strdup(field));
+}
+
+static void
+add_key_headings(TideRowPrinter *printer)
+{
+  if (shows_key(printer))
+    add_heading(printer, "ROW", "row");
+  for (gsize i = 0; i < printer->options.n_fields; i++)
+    add_field_heading(printer, printer->options.field_names[i]);
+  if (printer->options.with_key_time && !printer->wide)
+    add_heading(printer, "KEY TIME", "key_time");
+  printer->n_key_columns = printer->headings->len;
+}
+
+static void
+add_cell_headings(TideRowPrinter *printer)
+{
+  if (is_csv(printer))
+    add_heading(printer, NULL, "timestamp_ms");
+  if (is_csv(printer) || !printer->options.with_age)
+    add_heading(printer, "TIME", "time");
+  add_heading(printer, "COLUMN", "column");
+  add_heading(printer, "VALUE", "value");
+  if (printer->options.with_age)
+    add_heading(printer, "AGE", "age_ms");
+  if (!is_csv(printer) && printer->options.with_age)
+    add_heading(printer, "TIME", NULL);
+}
+
+static void
+add_headings(TideRowPrinter *printer)
+{
+  add_key_headings(printer);
+  if (!printer->wide) {
+    add_cell_headings(printer);
+    return;
+  }
+  add_heading(printer, "TIME", "time");
+  for (gsize i = 0; i < n_chosen(printer); i++)
+    g_ptr_array_add(printer->headings, g_strdup(tide_column_choice_text(printer->options.columns, i)));
+}
+
+static TideListing *
+make_listing(TideRowPrinter *printer)
+{
+  gsize n_columns = printer->headings->len;
   g_autofree TideListingColumn *columns = g_new0(TideListingColumn, n_columns);
-  columns[0].name = is_csv(printer) ? "row" : "ROW";
-  columns[1].name = is_csv(printer) ? "time" : "TIME";
-  for (guint i = 0; i < chosen->len; i++)
-    columns[i + 2].name = chosen->pdata[i];
+  for (gsize i = 0; i < n_columns; i++) {
+    columns[i].name = printer->headings->pdata[i];
+    gboolean is_time = i == printer->n_key_columns && !printer->options.with_age;
+    columns[i].once = !printer->wide && (i < printer->n_key_columns || is_time);
+    columns[i].right = strcmp(columns[i].name, "AGE") == 0 && i > printer->n_key_columns;
+  }
   return tide_listing_new(printer->stream, printer->options.format, tide_colour_wanted(printer->stream), columns,
                           n_columns);
-}
-
-static TideListing *
-make_cell_listing(const TideRowPrinter *printer)
-{
-  gboolean csv = is_csv(printer), age = printer->options.with_age;
-  const TideListingColumn *columns = cell_columns;
-  gsize n_columns = G_N_ELEMENTS(cell_columns);
-  if (csv && age)
-    columns = age_csv_columns, n_columns = G_N_ELEMENTS(age_csv_columns);
-  else if (csv)
-    columns = cell_csv_columns, n_columns = G_N_ELEMENTS(cell_csv_columns);
-  else if (age)
-    columns = age_columns, n_columns = G_N_ELEMENTS(age_columns);
-  return tide_listing_new(printer->stream, printer->options.format, tide_colour_wanted(printer->stream), columns,
-                          n_columns);
-}
-
-static gboolean
-is_wide(const TideRowPrinter *printer)
-{
-  return has_chosen_columns(printer) && !printer->options.with_age;
 }
 
 TideRowPrinter *
@@ -80,8 +116,12 @@ tide_row_printer_new(FILE *stream, const TideRowPrinterOptions *options)
   printer->options = *options;
   printer->stream = stream;
   printer->text = g_string_new(NULL);
+  printer->headings = g_ptr_array_new_with_free_func(g_free);
+  printer->line = g_ptr_array_new_with_free_func(g_free);
+  printer->wide = n_chosen(printer) > 0 && !options->with_age && !options->line_per_cell;
+  add_headings(printer);
   if (options->format != TIDE_OUTPUT_JSON)
-    printer->listing = is_wide(printer) ? make_wide_listing(printer) : make_cell_listing(printer);
+    printer->listing = make_listing(printer);
   return printer;
 }
 
@@ -91,21 +131,13 @@ tide_row_printer_free(TideRowPrinter *printer)
   if (printer == NULL)
     return;
   tide_listing_free(printer->listing);
+  g_ptr_array_unref(printer->headings);
+  g_ptr_array_unref(printer->line);
   g_string_free(printer->text, TRUE);
   g_free(printer);
 }
 
-/* Whether @wish, QUALIFIER or FAMILY:QUALIFIER, means @cell. A qualifier may hold colons itself, so both are tried. */
-static gboolean
-column_matches(const char *wish, const TideResultCell *cell)
-{
-  TideBytes text = tide_bytes_of_string(wish);
-  if (tide_bytes_equal(text, cell->qualifier))
-    return TRUE;
-  return text.len == cell->family.len + 1 + cell->qualifier.len && text.data[cell->family.len] == ':' &&
-         tide_bytes_equal(tide_bytes(text.data, cell->family.len), cell->family) &&
-         tide_bytes_equal(tide_bytes(text.data + cell->family.len + 1, cell->qualifier.len), cell->qualifier);
-}
+/* ---- lines ---- */
 
 static gboolean
 is_shown(const TideRowPrinter *printer, const TideResultCell *cell)
@@ -114,13 +146,7 @@ is_shown(const TideRowPrinter *printer, const TideResultCell *cell)
   /* A subtraction of a time written by anybody may overflow: compare with the bound instead. */
   if (options->max_age_ms > 0 && cell->timestamp_ms < options->now_ms - options->max_age_ms)
     return FALSE;
-  if (!has_chosen_columns(printer))
-    return TRUE;
-  for (guint i = 0; i < options->columns->len; i++) {
-    if (column_matches(options->columns->pdata[i], cell))
-      return TRUE;
-  }
-  return FALSE;
+  return options->columns == NULL || tide_column_choice_takes(options->columns, cell->family, cell->qualifier);
 }
 
 static gint64
@@ -140,45 +166,87 @@ column_text(const TideResultCell *cell)
   return g_strdup_printf("%s:%s", family, qualifier);
 }
 
-static gboolean
-print_cell(TideRowPrinter *printer, const char *row, const TideResultCell *cell)
+/* (transfer full) */
+static void
+add_text(TideRowPrinter *printer, char *text)
 {
-  g_autofree char *column = column_text(cell);
-  g_autofree char *value = tide_text_printable(cell->value);
-  g_autofree char *time = tide_time_text(cell->timestamp_ms);
-  g_autofree char *timestamp_ms = g_strdup_printf("%" G_GINT64_FORMAT, cell->timestamp_ms);
-  gint64 age_ms = cell_age_ms(printer, cell);
-  printer->n_cells++;
-  if (is_csv(printer)) {
-    g_autofree char *age = g_strdup_printf("%" G_GINT64_FORMAT, age_ms);
-    return tide_listing_add(printer->listing, (const char *[]){row, timestamp_ms, time, column, value, age});
+  g_ptr_array_add(printer->line, text);
+}
+
+/* Begins a line with what says which row it is of. */
+static void
+begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+{
+  g_ptr_array_set_size(printer->line, 0);
+  /* The key as HBase's shell prints it, so that it can be pasted there. */
+  if (shows_key(printer))
+    add_text(printer, tide_bytes_printable(row->row));
+  for (gsize i = 0; i < printer->options.n_fields; i++) {
+    if (fields != NULL)
+      add_text(printer, tide_text_printable(fields[i]));
+    else
+      add_text(printer, i == 0 && !shows_key(printer) ? tide_bytes_printable(row->row) : g_strdup(""));
   }
-  if (!printer->options.with_age)
-    return tide_listing_add(printer->listing, (const char *[]){row, time, column, value});
-  g_autofree char *age = tide_age_text(age_ms);
-  return tide_listing_add(printer->listing, (const char *[]){row, column, value, age, time});
+  if (printer->options.with_key_time && !printer->wide)
+    add_text(printer, fields != NULL ? tide_time_text(time_ms) : g_strdup(""));
 }
 
 static gboolean
-print_wide_row(TideRowPrinter *printer, const char *row_text, const TideResultRow *row, gint64 time_ms)
+end_line(TideRowPrinter *printer)
 {
-  const GPtrArray *chosen = printer->options.columns;
-  g_auto(GStrv) values = g_new0(char *, chosen->len + 3);
-  values[0] = g_strdup(row_text);
-  values[1] = tide_time_text(time_ms);
-  for (guint i = 0; i < chosen->len; i++) {
-    values[i + 2] = NULL;
-    for (gsize k = 0; k < row->n_cells && values[i + 2] == NULL; k++) {
-      if (column_matches(chosen->pdata[i], &row->cells[k]))
-        values[i + 2] = tide_text_printable(row->cells[k].value);
-    }
-    if (values[i + 2] == NULL)
-      values[i + 2] = g_strdup("");
-    else
-      printer->n_cells++;
-  }
-  return tide_listing_add(printer->listing, (const char *const *)values);
+  return tide_listing_add(printer->listing, (const char *const *)printer->line->pdata);
 }
+
+static gboolean
+print_cell(TideRowPrinter *printer, const TideResultCell *cell)
+{
+  const TideRowPrinterOptions *options = &printer->options;
+  gint64 age_ms = cell_age_ms(printer, cell);
+  printer->n_cells++;
+  g_ptr_array_set_size(printer->line, (int)printer->n_key_columns);
+  if (is_csv(printer))
+    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, cell->timestamp_ms));
+  if (is_csv(printer) || !options->with_age)
+    add_text(printer, tide_time_text(cell->timestamp_ms));
+  add_text(printer, column_text(cell));
+  add_text(printer, tide_text_printable(cell->value));
+  if (options->with_age && is_csv(printer))
+    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, age_ms));
+  else if (options->with_age)
+    add_text(printer, tide_age_text(age_ms));
+  if (options->with_age && !is_csv(printer))
+    add_text(printer, tide_time_text(cell->timestamp_ms));
+  return end_line(printer);
+}
+
+static gboolean
+print_cells(TideRowPrinter *printer, const TideResultRow *row)
+{
+  for (gsize i = 0; i < row->n_cells; i++) {
+    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, &row->cells[i]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
+{
+  const TideColumnChoice *chosen = printer->options.columns;
+  add_text(printer, tide_time_text(time_ms));
+  for (gsize i = 0; i < n_chosen(printer); i++) {
+    const TideResultCell *found = NULL;
+    for (gsize k = 0; k < row->n_cells && found == NULL; k++) {
+      if (tide_column_choice_is(chosen, i, row->cells[k].family, row->cells[k].qualifier))
+        found = &row->cells[k];
+    }
+    add_text(printer, found != NULL ? tide_text_printable(found->value) : g_strdup(""));
+    printer->n_cells += found != NULL ? 1 : 0;
+  }
+  return end_line(printer);
+}
+
+/* ---- JSON ---- */
 
 static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
@@ -198,14 +266,31 @@ append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
   printer->n_cells++;
 }
 
+static void
+append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
+{
+  GString *text = printer->text;
+  g_string_append(text, ",\"fields\":{");
+  for (gsize i = 0; i < printer->options.n_fields; i++) {
+    if (i > 0)
+      g_string_append_c(text, ',');
+    tide_json_append_string(text, tide_bytes_of_string(printer->options.field_names[i]));
+    g_string_append_c(text, ':');
+    tide_json_append_string(text, fields[i]);
+  }
+  g_string_append_c(text, '}');
+}
+
 static gboolean
-print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
+print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
 {
   GString *text = printer->text;
   g_string_assign(text, "{");
   tide_json_append_member(text, "table", tide_bytes_of_string(printer->options.table), FALSE);
   g_string_append_c(text, ',');
   tide_json_append_member(text, "row", row->row, TRUE);
+  if (fields != NULL && printer->options.n_fields > 0)
+    append_json_fields(printer, fields);
   if (!printer->options.with_age) {
     g_autofree char *time = tide_time_text(time_ms);
     g_string_append_printf(text, ",\"time\":\"%s\"", time);
@@ -225,18 +310,8 @@ print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
   return !ferror(printer->stream);
 }
 
-static gboolean
-print_cells(TideRowPrinter *printer, const char *row_text, const TideResultRow *row)
-{
-  for (gsize i = 0; i < row->n_cells; i++) {
-    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, row_text, &row->cells[i]))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
-tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
+tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
 {
   gsize n_shown = 0;
   for (gsize i = 0; i < row->n_cells; i++)
@@ -245,10 +320,9 @@ tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 t
     return TRUE;
   printer->n_rows++;
   if (printer->options.format == TIDE_OUTPUT_JSON)
-    return print_json_row(printer, row, time_ms);
-  /* The key as HBase's shell prints it, so that it can be pasted there. */
-  g_autofree char *row_text = tide_bytes_printable(row->row);
-  return is_wide(printer) ? print_wide_row(printer, row_text, row, time_ms) : print_cells(printer, row_text, row);
+    return print_json_row(printer, row, time_ms, fields);
+  begin_line(printer, row, time_ms, fields);
+  return printer->wide ? print_wide_row(printer, row, time_ms) : print_cells(printer, row);
 }
 
 gboolean

@@ -3,9 +3,10 @@
 #include "util/error.h"
 
 struct TideTableScan {
-  TideGatewaySession *session; /* borrowed */
-  TideBytes table;             /* borrowed */
-  TideRowMerge *merge;         /* owned */
+  const TideTableScanPlan *plan; /* borrowed */
+  guint64 rows_wanted;           /* G_MAXUINT64: no limit */
+  TideRowMerge *merge;           /* owned */
+  TideKeyReader *keys;           /* owned */
 };
 
 /* Two moments far apart, both after 2001: where they make the same range, the plan ended before the key's time. */
@@ -34,8 +35,11 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
            GError **error)
 {
   g_autofree char *key = tide_row_key_describe(table->key, config->names);
-  g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
-  if (time_order == 0)
+  g_autofree char *missing = fields != NULL ? tide_key_arguments_missing(fields, config, table) : NULL;
+  if (fields == NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "ranges of keys are read in the order of keys: give '--reverse', or fields instead of '--start'");
+  else if (time_order == 0)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time: its key is %s", table->name,
                 key);
   else if (missing != NULL)
@@ -48,65 +52,83 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
   return FALSE;
 }
 
-gboolean
-tide_table_scan_order(const TideConfig *config, const TideTable *table, const TideKeyArguments *fields,
-                      const TideTableScanWish *wish, gsize n_ranges, TideRowOrder *ret_order, gboolean *ret_reversed,
-                      GError **error)
+/* How the ranges come without a wish: merged by time where that is what the key gives. */
+static TideRowOrder
+stored_order(int time_order, gboolean sorted, gsize n_ranges)
 {
-  int stored = tide_row_key_time_order(table->key);
-  gboolean sorted = stored != 0 && reaches_time(table, fields);
+  if (!sorted || n_ranges < 2)
+    return TIDE_ROW_ORDER_KEY;
+  return time_order > 0 ? TIDE_ROW_ORDER_OLDEST : TIDE_ROW_ORDER_NEWEST;
+}
+
+gboolean
+tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
+                           GError **error)
+{
+  const TideTableScanWish *wish = &plan->wish;
+  int time_order = tide_row_key_time_order(plan->table->key);
+  gboolean sorted = time_order != 0 && fields != NULL && reaches_time(plan->table, fields);
   if (wish->newest_first || wish->oldest_first) {
     if (!sorted)
-      return fail_order(config, table, fields, stored, error);
-    *ret_order = wish->newest_first ? TIDE_ROW_ORDER_NEWEST : TIDE_ROW_ORDER_OLDEST;
-    *ret_reversed = (int)*ret_order != stored;
+      return fail_order(config, plan->table, fields, time_order, error);
+    plan->order = wish->newest_first ? TIDE_ROW_ORDER_NEWEST : TIDE_ROW_ORDER_OLDEST;
+    plan->reversed = (int)plan->order != time_order;
     return TRUE;
   }
-  *ret_order = TIDE_ROW_ORDER_KEY;
-  if (sorted && n_ranges > 1)
-    *ret_order = stored > 0 ? TIDE_ROW_ORDER_OLDEST : TIDE_ROW_ORDER_NEWEST;
-  *ret_reversed = FALSE;
+  TideRowOrder order = stored_order(time_order, sorted, plan->ranges->len);
+  plan->order = wish->reversed ? (TideRowOrder)(-(int)order) : order;
+  plan->reversed = wish->reversed;
   return TRUE;
 }
 
-static gboolean
-scan_session(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data, GError **error)
+void
+tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_ms, gint64 *ret_max_ms)
 {
-  TideTableScan *scan = data;
-  return tide_gateway_session_scan(scan->session, scan->table, request, func, func_data, error);
+  const TideTableScanWish *wish = &plan->wish;
+  *ret_min_ms = 0;
+  *ret_max_ms = 0;
+  if (plan->table->cell_time != TIDE_CELL_TIME_EVENT || (wish->from_ns == 0 && wish->to_ns == G_MAXINT64))
+    return;
+  *ret_min_ms = MAX(tide_ns_to_ms(wish->from_ns), 0);
+  /* The bound is exclusive: a moment within a millisecond takes that millisecond in. */
+  *ret_max_ms = wish->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(wish->to_ns - 1) + 1;
 }
 
 /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
-static guint32
-page_rows(gsize n_ranges, guint64 limit_rows)
+guint32
+tide_table_scan_plan_page_rows(const TideTableScanPlan *plan)
 {
-  gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(n_ranges, 1);
+  gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
   rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
-  return limit_rows > 0 ? (guint32)MIN(rows, limit_rows) : (guint32)rows;
+  return plan->wish.limit_rows > 0 ? (guint32)MIN(rows, plan->wish.limit_rows) : (guint32)rows;
 }
 
 TideTableScan *
-tide_table_scan_new(TideGatewaySession *session, const TideTable *table, const GArray *ranges, TideRowOrder order,
-                    gboolean reversed, const TideTableScanWish *wish)
+tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, TideScanFunc scan_func,
+                    gpointer scan_data)
 {
   TideTableScan *scan = g_new0(TideTableScan, 1);
-  scan->session = session;
-  scan->table = tide_bytes_of_string(table->name);
+  scan->plan = plan;
+  scan->rows_wanted = plan->wish.limit_rows > 0 ? plan->wish.limit_rows : G_MAXUINT64;
   TideRangeReaderOptions options = {
-      .scan = scan_session,
-      .scan_data = scan,
-      .reversed = reversed,
-      .page_rows = page_rows(ranges->len, wish->limit_rows),
+      .scan = scan_func,
+      .scan_data = scan_data,
+      .reversed = plan->reversed,
+      .page_rows = tide_table_scan_plan_page_rows(plan),
+      .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
+      .rows_wanted = &scan->rows_wanted,
   };
-  if (wish->from_ns != 0 || wish->to_ns != G_MAXINT64) {
-    options.min_time_ms = MAX(tide_ns_to_ms(wish->from_ns), 0);
-    /* The bound is exclusive: a moment within a millisecond takes that millisecond in. */
-    options.max_time_ms = wish->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(wish->to_ns - 1) + 1;
-  }
+  if (plan->columns != NULL)
+    options.columns = tide_column_choice_asked(plan->columns, &options.n_columns);
+  tide_table_scan_plan_cell_times(plan, &options.min_time_ms, &options.max_time_ms);
   GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
-  for (guint i = 0; i < ranges->len; i++)
-    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(ranges, TideKeyRange, i), &options));
-  scan->merge = tide_row_merge_new(table->key, readers, order);
+  for (guint i = 0; i < plan->ranges->len; i++) {
+    /* In the order of keys the ranges come one after the other: from the last one, when reversed. */
+    guint place = plan->reversed ? plan->ranges->len - 1 - i : i;
+    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, place), &options));
+  }
+  scan->merge = tide_row_merge_new(plan->table->key, readers, plan->order);
+  scan->keys = tide_key_reader_new(plan->table, names);
   return scan;
 }
 
@@ -116,11 +138,51 @@ tide_table_scan_free(TideTableScan *scan)
   if (scan == NULL)
     return;
   tide_row_merge_free(scan->merge);
+  tide_key_reader_free(scan->keys);
   g_free(scan);
 }
 
-gboolean
-tide_table_scan_next(TideTableScan *scan, const TideResultRow **ret_row, gint64 *ret_time_ns, GError **error)
+/* Whether a key of these event times has one that is wanted. One without times has to be taken for what it is. */
+static gboolean
+is_in_time(const TideTableScanWish *wish, const TideDecodedKey *key)
 {
-  return tide_row_merge_next(scan->merge, ret_row, ret_time_ns, error);
+  return !key->has_time || (key->from_ns < wish->to_ns && key->to_ns > wish->from_ns);
+}
+
+gboolean
+tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **error)
+{
+  *ret_row = (TideScannedRow){0};
+  while (scan->rows_wanted > 0) {
+    if (!tide_row_merge_next(scan->merge, &ret_row->row, &ret_row->time_ns, error))
+      return FALSE;
+    if (ret_row->row == NULL)
+      return TRUE;
+    if (!tide_key_reader_read(scan->keys, ret_row->row->row))
+      return TRUE;
+    if (!is_in_time(&scan->plan->wish, tide_key_reader_key(scan->keys)))
+      continue;
+    ret_row->fields = tide_key_reader_values(scan->keys);
+    return TRUE;
+  }
+  return TRUE;
+}
+
+void
+tide_table_scan_take(TideTableScan *scan)
+{
+  if (scan->rows_wanted != G_MAXUINT64)
+    scan->rows_wanted--;
+}
+
+const TideKeyReader *
+tide_table_scan_keys(const TideTableScan *scan)
+{
+  return scan->keys;
+}
+
+gsize
+tide_table_scan_buffered_bytes(const TideTableScan *scan)
+{
+  return tide_row_merge_buffered_bytes(scan->merge);
 }

@@ -12,8 +12,9 @@ typedef struct FakeTable {
   GPtrArray *keys;  /* (element-type GBytes), sorted */
   GArray *times_ms; /* (element-type gint64) */
   guint n_calls;
-  guint fail_from;  /* calls from this number, counted from 1, ... */
-  guint n_failures; /* ... and so many of them fail, half way through their rows */
+  gint64 most_rows_asked; /* in one call */
+  guint fail_from;        /* calls from this number, counted from 1, ... */
+  guint n_failures;       /* ... and so many of them fail, half way through their rows */
   TideErrorCode fault;
 } FakeTable;
 
@@ -41,6 +42,7 @@ scan_fake(const TideScanRequest *request, TideRowFunc func, gpointer func_data, 
 {
   FakeTable *table = data;
   guint call = ++table->n_calls;
+  table->most_rows_asked = MAX(table->most_rows_asked, request->limit_rows);
   gboolean fails = table->fail_from > 0 && call >= table->fail_from && call < table->fail_from + table->n_failures;
   gint64 left = fails ? request->limit_rows / 2 : request->limit_rows;
   for (guint i = 0; i < table->keys->len && left > 0; i++) {
@@ -261,6 +263,65 @@ test_failures(void)
   }
 }
 
+/* Whoever reads takes seven rows, in pages of ten or of three: the pages never ask for more than are left to take; one
+ * more where a reversed request goes on at a row it has shown. */
+static void
+test_limit(void)
+{
+  static const guint32 page_sizes[] = {10, 3};
+  for (gsize i = 0; i < G_N_ELEMENTS(page_sizes); i++) {
+    for (int reversed = 0; reversed < 2; reversed++) {
+      FakeTable table;
+      fake_table_init(&table);
+      fill_decimal(&table, 30);
+      guint64 rows_wanted = 7;
+      TideKeyRange range = {0};
+      TideRangeReaderOptions options = {.scan = scan_fake,
+                                        .scan_data = &table,
+                                        .reversed = reversed,
+                                        .page_rows = page_sizes[i],
+                                        .rows_wanted = &rows_wanted};
+      g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+      for (; rows_wanted > 0; rows_wanted--) {
+        const TideResultRow *row = NULL;
+        table.most_rows_asked = 0;
+        g_assert_true(tide_range_reader_peek(reader, &row, NULL));
+        g_assert_nonnull(row);
+        gint64 more = reversed && rows_wanted < 7 ? 1 : 0;
+        g_assert_cmpint(table.most_rows_asked, <=, (gint64)rows_wanted + more);
+        tide_range_reader_pass(reader);
+      }
+      g_assert_cmpuint(table.n_calls, ==, page_sizes[i] == 10 ? 1 : 3);
+      fake_table_clear(&table);
+    }
+  }
+}
+
+/* Rows of 4 bytes of key and value, a family and a qualifier: few of them fit a page of 1,000 bytes. */
+static void
+test_page_bytes(void)
+{
+  FakeTable table;
+  fake_table_init(&table);
+  fill_decimal(&table, 300);
+  TideKeyRange range = {0};
+  TideRangeReaderOptions options = {.scan = scan_fake, .scan_data = &table, .page_rows = 200, .page_bytes = 1000};
+  g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+  guint n_rows = 0;
+  for (;; n_rows++) {
+    const TideResultRow *row = NULL;
+    g_assert_true(tide_range_reader_peek(reader, &row, NULL));
+    /* The first page is asked for before the rows' size is known. */
+    g_assert_cmpuint(tide_range_reader_buffered_bytes(reader), <=, n_rows < 16 ? 2000 : 1000);
+    if (row == NULL)
+      break;
+    tide_range_reader_pass(reader);
+  }
+  g_assert_cmpuint(n_rows, ==, 300);
+  g_assert_cmpint(table.most_rows_asked, ==, 16);
+  fake_table_clear(&table);
+}
+
 /* ---- merge ---------------------------------------------------------------------------------------------------------
  */
 
@@ -335,6 +396,8 @@ main(int argc, char **argv)
   g_test_add_func("/range-reader/a-prefix-ends-before-its-successor", test_prefix);
   g_test_add_func("/range-reader/a-lost-connection-loses-and-repeats-no-row", test_lost_connection);
   g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
+  g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
+  g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
   g_test_add_func("/row-merge/ranges-come-in-one-order-of-time", test_merge);
   return g_test_run();
 }
