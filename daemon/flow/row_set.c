@@ -260,7 +260,7 @@ drop_deleted_cells(TideRowSet *set, OpenRow *row)
 static guint32
 raise_delete(TideRowSet *set, OpenRow *row, gint64 to_ms)
 {
-  if (to_ms == 0 || (row->delete_to_ms != 0 && to_ms <= row->delete_to_ms))
+  if (to_ms <= row->delete_to_ms) /* never below 0, which HBase refuses */
     return 0;
   if (row->delete_to_ms == 0)
     set->encoded_bytes += delete_size_max(set, tide_bytes(set->bytes.data + row->key_offset, row->key_len));

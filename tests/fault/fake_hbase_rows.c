@@ -47,6 +47,9 @@ rows_are_possible(const TideFakeRow *rows, guint n_rows)
     for (guint k = 0; k < rows[i].n_cells; k++)
       if (rows[i].cells[k].value.len > MAX_CELL_BYTES)
         return FALSE;
+    for (guint k = 0; k < rows[i].n_deletes; k++)
+      if (rows[i].deletes[k].to_ms < 0)
+        return FALSE;
   }
   return TRUE;
 }
@@ -137,17 +140,11 @@ count_failed_actions(TideFakeError *error, guint n_failed)
   error->message = text;
 }
 
-gboolean
-fake_hbase_put(TideFakeHBase *hbase, const char *name, const TideFakeRow *rows, guint n_rows, TideFakeOrigin origin,
-               TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error)
+/* What putMultiple and mutateRow have in common, down to the texts of their errors. */
+static gboolean
+write_rows(TideFakeHBase *hbase, const char *name, const TideFakeRow *rows, guint n_rows, TideFakeOrigin origin,
+           TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error)
 {
-  if (!rows_are_possible(rows, n_rows)) {
-    fake_error_set(error, TIDE_FAKE_ERROR_INTERNAL, FALSE, "Internal error processing putMultiple");
-    return FALSE;
-  }
-  if (n_rows == 0)
-    return TRUE;
-
   tide_mutex_lock(&hbase->mutex);
   TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
   guint n_failed = n_rows;
@@ -169,6 +166,17 @@ fake_hbase_put(TideFakeHBase *hbase, const char *name, const TideFakeRow *rows, 
 }
 
 gboolean
+fake_hbase_put(TideFakeHBase *hbase, const char *name, const TideFakeRow *rows, guint n_rows, TideFakeOrigin origin,
+               TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error)
+{
+  if (!rows_are_possible(rows, n_rows)) {
+    fake_error_set(error, TIDE_FAKE_ERROR_INTERNAL, FALSE, "Internal error processing putMultiple");
+    return FALSE;
+  }
+  return n_rows == 0 || write_rows(hbase, name, rows, n_rows, origin, filter, filter_data, error);
+}
+
+gboolean
 fake_hbase_mutate_row(TideFakeHBase *hbase, const char *name, const TideFakeRow *row, TideFakeOrigin origin,
                       TideFakeRowFilter filter, gpointer filter_data, TideFakeError *error)
 {
@@ -176,18 +184,7 @@ fake_hbase_mutate_row(TideFakeHBase *hbase, const char *name, const TideFakeRow 
     fake_error_set(error, TIDE_FAKE_ERROR_INTERNAL, FALSE, "Internal error processing mutateRow");
     return FALSE;
   }
-  tide_mutex_lock(&hbase->mutex);
-  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
-  guint n_failed = 1;
-  if (table == NULL)
-    fake_error_set(error, TIDE_FAKE_ERROR_IO, FALSE, "%s", fake_hbase_plain_name(name));
-  else if (!table->enabled)
-    fake_error_set(error, TIDE_FAKE_ERROR_IO, FALSE, "%s is disabled.", fake_hbase_plain_name(name));
-  else
-    n_failed = write_rows_locked(hbase, table, row, 1, origin, filter, filter_data, error);
-  tide_cond_broadcast(&hbase->written);
-  tide_mutex_unlock(&hbase->mutex);
-  return n_failed == 0;
+  return write_rows(hbase, name, row, 1, origin, filter, filter_data, error);
 }
 
 void

@@ -492,6 +492,13 @@ test_mutate_row_fails_as_put_multiple_does(void)
     g_clear_error(&error);
     assert_ok(replace_row(client, modes[0].protocol, "r", 999, "q", "v", &error), &error);
   }
+  g_autoptr(GError) error = NULL;
+  g_assert_false(replace_row(client, modes[0].protocol, "", 999, "q", "v", &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+  g_clear_error(&error);
+  g_assert_false(replace_row(client, modes[0].protocol, "r", -2, "q", "v", &error)); /* measured with HBase 2.6.1 */
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+  assert_dump(gateway, "r\tM:q\t1000\tv\n");
 }
 
 static void
