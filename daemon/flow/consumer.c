@@ -39,6 +39,7 @@ struct TideConsumer {
   /* the consumer's thread only */
   TideKafkaSource *source;
   TideMapping *mapping;
+  TideDatedCache dated_names;
   TideOpenLanes *open_lanes;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 pause_changed_us;
@@ -200,6 +201,40 @@ handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideK
   }
 }
 
+/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+static const TideRow *
+place_rows(TideConsumer *consumer, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rows; i++) {
+    TideRow *row = &mapped->rows[i];
+    if (row->table_name.len == 0)
+      continue;
+    const TideTable *declared = g_ptr_array_index(consumer->context.config->tables, row->table_index);
+    const TideTable *table =
+        tide_dated_cache_get(&consumer->dated_names, consumer->context.dated, declared, row->table_name);
+    if (G_UNLIKELY(table == NULL))
+      return row;
+    row->table_index = table->index;
+  }
+  return NULL;
+}
+
+/* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
+static void
+hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
+                     const TideRow *row)
+{
+  g_autofree char *table = tide_bytes_printable(row->table_name);
+  char *why =
+      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                      ": its table '%s' would be one more than the %u dated tables that a process writes to: "
+                      "look whether readings have absurd times, or restart to go on with newer tables",
+                      partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
+  tide_log(TIDE_LOG_CRIT, "%s", why);
+  tide_counter_inc(consumer->messages_held);
+  hold(consumer, partition, why);
+}
+
 static void
 handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
 {
@@ -210,6 +245,11 @@ handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now
   TideReject reject = {0};
   if (!tide_mapping_apply(consumer->mapping, &record->message, &mapped, &reject)) {
     handle_bad_message(consumer, partition, record, &reject);
+    return;
+  }
+  const TideRow *unplaced = place_rows(consumer, &mapped);
+  if (G_UNLIKELY(unplaced != NULL)) {
+    hold_at_unplaced_row(consumer, partition, record, unplaced);
     return;
   }
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped.n_rows,
@@ -608,8 +648,11 @@ register_metrics(TideConsumer *consumer)
   consumer->out_of_range = tide_metrics_counter(
       metrics, "tidemark_kafka_offset_out_of_range_total",
       "Committed offsets that were no more in the topic: messages were lost before they were read", NULL);
-  consumer->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
-                                                 "Messages that hold their partition (on_bad_message: stop)", NULL);
+  consumer->messages_held =
+      tide_metrics_counter(metrics, "tidemark_messages_held_total",
+                           "Messages that hold their partition: on_bad_message: stop, or too many "
+                           "dated tables",
+                           NULL);
 }
 
 static gboolean
@@ -646,6 +689,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .budget = context->budget,
                                         .lanes = context->lanes,
                                         .regions = context->regions,
+                                        .dated = context->dated,
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flow/budget.h"
+#include "flow/dated_tables.h"
 #include "flow/kafka_source.h"
 #include "flow/lanes.h"
 #include "flow/regions.h"
@@ -18,6 +19,7 @@ typedef struct TideConsumerContext {
   TideBudget *budget;
   TideLanes *lanes;
   TideRegions *regions;
+  TideDatedTables *dated;
   TideMetrics *metrics;
   gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
 } TideConsumerContext;

@@ -1,49 +1,6 @@
-#include "flow/lanes.h"
+#include "flow/lanes_private.h"
 
 #include "util/clock.h"
-
-/* Where a lane stands; each state but the first is membership of one list. */
-typedef enum LaneState {
-  LANE_IDLE,    /* nothing waits */
-  LANE_READY,   /* in ready[table]: a writer may take from it */
-  LANE_FULL,    /* its calls in flight are at the cap: finish() makes it ready */
-  LANE_DELAYED, /* in delayed: waits for not_before_us */
-} LaneState;
-
-struct TideLane {
-  _Atomic guint32 references; /* C11, not GLib's: the thread sanitizer must see it */
-  /* set at creation, then read-only */
-  TideLanes *lanes; /* borrowed */
-  const TideTable *table;
-  TideBytes start_key; /* owned */
-  TideBytes end_key;   /* owned */
-  /* under TideLanes.lock */
-  LaneState state;
-  GList link;      /* in ready[table] or delayed */
-  GList busy_link; /* in busy, while batches wait or are in flight */
-  TideBatch *first;
-  TideBatch *last;
-  guint32 n_in_flight;
-  guint32 failures; /* in a row */
-  gint64 failing_since_us;
-  gint64 not_before_us;
-  char *error_text; /* owned: of the last failure */
-};
-
-struct TideLanes {
-  TideLanesOptions options; /* read-only */
-  TideMutex lock;
-  TideCond work;
-  /* under lock */
-  GQueue *ready; /* owned array: for each table, lanes a call can be taken from, in turn */
-  guint32 next_table;
-  GQueue delayed;
-  GQueue busy;
-  gboolean stopped;
-  guint32 n_in_flight_calls;
-  guint64 in_flight_rows;
-  guint64 waiting_rows;
-};
 
 TideLanes *
 tide_lanes_new(const TideLanesOptions *options)
@@ -52,7 +9,9 @@ tide_lanes_new(const TideLanesOptions *options)
   lanes->options = *options;
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
-  lanes->ready = g_new0(GQueue, options->n_tables);
+  lanes->tables = g_new0(TablePlace, options->n_tables);
+  for (guint32 i = options->n_tables - options->n_blocked; i < options->n_tables; i++)
+    lanes->tables[i].blocked = TRUE;
   return lanes;
 }
 
@@ -75,7 +34,9 @@ tide_lanes_free(TideLanes *lanes)
     lane->first = lane->last = NULL;
     tide_lane_unref(lane);
   }
-  g_free(lanes->ready);
+  for (guint32 i = 0; i < lanes->options.n_tables; i++)
+    g_free(lanes->tables[i].reason);
+  g_free(lanes->tables);
   tide_cond_clear(&lanes->work);
   tide_mutex_clear(&lanes->lock);
   g_free(lanes);
@@ -143,9 +104,10 @@ static void
 set_state_locked(TideLane *lane, LaneState state)
 {
   TideLanes *lanes = lane->lanes;
-  GQueue *ready = &lanes->ready[lane->table->index];
+  GQueue *ready = &lanes->tables[lane->table->index].ready;
   if (lane->state == state)
     return;
+  lanes->n_used = MAX(lanes->n_used, lane->table->index + 1);
   if (lane->state == LANE_READY)
     g_queue_unlink(ready, &lane->link);
   else if (lane->state == LANE_DELAYED)
@@ -314,11 +276,12 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 static GQueue *
 next_ready_table_locked(TideLanes *lanes)
 {
-  for (guint32 i = 0; i < lanes->options.n_tables; i++) {
-    guint32 table = (lanes->next_table + i) % lanes->options.n_tables;
-    if (!g_queue_is_empty(&lanes->ready[table])) {
+  for (guint32 i = 0; i < lanes->n_used; i++) {
+    guint32 table = (lanes->next_table + i) % lanes->n_used;
+    TablePlace *place = &lanes->tables[table];
+    if (!place->blocked && !g_queue_is_empty(&place->ready)) {
       lanes->next_table = table + 1;
-      return &lanes->ready[table];
+      return &place->ready;
     }
   }
   return NULL;
@@ -441,6 +404,38 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   call->n_batches = 0;
 }
 
+/* ---- tables that may not be written to ---- */
+
+void
+tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us)
+{
+  tide_mutex_lock(&lanes->lock);
+  {
+    TablePlace *place = &lanes->tables[table->index];
+    if (place->reason == NULL)
+      place->blocked_since_us = now_us;
+    place->blocked = TRUE;
+    place->n_said++;
+    g_free(place->reason);
+    place->reason = g_strdup(reason);
+  }
+  tide_mutex_unlock(&lanes->lock);
+}
+
+void
+tide_lanes_unblock(TideLanes *lanes, const TideTable *table)
+{
+  tide_mutex_lock(&lanes->lock);
+  {
+    TablePlace *place = &lanes->tables[table->index];
+    place->blocked = FALSE;
+    place->n_said = 0;
+    g_clear_pointer(&place->reason, g_free);
+    tide_cond_broadcast(&lanes->work);
+  }
+  tide_mutex_unlock(&lanes->lock);
+}
+
 void
 tide_lanes_stop(TideLanes *lanes)
 {
@@ -459,68 +454,4 @@ tide_lanes_is_stopped(TideLanes *lanes)
   gboolean stopped = lanes->stopped;
   tide_mutex_unlock(&lanes->lock);
   return stopped;
-}
-
-/* ---- what others may see ---- */
-
-void
-tide_lane_trouble_free(TideLaneTrouble *trouble)
-{
-  g_free(trouble->region_start);
-  g_free(trouble->first_row_key);
-  g_free(trouble->error_text);
-  g_free(trouble);
-}
-
-static TideLaneTrouble *
-describe_trouble_locked(const TideLane *lane)
-{
-  TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
-  trouble->table = lane->table;
-  trouble->region_start = tide_bytes_printable(lane->start_key);
-  trouble->first_row_key =
-      lane->first != NULL ? tide_bytes_printable(tide_batch_row_key(lane->first, 0)) : g_strdup("(in flight)");
-  trouble->error_text = g_strdup(lane->error_text);
-  trouble->since_us = lane->failing_since_us;
-  trouble->failures = lane->failures;
-  for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
-    trouble->waiting_rows += batch->n_rows;
-  return trouble;
-}
-
-GPtrArray *
-tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
-{
-  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)tide_lane_trouble_free);
-  tide_mutex_lock(&lanes->lock);
-  {
-    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
-      const TideLane *lane = link->data;
-      if (lane->failures > 0 && lane->failing_since_us <= before_us)
-        g_ptr_array_add(found, describe_trouble_locked(lane));
-    }
-  }
-  tide_mutex_unlock(&lanes->lock);
-  return found;
-}
-
-TideLanesState
-tide_lanes_state(TideLanes *lanes)
-{
-  TideLanesState state = {0};
-  tide_mutex_lock(&lanes->lock);
-  {
-    state.waiting_rows = lanes->waiting_rows;
-    state.in_flight_rows = lanes->in_flight_rows;
-    state.in_flight_calls = lanes->n_in_flight_calls;
-    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
-      const TideLane *lane = link->data;
-      state.troubled_lanes += lane->failures > 0 ? 1 : 0;
-      for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
-        if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)
-          state.oldest_us = batch->oldest_us;
-    }
-  }
-  tide_mutex_unlock(&lanes->lock);
-  return state;
 }

@@ -19,7 +19,8 @@ G_BEGIN_DECLS
 typedef struct TideLanes TideLanes;
 
 typedef struct TideLanesOptions {
-  guint32 n_tables;
+  guint32 n_tables;                 /* places: tables' indexes are below */
+  guint32 n_blocked;                /* the tables of the last so many places begin blocked: tide_lanes_block() */
   guint32 max_rows;                 /* in a call */
   guint32 max_bytes;                /* encoded, in a call */
   guint32 max_in_flight_per_region; /* calls */
@@ -67,11 +68,16 @@ typedef enum TideOutcome {
 /* @error_text: what the gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
+/* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the same
+ * or another reason, the trouble lasts since the first. */
+void tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us);
+void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
+
 /* No more calls are handed out and waiting writers return; batches stay. */
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
 
-/* A lane whose calls keep failing. */
+/* A lane whose calls keep failing, or a table that is blocked. */
 typedef struct TideLaneTrouble {
   const TideTable *table;
   char *region_start;   /* owned, printable */
@@ -84,7 +90,8 @@ typedef struct TideLaneTrouble {
 
 void tide_lane_trouble_free(TideLaneTrouble *trouble);
 
-/* Lanes in trouble since before @before_us. (transfer full) (element-type TideLaneTrouble) */
+/* Lanes in trouble since before @before_us; of a blocked table all lanes as one.
+ * (transfer full) (element-type TideLaneTrouble) */
 GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
 
 typedef struct TideLanesState {

@@ -146,7 +146,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
     return FALSE;
   resolve_rows(mapping);
   *ret_mapped = (TideMapped){
-      .rows = (const TideRow *)(gconstpointer)mapping->rows->data,
+      .rows = (TideRow *)(gpointer)mapping->rows->data,
       .n_rows = mapping->rows->len,
       .n_readings = mapping->n_readings,
   };

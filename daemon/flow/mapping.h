@@ -19,7 +19,7 @@ void tide_mapping_free(TideMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
 
 typedef struct TideMapped {
-  const TideRow *rows; /* in the order of readings, and of tables within a reading */
+  TideRow *rows; /* in the order of readings, and of tables within a reading; the mapping's, the caller may change them */
   guint32 n_rows;
   guint32 n_readings;
 } TideMapped;

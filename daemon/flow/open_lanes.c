@@ -1,41 +1,17 @@
 #include "flow/open_lanes.h"
 
+#include "flow/open_table.h"
+#include "model/dated_table.h"
 #include "util/clock.h"
 
 /* Batches of one lane on their way at the most: enough to keep every writer busy with it, few enough that looking for a
  * shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
 
-/* A lane without rows gives its memory back after this long. */
-#define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
 /* Batches kept for the next use: a share of the budget for each consumer. */
 #define POOL_BUDGET_SHARE 32u
-
-typedef struct OpenLane {
-  TideLane *lane; /* ref */
-  const TideTable *table;
-  TideRowSet set;
-  TideRowSet settling; /* rows that wait for an abandoned call's settle time */
-  gint64 settling_until_us;
-  GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
-  GPtrArray *predecessors; /* (element-type OpenLane) borrowed; NULL: none. Old lanes that overlap this one */
-  gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
-  gboolean is_active;      /* in active */
-  gint64 last_seal_us;
-  gint64 last_row_us;
-} OpenLane;
-
-typedef struct OpenTable {
-  const TideTable *table;
-  TideRegionMap *map;       /* ref */
-  OpenLane **lanes;         /* owned array of map->n_lanes; NULL until the first row */
-  GPtrArray *retired;       /* owned (element-type OpenLane): of regions that are no more, until they are empty */
-  TideUnsettled *unsettled; /* owned */
-  TideCounter *rows_mapped;
-  TideCounter *cells_coalesced;
-} OpenTable;
 
 /* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
 typedef struct Followers {
@@ -43,14 +19,22 @@ typedef struct Followers {
   guint32 next;  /* that follows the same row as this one */
 } Followers;
 
+/* Of a declared table; of a template for all its instances together. */
+typedef struct TableCounters {
+  TideCounter *rows_mapped;
+  TideCounter *cells_coalesced;
+} TableCounters;
+
 struct TideOpenLanes {
   TideOpenLanesContext context; /* read-only */
-  guint32 n_tables;
-  OpenTable *tables;
-  GPtrArray *active;  /* (element-type OpenLane) borrowed: those with open rows */
-  guint64 generation; /* of the region maps taken */
-  gsize n_on_the_way; /* batches, of all lanes */
-  TideBatch *pool;    /* owned: empty batches for the next use */
+  TideOpenTableContext table_context;
+  TideOpenTable **places;  /* owned array, by table index; NULL: a template, or a dated table without rows */
+  GPtrArray *tables;       /* owned (element-type TideOpenTable): those in places */
+  TableCounters *counters; /* owned array, by the declared table's index */
+  GPtrArray *active;       /* (element-type TideOpenLane) borrowed: those with open rows */
+  guint64 generation;      /* of the region maps taken */
+  gsize n_on_the_way;      /* batches, of all lanes */
+  TideBatch *pool;         /* owned: empty batches for the next use */
   gint64 pool_bytes;
   gint64 housekeeping_us;
   TideCounter *unsettled_overflow;
@@ -59,43 +43,8 @@ struct TideOpenLanes {
   TideFollowerReader follower_reader;
 };
 
-/* ---- one lane ---- */
-
-static OpenLane *
-open_lane_new(TideOpenLanes *open_lanes, TideLane *lane)
-{
-  const TideOpenLanesContext *context = &open_lanes->context;
-  OpenLane *open = g_new0(OpenLane, 1);
-  open->lane = tide_lane_ref(lane);
-  open->table = tide_lane_table(lane);
-  TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
-  tide_row_set_init(&open->set, context->budget, context->protocol, rule, open->table->families);
-  tide_row_set_init(&open->settling, context->budget, context->protocol, rule, open->table->families);
-  open->on_the_way = g_ptr_array_new();
-  return open;
-}
-
 static void
-open_lane_free(OpenLane *open)
-{
-  if (open == NULL)
-    return;
-  tide_row_set_clear(&open->set);
-  tide_row_set_clear(&open->settling);
-  g_ptr_array_unref(open->on_the_way);
-  g_clear_pointer(&open->predecessors, g_ptr_array_unref);
-  tide_lane_unref(open->lane);
-  g_free(open);
-}
-
-static gboolean
-has_open_rows(const OpenLane *open)
-{
-  return !tide_row_set_is_empty(&open->set) || !tide_row_set_is_empty(&open->settling);
-}
-
-static void
-activate(TideOpenLanes *open_lanes, OpenLane *open)
+activate(TideOpenLanes *open_lanes, TideOpenLane *open)
 {
   if (open->is_active)
     return;
@@ -159,7 +108,7 @@ judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
 }
 
 static void
-send_batches(TideOpenLanes *open_lanes, OpenLane *open, TideBatch *first)
+send_batches(TideOpenLanes *open_lanes, TideOpenLane *open, TideBatch *first)
 {
   if (first == NULL)
     return;
@@ -184,9 +133,9 @@ seal_request(TideOpenLanes *open_lanes)
 }
 
 static void
-seal(TideOpenLanes *open_lanes, OpenLane *open, gint64 now_us)
+seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
-  const TideUnsettled *unsettled = open_lanes->tables[open->table->index].unsettled;
+  const TideUnsettled *unsettled = open_lanes->places[open->table->index]->unsettled;
   JudgeContext judge = {.unsettled = unsettled, .settling = &open->settling, .now_us = now_us};
   TideSealRequest request = seal_request(open_lanes);
   guint32 settling_before = open->settling.n_rows;
@@ -204,7 +153,7 @@ seal(TideOpenLanes *open_lanes, OpenLane *open, gint64 now_us)
 
 /* Rows whose cells have settled go as they are: nothing that could still land contradicts them. */
 static void
-seal_settled(TideOpenLanes *open_lanes, OpenLane *open)
+seal_settled(TideOpenLanes *open_lanes, TideOpenLane *open)
 {
   TideSealRequest request = seal_request(open_lanes);
   send_batches(open_lanes, open, tide_row_set_seal(&open->settling, &request));
@@ -212,7 +161,7 @@ seal_settled(TideOpenLanes *open_lanes, OpenLane *open)
 }
 
 static gboolean
-shares_key_on_the_way(const OpenLane *open, const TideRowSet *set)
+shares_key_on_the_way(const TideOpenLane *open, const TideRowSet *set)
 {
   for (guint i = 0; i < open->on_the_way->len; i++)
     if (tide_row_set_shares_keys(set, g_ptr_array_index(open->on_the_way, i)))
@@ -221,20 +170,7 @@ shares_key_on_the_way(const OpenLane *open, const TideRowSet *set)
 }
 
 static gboolean
-waits_for_predecessor(OpenLane *open)
-{
-  if (open->predecessors == NULL)
-    return FALSE;
-  for (guint i = open->predecessors->len; i-- > 0;) {
-    const OpenLane *predecessor = g_ptr_array_index(open->predecessors, i);
-    if (!tide_row_set_is_empty(&predecessor->set) || predecessor->on_the_way->len > 0)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-static gboolean
-is_full(const TideOpenLanes *open_lanes, const OpenLane *open)
+is_full(const TideOpenLanes *open_lanes, const TideOpenLane *open)
 {
   const TideBatchConfig *limits = &open_lanes->context.config->batch;
   return open->set.n_rows >= limits->max_rows || open->set.encoded_bytes >= limits->max_bytes;
@@ -242,7 +178,7 @@ is_full(const TideOpenLanes *open_lanes, const OpenLane *open)
 
 /* When the open rows of @open want to leave, if nothing forbids it. */
 static gint64
-due_us(const TideOpenLanes *open_lanes, const OpenLane *open, TidePressure pressure)
+due_us(const TideOpenLanes *open_lanes, const TideOpenLane *open, TidePressure pressure)
 {
   const TideBatchConfig *limits = &open_lanes->context.config->batch;
   if (pressure == TIDE_PRESSURE_FLUSH)
@@ -256,9 +192,9 @@ due_us(const TideOpenLanes *open_lanes, const OpenLane *open, TidePressure press
 
 /* Whether the open rows may leave now, order considered. What forbids it ends with a batch that comes home. */
 static gboolean
-may_seal(OpenLane *open)
+may_seal(TideOpenLane *open)
 {
-  if (waits_for_predecessor(open))
+  if (tide_open_lane_waits_for_predecessor(open))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
     return open->on_the_way->len == 0;
@@ -270,7 +206,7 @@ may_seal(OpenLane *open)
 
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that comes home can change that. */
 static gint64
-seal_if_due(TideOpenLanes *open_lanes, OpenLane *open, TidePressure pressure, gint64 now_us)
+seal_if_due(TideOpenLanes *open_lanes, TideOpenLane *open, TidePressure pressure, gint64 now_us)
 {
   gint64 next_us = G_MAXINT64;
   if (!tide_row_set_is_empty(&open->set)) {
@@ -289,66 +225,6 @@ seal_if_due(TideOpenLanes *open_lanes, OpenLane *open, TidePressure pressure, gi
   return next_us;
 }
 
-/* ---- lanes of a table, as regions come and go ---- */
-
-static OpenLane *
-find_open_lane(TideOpenLanes *open_lanes, OpenTable *table, TideBytes key)
-{
-  guint32 index = tide_region_map_find(table->map, key);
-  if (table->lanes[index] == NULL)
-    table->lanes[index] = open_lane_new(open_lanes, table->map->lanes[index]);
-  return table->lanes[index];
-}
-
-static gboolean
-ranges_overlap(const TideLane *a, const TideLane *b)
-{
-  TideBytes a_end = tide_lane_end_key(a), b_end = tide_lane_end_key(b);
-  return (b_end.len == 0 || tide_bytes_compare(tide_lane_start_key(a), b_end) < 0) &&
-         (a_end.len == 0 || tide_bytes_compare(tide_lane_start_key(b), a_end) < 0);
-}
-
-static void
-add_predecessors(const OpenTable *table, OpenLane *open)
-{
-  for (guint i = 0; i < table->retired->len; i++) {
-    OpenLane *retired = g_ptr_array_index(table->retired, i);
-    if (!ranges_overlap(open->lane, retired->lane))
-      continue;
-    if (open->predecessors == NULL)
-      open->predecessors = g_ptr_array_new();
-    g_ptr_array_add(open->predecessors, retired);
-  }
-}
-
-static void
-adopt_map(TideOpenLanes *open_lanes, OpenTable *table, TideRegionMap *map)
-{
-  OpenLane **before = table->lanes;
-  guint32 n_before = table->map->n_lanes;
-  table->lanes = g_new0(OpenLane *, map->n_lanes);
-  for (guint32 i = 0; i < n_before; i++) {
-    OpenLane *open = before[i];
-    if (open == NULL)
-      continue;
-    guint32 place = tide_region_map_find(map, tide_lane_start_key(open->lane));
-    if (map->lanes[place] == open->lane)
-      table->lanes[place] = open;
-    else
-      g_ptr_array_add(table->retired, open);
-  }
-  /* A new lane that overlaps an old one with rows left must wait for it, so it is made now. */
-  for (guint32 i = 0; i < map->n_lanes && table->retired->len > 0; i++) {
-    if (table->lanes[i] != NULL)
-      continue;
-    table->lanes[i] = open_lane_new(open_lanes, map->lanes[i]);
-    add_predecessors(table, table->lanes[i]);
-  }
-  g_free(before);
-  tide_region_map_unref(table->map);
-  table->map = map;
-}
-
 static void
 take_new_maps(TideOpenLanes *open_lanes)
 {
@@ -356,99 +232,109 @@ take_new_maps(TideOpenLanes *open_lanes)
   if (generation == open_lanes->generation)
     return;
   open_lanes->generation = generation;
-  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
-    OpenTable *table = &open_lanes->tables[i];
-    TideRegionMap *map = tide_regions_get(open_lanes->context.regions, table->table);
-    if (map == table->map)
-      tide_region_map_unref(map);
-    else
-      adopt_map(open_lanes, table, map);
-  }
+  for (guint i = 0; i < open_lanes->tables->len; i++)
+    tide_open_table_refresh_map(g_ptr_array_index(open_lanes->tables, i));
+}
+
+/* ---- tables ---- */
+
+static TideOpenTable *
+add_table(TideOpenLanes *open_lanes, const TideTable *table, gint64 now_us)
+{
+  const TableCounters *counters =
+      &open_lanes->counters[table->declared != NULL ? table->declared->index : table->index];
+  TideOpenTable *open = tide_open_table_new(&open_lanes->table_context, table, now_us);
+  open->rows_mapped = counters->rows_mapped;
+  open->cells_coalesced = counters->cells_coalesced;
+  open_lanes->places[table->index] = open;
+  g_ptr_array_add(open_lanes->tables, open);
+  return open;
+}
+
+/* The table with that index; an instance of a dated table is opened with its first row. */
+static TideOpenTable *
+find_table(TideOpenLanes *open_lanes, guint32 index, gint64 now_us)
+{
+  TideOpenTable *open = open_lanes->places[index];
+  if (G_LIKELY(open != NULL))
+    return open;
+  const TideTable *table = tide_dated_tables_at(open_lanes->context.dated, index);
+  tide_regions_open(open_lanes->context.regions, table);
+  return add_table(open_lanes, table, now_us);
 }
 
 static void
-forget_predecessor(const OpenTable *table, OpenLane *gone)
+give_up_table(TideOpenLanes *open_lanes, TideOpenTable *open)
 {
-  for (guint32 i = 0; i < table->map->n_lanes; i++)
-    if (table->lanes[i] != NULL && table->lanes[i]->predecessors != NULL)
-      g_ptr_array_remove_fast(table->lanes[i]->predecessors, gone);
-  for (guint i = 0; i < table->retired->len; i++) {
-    OpenLane *retired = g_ptr_array_index(table->retired, i);
-    if (retired->predecessors != NULL)
-      g_ptr_array_remove_fast(retired->predecessors, gone);
-  }
-}
-
-static void
-drop_empty_retired(TideOpenLanes *open_lanes, OpenTable *table)
-{
-  for (guint i = table->retired->len; i-- > 0;) {
-    OpenLane *retired = g_ptr_array_index(table->retired, i);
-    if (has_open_rows(retired) || retired->on_the_way->len > 0)
-      continue;
-    forget_predecessor(table, retired);
-    if (retired->is_active)
-      g_ptr_array_remove_fast(open_lanes->active, retired);
-    g_ptr_array_remove_index_fast(table->retired, i);
-    open_lane_free(retired);
-  }
-}
-
-static void
-drop_idle_memory(OpenTable *table, gint64 now_us)
-{
-  for (guint32 i = 0; i < table->map->n_lanes; i++) {
-    OpenLane *open = table->lanes[i];
-    if (open == NULL || has_open_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
-      continue;
-    tide_row_set_clear(&open->set);
-    tide_row_set_clear(&open->settling);
-  }
+  const TideTable *table = open->table;
+  open_lanes->places[table->index] = NULL;
+  g_ptr_array_remove_fast(open_lanes->tables, open); /* frees it */
+  tide_regions_close(open_lanes->context.regions, table);
 }
 
 static void
 keep_house(TideOpenLanes *open_lanes, gint64 now_us)
 {
-  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
-    drop_empty_retired(open_lanes, &open_lanes->tables[i]);
-    drop_idle_memory(&open_lanes->tables[i], now_us);
-    tide_unsettled_expire(open_lanes->tables[i].unsettled, now_us);
+  for (guint i = open_lanes->tables->len; i-- > 0;) {
+    TideOpenTable *table = g_ptr_array_index(open_lanes->tables, i);
+    tide_open_table_keep_house(table, now_us);
+    if (tide_open_table_is_idle(table, now_us))
+      give_up_table(open_lanes, table);
   }
   open_lanes->housekeeping_us = now_us + HOUSEKEEPING_US;
 }
 
 /* ---- for the consumer ---- */
 
+static void
+register_metrics(TideOpenLanes *open_lanes)
+{
+  const GPtrArray *tables = open_lanes->context.config->tables;
+  TideMetrics *metrics = open_lanes->context.metrics;
+  open_lanes->counters = g_new0(TableCounters, tables->len);
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
+    g_autofree char *label = tide_metrics_label("table", table->name);
+    open_lanes->counters[i] = (TableCounters){
+        .rows_mapped = tide_metrics_counter(metrics, "tidemark_rows_mapped_total", "Rows that readings made", label),
+        .cells_coalesced =
+            tide_metrics_counter(metrics, "tidemark_cells_coalesced_total",
+                                 "Cells that met another of their row and column before they were sent", label)};
+  }
+  open_lanes->unsettled_overflow =
+      tide_metrics_counter(metrics, "tidemark_unsettled_overflow_total",
+                           "Cells of unanswered calls that were too many to be remembered", NULL);
+  open_lanes->settling_rows =
+      tide_metrics_counter(metrics, "tidemark_settling_rows_total",
+                           "Rows that waited because an abandoned call could still overwrite them", NULL);
+}
+
+static void
+free_table(gpointer table)
+{
+  tide_open_table_free(table);
+}
+
 TideOpenLanes *
 tide_open_lanes_new(const TideOpenLanesContext *context)
 {
+  const GPtrArray *declared = context->config->tables;
+  guint32 n_dated;
   TideOpenLanes *open_lanes = g_new0(TideOpenLanes, 1);
   open_lanes->context = *context;
   open_lanes->active = g_ptr_array_new();
   open_lanes->followers_of = g_array_new(FALSE, FALSE, sizeof(Followers));
   open_lanes->generation = tide_regions_generation_racy(context->regions);
-  open_lanes->n_tables = context->config->tables->len;
-  open_lanes->tables = g_new0(OpenTable, open_lanes->n_tables);
-  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
-    OpenTable *table = &open_lanes->tables[i];
-    table->table = g_ptr_array_index(context->config->tables, i);
-    table->map = tide_regions_get(context->regions, table->table);
-    table->lanes = g_new0(OpenLane *, table->map->n_lanes);
-    table->retired = g_ptr_array_new();
-    table->unsettled = tide_unsettled_new(context->protocol);
-    g_autofree char *label = tide_metrics_label("table", table->table->name);
-    table->rows_mapped =
-        tide_metrics_counter(context->metrics, "tidemark_rows_mapped_total", "Rows that readings made", label);
-    table->cells_coalesced =
-        tide_metrics_counter(context->metrics, "tidemark_cells_coalesced_total",
-                             "Cells that met another of their row and column before they were sent", label);
-  }
-  open_lanes->unsettled_overflow =
-      tide_metrics_counter(context->metrics, "tidemark_unsettled_overflow_total",
-                           "Cells of unanswered calls that were too many to be remembered", NULL);
-  open_lanes->settling_rows =
-      tide_metrics_counter(context->metrics, "tidemark_settling_rows_total",
-                           "Rows that waited because an abandoned call could still overwrite them", NULL);
+  open_lanes->table_context = (TideOpenTableContext){.regions = context->regions,
+                                                     .budget = context->budget,
+                                                     .protocol = context->protocol,
+                                                     .active = open_lanes->active};
+  register_metrics(open_lanes);
+  open_lanes->places = g_new0(TideOpenTable *, tide_dated_tables_places(context->config, &n_dated));
+  open_lanes->tables = g_ptr_array_new_with_free_func(free_table);
+  for (guint i = 0; i < declared->len; i++)
+    if (!tide_table_is_template(g_ptr_array_index(declared, i)))
+      add_table(open_lanes, g_ptr_array_index(declared, i), 0);
   return open_lanes;
 }
 
@@ -457,18 +343,9 @@ tide_open_lanes_free(TideOpenLanes *open_lanes)
 {
   if (open_lanes == NULL)
     return;
-  for (guint32 i = 0; i < open_lanes->n_tables; i++) {
-    OpenTable *table = &open_lanes->tables[i];
-    for (guint32 lane = 0; lane < table->map->n_lanes; lane++)
-      open_lane_free(table->lanes[lane]);
-    for (guint lane = 0; lane < table->retired->len; lane++)
-      open_lane_free(g_ptr_array_index(table->retired, lane));
-    g_free(table->lanes);
-    g_ptr_array_unref(table->retired);
-    tide_region_map_unref(table->map);
-    tide_unsettled_free(table->unsettled);
-  }
-  g_free(open_lanes->tables);
+  g_ptr_array_unref(open_lanes->tables);
+  g_free(open_lanes->places);
+  g_free(open_lanes->counters);
   while (open_lanes->pool != NULL)
     tide_batch_free(take_batch(open_lanes));
   g_ptr_array_unref(open_lanes->active);
@@ -478,11 +355,11 @@ tide_open_lanes_free(TideOpenLanes *open_lanes)
 }
 
 /* Adds @row to its table's lane; @ret_place: its place in the lane's set. */
-static OpenLane *
+static TideOpenLane *
 add_row(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 mapped_us, guint32 *ret_place)
 {
-  OpenTable *table = &open_lanes->tables[row->table_index];
-  OpenLane *open = find_open_lane(open_lanes, table, row->key);
+  TideOpenTable *table = find_table(open_lanes, row->table_index, mapped_us);
+  TideOpenLane *open = tide_open_table_find_lane(table, row->key);
   guint32 n_coalesced = 0;
   *ret_place = tide_row_set_append(&open->set, row, source, mapped_us, &n_coalesced);
   tide_counter_inc(table->rows_mapped);
@@ -494,7 +371,7 @@ add_row(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gin
 }
 
 static void
-seal_if_full(TideOpenLanes *open_lanes, OpenLane *open, gint64 now_us)
+seal_if_full(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
   if (open->table->latest == TIDE_LATEST_NONE && is_full(open_lanes, open) && !open->shares_key && may_seal(open))
     seal(open_lanes, open, now_us);
@@ -542,7 +419,7 @@ tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, g
     if (rows[i].follows != 0)
       continue;
     guint32 place;
-    OpenLane *open = add_row(open_lanes, &rows[i], source, now_us, &place);
+    TideOpenLane *open = add_row(open_lanes, &rows[i], source, now_us, &place);
     for (guint32 f = any_follows ? followers[i].first : 0; f != 0; f = followers[f - 1].next)
       tide_row_set_add_follower(&open->set, place, &rows[f - 1], source);
     seal_if_full(open_lanes, open, now_us);
@@ -558,7 +435,7 @@ release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_
   while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
     TideFollower follower = tide_follower_read(&open_lanes->follower_reader, record);
     guint32 place;
-    OpenLane *open = add_row(open_lanes, &follower.row, follower.source, batch->oldest_us, &place);
+    TideOpenLane *open = add_row(open_lanes, &follower.row, follower.source, batch->oldest_us, &place);
     seal_if_full(open_lanes, open, now_us);
   }
 }
@@ -571,9 +448,9 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 no
     keep_house(open_lanes, now_us);
   gint64 next_us = open_lanes->housekeeping_us;
   for (guint i = open_lanes->active->len; i-- > 0;) {
-    OpenLane *open = g_ptr_array_index(open_lanes->active, i);
+    TideOpenLane *open = g_ptr_array_index(open_lanes->active, i);
     next_us = MIN(next_us, seal_if_due(open_lanes, open, pressure, now_us));
-    if (has_open_rows(open))
+    if (tide_open_lane_has_rows(open))
       continue;
     open->is_active = FALSE;
     g_ptr_array_remove_index_fast(open_lanes->active, i);
@@ -584,14 +461,14 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 no
 void
 tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us)
 {
-  OpenLane *open = batch->open_lane;
+  TideOpenLane *open = batch->open_lane;
   g_ptr_array_remove_fast(open->on_the_way, batch);
   open_lanes->n_on_the_way--;
   open->shares_key = FALSE;
   if (batch->last_unknown_us > 0) {
     gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
     if (until_us > now_us) {
-      guint64 n_missed = tide_unsettled_add_batch(open_lanes->tables[open->table->index].unsettled, batch, until_us);
+      guint64 n_missed = tide_unsettled_add_batch(open_lanes->places[open->table->index]->unsettled, batch, until_us);
       tide_counter_add(open_lanes->unsettled_overflow, n_missed);
     }
   }
@@ -610,7 +487,7 @@ tide_open_lanes_oldest_us(const TideOpenLanes *open_lanes)
 {
   gint64 oldest_us = 0;
   for (guint i = 0; i < open_lanes->active->len; i++) {
-    const OpenLane *open = g_ptr_array_index(open_lanes->active, i);
+    const TideOpenLane *open = g_ptr_array_index(open_lanes->active, i);
     const TideRowSet *sets[] = {&open->set, &open->settling};
     for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
       if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))

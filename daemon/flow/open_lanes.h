@@ -14,9 +14,12 @@
  *     home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true, and the
  *     next owner only says it again.
  *
+ * An instance of a dated table takes part from its first row until it had none for an hour.
+ *
  * Threads: the owning consumer's only. */
 #pragma once
 
+#include "flow/dated_tables.h"
 #include "flow/regions.h"
 #include "flow/row_set.h"
 #include "flow/unsettled.h"
@@ -31,6 +34,7 @@ typedef struct TideOpenLanesContext {
   TideBudget *budget;
   TideLanes *lanes;
   TideRegions *regions;
+  TideDatedTables *dated;
   TideInbox *inbox; /* where this consumer's batches come home */
   TideMetrics *metrics;
 } TideOpenLanesContext;
@@ -39,7 +43,7 @@ TideOpenLanes *tide_open_lanes_new(const TideOpenLanesContext *context);
 void tide_open_lanes_free(TideOpenLanes *open_lanes);
 
 /* Adds the rows of one message, of @source, to their tables' lanes; those that follow another are kept with it. Seals the
- * lanes which that filled. */
+ * lanes which that filled. The rows' table_index is the place of a table that exists. */
 void tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, TideSourceRef source,
                                     gint64 now_us);
 

@@ -1,6 +1,7 @@
 #include "flow/pipeline.h"
 
 #include "flow/consumer.h"
+#include "flow/dated_tables.h"
 #include "flow/scheme_check.h"
 #include "flow/table_check.h"
 #include "flow/writer.h"
@@ -28,6 +29,7 @@ struct TidePipeline {
   TidePipelineOptions options;
   TideSchemeStore schemes;
   TideBudget budget;
+  TideDatedTables *dated;
   TideLanes *lanes;
   TideGateways *gateways;
   TideRegions *regions;
@@ -211,6 +213,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
                                  .budget = &pipeline->budget,
                                  .lanes = pipeline->lanes,
                                  .regions = pipeline->regions,
+                                 .dated = pipeline->dated,
                                  .metrics = pipeline->options.metrics,
                                  .until_end = pipeline->options.until_end};
   for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
@@ -277,7 +280,11 @@ tide_pipeline_new(const TidePipelineOptions *options)
   tide_cond_init(&pipeline->stop_asked);
   pipeline->writers = g_ptr_array_new();
   pipeline->consumers = g_ptr_array_new();
-  TideLanesOptions lanes = {.n_tables = config->tables->len,
+  pipeline->dated = tide_dated_tables_new(config);
+  guint32 n_dated;
+  guint32 n_places = tide_dated_tables_places(config, &n_dated);
+  TideLanesOptions lanes = {.n_tables = n_places,
+                            .n_blocked = n_dated,
                             .max_rows = config->batch.max_rows,
                             .max_bytes = config->batch.max_bytes,
                             .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
@@ -285,7 +292,14 @@ tide_pipeline_new(const TidePipelineOptions *options)
                             .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
   pipeline->lanes = tide_lanes_new(&lanes);
   pipeline->gateways = tide_gateways_new(&config->hbase, options->metrics);
-  pipeline->regions = tide_regions_new(config, pipeline->lanes, pipeline->gateways, options->metrics);
+  TideRegionsOptions regions = {.config = config,
+                                .lanes = pipeline->lanes,
+                                .gateways = pipeline->gateways,
+                                .metrics = options->metrics,
+                                .schemes = &pipeline->schemes,
+                                .accept_scheme_change = options->accept_scheme_change,
+                                .n_places = n_places};
+  pipeline->regions = tide_regions_new(&regions);
   register_metrics(pipeline);
   return pipeline;
 }
@@ -364,6 +378,7 @@ tide_pipeline_free(TidePipeline *pipeline)
   tide_regions_free(pipeline->regions);
   tide_lanes_free(pipeline->lanes);
   tide_gateways_free(pipeline->gateways);
+  tide_dated_tables_free(pipeline->dated);
   tide_scheme_store_clear(&pipeline->schemes);
   tide_cond_clear(&pipeline->stop_asked);
   tide_mutex_clear(&pipeline->lock);

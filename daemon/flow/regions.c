@@ -1,5 +1,7 @@
 #include "flow/regions.h"
 
+#include "flow/table_maker.h"
+#include "model/dated_table.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -16,24 +18,28 @@
 /* Looking up regions of one table: a scan of hbase:meta; as patient as a call. */
 #define LOOKUP_TIMEOUT_US (10 * TIDE_US_PER_S)
 
+/* A dated table that cannot be made ready is tried again at once, then after this long, doubling to the other. */
+#define MIN_PREPARE_PAUSE_US TIDE_US_PER_S
+#define MAX_PREPARE_PAUSE_US (30 * TIDE_US_PER_S)
+
 typedef struct TableRegions {
-  const TideTable *table; /* read-only */
   /* under lock */
-  TideRegionMap *map; /* a reference */
-  gint64 refresh_at_us;
+  const TideTable *table; /* set once; NULL: a template, or a place without an instance yet */
+  TideRegionMap *map;     /* a reference */
+  guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
+  gint64 refresh_at_us;   /* G_MAXINT64: nobody has it open */
   gint64 refreshed_us;
   /* whoever refreshes: one thread at a time */
-  gboolean complained;
+  gboolean is_prepared; /* may be written to; declared tables always are */
+  guint32 failures;     /* in a row */
 } TableRegions;
 
 struct TideRegions {
   /* set before start, then read-only */
-  const TideConfig *config;
-  TideLanes *lanes;
-  TideGateways *gateways;
+  TideRegionsOptions options;
+  TideTableMaker maker;
   TideThread *thread;
-  guint32 n_tables;
-  TideGauge **region_gauges; /* owned array */
+  TideGauge **region_gauges; /* owned array, of declared tables: of a template for all its instances together */
   TideCounter *refreshes;
   TideCounter *refresh_failures;
   /* any thread */
@@ -41,7 +47,8 @@ struct TideRegions {
   /* under lock */
   TideMutex lock;
   TideCond changed;
-  TableRegions *tables;    /* owned array */
+  TableRegions *tables;    /* owned array of options.n_places */
+  guint32 n_used;          /* places below this are in use */
   TideHBaseClient *active; /* borrowed: of the look-up that runs, so that a stop can end it */
   gboolean stopped;
 };
@@ -103,7 +110,7 @@ fallback_map(TideRegions *regions, const TideTable *table)
   guint32 n_lanes = table->lane_prefix_bytes > 0 ? PREFIX_LANES : 1;
   TideRegionMap *map = map_new(n_lanes, table->lane_prefix_bytes, 0);
   for (guint32 i = 0; i < n_lanes; i++)
-    map->lanes[i] = tide_lane_new(regions->lanes, table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+    map->lanes[i] = tide_lane_new(regions->options.lanes, table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
   return map;
 }
 
@@ -135,12 +142,35 @@ map_of_regions(TideRegions *regions, const TideTable *table, const TideRegionMap
     guint32 old = tide_region_map_find(before, region->start_key);
     map->lanes[i] = before->generation > 0 && lane_covers(before->lanes[old], region)
                         ? tide_lane_ref(before->lanes[old])
-                        : tide_lane_new(regions->lanes, table, region->start_key, region->end_key);
+                        : tide_lane_new(regions->options.lanes, table, region->start_key, region->end_key);
   }
   return map;
 }
 
 /* ---- refreshing ---- */
+
+static TideGauge *
+region_gauge(const TideRegions *regions, const TideTable *table)
+{
+  return regions->region_gauges[table->declared != NULL ? table->declared->index : table->index];
+}
+
+static gint64
+known_regions(const TideRegionMap *map)
+{
+  return map->generation > 0 ? map->n_lanes : 0;
+}
+
+/* Returns what was there before, to be given up without the lock. */
+static TideRegionMap *
+replace_map_locked(TideRegions *regions, TableRegions *table, TideRegionMap *map)
+{
+  TideRegionMap *replaced = table->map;
+  tide_gauge_add(region_gauge(regions, table->table), known_regions(map) - known_regions(replaced));
+  table->map = map;
+  atomic_fetch_add_explicit(&regions->generation, 1, memory_order_release);
+  return replaced;
+}
 
 static void
 adopt(TideRegions *regions, TableRegions *table, const GPtrArray *found)
@@ -148,12 +178,8 @@ adopt(TideRegions *regions, TableRegions *table, const GPtrArray *found)
   TideRegionMap *replaced = NULL;
   tide_mutex_lock(&regions->lock);
   {
-    if (!map_matches(table->map, found)) {
-      replaced = table->map;
-      table->map = map_of_regions(regions, table->table, replaced, found);
-      tide_gauge_set(regions->region_gauges[table->table->index], found->len);
-      atomic_fetch_add_explicit(&regions->generation, 1, memory_order_release);
-    }
+    if (table->n_users > 0 && !map_matches(table->map, found))
+      replaced = replace_map_locked(regions, table, map_of_regions(regions, table->table, table->map, found));
   }
   tide_mutex_unlock(&regions->lock);
   if (replaced != NULL)
@@ -171,27 +197,64 @@ set_active(TideRegions *regions, TideHBaseClient *client)
   tide_mutex_unlock(&regions->lock);
 }
 
+/* @error: (nullable): NULL when the gateway knows no such table. */
+static void
+note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
+{
+  tide_counter_inc(regions->refresh_failures);
+  if (table->failures++ == 0 && !tide_error_is_cancelled(error))
+    tide_log(TIDE_LOG_WARNING, "cannot learn the regions of table '%s': %s; rows are batched %s until this works",
+             table->table->name, error != NULL ? error->message : "the gateway knows no such table",
+             table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
+  if (error != NULL || table->table->declared == NULL)
+    return;
+  /* Somebody has dropped it while it was in use. */
+  table->is_prepared = FALSE;
+  tide_lanes_block(regions->options.lanes, table->table, "it is not there any more", tide_now_us());
+}
+
+/* Nothing can be written to an instance of a dated table before this has worked. */
+static gboolean
+prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
+{
+  g_autoptr(GError) error = NULL;
+  if (tide_table_maker_prepare(&regions->maker, client, table->table, &error)) {
+    table->is_prepared = TRUE;
+    tide_lanes_unblock(regions->options.lanes, table->table);
+    return TRUE;
+  }
+  if (tide_error_is_cancelled(error))
+    return FALSE;
+  tide_lanes_block(regions->options.lanes, table->table, error->message, tide_now_us());
+  if (table->failures++ == 0)
+    tide_log(TIDE_LOG_ERROR, "table '%s' cannot be written to: %s; its rows wait, and it is tried again",
+             table->table->name, error->message);
+  return FALSE;
+}
+
+static void
+look_up(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
+{
+  g_autoptr(GError) error = NULL;
+  tide_counter_inc(regions->refreshes);
+  g_autoptr(GPtrArray) found = tide_hbase_client_regions(client, tide_bytes_of_string(table->table->name),
+                                                         tide_now_us() + LOOKUP_TIMEOUT_US, &error);
+  if (found == NULL || found->len == 0) {
+    note_lookup_failure(regions, table, error);
+    return;
+  }
+  table->failures = 0;
+  adopt(regions, table, found);
+}
+
 /* One table's look-up over @client; FALSE when the connection is of no use any more. */
 static gboolean
 refresh_table(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
 {
-  g_autoptr(GError) error = NULL;
-  tide_counter_inc(regions->refreshes);
   set_active(regions, client);
-  g_autoptr(GPtrArray) found = tide_hbase_client_regions(client, tide_bytes_of_string(table->table->name),
-                                                         tide_now_us() + LOOKUP_TIMEOUT_US, &error);
+  if (table->is_prepared || prepare(regions, table, client))
+    look_up(regions, table, client);
   set_active(regions, NULL);
-  if (found != NULL && found->len > 0) {
-    adopt(regions, table, found);
-    table->complained = FALSE;
-    return TRUE;
-  }
-  tide_counter_inc(regions->refresh_failures);
-  if (!table->complained && !tide_error_is_cancelled(error))
-    tide_log(TIDE_LOG_WARNING, "cannot learn the regions of table '%s': %s; rows are batched %s until this works",
-             table->table->name, error != NULL ? error->message : "the gateway knows no such table",
-             table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
-  table->complained = TRUE;
   return tide_hbase_client_is_open(client);
 }
 
@@ -200,7 +263,16 @@ next_refresh_us(const TideRegions *regions, gint64 now_us)
 {
   /* Drawn from 80..120 % so that several daemons do not ask in step. */
   double jitter = 0.8 + 0.4 * g_random_double();
-  return now_us + (gint64)((double)(regions->config->hbase.region_refresh_ms * TIDE_US_PER_MS) * jitter);
+  return now_us + (gint64)((double)(regions->options.config->hbase.region_refresh_ms * TIDE_US_PER_MS) * jitter);
+}
+
+static gint64
+prepare_pause_us(const TableRegions *table)
+{
+  gint64 pause_us = table->failures > 1 ? MIN_PREPARE_PAUSE_US : 0;
+  for (guint32 i = 2; i < table->failures && pause_us < MAX_PREPARE_PAUSE_US; i++)
+    pause_us *= 2;
+  return MIN(pause_us, MAX_PREPARE_PAUSE_US);
 }
 
 /* The next table that is due, or NULL; @ret_wait_us: when to look again. */
@@ -208,7 +280,7 @@ static TableRegions *
 due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
 {
   *ret_wait_us = G_MAXINT64;
-  for (guint32 i = 0; i < regions->n_tables; i++) {
+  for (guint32 i = 0; i < regions->n_used; i++) {
     TableRegions *table = &regions->tables[i];
     if (table->refresh_at_us <= now_us)
       return table;
@@ -221,8 +293,14 @@ static void
 mark_refreshed(TideRegions *regions, TableRegions *table)
 {
   tide_mutex_lock(&regions->lock);
-  table->refreshed_us = tide_now_us();
-  table->refresh_at_us = next_refresh_us(regions, table->refreshed_us);
+  {
+    gint64 now_us = tide_now_us();
+    table->refreshed_us = now_us;
+    if (table->n_users == 0)
+      table->refresh_at_us = G_MAXINT64;
+    else
+      table->refresh_at_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
+  }
   tide_mutex_unlock(&regions->lock);
 }
 
@@ -230,15 +308,17 @@ void
 tide_regions_refresh_all(TideRegions *regions, gint64 deadline_us)
 {
   TideHBaseClient *client = NULL;
-  TideGateway *gateway = tide_gateways_connect(regions->gateways, deadline_us, &client);
+  TideGateway *gateway = tide_gateways_connect(regions->options.gateways, deadline_us, &client);
   if (gateway == NULL)
     return;
   gboolean usable = TRUE;
-  for (guint32 i = 0; i < regions->n_tables && usable; i++) {
+  for (guint32 i = 0; i < regions->n_used && usable; i++) {
+    if (regions->tables[i].table == NULL)
+      continue;
     usable = refresh_table(regions, &regions->tables[i], client);
     mark_refreshed(regions, &regions->tables[i]);
   }
-  tide_gateways_release(regions->gateways, gateway, client, !usable);
+  tide_gateways_release(regions->options.gateways, gateway, client, !usable);
 }
 
 static void
@@ -262,10 +342,10 @@ run_refresher(gpointer data)
 
     /* A connection for each round: they are a minute apart, and the gateway cuts idle ones at that age. */
     TideHBaseClient *client = NULL;
-    TideGateway *gateway = tide_gateways_connect(regions->gateways, tide_now_us() + LOOKUP_TIMEOUT_US, &client);
+    TideGateway *gateway = tide_gateways_connect(regions->options.gateways, tide_now_us() + LOOKUP_TIMEOUT_US, &client);
     if (gateway != NULL) {
       gboolean usable = refresh_table(regions, due, client);
-      tide_gateways_release(regions->gateways, gateway, client, !usable);
+      tide_gateways_release(regions->options.gateways, gateway, client, !usable);
     }
     mark_refreshed(regions, due);
   }
@@ -273,33 +353,46 @@ run_refresher(gpointer data)
 
 /* ---- life ---- */
 
+static void
+add_declared_table(TideRegions *regions, const TideTable *table)
+{
+  g_autofree char *label = tide_metrics_label("table", table->name);
+  regions->region_gauges[table->index] =
+      tide_metrics_gauge(regions->options.metrics, "tidemark_table_regions", "Regions known, 0 while unknown", label);
+  TableRegions *place = &regions->tables[table->index];
+  if (tide_table_is_template(table))
+    return;
+  place->table = table;
+  place->map = fallback_map(regions, table);
+  place->n_users = 1;
+  place->is_prepared = TRUE;
+  place->refresh_at_us = next_refresh_us(regions, tide_now_us());
+}
+
 TideRegions *
-tide_regions_new(const TideConfig *config, TideLanes *lanes, TideGateways *gateways, TideMetrics *metrics)
+tide_regions_new(const TideRegionsOptions *options)
 {
   TideRegions *regions = g_new0(TideRegions, 1);
-  regions->config = config;
-  regions->lanes = lanes;
-  regions->gateways = gateways;
+  regions->options = *options;
   tide_mutex_init(&regions->lock);
   tide_cond_init(&regions->changed);
   atomic_init(&regions->generation, 1);
-  regions->n_tables = config->tables->len;
-  regions->tables = g_new0(TableRegions, regions->n_tables);
-  regions->region_gauges = g_new0(TideGauge *, regions->n_tables);
-  gint64 now_us = tide_now_us();
-  for (guint32 i = 0; i < regions->n_tables; i++) {
-    const TideTable *table = g_ptr_array_index(config->tables, i);
-    g_autofree char *label = tide_metrics_label("table", table->name);
-    regions->region_gauges[i] =
-        tide_metrics_gauge(metrics, "tidemark_table_regions", "Regions known, 0 while unknown", label);
-    regions->tables[i].table = table;
-    regions->tables[i].map = fallback_map(regions, table);
-    regions->tables[i].refresh_at_us = next_refresh_us(regions, now_us);
-  }
+  regions->n_used = options->config->tables->len;
+  regions->tables = g_new0(TableRegions, options->n_places);
+  for (guint32 i = 0; i < options->n_places; i++)
+    regions->tables[i].refresh_at_us = G_MAXINT64;
+  regions->region_gauges = g_new0(TideGauge *, regions->n_used);
+  for (guint32 i = 0; i < regions->n_used; i++)
+    add_declared_table(regions, g_ptr_array_index(options->config->tables, i));
   regions->refreshes =
-      tide_metrics_counter(metrics, "tidemark_region_refreshes_total", "Look-ups of a table's regions", NULL);
-  regions->refresh_failures = tide_metrics_counter(metrics, "tidemark_region_refresh_failures_total",
+      tide_metrics_counter(options->metrics, "tidemark_region_refreshes_total", "Look-ups of a table's regions", NULL);
+  regions->refresh_failures = tide_metrics_counter(options->metrics, "tidemark_region_refresh_failures_total",
                                                    "Look-ups of a table's regions that failed", NULL);
+  regions->maker = (TideTableMaker){
+      .config = options->config,
+      .schemes = options->schemes,
+      .accept_scheme_change = options->accept_scheme_change,
+      .created = tide_metrics_counter(options->metrics, "tidemark_tables_created_total", "Dated tables created", NULL)};
   return regions;
 }
 
@@ -326,7 +419,7 @@ tide_regions_free(TideRegions *regions)
 {
   if (regions == NULL)
     return;
-  for (guint32 i = 0; i < regions->n_tables; i++)
+  for (guint32 i = 0; i < regions->n_used; i++)
     tide_region_map_unref(regions->tables[i].map);
   g_free(regions->tables);
   g_free(regions->region_gauges);
@@ -339,6 +432,42 @@ guint64
 tide_regions_generation_racy(const TideRegions *regions)
 {
   return atomic_load_explicit(&regions->generation, memory_order_acquire);
+}
+
+void
+tide_regions_open(TideRegions *regions, const TideTable *table)
+{
+  tide_mutex_lock(&regions->lock);
+  {
+    TableRegions *place = &regions->tables[table->index];
+    if (place->table == NULL) {
+      place->table = table;
+      regions->n_used = MAX(regions->n_used, table->index + 1);
+    }
+    if (place->n_users++ == 0) {
+      if (place->map == NULL)
+        place->map = fallback_map(regions, table);
+      place->refresh_at_us = tide_now_us();
+      tide_cond_signal(&regions->changed);
+    }
+  }
+  tide_mutex_unlock(&regions->lock);
+}
+
+void
+tide_regions_close(TideRegions *regions, const TideTable *table)
+{
+  TideRegionMap *replaced = NULL;
+  tide_mutex_lock(&regions->lock);
+  {
+    TableRegions *place = &regions->tables[table->index];
+    if (--place->n_users == 0) {
+      replaced = replace_map_locked(regions, place, fallback_map(regions, table));
+      place->refresh_at_us = G_MAXINT64;
+    }
+  }
+  tide_mutex_unlock(&regions->lock);
+  tide_region_map_unref(replaced);
 }
 
 TideRegionMap *

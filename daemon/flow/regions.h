@@ -4,11 +4,15 @@
  * the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is written right by
  * the gateway, only batched less well. While no map can be had, rows are laned by a declared key prefix, or in one lane.
  *
+ * The instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The same thread makes them
+ * ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are blocked.
+ *
  * A map is immutable and shared by reference; consumers look at the generation once in a poll and take the new one. */
 #pragma once
 
 #include "flow/gateways.h"
 #include "flow/lanes.h"
+#include "flow/scheme_store.h"
 
 G_BEGIN_DECLS
 
@@ -27,7 +31,17 @@ void tide_region_map_unref(TideRegionMap *map); /* NULL ok */
 
 typedef struct TideRegions TideRegions;
 
-TideRegions *tide_regions_new(const TideConfig *config, TideLanes *lanes, TideGateways *gateways, TideMetrics *metrics);
+typedef struct TideRegionsOptions {
+  const TideConfig *config; /* borrowed, all */
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideMetrics *metrics;
+  const TideSchemeStore *schemes;
+  gboolean accept_scheme_change; /* of instances of dated tables */
+  guint32 n_places;              /* tide_dated_tables_places() */
+} TideRegionsOptions;
+
+TideRegions *tide_regions_new(const TideRegionsOptions *options);
 void tide_regions_start(TideRegions *regions); /* the thread "tide-regions" */
 void tide_regions_stop(TideRegions *regions);
 void tide_regions_free(TideRegions *regions);
@@ -35,7 +49,12 @@ void tide_regions_free(TideRegions *regions);
 /* Changes whenever any table's map did. Threads: any; no lock. */
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
-/* (transfer full) */
+/* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it, its
+ * map is kept and refreshed. */
+void tide_regions_open(TideRegions *regions, const TideTable *table);
+void tide_regions_close(TideRegions *regions, const TideTable *table);
+
+/* Of a declared table, or of an instance that the caller has open. (transfer full) */
 TideRegionMap *tide_regions_get(TideRegions *regions, const TideTable *table);
 
 /* A call to @table failed as one does when a region has moved: refresh soon (at most once a second for each table). */

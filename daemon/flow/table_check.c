@@ -15,8 +15,8 @@ has_family(const TideTableDescription *description, const char *name)
   return FALSE;
 }
 
-static void
-check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing)
+void
+tide_table_check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing)
 {
   for (guint i = 0; i < table->families->len; i++) {
     const TideFamilySettings *family = g_ptr_array_index(table->families, i);
@@ -39,7 +39,7 @@ tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeo
     g_autoptr(TideTableDescription) description =
         tide_hbase_client_describe(client, table->name, tide_now_us() + timeout_ms * TIDE_US_PER_MS, &problem);
     if (description != NULL)
-      check_families(table, description, missing);
+      tide_table_check_families(table, description, missing);
     else if (g_error_matches(problem, TIDE_ERROR, TIDE_ERROR_NOT_FOUND))
       g_ptr_array_add(missing, g_strdup_printf("table '%s' does not exist: create it with: tidemark tables create "
                                                "--config %s %s",

@@ -13,4 +13,7 @@ G_BEGIN_DECLS
 GPtrArray *tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeout_ms, GError **error)
     G_GNUC_WARN_UNUSED_RESULT;
 
+/* Appends such a sentence to @missing for each family of @table that @description has not. */
+void tide_table_check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing);
+
 G_END_DECLS

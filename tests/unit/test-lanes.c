@@ -206,6 +206,70 @@ test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+/* Its rows wait, the other table's go, and the trouble is one, however many lanes it has. */
+static void
+test_blocked_table_waits_and_is_one_trouble(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", ""), *other = lane_of(fixture, 1, "", "");
+  tide_lanes_block(fixture->lanes, &fixture->tables[0], "not created yet", 1000);
+  submit(fixture, a, 3, 100);
+  submit(fixture, b, 4, 100);
+  submit(fixture, other, 1, 100);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpstr(call.table->name, ==, "B");
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_false(take_now(fixture, &call));
+
+  tide_lanes_block(fixture->lanes, &fixture->tables[0], "no permission", 2000);
+  g_autoptr(GPtrArray) early = tide_lanes_in_trouble(fixture->lanes, 999);
+  g_assert_cmpuint(early->len, ==, 0);
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 1000);
+  g_assert_cmpuint(troubles->len, ==, 1);
+  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  g_assert_cmpstr(trouble->table->name, ==, "A");
+  g_assert_cmpstr(trouble->error_text, ==, "no permission");
+  g_assert_cmpint(trouble->since_us, ==, 1000);
+  g_assert_cmpuint(trouble->failures, ==, 2);
+  g_assert_cmpuint(trouble->waiting_rows, ==, 7);
+
+  tide_lanes_unblock(fixture->lanes, &fixture->tables[0]);
+  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, G_MAXINT64);
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, 7);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 3);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+  tide_lane_unref(other);
+}
+
+static void
+test_last_places_begin_blocked(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {
+      .n_tables = 2, .n_blocked = 1, .max_rows = 10, .max_bytes = 1000, .max_in_flight_per_region = 2};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *declared = lane_of(fixture, 0, "", ""), *dated = lane_of(fixture, 1, "", "");
+  submit(fixture, dated, 1, 100);
+  TideCall call;
+  g_assert_false(take_now(fixture, &call));
+  /* It is no trouble before somebody has tried and said what is wrong. */
+  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, G_MAXINT64);
+  g_assert_cmpuint(none->len, ==, 0);
+  submit(fixture, declared, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  tide_lanes_unblock(fixture->lanes, &fixture->tables[1]);
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  tide_lane_unref(declared);
+  tide_lane_unref(dated);
+}
+
 typedef struct Race {
   Fixture *fixture;
   _Atomic guint n_taken;
@@ -276,6 +340,8 @@ main(int argc, char **argv)
   ADD("/lanes/lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
+  ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
+  ADD("/lanes/last-places-begin-blocked", test_last_places_begin_blocked);
   ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);
   return g_test_run();
 }

@@ -1,0 +1,73 @@
+/* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
+ * open_lanes.c, the only one that includes this.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "flow/regions.h"
+#include "flow/row_set.h"
+#include "flow/unsettled.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideOpenLane {
+  TideLane *lane; /* ref */
+  const TideTable *table;
+  TideRowSet set;
+  TideRowSet settling; /* rows that wait for an abandoned call's settle time */
+  gint64 settling_until_us;
+  GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
+  GPtrArray *predecessors; /* (element-type TideOpenLane) borrowed; NULL: none. Old lanes that overlap this one */
+  gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
+  gboolean is_active;      /* in active */
+  gint64 last_seal_us;
+  gint64 last_row_us;
+} TideOpenLane;
+
+/* What the lanes of one consumer have in common. */
+typedef struct TideOpenTableContext {
+  TideRegions *regions; /* borrowed */
+  TideBudget *budget;   /* borrowed */
+  TideWireProtocol protocol;
+  GPtrArray *active; /* (element-type TideOpenLane) borrowed: those with open rows, of all tables */
+} TideOpenTableContext;
+
+typedef struct TideOpenTable {
+  const TideOpenTableContext *context; /* borrowed */
+  const TideTable *table;
+  TideRegionMap *map;       /* ref */
+  TideOpenLane **lanes;     /* owned array of map->n_lanes; NULL until the first row */
+  GPtrArray *retired;       /* owned (element-type TideOpenLane): of regions that are no more, until they are empty */
+  TideUnsettled *unsettled; /* owned */
+  gint64 last_row_us;       /* as of the last housekeeping */
+  TideCounter *rows_mapped; /* those of an instance are its template's */
+  TideCounter *cells_coalesced;
+} TideOpenTable;
+
+/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are the
+ * caller's to set. */
+TideOpenTable *tide_open_table_new(const TideOpenTableContext *context, const TideTable *table, gint64 now_us);
+void tide_open_table_free(TideOpenTable *table); /* whatever it holds; NULL ok */
+
+/* The lane of @key's region. */
+TideOpenLane *tide_open_table_find_lane(TideOpenTable *table, TideBytes key);
+
+/* Takes over a new map. Lanes of regions that are no more retire: they take no rows, and new ones that overlap them wait. */
+void tide_open_table_refresh_map(TideOpenTable *table);
+
+/* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */
+void tide_open_table_keep_house(TideOpenTable *table, gint64 now_us);
+
+/* An instance of a dated table that had no row for an hour, and of which nothing is left: it can be given up. */
+gboolean tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us);
+
+static inline gboolean
+tide_open_lane_has_rows(const TideOpenLane *lane)
+{
+  return !tide_row_set_is_empty(&lane->set) || !tide_row_set_is_empty(&lane->settling);
+}
+
+/* TRUE while an old lane that overlaps @lane has rows that must be written first. */
+gboolean tide_open_lane_waits_for_predecessor(const TideOpenLane *lane);
+
+G_END_DECLS
