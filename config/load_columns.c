@@ -168,7 +168,16 @@ load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideCo
   if (!tide_load_parts(it->load, value_path, value, &parts))
     return FALSE;
   item->value = tide_load_key_text(it->load, value_path, &parts, FALSE);
-  it->table->has_time_value |= parts.n == 1 && parts.specs[0].kind == TIDE_KEY_TIME;
+  it->table->has_time_value |=
+      parts.n == 1 && parts.specs[0].kind == TIDE_KEY_TIME && it->rule.packing == TIDE_PACK_NONE;
+  if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts)) {
+    tide_problems_add_error(
+        it->load->problems, node->place,
+        "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: "
+        "ts'",
+        path);
+    return FALSE;
+  }
   return item->value != NULL;
 }
 

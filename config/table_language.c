@@ -144,8 +144,8 @@ static const TideConfigOption column_value_options[] = {
     {"value", TIDE_CONFIG_STRUCTURE, .form = "text, a key part, or list of them", .example = "{ time: epoch_ms }",
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "A value that is made: a constant, the time, a field in the form of a key."},
-    {"as", TIDE_CONFIG_STRING, OF_COLUMN(qualifier), .example = "ts", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The qualifier."},
+    {"as", TIDE_CONFIG_STRING, OF_COLUMN(qualifier), .example = "ts",
+     .sentence = "The qualifier. It must be given unless the entry has a `qualifier` that needs no name."},
 };
 
 static const TideConfigOption condition_options[] = {

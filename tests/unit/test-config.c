@@ -436,6 +436,49 @@ test_reference_in_the_guide_is_the_printed_one(void)
   g_assert_cmpstr(between, ==, printed);
 }
 
+/* A fragment of the guide as a whole file: its tables, or what stands in one, or whole sections. */
+static char *
+complete_snippet(const char *snippet)
+{
+  GString *text = g_string_new(KAFKA HBASE READINGS);
+  gboolean is_of_table = !g_str_has_prefix(snippet, "tables:");
+
+  if (!is_of_table) {
+    g_string_append(text, snippet);
+    return g_string_free(text, FALSE);
+  }
+  g_string_append(text, "tables:\n  T:\n    key: [{ field: host }, \"#\", { time: epoch_ms }]\n");
+  if (!g_str_has_prefix(snippet, "columns:"))
+    g_string_append(text, "    " COLUMNS "\n");
+  g_auto(GStrv) lines = g_strsplit(snippet, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    g_string_append_printf(text, "    %s\n", *line);
+  return g_string_free(text, FALSE);
+}
+
+/* But for those on Kafka's own options, which are no tables. */
+static void
+test_snippets_in_the_guide_load(void)
+{
+  g_autofree char *guide = read_source("docs/configuration.md");
+  guint n_loaded = 0;
+
+  for (const char *at = strstr(guide, "\n```yaml\n"); at != NULL; at = strstr(at, "\n```yaml\n")) {
+    const char *begin = at + strlen("\n```yaml\n");
+    const char *end = strstr(begin, "```\n");
+    g_assert_nonnull(end);
+    at = end;
+    g_autofree char *snippet = g_strndup(begin, (gsize)(end - begin));
+    if (g_str_has_prefix(snippet, "kafka:"))
+      continue;
+    g_autofree char *text = complete_snippet(snippet);
+    g_test_message("%s", text);
+    g_autoptr(TideConfig) config = load_good(text);
+    n_loaded++;
+  }
+  g_assert_cmpuint(n_loaded, >=, 11);
+}
+
 /* Each example loads without a word, and makes the key that its comment promises. */
 static const struct {
   const char *file;
@@ -510,6 +553,7 @@ main(int argc, char **argv)
   g_test_add_func("/config/F16-standard-input-is-read", test_standard_input_is_read);
   g_test_add_func("/config/sample-file-is-the-printed-one", test_sample_file_is_the_printed_one);
   g_test_add_func("/config/reference-in-the-guide-is-the-printed-one", test_reference_in_the_guide_is_the_printed_one);
+  g_test_add_func("/config/snippets-in-the-guide-load", test_snippets_in_the_guide_load);
   g_test_add_func("/config/examples-load-and-make-their-keys", test_examples_load_and_make_their_keys);
   g_test_add_func("/config/every-example-is-tested", test_every_example_is_tested);
   return g_test_run();

@@ -164,8 +164,8 @@ static const ConfigProblemCase one_problem[] = {
      "4:106 error: 'tables.T.columns.encode' must be one of text, int64, float64, json, got 'int32'"},
     {"item-encode-unknown", WITH_COLUMNS("{ family: M, from: [{ field: a, encode: int32 }] }"),
      "4:114 error: 'tables.T.columns.from.encode' must be one of text, int64, float64, json, got 'int32'"},
-    {"item-as-and-value-without-as", WITH_COLUMNS("{ family: M, from: [{ value: x }] }"),
-     "4:94 error: 'tables.T.columns.from.as' is missing: write, for instance, 'as: ts'"},
+    {"value-without-as", WITH_COLUMNS("{ family: M, from: [{ value: x }] }"),
+     "4:94 error: 'tables.T.columns.from.as' is missing: a value that is made has no name of its own"},
     {"value-with-encode", WITH_COLUMNS("{ family: M, from: [{ value: x, as: y, encode: text }] }"),
      "4:113 error: 'tables.T.columns.from.encode' is not known; what may stand here: value, as"},
     {"value-of-name", WITH_COLUMNS("{ family: M, from: [{ value: { name: true }, as: y }] }"),
@@ -418,12 +418,13 @@ test_columns_of_every_kind(void)
       "encode: json, case: upper, strip_spaces: true, prefix: \"P/\", key_fields: true }, "
       "{ family: B, from: [t], qualifier: [{ time: HHmm, cut: 15m }] }, "
       "{ family: C, from: [u, w], qualifier: [{ name: true }, \"@\", { time: dd }] }, "
-      "{ family: D, from: [p, q], pack: msgpack }, { family: E, from: \"*\", pack: json, qualifier: all }]"));
+      "{ family: D, from: [p, q], pack: msgpack }, { family: E, from: \"*\", pack: json, qualifier: all }, "
+      "{ family: F, from: [{ value: { time: epoch_s } }], qualifier: { field: z } }]"));
   const TideTable *table = tide_config_find_table(config, "T");
   const TideColumnRule *rules = &g_array_index(table->rules, TideColumnRule, 0);
   const TideColumnItem *items = rules[0].items;
 
-  g_assert_cmpuint(table->rules->len, ==, 5);
+  g_assert_cmpuint(table->rules->len, ==, 6);
   g_assert_cmpuint(rules[0].n_items, ==, 4);
   g_assert_cmpstr(items[0].pattern, ==, "CPU/*");
   g_assert_cmpuint(items[0].field, ==, TIDE_NAME_NONE);
@@ -444,6 +445,7 @@ test_columns_of_every_kind(void)
   g_assert_cmpint(rules[3].packing, ==, TIDE_PACK_MSGPACK);
   g_assert_true(tide_key_text_is_constant(rules[3].qualifier)); /* r */
   g_assert_cmpint(rules[4].packing, ==, TIDE_PACK_JSON);
+  g_assert_null(rules[5].items[0].qualifier);
 }
 
 static void
