@@ -14,6 +14,7 @@ typedef struct TideTableDraft {
   char *index_of;       /* owned; NULL: no index */
   GTimeZone *name_zone; /* owned; NULL: UTC */
   gint64 ttl_ms;
+  gint64 purge_deletes_ms; /* 0: not given */
   guint32 regions; /* 0: not given */
   guint32 lane_prefix_bytes;
 } TideTableDraft;

@@ -203,6 +203,8 @@ service THBaseService {
 
   TTableDescriptor getTableDescriptor(1: required TTableName table) throws (1: TIOError io),
   bool tableExists(1: required TTableName tableName) throws (1: TIOError io),
+  list<TTableName> getTableNamesByPattern(1: optional string regex, 2: required bool includeSysTables)
+    throws (1: TIOError io),
   bool isTableEnabled(1: required TTableName tableName) throws (1: TIOError io),
   void createTable(1: required TTableDescriptor desc, 2: list<Bytes> splitKeys) throws (1: TIOError io),
   void disableTable(1: required TTableName tableName) throws (1: TIOError io),

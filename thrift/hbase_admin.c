@@ -74,6 +74,23 @@ tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint6
                          ret_exists, error);
 }
 
+GPtrArray *
+tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
+  if (service == NULL)
+    return NULL;
+  GError *failure = NULL;
+  gboolean sent = hbase_t_h_base_service_client_send_get_table_names_by_pattern(service, ".*", FALSE, &failure);
+  TideReply reply;
+  if (!tide_client_receive_control(client, "getTableNamesByPattern", sent, failure, &reply, error))
+    return NULL;
+  failure = NULL;
+  GPtrArray *names = tide_reply_read_table_names(&reply, &failure);
+  (void)tide_client_conclude(client, names != NULL, &failure, error);
+  return names;
+}
+
 static gboolean
 require_table(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
 {

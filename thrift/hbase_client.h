@@ -195,6 +195,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The names of all tables but HBase's own, as "TABLE" or "ns:TABLE", in no order; bytes that no name has are shown as \xHH.
+ * Errors: WRONG_SERVICE from a gateway that is too old to know the call. Ownership: (transfer full) (element-type utf8). */
+GPtrArray *tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Errors: NOT_FOUND when there is no such table. Ownership: (transfer full). */
 TideTableDescription *tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

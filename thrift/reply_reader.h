@@ -50,6 +50,9 @@ gboolean tide_reply_read_row(const TideReply *reply, TideRowSink *sink, GError *
 /* list<THRegionLocation>: as tide_hbase_client_regions() describes. NULL on error. */
 GPtrArray *tide_reply_read_regions(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* TTableDescriptor. NULL on error. */
+/* (transfer full) (element-type utf8): "TABLE" or "ns:TABLE" */
+GPtrArray *tide_reply_read_table_names(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 TideTableDescription *tide_reply_read_description(const TideReply *reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The frame of all of these, for reply_tables.c: reads field 0, the result, through @read_success (NULL: the call

@@ -136,6 +136,31 @@ read_table_name(TideWireReader *reader)
   return g_strdup_printf("%s:%s", printable_space, printable_name);
 }
 
+static gboolean
+read_table_names_success(TideWireReader *reader, const TideWireField *field, gpointer data)
+{
+  guint32 count;
+  if (!tide_wire_field_is(reader, field, TIDE_WIRE_LIST) || !tide_wire_read_list_of(reader, TIDE_WIRE_STRUCT, &count))
+    return FALSE;
+  for (guint32 i = 0; i < count && reader->status == TIDE_WIRE_OK; i++) {
+    g_autofree char *name = read_table_name(reader);
+    if (name[0] == '\0') /* also bounds what an element can cost: it has bytes of its own */
+      tide_wire_reader_fail(reader, "a table without a name");
+    if (reader->status == TIDE_WIRE_OK)
+      g_ptr_array_add(data, g_steal_pointer(&name));
+  }
+  return TRUE;
+}
+
+GPtrArray *
+tide_reply_read_table_names(const TideReply *reply, GError **error)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  if (!tide_reply_read_result(reply, read_table_names_success, names, error))
+    return NULL;
+  return g_steal_pointer(&names);
+}
+
 /* Where an i32 of a family goes; NULL for a field that is not kept. */
 static gint32 *
 family_number(TideFamilySettings *family, gint16 id)

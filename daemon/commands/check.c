@@ -5,6 +5,7 @@
 #include "commands/kafka_probe.h"
 #include "commands/listing.h"
 #include "commands/load_config.h"
+#include "commands/table_instances.h"
 #include "commands/table_state.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
@@ -107,6 +108,23 @@ typedef struct Remedies {
   GPtrArray *commands;     /* borrowed (element-type utf8): of HBase's shell */
 } Remedies;
 
+/* Whether the rows in the table can have been written with another key. */
+static char *
+scheme_detail(const TideSchemeFinding *scheme)
+{
+  switch (scheme->verdict) {
+  case TIDE_SCHEME_SAME:
+    return g_strdup_printf("its key is the one stored %s", tide_scheme_place_text(scheme->stored.place));
+  case TIDE_SCHEME_NOT_STORED:
+    return g_strdup("its key is stored when 'tidemark run' starts");
+  case TIDE_SCHEME_CHANGED_WHILE_EMPTY:
+    return g_strdup("it has no rows yet, so that its key may change");
+  case TIDE_SCHEME_CHANGED:
+    return g_strdup("its key was changed");
+  }
+  return NULL;
+}
+
 static void
 report_table(const TideTable *table, const TideTableState *state, Findings *findings, Remedies *remedies)
 {
@@ -124,7 +142,9 @@ report_table(const TideTable *table, const TideTableState *state, Findings *find
       g_ptr_array_add(remedies->commands, g_strdup(state->remedies->pdata[i]));
     return;
   }
-  g_autofree char *detail = g_strdup_printf("%u region%s", state->regions->len, state->regions->len == 1 ? "" : "s");
+  g_autofree char *key = scheme_detail(&state->scheme);
+  g_autofree char *detail =
+      g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
   report(findings, "table", table->name, TRUE, detail);
 }
 
@@ -133,15 +153,14 @@ check_tables(const TideConfig *config, Findings *findings, Remedies *remedies)
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
-  for (guint i = 0; session != NULL && i < config->tables->len; i++) {
-    const TideTable *table = config->tables->pdata[i];
+  g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
+  for (guint i = 0; tables != NULL && i < tables->len && error == NULL; i++) {
+    const TideTable *table = tables->pdata[i];
     g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &error);
-    if (state == NULL) {
+    if (state != NULL)
+      report_table(table, state, findings, remedies);
+    else
       g_prefix_error(&error, "cannot look at '%s': ", table->name);
-      g_clear_pointer(&session, tide_gateway_session_free);
-      break;
-    }
-    report_table(table, state, findings, remedies);
   }
   if (error == NULL)
     return;
@@ -191,6 +210,21 @@ check_online(const TideConfig *config)
   return findings.wrong ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
 }
 
+/* How each key is made, in one line: what is stored with the table, and compared at each start. */
+static void
+print_keys(const TideConfig *config)
+{
+  static const TideListingColumn columns[] = {{.name = "TABLE"}, {.name = "KEY"}};
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    g_autofree char *key = tide_row_key_describe(table->key, config->names);
+    (void)tide_listing_add(listing, (const char *[]){table->name, key});
+  }
+  (void)tide_listing_finish(listing);
+}
+
 static int
 check_config(const CheckOptions *options)
 {
@@ -207,12 +241,21 @@ check_config(const CheckOptions *options)
     fputs(text, stdout);
     return tide_output_close();
   }
+  (void)tide_config_problems_print(stdout, options->config_path, config->notices);
   printf("%s: %u table%s, ", options->config_path, config->tables->len, config->tables->len == 1 ? "" : "s");
   if (problems->len == 0)
-    printf("no problems\n");
+    printf("no problems");
   else
-    printf("no errors, %u warning%s\n", problems->len, problems->len == 1 ? "" : "s");
-  return options->offline ? tide_output_close() : check_online(config);
+    printf("no errors, %u warning%s", problems->len, problems->len == 1 ? "" : "s");
+  guint n_notes = config->notices->len;
+  if (n_notes > 0)
+    printf(", %u note%s", n_notes, n_notes == 1 ? "" : "s");
+  putchar('\n');
+  print_keys(config);
+  if (options->offline)
+    return tide_output_close();
+  putchar('\n');
+  return check_online(config);
 }
 
 int

@@ -1,6 +1,7 @@
 #include "commands/show_tables.h"
 
 #include "commands/listing.h"
+#include "commands/table_instances.h"
 #include "commands/table_state.h"
 #include "thrift/shell_command.h"
 
@@ -266,8 +267,9 @@ tide_tables_show(const TideCommandLine *line, const TideConfig *config, const GP
       tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
   g_autoptr(GPtrArray) remedies = g_ptr_array_new_with_free_func(g_free);
   Show show = {.config = config, .format = format, .listing = listing, .remedies = remedies};
-  for (guint i = 0; i < tables->len && error == NULL; i++)
-    (void)show_table(&show, session, tables->pdata[i], &error);
+  g_autoptr(GPtrArray) instances = tide_table_instances(session, config, tables, &error);
+  for (guint i = 0; instances != NULL && i < instances->len && error == NULL; i++)
+    (void)show_table(&show, session, instances->pdata[i], &error);
   if (format != TIDE_OUTPUT_JSON)
     (void)tide_listing_finish(listing);
   if (error != NULL)

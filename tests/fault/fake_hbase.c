@@ -195,20 +195,32 @@ compare_names(gconstpointer a, gconstpointer b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-char **
-fake_hbase_namespaces(TideFakeHBase *hbase)
+static char **
+sorted_keys(TideFakeHBase *hbase, GHashTable *table)
 {
   GPtrArray *names = g_ptr_array_new();
   GHashTableIter all;
   gpointer name;
   tide_mutex_lock(&hbase->mutex);
-  g_hash_table_iter_init(&all, hbase->namespaces);
+  g_hash_table_iter_init(&all, table);
   while (g_hash_table_iter_next(&all, &name, NULL))
     g_ptr_array_add(names, g_strdup(name));
   tide_mutex_unlock(&hbase->mutex);
   g_ptr_array_sort(names, compare_names);
   g_ptr_array_add(names, NULL);
   return (char **)g_ptr_array_free(names, FALSE);
+}
+
+char **
+fake_hbase_namespaces(TideFakeHBase *hbase)
+{
+  return sorted_keys(hbase, hbase->namespaces);
+}
+
+char **
+fake_hbase_tables(TideFakeHBase *hbase)
+{
+  return sorted_keys(hbase, hbase->tables);
 }
 
 gboolean

@@ -113,6 +113,7 @@ gboolean fake_hbase_set_enabled(TideFakeHBase *hbase, const char *table, gboolea
 gboolean fake_hbase_is_enabled(TideFakeHBase *hbase, const char *table, gboolean *ret_enabled, TideFakeError *error);
 gboolean fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, TideFakeError *error);
 char **fake_hbase_namespaces(TideFakeHBase *hbase); /* sorted; (transfer full) */
+char **fake_hbase_tables(TideFakeHBase *hbase);     /* sorted, as "TABLE" or "ns:TABLE"; (transfer full) */
 gboolean fake_hbase_table_exists(TideFakeHBase *hbase, const char *table);
 /* A copy. Ownership: (transfer full). */
 TideFakeTableSpec *fake_hbase_describe(TideFakeHBase *hbase, const char *table, TideFakeError *error);

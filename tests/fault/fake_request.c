@@ -609,6 +609,7 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
       return FALSE;
     request->name_space = read_namespace(reader);
     return TRUE;
+  case TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN: /* what it asks for is not looked at: all tables are named */
   case TIDE_CALL_GET_THRIFT_SERVER_TYPE:
   case TIDE_CALL_LIST_NAMESPACES:
   case TIDE_CALL_UNKNOWN:
@@ -623,7 +624,8 @@ require_arguments(TideFakeRequest *request)
 {
   gboolean reads_row = request->call == TIDE_CALL_GET || request->call == TIDE_CALL_EXISTS;
   gboolean has_no_table = request->call == TIDE_CALL_GET_THRIFT_SERVER_TYPE ||
-                          request->call == TIDE_CALL_LIST_NAMESPACES || request->call == TIDE_CALL_UNKNOWN ||
+                          request->call == TIDE_CALL_LIST_NAMESPACES ||
+                          request->call == TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN || request->call == TIDE_CALL_UNKNOWN ||
                           request->call == TIDE_CALL_GET_SCANNER_ROWS || request->call == TIDE_CALL_CLOSE_SCANNER;
   if (request->call == TIDE_CALL_CREATE_NAMESPACE) {
     if (request->name_space == NULL)

@@ -203,6 +203,17 @@ answer_list_namespaces(TideAnswer *answer)
   fake_reply_end(answer);
 }
 
+static void
+answer_table_names(TideAnswer *answer)
+{
+  g_auto(GStrv) names = fake_hbase_tables(answer->service->hbase);
+  fake_reply_begin(answer);
+  fake_writer_list_field(answer->writer, 0, TIDE_FAKE_STRUCT, g_strv_length(names));
+  for (guint i = 0; names[i] != NULL; i++)
+    write_table_name(answer->writer, names[i]);
+  fake_reply_end(answer);
+}
+
 gboolean
 fake_service_answer_admin(TideAnswer *answer)
 {
@@ -239,6 +250,9 @@ fake_service_answer_admin(TideAnswer *answer)
     return TRUE;
   case TIDE_CALL_LIST_NAMESPACES:
     answer_list_namespaces(answer);
+    return TRUE;
+  case TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN:
+    answer_table_names(answer);
     return TRUE;
   default: /* fake_service.c has the others */
     return FALSE;

@@ -31,6 +31,7 @@ static const char *const call_names[TIDE_CALL_COUNT] = {
     [TIDE_CALL_DELETE_TABLE] = "deleteTable",
     [TIDE_CALL_CREATE_NAMESPACE] = "createNamespace",
     [TIDE_CALL_LIST_NAMESPACES] = "listNamespaces",
+    [TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN] = "getTableNamesByPattern",
     [TIDE_CALL_UNKNOWN] = "unknown",
 };
 

@@ -27,6 +27,7 @@ typedef enum TideGatewayCall {
   TIDE_CALL_DELETE_TABLE,
   TIDE_CALL_CREATE_NAMESPACE,
   TIDE_CALL_LIST_NAMESPACES,
+  TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN,
   TIDE_CALL_UNKNOWN, /* a method that this gateway does not have */
 } TideGatewayCall;
 #define TIDE_CALL_COUNT (TIDE_CALL_UNKNOWN + 1)

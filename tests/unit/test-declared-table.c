@@ -9,6 +9,11 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "    latest: merge\n"
                            "    key: [ { field: host } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
+                           "  REPLACED:\n"
+                           "    latest: replace\n"
+                           "    purge_deletes_after: 2h\n"
+                           "    key: [ { field: host } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
                            "  SPLIT:\n"
                            "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
@@ -65,6 +70,14 @@ test_purge(void)
 }
 
 static void
+test_declared_purge(void)
+{
+  g_autoptr(TideConfig) config = load();
+  g_autofree char *value = attribute(config, tide_config_find_table(config, "REPLACED"), TIDE_PURGE_DELETES_ATTRIBUTE);
+  g_assert_cmpstr(value, ==, "7200000");
+}
+
+static void
 test_splits(void)
 {
   g_autoptr(TideConfig) config = load();
@@ -93,6 +106,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/declared-table/deletes-outlive-compactions-where-writes-delete", test_purge);
+  g_test_add_func("/declared-table/how-long-deletes-last-can-be-declared", test_declared_purge);
   g_test_add_func("/declared-table/split-points-need-an-unframed-gateway", test_splits);
   g_test_add_func("/declared-table/the-shell-gets-namespace-attributes-and-splits", test_command);
   return g_test_run();

@@ -206,6 +206,38 @@ test_no_regions(void)
   g_assert_cmpuint(regions->len, ==, 0);
 }
 
+/* ---- table names ---- */
+
+static GObject *
+table_name(const char *table_namespace, const char *name)
+{
+  HbaseTTableName *object = g_object_new(HBASE_TYPE_T_TABLE_NAME, NULL);
+  object->ns = oracle_byte_array(tide_bytes_of_string(table_namespace));
+  object->__isset_ns = TRUE;
+  object->qualifier = oracle_byte_array(tide_bytes_of_string(name));
+  return G_OBJECT(object);
+}
+
+static void
+test_table_names(void)
+{
+  for (guint protocol = 0; protocol < 2; protocol++) {
+    Oracle *oracle = oracle_get((TideWireProtocol)protocol);
+    ThriftProtocol *to = reply_begin(oracle, "getTableNamesByPattern", T_REPLY, SEQUENCE_ID);
+    reply_field(to, T_LIST, 0);
+    require_written(thrift_protocol_write_list_begin(to, T_STRUCT, 2, NULL));
+    reply_write_object(to, table_name("default", "SENSOR_20170726"));
+    reply_write_object(to, table_name("plant", "METRIC"));
+    TideReply reply = reply_of((TideWireProtocol)protocol, "getTableNamesByPattern", reply_end(oracle));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) names = tide_reply_read_table_names(&reply, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(names->len, ==, 2);
+    g_assert_cmpstr(names->pdata[0], ==, "SENSOR_20170726");
+    g_assert_cmpstr(names->pdata[1], ==, "plant:METRIC");
+  }
+}
+
 /* ---- table descriptors ---- */
 
 static void
@@ -552,6 +584,7 @@ main(int argc, char **argv)
   g_test_add_func("/reply/row-that-does-not-exist-is-none", test_missing_row);
   g_test_add_func("/reply/regions-are-sorted-without-replicas-and-parents", test_regions);
   g_test_add_func("/reply/missing-table-has-no-regions", test_no_regions);
+  g_test_add_func("/reply/table-names-have-their-namespace", test_table_names);
   g_test_add_func("/reply/table-descriptor-keeps-all-attributes", test_description);
   g_test_add_func("/reply/plain-results-are-read", test_plain_results);
   g_test_add_func("/reply/declared-exception-is-a-gateway-error", test_declared_exceptions);
