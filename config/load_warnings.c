@@ -215,8 +215,9 @@ tells_hours_apart(const TideKeyPartSpec *part)
   return part->kind == TIDE_KEY_TIME && (part->pattern == NULL || is_utc) && resolution_ns(part) <= DAY_NS / 24;
 }
 
+/* Of a qualifier's @parts: in a key the hour is refused. */
 static void
-warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts, const char *made)
+warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
 {
   const TideKeyPartSpec *ambiguous = NULL;
   gsize at = 0;
@@ -238,11 +239,12 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts, const char *mad
     }
   }
   if (ambiguous != NULL)
-    tide_problems_add_warning(it->load->problems, tide_load_part_node(parts, at)->place,
-                              "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
-                              "the same %s as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
-                              "'since: day' instead of a pattern",
-                              it->path, ambiguous->zone_name, made);
+    tide_problems_add_warning(
+        it->load->problems, tide_load_part_node(parts, at)->place,
+        "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
+        "the same columns as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
+        "'since: day' instead of a pattern",
+        it->path, ambiguous->zone_name);
 }
 
 void
@@ -250,10 +252,9 @@ tide_load_warn_of_table(TideTableLoad *it)
 {
   warn_of_beginning(it);
   warn_of_time_in_key(it);
-  warn_of_hour_twice(it, &it->key, "rows");
   for (guint i = 0; i < it->qualifiers->len; i++) {
     const TidePartList *qualifier = &g_array_index(it->qualifiers, TidePartList, i);
-    warn_of_hour_twice(it, qualifier, "columns");
+    warn_of_hour_twice(it, qualifier);
     warn_of_wide_row(it, qualifier);
   }
   note_salt(it);

@@ -158,10 +158,19 @@ look_up_inputs(const TideRowKey *key, const TideKeyPart *part)
 }
 
 static gboolean
-times_are_repeatable(const TideRowKey *key, const TideKeyPart *part)
+time_is_stored(const TideRowKey *key, const TideKeyPart *input)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(input, &key->parts[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+times_are_stored(const TideRowKey *key, const TideKeyPart *part)
 {
   for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME && !tide_key_time_follows(key, &part->of[i]))
+    if (part->of[i].kind == TIDE_KEY_TIME && !time_is_stored(key, &part->of[i]))
       return FALSE;
   return TRUE;
 }
@@ -178,7 +187,7 @@ check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
     return fault(error,
                  "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
                  "value would make two rows: give the field the same width, padding, case and so on in both");
-  part->is_repeatable = inputs.are_stored && inputs.are_alike && times_are_repeatable(key, part);
+  part->is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
   return TRUE;
 }
 
@@ -204,6 +213,38 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
   return TRUE;
 }
 
+/* A clock that shows an hour twice tells moments apart only where something else does, too. */
+static gboolean
+check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
+{
+  if (part->kind != TIDE_KEY_TIME || !part->is_ambiguous)
+    return TRUE;
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_is_exact_to(&key->parts[i], tide_key_time_step_ns(part)))
+      return TRUE;
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+      "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
+      "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
+      part->zone_name, part->pattern);
+  return FALSE;
+}
+
+static gboolean
+check_clocks(const TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    *ret_bad_part = i;
+    if (!check_clock(key, part, error))
+      return FALSE;
+    for (gsize j = 0; j < part->n_of; j++)
+      if (part->kind == TIDE_KEY_HASH && !check_clock(key, &part->of[j], error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 check_length(const TideRowKey *key, gsize *ret_bad_part, GError **error)
 {
@@ -221,5 +262,6 @@ gboolean
 tide_key_check(TideRowKey *key, gsize *ret_bad_part, GError **error)
 {
   return check_ends_can_be_told(key, ret_bad_part, error) && check_fields_agree(key, ret_bad_part, error) &&
-         check_identity(key, ret_bad_part, error) && check_length(key, ret_bad_part, error);
+         check_identity(key, ret_bad_part, error) && check_clocks(key, ret_bad_part, error) &&
+         check_length(key, ret_bad_part, error);
 }

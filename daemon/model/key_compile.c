@@ -281,7 +281,9 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
   if (part->n_of != 1 || input->kind == TIDE_KEY_LITERAL)
     return fault(error, "a salt by number is made of more than a field or a time: name just one, or salt by hash");
   if (input->kind == TIDE_KEY_TIME)
-    return TRUE;
+    return input->print == NULL ||
+           fault(error, "a salt by number is made of a time with a pattern, which is no number: use a "
+                        "form that is counted such as epoch_ms");
   if (input->form > TIDE_KEY_UINT64 || input->cut || input->strip_spaces || input->text_reversed)
     return fault(error, "a salt by number is made of a field that is changed or no whole number: name just the field");
   return TRUE;

@@ -50,6 +50,8 @@ typedef struct Reader {
   TideBytes row;
   gsize ends[TIDE_ROW_KEY_MAX_PARTS];
   TideKeyMoments moments;
+  gboolean is_unresolved[TIDE_ROW_KEY_MAX_PARTS]; /* of a time that is not known well enough to make the part again */
+  gboolean has_unresolved;
   TideDecodedKey *decoded;
 } Reader;
 
@@ -82,25 +84,41 @@ read_fields(Reader *reader)
   return TRUE;
 }
 
+/* Each part narrows the moments down; one that needs another first, as an hour needs the date, is tried again. */
 static gboolean
 read_times(Reader *reader)
 {
-  TideDecodedKey *decoded = reader->decoded;
+  gboolean is_done[TIDE_ROW_KEY_MAX_PARTS] = {FALSE};
+  TideKeyMoments before;
   reader->moments = (TideKeyMoments){0, G_MAXINT64};
+  do {
+    before = reader->moments;
+    for (gsize i = 0; i < reader->key->n_parts; i++) {
+      const TideKeyPart *part = &reader->key->parts[i];
+      if (part->kind != TIDE_KEY_TIME || is_done[i])
+        continue;
+      TideKeyNarrowing narrowing = tide_key_time_narrow(part, bytes_of_part(reader, i), &reader->moments);
+      if (narrowing == TIDE_KEY_IMPOSSIBLE)
+        return FALSE;
+      is_done[i] = narrowing == TIDE_KEY_NARROWED;
+    }
+  } while (before.first_ns != reader->moments.first_ns || before.last_ns != reader->moments.last_ns);
   for (gsize i = 0; i < reader->key->n_parts; i++) {
-    const TideKeyPart *part = &reader->key->parts[i];
-    if (part->kind != TIDE_KEY_TIME)
-      continue;
-    if (!tide_key_time_narrow(part, bytes_of_part(reader, i), &reader->moments))
-      return FALSE;
-    decoded->has_time = TRUE;
-  }
-  if (decoded->has_time) {
-    gint64 last_ns = reader->moments.last_ns;
-    decoded->from_ns = reader->moments.first_ns;
-    decoded->to_ns = last_ns == G_MAXINT64 ? last_ns : last_ns + 1;
+    reader->is_unresolved[i] = reader->key->parts[i].kind == TIDE_KEY_TIME && !is_done[i];
+    reader->has_unresolved |= reader->is_unresolved[i];
   }
   return TRUE;
+}
+
+/* Nothing in the key said when, though perhaps at what time of which days. */
+static void
+set_time(const Reader *reader)
+{
+  TideDecodedKey *decoded = reader->decoded;
+  gint64 last_ns = reader->moments.last_ns;
+  decoded->has_time = reader->moments.first_ns > 0 || last_ns < G_MAXINT64;
+  decoded->from_ns = reader->moments.first_ns;
+  decoded->to_ns = last_ns == G_MAXINT64 ? last_ns : last_ns + 1;
 }
 
 static gboolean
@@ -175,6 +193,35 @@ append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
   return FALSE;
 }
 
+static gboolean
+is_made_of_time(const TideKeyPart *part)
+{
+  for (gsize i = 0; i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_TIME)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether what was read is enough to make the part at @place again. */
+static gboolean
+is_repeatable(const Reader *reader, gsize place)
+{
+  const TideKeyPart *part = &reader->key->parts[place];
+  switch (part->kind) {
+  case TIDE_KEY_LITERAL:
+  case TIDE_KEY_NAME:
+    return FALSE; /* was compared */
+  case TIDE_KEY_FIELD:
+    return TRUE;
+  case TIDE_KEY_TIME:
+    return !reader->is_unresolved[place];
+  case TIDE_KEY_HASH:
+  case TIDE_KEY_SALT:
+    return part->is_repeatable && !(reader->has_unresolved && is_made_of_time(part));
+  }
+  return FALSE;
+}
+
 /* Only a key that was made of what it says is one of ours: padding where it belongs, no letter in the wrong case, a
  * salt that is the field's, two parts of one field or of the time that agree. */
 static gboolean
@@ -182,12 +229,11 @@ is_made_again(const Reader *reader)
 {
   TideBuffer *again = &reader->decoded->scratch;
   for (gsize i = 0; i < reader->key->n_parts; i++) {
-    const TideKeyPart *part = &reader->key->parts[i];
-    gboolean is_digest = part->kind == TIDE_KEY_HASH || part->kind == TIDE_KEY_SALT;
-    if (part->kind == TIDE_KEY_LITERAL || (is_digest && !part->is_repeatable))
+    if (!is_repeatable(reader, i))
       continue;
     tide_buffer_reset(again);
-    if (!append_again(reader, part, again) || !tide_bytes_equal(tide_buffer_bytes(again), bytes_of_part(reader, i)))
+    if (!append_again(reader, &reader->key->parts[i], again) ||
+        !tide_bytes_equal(tide_buffer_bytes(again), bytes_of_part(reader, i)))
       return FALSE;
   }
   return TRUE;
@@ -200,8 +246,11 @@ tide_row_key_decode(const TideRowKey *key, TideBytes row, TideDecodedKey *ret_de
   ret_decoded->n_fields = 0;
   ret_decoded->has_time = FALSE;
   tide_buffer_reset(&ret_decoded->texts);
-  return row.len > 0 && row.len <= TIDE_ROW_KEY_MAX_BYTES && tide_row_key_locate(key, row, reader.ends) &&
-         read_fields(&reader) && read_times(&reader) && is_made_again(&reader);
+  if (row.len == 0 || row.len > TIDE_ROW_KEY_MAX_BYTES || !tide_row_key_locate(key, row, reader.ends) ||
+      !read_fields(&reader) || !read_times(&reader) || !is_made_again(&reader))
+    return FALSE;
+  set_time(&reader);
+  return TRUE;
 }
 
 void
@@ -229,8 +278,8 @@ tide_key_text_read_time(const TideKeyText *text, TideBytes value, gint64 *ret_ns
 {
   TideKeyMoments moments = {0, G_MAXINT64};
   const TideKeyPart *part = &text->parts[0];
-  if (text->n_parts != 1 || part->kind != TIDE_KEY_TIME || value.len != part->fixed_bytes ||
-      !tide_key_time_narrow(part, value, &moments))
+  if (text->n_parts != 1 || part->kind != TIDE_KEY_TIME || value.len == 0 || value.len != part->fixed_bytes ||
+      tide_key_time_narrow(part, value, &moments) != TIDE_KEY_NARROWED)
     return FALSE;
   *ret_ns = moments.first_ns;
   return TRUE;

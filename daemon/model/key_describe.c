@@ -23,18 +23,76 @@ describe_name(TideBytes name, GString *text)
     g_string_append(text, printable);
 }
 
+static const char *
+form_name(TideKeyForm form)
+{
+  static const char *const names[] = {
+      [TIDE_KEY_TEXT] = "text",       [TIDE_KEY_INT8] = "int8",      [TIDE_KEY_INT16] = "int16",
+      [TIDE_KEY_INT32] = "int32",     [TIDE_KEY_INT64] = "int64",    [TIDE_KEY_UINT8] = "uint8",
+      [TIDE_KEY_UINT16] = "uint16",   [TIDE_KEY_UINT32] = "uint32",  [TIDE_KEY_UINT64] = "uint64",
+      [TIDE_KEY_FLOAT32] = "float32", [TIDE_KEY_FLOAT64] = "float64"};
+  return names[form];
+}
+
+static const char *
+case_name(TideTextCase text_case)
+{
+  static const char *const names[] = {
+      [TIDE_CASE_AS_IS] = "", [TIDE_CASE_LOWER] = "lower case", [TIDE_CASE_UPPER] = "upper case"};
+  return names[text_case];
+}
+
+/* Not tide_condition_describe(), which is for people: this has only one meaning whatever the values hold. */
+static void
+describe_condition(const TideCondition *condition, const TideFieldNames *names, GString *text)
+{
+  static const char *const kinds[] = {[TIDE_CONDITION_PRESENT] = "present",
+                                      [TIDE_CONDITION_ABSENT] = "absent",
+                                      [TIDE_CONDITION_EQUALS] = "equals",
+                                      [TIDE_CONDITION_MATCHES] = "matches"};
+  g_string_append_printf(text, " when %s%s(", condition->negated ? "not " : "", kinds[condition->kind]);
+  describe_name(tide_field_names_text(names, condition->field), text);
+  for (gsize i = 0; i < condition->n_values; i++) {
+    g_string_append_c(text, ' ');
+    describe_bytes(condition->values[i], text);
+  }
+  g_string_append_c(text, ')');
+}
+
+static void
+describe_text_options(const TideKeyPart *part, GString *text)
+{
+  if (part->text_case != TIDE_CASE_AS_IS)
+    g_string_append_printf(text, ", %s", case_name(part->text_case));
+  if (part->strip_spaces)
+    g_string_append(text, ", without spaces");
+  if (part->text_reversed)
+    g_string_append(text, ", reversed");
+  if (part->escape)
+    g_string_append(text, ", escaped");
+}
+
 static void
 describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
   g_string_append(text, "field(");
   describe_name(tide_field_names_text(names, part->field), text);
-  if (part->fixed_bytes > 0) {
+  if (part->form != TIDE_KEY_TEXT) {
+    g_string_append_printf(text, ", %s", form_name(part->form));
+  } else if (part->fixed_bytes > 0) {
     g_string_append_printf(text, ", width %u, padded %s with ", part->fixed_bytes, part->pad_left ? "left" : "right");
     describe_bytes(tide_bytes(&part->pad_byte, 1), text);
+    g_string_append(text, part->cut ? ", cut" : "");
   }
+  describe_text_options(part, text);
+  if (part->has_range) /* declared in 64 bits */
+    g_string_append_printf(text, ", from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, (gint64)part->least,
+                           (gint64)part->greatest);
   for (gsize i = 0; i < part->n_defaults; i++) {
     g_string_append(text, ", default ");
     describe_bytes(part->defaults[i].text, text);
+    if (part->defaults[i].is_conditional)
+      describe_condition(&part->defaults[i].when, names, text);
   }
   g_string_append_c(text, ')');
 }
@@ -55,6 +113,32 @@ unit_name(TideKeyTimeUnit unit)
   return "unknown";
 }
 
+static void
+describe_time(const TideKeyPart *part, GString *text)
+{
+  g_string_append(text, "time(");
+  if (part->print != NULL)
+    describe_bytes(tide_bytes_of_string(part->pattern), text);
+  else
+    g_string_append_printf(text, "%s%s%s", unit_name(part->unit), part->reversed ? ", reversed" : "",
+                           part->binary ? ", binary" : "");
+  if (tide_key_time_declares_cut(part)) {
+    g_autofree char *cut = tide_time_cut_format(part->cut_to);
+    g_string_append_printf(text, ", cut to %s", cut);
+  }
+  if (part->since.unit != TIDE_CUT_NONE) {
+    g_autofree char *since = tide_time_cut_format(part->since);
+    g_string_append_printf(text, ", since %s", since);
+  }
+  if (part->drop_digits > 0)
+    g_string_append_printf(text, ", without %u digits", part->drop_digits);
+  if (part->zone != NULL) {
+    g_string_append(text, ", zone ");
+    describe_name(tide_bytes_of_string(part->zone_name), text);
+  }
+  g_string_append_c(text, ')');
+}
+
 static void describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *text);
 
 static void
@@ -70,6 +154,20 @@ describe_inputs(const TideKeyPart *part, const TideFieldNames *names, GString *t
 }
 
 static void
+describe_salt(const TideKeyPart *part, const TideFieldNames *names, GString *text)
+{
+  g_string_append_printf(text, "salt(%u, width %u", part->modulo, part->fixed_bytes);
+  if (part->first > 0)
+    g_string_append_printf(text, ", from %u", part->first);
+  if (part->alphabet.len > 0) {
+    g_string_append(text, ", digits ");
+    describe_bytes(part->alphabet, text);
+  }
+  g_string_append_printf(text, ", %s", part->by_number ? "number" : tide_key_hash_name(part->hash));
+  describe_inputs(part, names, text);
+}
+
+static void
 describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
   switch (part->kind) {
@@ -80,8 +178,7 @@ describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *tex
     describe_field(part, names, text);
     return;
   case TIDE_KEY_TIME:
-    g_string_append_printf(text, "time(%s%s%s)", unit_name(part->unit), part->reversed ? ", reversed" : "",
-                           part->binary ? ", binary" : "");
+    describe_time(part, text);
     return;
   case TIDE_KEY_HASH:
     g_string_append_printf(text, "hash(%s, %u bytes, %s", tide_key_hash_name(part->hash), part->hash_bytes,
@@ -89,12 +186,12 @@ describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *tex
     describe_inputs(part, names, text);
     return;
   case TIDE_KEY_SALT:
-    g_string_append_printf(text, "salt(%u, width %u, %s", part->modulo, part->fixed_bytes,
-                           tide_key_hash_name(part->hash));
-    describe_inputs(part, names, text);
+    describe_salt(part, names, text);
     return;
   case TIDE_KEY_NAME:
-    g_string_append(text, "name()");
+    g_string_append(text, "name(as received");
+    describe_text_options(part, text);
+    g_string_append_c(text, ')');
     return;
   }
 }

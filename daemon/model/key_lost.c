@@ -57,6 +57,49 @@ add_field(const TideKeyPart *part, const TideFieldNames *names, GPtrArray *sente
     add(sentences, g_strdup_printf("%s is a float of 32 bits: about 7 of its digits can be read back", name));
 }
 
+static char *
+coarseness_text(const TideKeyPart *part)
+{
+  static const char *const elements[] = {"year", "month", "day", "hour", "minute", "second", "fraction of the second"};
+  if (tide_key_time_declares_cut(part)) {
+    g_autofree char *cut = tide_time_cut_format(part->cut_to);
+    return g_strdup_printf("the time is cut to %s: when in that it was cannot be read back", cut);
+  }
+  if (part->print != NULL)
+    return g_strdup_printf("the time can be read back to the %s only", elements[part->last_level]);
+  return g_strdup_printf("the time can be read back to %" G_GINT64_FORMAT " ms only",
+                         tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
+}
+
+static gint64
+whole_step_ns(const TideKeyPart *part)
+{
+  gint64 step_ns = tide_key_time_step_ns(part);
+  return tide_key_time_declares_cut(part) ? MAX(step_ns, tide_time_cut_longest_ns(part->cut_to)) : step_ns;
+}
+
+/* Cells have milliseconds: a key that keeps these loses nothing that a reader of the table could tell. */
+static void
+add_time(const TideRowKey *key, GPtrArray *sentences)
+{
+  const TideKeyPart *finest = NULL;
+  gboolean has_date = FALSE;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      continue;
+    has_date |= part->print != NULL ? part->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+    if (finest == NULL || whole_step_ns(part) < whole_step_ns(finest))
+      finest = part;
+  }
+  if (finest == NULL)
+    return;
+  if (!has_date)
+    add(sentences, g_strdup("the time stands in the key without its date: when a row was cannot be read back"));
+  if (whole_step_ns(finest) > TIDE_NS_PER_MS)
+    add(sentences, coarseness_text(finest));
+}
+
 GPtrArray *
 tide_row_key_lost(const TideRowKey *key, const TideFieldNames *names)
 {
@@ -68,5 +111,6 @@ tide_row_key_lost(const TideRowKey *key, const TideFieldNames *names)
     else if (part->kind == TIDE_KEY_FIELD && part->is_source)
       add_field(part, names, sentences);
   }
+  add_time(key, sentences);
   return sentences;
 }

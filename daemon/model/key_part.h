@@ -1,12 +1,14 @@
 /* The compiled form of a key, shared by the files that work on it and by no others: key_compile.c checks and makes it,
  * key_check.c holds the parts against each other,
- * row_key.c owns it, key_field.c and key_time.c know the forms of fields and times, key_encode.c writes keys,
+ * row_key.c owns it, key_field.c, key_time.c and key_time_read.c know the forms
+ * of fields and times, key_order.c how times sort, key_encode.c writes keys,
  * key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points, key_describe.c and key_lost.c
  * speak of it. A new kind of part is a new value in TideKeyPartKind; the compiler then names each switch that has to
  * know it. */
 #pragma once
 
 #include "model/row_key.h"
+#include "model/time_print.h"
 
 G_BEGIN_DECLS
 
@@ -17,6 +19,17 @@ typedef struct TideKeyDefaultValue {
   TideBytes text;          /* owned: as declared */
   TideBytes bytes;         /* owned: as it stands in the key */
 } TideKeyDefaultValue;
+
+/* The elements of a date and clock, from the largest on. */
+typedef enum TideTimeLevel {
+  TIDE_LEVEL_YEAR,
+  TIDE_LEVEL_MONTH,
+  TIDE_LEVEL_DAY,
+  TIDE_LEVEL_HOUR,
+  TIDE_LEVEL_MINUTE,
+  TIDE_LEVEL_SECOND,
+  TIDE_LEVEL_FRACTION,
+} TideTimeLevel;
 
 typedef struct TideKeyPart TideKeyPart;
 struct TideKeyPart {
@@ -42,9 +55,23 @@ struct TideKeyPart {
   TideBytes delimiter; /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
   gboolean is_source;  /* FIELD: of the parts that hold this field, the one that it is read back from */
 
-  TideKeyTimeUnit unit; /* TIME */
-  gboolean reversed;    /* TIME */
-  gboolean binary;      /* TIME, HASH */
+  TideTimeCut cut_to;        /* TIME */
+  GTimeZone *zone;           /* TIME: owned, where it matters; NULL: UTC */
+  char *zone_name;           /* TIME: owned, with zone */
+  TideKeyTimeUnit unit;      /* TIME that is counted */
+  gboolean reversed;         /* TIME that is counted */
+  guint64 reversed_from;     /* TIME that is counted: what it is subtracted from when reversed */
+  TideTimeCut since;         /* TIME that is counted */
+  guint32 drop_digits;       /* TIME that is counted */
+  guint64 divisor;           /* TIME: 10 to the power of drop_digits */
+  gboolean binary;           /* TIME that is counted, HASH */
+  TideTimePrint *print;      /* TIME with a pattern: owned; NULL: it is counted */
+  char *pattern;             /* TIME with a pattern: owned */
+  TideTimePrint *calendar;   /* TIME with a pattern: owned: all elements, in their order */
+  TideTimeLevel first_level; /* TIME with a pattern: the largest and the smallest element named */
+  TideTimeLevel last_level;
+  gboolean descends;     /* TIME with a pattern: each element is the next smaller one than that before it */
+  gboolean is_ambiguous; /* TIME with a pattern: it names a clock that shows some times twice */
 
   TideKeyHash hash;   /* HASH, SALT */
   guint32 hash_bytes; /* HASH: of the digest; at least 1 */
@@ -105,15 +132,37 @@ gint64 tide_key_unit_ns(TideKeyTimeUnit unit);
 gboolean tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether what @input, a TIME part of a hash or salt, writes follows from the times that stand in @key. */
-gboolean tide_key_time_follows(const TideRowKey *key, const TideKeyPart *input);
-
-/* What the TIME part @part writes as a number for a moment, which must not be negative. */
+/* What the TIME part @part, which is counted, writes as a number for a moment, which must not be negative. */
 guint64 tide_key_time_number(const TideKeyPart *part, gint64 ns);
 void tide_key_time_append_number(const TideKeyPart *part, guint64 number, TideBuffer *out);
 
+/* Where the TIME part @part counts from: 0, or the start of the slot of its `since` that @ns is in. */
+gint64 tide_key_time_base_ns(const TideKeyPart *part, gint64 ns);
+
 /* Appends what the TIME part @part writes for @ns, which must not be negative. */
 void tide_key_time_append(const TideKeyPart *part, gint64 ns, TideBuffer *out);
+
+/* How long one step of a TIME part is, without its cut. */
+gint64 tide_key_time_step_ns(const TideKeyPart *part);
+
+/* Whether the cut of the TIME part @part was declared, and is not just the day that a date is of in any case. */
+gboolean tide_key_time_declares_cut(const TideKeyPart *part);
+
+/* Whether the TIME part @part, which has a pattern, shows two moments with the same elements down to @level. */
+gboolean tide_key_time_agrees(const TideKeyPart *part, TideTimeLevel level, gint64 one_ns, gint64 other_ns);
+
+/* Whether what the TIME part @part writes never turns back between the two moments: it only grows, or, reversed, falls.
+ */
+gboolean tide_key_time_is_ordered(const TideKeyPart *part, gint64 first_ns, gint64 last_ns);
+
+/* Whether what the TIME part @part writes follows from what @source, another one, writes. */
+gboolean tide_key_time_follows(const TideKeyPart *part, const TideKeyPart *source);
+
+/* Whether what the TIME part @part writes tells, whatever the zone, in which step of @step_ns since 1970 a moment is.
+ */
+gboolean tide_key_time_is_exact_to(const TideKeyPart *part, gint64 step_ns);
+
+/* key_time_read.c */
 
 /* A run of moments, both ends inclusive: so it can hold the last moment of all. */
 typedef struct TideKeyMoments {
@@ -121,9 +170,21 @@ typedef struct TideKeyMoments {
   gint64 last_ns;
 } TideKeyMoments;
 
-/* Narrows @moments to those for which the TIME part @part writes @bytes. FALSE when there are none. */
-gboolean tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes,
-                              TideKeyMoments *moments) G_GNUC_WARN_UNUSED_RESULT;
+typedef enum TideKeyNarrowing {
+  TIDE_KEY_NARROWED,
+  TIDE_KEY_UNRESOLVED, /* the moments are still too many to tell, as the date is for an hour: to be tried again later */
+  TIDE_KEY_IMPOSSIBLE, /* there are none */
+} TideKeyNarrowing;
+
+/* Narrows @moments to those for which the TIME part @part writes @bytes. Allocates: nothing. */
+TideKeyNarrowing tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes,
+                                      TideKeyMoments *moments) G_GNUC_WARN_UNUSED_RESULT;
+
+/* key_order.c */
+
+/* The end of the run of parts from the TIME part at @first on, behind its last TIME part, in which the times sort as
+ * the first does, where all other parts are the same. */
+gsize tide_key_times_end(const TideRowKey *key, gsize first);
 
 /* key_encode.c */
 

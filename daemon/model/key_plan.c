@@ -42,8 +42,13 @@ clear_range(gpointer range)
 static gboolean
 time_is_given(const Plan *plan, const TideKeyPart *part)
 {
-  gint64 unit_ns = tide_key_unit_ns(part->unit);
-  return plan->first_ns / unit_ns == plan->last_ns / unit_ns;
+  g_auto(TideBuffer) bytes = {0};
+  if (!tide_key_time_is_ordered(part, plan->first_ns, plan->last_ns))
+    return FALSE;
+  tide_key_time_append(part, plan->first_ns, &bytes);
+  gsize end = bytes.len;
+  tide_key_time_append(part, plan->last_ns, &bytes);
+  return tide_bytes_equal(tide_bytes(bytes.data, end), tide_bytes(bytes.data + end, bytes.len - end));
 }
 
 static gboolean
@@ -70,16 +75,24 @@ is_given(const Plan *plan, const TideKeyPart *part)
   return FALSE;
 }
 
+/* Appends what @part writes for the fields given and the moment in the plan's reading. */
+static gboolean
+append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError **error)
+{
+  TideReject reject;
+  if (tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, out, &reject))
+    return TRUE;
+  g_autofree char *text = tide_reject_describe(&reject);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no row key can be made of the fields given: %s", text);
+  return FALSE;
+}
+
 static gboolean
 extend_prefixes(Plan *plan, const TideKeyPart *part, GError **error)
 {
   g_auto(TideBuffer) bytes = {0};
-  TideReject reject;
-  if (!tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, &bytes, &reject)) {
-    g_autofree char *text = tide_reject_describe(&reject);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no row key can be made of the fields given: %s", text);
+  if (!append_part(plan, part, &bytes, error))
     return FALSE;
-  }
   for (guint i = 0; i < plan->prefixes->len; i++)
     tide_buffer_append_bytes(&g_array_index(plan->prefixes, TideBuffer, i), tide_buffer_bytes(&bytes));
   return TRUE;
@@ -139,18 +152,82 @@ add_single_rows(Plan *plan)
                             0);
 }
 
-/* The number behind the last one always fits its digits: 64 bits of nanoseconds end in 2262, 10 digits of
- * seconds in 2286. */
-static void
-add_time_ranges(Plan *plan, const TideKeyPart *part)
+/* Whether the time's next number has as many digits. */
+static gboolean
+next_number_fits(const TideKeyPart *part, guint64 number)
 {
-  guint64 at_first = tide_key_time_number(part, plan->first_ns);
-  guint64 at_last = tide_key_time_number(part, plan->last_ns);
-  for (guint i = 0; i < plan->prefixes->len; i++) {
-    TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
-    tide_key_time_append_number(part, MIN(at_first, at_last), &range->start);
-    tide_key_time_append_number(part, MAX(at_first, at_last) + 1, &range->stop);
+  if (part->binary)
+    return part->fixed_bytes == 8 || number + 1 < (guint64)1 << (8 * part->fixed_bytes);
+  guint64 above = 1;
+  for (guint32 i = 0; i < part->fixed_bytes; i++)
+    above *= 10; /* 19 digits at most */
+  return number + 1 < above;
+}
+
+/* The behind end of the moments wanted, up to and with the TIME part @part: the next number, where there is one. FALSE:
+ * what was appended is the last that is wanted, and all that begin with it are. */
+static gboolean
+append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
+{
+  guint64 number = part->print == NULL ? tide_key_time_number(part, ns) : 0;
+  gboolean has_next = part->print == NULL && next_number_fits(part, number);
+  if (has_next)
+    tide_key_time_append_number(part, number + 1, out);
+  else
+    tide_key_time_append(part, ns, out);
+  return has_next;
+}
+
+/* What follows the prefixes at both ends of the ranges. */
+typedef struct TimeEnds {
+  TideBuffer start;
+  TideBuffer stop;
+  gboolean stop_is_behind; /* else all that begin with stop are wanted, too */
+} TimeEnds;
+
+/* Goes on from the TIME part at @first for as long as the times sort, over parts in between that are given. */
+static gboolean
+make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *ends, GError **error)
+{
+  gsize end = tide_key_times_end(key, first);
+  gint64 start_ns = key->parts[first].reversed ? plan->last_ns : plan->first_ns;
+  gint64 stop_ns = key->parts[first].reversed ? plan->first_ns : plan->last_ns;
+  for (gsize i = first; i < end; i++)
+    if (key->parts[i].kind != TIDE_KEY_TIME && !is_given(plan, &key->parts[i]))
+      end = i;
+  while (key->parts[end - 1].kind != TIDE_KEY_TIME)
+    end--; /* no time follows these */
+  for (gsize i = first; i < end; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME) {
+      if (!append_part(plan, part, &ends->start, error) || !append_part(plan, part, &ends->stop, error))
+        return FALSE;
+      continue;
+    }
+    tide_key_time_append(part, start_ns, &ends->start);
+    if (i + 1 < end)
+      tide_key_time_append(part, stop_ns, &ends->stop);
+    else
+      ends->stop_is_behind = append_behind(part, stop_ns, &ends->stop);
   }
+  return TRUE;
+}
+
+static gboolean
+add_time_ranges(Plan *plan, const TideRowKey *key, gsize first, GError **error)
+{
+  TimeEnds ends = {0};
+  gboolean is_made = make_time_ends(plan, key, first, &ends, error);
+  for (guint i = 0; is_made && i < plan->prefixes->len; i++) {
+    TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+    tide_buffer_append_bytes(&range->start, tide_buffer_bytes(&ends.start));
+    tide_buffer_append_bytes(&range->stop, tide_buffer_bytes(&ends.stop));
+    if (!ends.stop_is_behind)
+      step_behind(&range->stop);
+  }
+  tide_buffer_clear_memory(&ends.start);
+  tide_buffer_clear_memory(&ends.stop);
+  return is_made;
 }
 
 static gboolean
@@ -163,9 +240,8 @@ walk(Plan *plan, const TideRowKey *key, GError **error)
         return FALSE;
     } else if (part->kind == TIDE_KEY_SALT) {
       fan_out(plan, part);
-    } else if (part->kind == TIDE_KEY_TIME) {
-      add_time_ranges(plan, part);
-      return TRUE;
+    } else if (part->kind == TIDE_KEY_TIME && tide_key_time_is_ordered(part, plan->first_ns, plan->last_ns)) {
+      return add_time_ranges(plan, key, i, error);
     } else {
       add_prefix_ranges(plan);
       return TRUE;
@@ -193,26 +269,4 @@ tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from
   if (!is_made)
     g_clear_pointer(&plan.ranges, g_array_unref);
   return plan.ranges;
-}
-
-static gboolean
-is_made_of_time(const TideKeyPart *part)
-{
-  for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME)
-      return TRUE;
-  return FALSE;
-}
-
-int
-tide_row_key_time_order(const TideRowKey *key)
-{
-  for (gsize i = 0; i < key->n_parts; i++) {
-    const TideKeyPart *part = &key->parts[i];
-    if (part->kind == TIDE_KEY_TIME)
-      return part->reversed ? -1 : 1;
-    if (part->kind == TIDE_KEY_HASH && is_made_of_time(part))
-      return 0; /* no two moments share a prefix */
-  }
-  return 0;
 }

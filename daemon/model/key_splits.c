@@ -53,6 +53,42 @@ split_hash(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix,
   }
 }
 
+/* Numbers that nobody chose are spread over the range. */
+static void
+split_range(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
+{
+  unsigned __int128 span = (unsigned __int128)(part->greatest - part->least) + 1;
+  guint64 n = span < n_regions ? (guint64)span : n_regions;
+  for (guint64 i = 1; i < n; i++) {
+    g_auto(TideBuffer) point = {0};
+    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
+    tide_key_field_append_integer(part, part->least + (__int128)(span * i / n), &point);
+    add_split(splits, &point);
+  }
+}
+
+/* Backwards the last digits lead, which are spread over all digits. As many are used as the range has beside its first.
+ */
+static void
+split_digits(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
+{
+  guint32 n_digits = 0;
+  unsigned __int128 span = (unsigned __int128)(part->greatest - part->least) + 1, space = 1;
+  while (space * 10 <= span) {
+    space *= 10;
+    n_digits++;
+  }
+  guint64 n = space < n_regions ? (guint64)space : n_regions;
+  for (guint64 i = 1; i < n; i++) {
+    g_auto(TideBuffer) point = {0};
+    tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
+    tide_key_append_decimal((guint64)(space * i / n), n_digits, &point);
+    while (point.len > prefix->len + 1 && point.data[point.len - 1] == '0')
+      point.len--; /* changes nothing in the order */
+    add_split(splits, &point);
+  }
+}
+
 GArray *
 tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
 {
@@ -71,6 +107,11 @@ tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
       split_hash(part, n_regions, &prefix, splits);
       return splits;
     case TIDE_KEY_FIELD:
+      if (part->has_range && part->text_reversed)
+        split_digits(part, n_regions, &prefix, splits);
+      else if (part->has_range)
+        split_range(part, n_regions, &prefix, splits);
+      return splits;
     case TIDE_KEY_TIME:
     case TIDE_KEY_NAME:
       return splits;

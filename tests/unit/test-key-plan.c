@@ -212,7 +212,9 @@ test_order_of_time(void)
       {{SALT(2, XXH3, of_time), TIME(S)}, 2, 1},
       {{HASH_HEX(MD5, 4, of_time), TIME(S)}, 2, 0},
       {{HASH_HEX(MD5, 4, of_host), FIELD(HOST), TIME_REVERSED(S)}, 3, -1},
-      {{TIME(S), FIELD(HOST), TIME_REVERSED(MS)}, 3, 1},
+      {{TIME(S), FIELD(HOST), TIME_REVERSED(MS)}, 3, 0},
+      {{TIME(S), LITERAL("."), TIME(MS)}, 3, 1},
+      {{TIME(S), FIELD(HOST), TIME(MS)}, 3, 0},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(orders); i++) {
     g_autoptr(TideRowKey) key = compile_key(orders[i].specs, orders[i].n_specs);
