@@ -28,6 +28,7 @@ struct TideIndexRead {
   guint next;       /* of wanted: what comes before it was read or is missing */
   guint batch_rows; /* wanted at a time */
   gsize n_bytes;    /* that the batch's rows took */
+  gboolean stopped; /* the output takes no more: what was not shown is not missing */
   guint64 n_missing;
   guint64 n_unreadable;
 };
@@ -216,14 +217,22 @@ wanted_key(const TideIndexRead *read, guint i)
   return tide_bytes(read->keys.data + wanted->key_offset, wanted->key_len);
 }
 
+/* A row without any of the chosen columns is not told from one that is not there. */
+static const char *
+missing_what(const TideIndexRead *read)
+{
+  const TideColumnChoice *columns = read->options.columns;
+  return columns != NULL && tide_column_choice_count(columns) > 0 ? " with such a column" : "";
+}
+
 static void
 tell_missing(TideIndexRead *read, TideBytes key)
 {
   if (read->n_missing++ >= MAX_TOLD)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  fprintf(stderr, "tidemark latest: the index '%s' leads to row '%s', which '%s' does not have\n",
-          read->options.index->name, shown, read->options.data->name);
+  fprintf(stderr, "tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s\n",
+          read->options.index->name, shown, read->options.data->name, missing_what(read));
 }
 
 /* Rows come in the order in which they were asked for: those in between do not exist. */
@@ -236,7 +245,8 @@ show_row(const TideResultRow *row, gpointer data)
   read->next++;
   for (gsize i = 0; i < row->n_cells; i++)
     read->n_bytes += row->row.len + row->cells[i].qualifier.len + row->cells[i].value.len + sizeof *row->cells;
-  return tide_row_view_add_result(read->options.view, row);
+  read->stopped = !tide_row_view_add_result(read->options.view, row);
+  return !read->stopped;
 }
 
 /* As many at a time as fit, by what these took. */
@@ -250,7 +260,7 @@ choose_batch_rows(TideIndexRead *read)
 gboolean
 tide_index_read_flush(TideIndexRead *read, GError **error)
 {
-  if (read->wanted->len == 0)
+  if (read->wanted->len == 0 || read->stopped)
     return TRUE;
   g_array_set_size(read->rows, 0);
   for (guint i = 0; i < read->wanted->len; i++) {
@@ -272,7 +282,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
     if (!read->options.get(&request, show_row, read, read->options.get_data, error))
       return FALSE;
   }
-  while (read->next < read->wanted->len)
+  while (!read->stopped && read->next < read->wanted->len)
     tell_missing(read, wanted_key(read, read->next++));
   choose_batch_rows(read);
   g_array_set_size(read->wanted, 0);
@@ -286,8 +296,8 @@ tide_index_read_finish(const TideIndexRead *read)
   const char *index = read->options.index->name;
   if (read->n_missing > MAX_TOLD) {
     g_autofree char *count = tide_count_text(read->n_missing);
-    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have\n", count, index,
-            read->options.data->name);
+    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s\n", count, index,
+            read->options.data->name, missing_what(read));
   }
   if (read->n_unreadable > MAX_TOLD) {
     g_autofree char *count = tide_count_text(read->n_unreadable);

@@ -156,10 +156,12 @@ follow_rows(TideTableScan *scan, TideIndexRead *read, GError **error)
     TideScannedRow row;
     if (!tide_table_scan_next(scan, &row, error))
       return FALSE;
-    if (row.row == NULL || ferror(stdout))
+    if (row.row == NULL)
       return tide_index_read_flush(read, error);
     if (!tide_index_read_add(read, row.row, error))
       return FALSE;
+    if (ferror(stdout))
+      return TRUE;
     tide_table_scan_take(scan);
   }
 }

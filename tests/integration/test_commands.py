@@ -93,9 +93,12 @@ class Reading(Case):
 
         self.assertEqual(cells_of_json(scan("--format", "json")), every)
         self.assertEqual(cells_of_csv(scan("--format", "csv")), every)
-        table = scan()
+        table = scan("--raw")
         for row, _ in every:
             self.assertIn(row, table)
+        fields = [json.loads(line)["fields"]["host"] for line in scan("--format", "json").splitlines()]
+        self.assertEqual(sorted(fields), sorted(N_TIMES * HOSTS))
+        self.assertEqual(rows("host=alpha2", "--reverse"), sorted({row for row, _ in every if row.startswith("alpha2#")})[::-1])
 
         of_host = sorted({row for row, _ in every if row.startswith("alpha2#")})
         self.assertEqual(rows("host=alpha2"), of_host)

@@ -1,0 +1,299 @@
+/* The program's reading commands, run as a user runs them, against the scripted gateway. */
+#include "fault/scripted_gateway.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z */
+#define N_DEVICES 10000u
+
+static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+                           "hbase: { gateways: [\"%s\"] }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "tables:\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "    families: { M: { versions: 3 } }\n"
+                           "  DAY:\n"
+                           "    key: [ { field: meter, width: 4, pad: \"0\" }, \"#\", { time: yyyyMMdd } ]\n"
+                           "    columns: { family: M, from: [kwh], qualifier: [ { time: HHmm, cut: 15m } ] }\n"
+                           "  LANE:\n"
+                           "    key: [ { field: road }, \"#\", { time: epoch_ms, reversed: true } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  \"SENSOR_{yyyyMMdd}\":\n"
+                           "    key: [ { field: meter }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  CURRENT:\n"
+                           "    latest: merge\n"
+                           "    key: [ { field: host } ]\n"
+                           "    columns: [ { family: M, from: \"*\" }, { family: N, from: [note] } ]\n"
+                           "  DEVICE:\n"
+                           "    latest: merge\n"
+                           "    index_of: METRIC\n"
+                           "    key: [ { field: host } ]\n"
+                           "    columns: { family: cf, from: { value: { time: epoch_ms, binary: true }, as: ts } }\n";
+
+typedef struct Fixture {
+  TideScriptedGateway *gateway;
+  char *config_path; /* owned */
+} Fixture;
+
+static void
+create_table(Fixture *fixture, const char *name, const char *const *families)
+{
+  TideFakeTableSpec *spec = fake_table_spec_new(name);
+  for (; *families != NULL; families++)
+    fake_table_spec_add_family(spec, *families)->max_versions = 3;
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, NULL, 0, &error));
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->gateway = scripted_gateway_new(NULL);
+  create_table(fixture, "METRIC", (const char *const[]){"M", NULL});
+  create_table(fixture, "DAY", (const char *const[]){"M", NULL});
+  create_table(fixture, "LANE", (const char *const[]){"M", NULL});
+  create_table(fixture, "SENSOR_20170726", (const char *const[]){"M", NULL});
+  create_table(fixture, "CURRENT", (const char *const[]){"M", "N", NULL});
+  create_table(fixture, "DEVICE", (const char *const[]){"cf", NULL});
+  g_autoptr(GError) error = NULL;
+  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &fixture->config_path, &error);
+  g_assert_no_error(error);
+  close(fd);
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "%s", scripted_gateway_endpoint(fixture->gateway), 1);
+  g_assert_true(g_file_set_contents(fixture->config_path, text->str, -1, NULL));
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  scripted_gateway_free(fixture->gateway);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+}
+
+static void
+put_bytes(Fixture *fixture, const char *table, const char *row, const char *family, const char *qualifier,
+          TideBytes value, gint64 timestamp_ms)
+{
+  TideFakeCell cell = {.family = tide_bytes_of_string(family),
+                       .qualifier = tide_bytes_of_string(qualifier),
+                       .value = value,
+                       .timestamp_ms = timestamp_ms};
+  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = &cell, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), table, &put, 1, (TideFakeOrigin){0}, NULL,
+                               NULL, &error));
+}
+
+static void
+put(Fixture *fixture, const char *table, const char *row, const char *family, const char *qualifier, const char *value,
+    gint64 timestamp_ms)
+{
+  put_bytes(fixture, table, row, family, qualifier, tide_bytes_of_string(value), timestamp_ms);
+}
+
+/* What the program prints and ends with. */
+typedef struct Done {
+  char *output;
+  char *errors;
+  int exit_code;
+} Done;
+
+static void
+done_clear(Done *done)
+{
+  g_free(done->output);
+  g_free(done->errors);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Done, done_clear)
+
+/* Runs `tidemark WORDS…`, parted by single spaces. */
+static Done
+run(Fixture *fixture, const char *words)
+{
+  Done done = {0};
+  int status = 0;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new_with_free_func(g_free);
+  g_auto(GStrv) parts = g_strsplit(words, " ", -1);
+  const char *program = g_getenv("TIDEMARK");
+  g_assert_nonnull(program);
+  g_ptr_array_add(arguments, g_strdup(program));
+  for (char **part = parts; *part != NULL; part++)
+    g_ptr_array_add(arguments, g_strdup(*part));
+  g_ptr_array_add(arguments, g_strdup("--config"));
+  g_ptr_array_add(arguments, g_strdup(fixture->config_path));
+  g_ptr_array_add(arguments, NULL);
+  g_spawn_sync(NULL, (char **)arguments->pdata, NULL, G_SPAWN_DEFAULT, NULL, NULL, &done.output, &done.errors, &status,
+               &error);
+  g_assert_no_error(error);
+  g_assert_true(WIFEXITED(status));
+  done.exit_code = WEXITSTATUS(status);
+  return done;
+}
+
+static void
+assert_output(Fixture *fixture, const char *words, int exit_code, const char *output)
+{
+  g_auto(Done) done = run(fixture, words);
+  if (done.exit_code != exit_code)
+    g_test_message("%s", done.errors);
+  g_assert_cmpint(done.exit_code, ==, exit_code);
+  g_assert_cmpstr(done.output, ==, output);
+}
+
+static void
+assert_error(Fixture *fixture, const char *words, int exit_code, const char *part)
+{
+  g_auto(Done) done = run(fixture, words);
+  g_assert_cmpint(done.exit_code, ==, exit_code);
+  if (strstr(done.errors, part) == NULL)
+    g_error("'%s' is not in: %s", part, done.errors);
+}
+
+static void
+test_fields_and_cells(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "METRIC", "s1#1426535612045", "M", "cpu", "0.5", TIME_MS);
+  put(fixture, "METRIC", "s1#1426535613045", "M", "cpu", "0.7", TIME_MS + 1000);
+  put(fixture, "METRIC", "s1#1426535613045", "M", "mem", "12", TIME_MS + 1000);
+  put(fixture, "METRIC", "s2#x", "M", "cpu", "9", TIME_MS);
+  assert_output(fixture, "scan METRIC host=s1", 0,
+                "host  TIME                      COLUMN  VALUE\n"
+                "s1    2015-03-16T19:53:32.045Z  M:cpu   0.5\n"
+                "      2015-03-16T19:53:33.045Z  M:cpu   0.7\n"
+                "                                M:mem   12\n");
+  assert_output(fixture, "scan METRIC host=s1 --reverse --limit 1 --column cpu -f csv", 0,
+                "row,host,time,cpu\ns1#1426535613045,s1,2015-03-16T19:53:33.045Z,0.7\n");
+  assert_output(fixture, "scan METRIC --start s1#14265356131 --stop hex:7333 --raw --column M:cpu", 0,
+                "ROW   TIME                      M:cpu\ns2#x  2015-03-16T19:53:32.045Z  9\n");
+  g_auto(Done) done = run(fixture, "scan METRIC --start s2 -f csv");
+  g_assert_cmpstr(done.output, ==,
+                  "row,host,timestamp_ms,time,column,value\ns2#x,,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,9\n");
+  g_assert_cmpstr(done.errors, ==,
+                  "tidemark scan: row 's2#x' of 'METRIC' is shown as it is stored: the declared key did not make it\n");
+}
+
+static void
+test_plan(Fixture *fixture, gconstpointer unused)
+{
+  scripted_gateway_refuse(fixture->gateway);
+  assert_output(fixture, "scan LANE road=15 --newest-first --limit 5 --plan -f csv", 0,
+                "direction,limit,columns,cells_from,cells_before,range,start,stop,start_hex,stop_hex\n"
+                "forward,5,,,,1,15#9223362813482738953,15#9223372036854775808,"
+                "31352339323233333632383133343832373338393533,31352339323233333732303336383534373735383038\n");
+}
+
+static void
+test_get(Fixture *fixture, gconstpointer unused)
+{
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *value = g_strdup_printf("%d", i);
+    put(fixture, "METRIC", "s1#1426535612045", "M", "cpu", value, TIME_MS + i);
+  }
+  assert_output(fixture, "get METRIC host=s1 --time 1426535612045 --versions 2 -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\n"
+                "s1#1426535612045,s1,1426535612047,2015-03-16T19:53:32.047Z,M:cpu,2\n"
+                "s1#1426535612045,s1,1426535612046,2015-03-16T19:53:32.046Z,M:cpu,1\n");
+  assert_output(fixture, "get METRIC --hex 7331233134323635333536313230343 -f csv", 64, "");
+  assert_output(fixture, "get METRIC --key s1#1426535612045 --column cpu -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\n"
+                "s1#1426535612045,s1,1426535612047,2015-03-16T19:53:32.047Z,M:cpu,2\n");
+  assert_error(fixture, "get METRIC host=s2 --time 1426535612045", 1, "'METRIC' has no row 's2#1426535612045'");
+  assert_error(fixture, "get METRIC host=s1", 64, "give '--time' too: the key of 'METRIC' is ");
+  assert_error(fixture, "get METRIC hots=s1 --time 0", 64, "did you mean 'host'?");
+  assert_error(fixture, "get METRIX host=s1", 64, "did you mean 'METRIC'?");
+  assert_error(fixture, "get CURRENT host=s1 --time now", 64, "leave '--time' out");
+}
+
+static void
+test_dated(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "SENSOR_20170726", "m1#1426535612045", "M", "kwh", "1", TIME_MS);
+  assert_output(fixture, "scan SENSOR_20170726 meter=m1 -f json", 0,
+                "{\"table\":\"SENSOR_20170726\",\"row\":\"m1#1426535612045\",\"row_hex\":"
+                "\"6d312331343236353335363132303435\",\"fields\":{\"meter\":\"m1\"},"
+                "\"time\":\"2015-03-16T19:53:32.045Z\",\"cells\":[{\"family\":\"M\",\"qualifier\":\"kwh\","
+                "\"value\":\"1\",\"timestamp_ms\":1426535612045,\"time\":\"2015-03-16T19:53:32.045Z\"}]}\n");
+  assert_error(fixture, "scan SENSOR_{yyyyMMdd}", 64, "stands for many tables");
+}
+
+static void
+test_forget(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "CURRENT", "s1", "M", "cpu", "1", TIME_MS);
+  put(fixture, "CURRENT", "s1", "N", "note", "old", TIME_MS - 5);
+  put(fixture, "CURRENT", "s2", "M", "cpu", "2", TIME_MS);
+  assert_error(fixture, "latest CURRENT host=s1 --forget", 64, "nobody can be asked here: '--yes' deletes row 's1'");
+  assert_error(fixture, "latest CURRENT --forget --yes", 64, "give host too");
+  assert_error(fixture, "latest METRIC host=s1 --forget --yes", 64, "'METRIC' is declared as a table of readings");
+  assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to 2015-03-16T19:53:32.045Z", 0,
+               "deleted row 's1' of 'CURRENT' with all that was read up to 2015-03-16T19:53:32.045Z; a later reading "
+               "brings it back");
+  assert_output(fixture, "get CURRENT host=s1", 1, "");
+  put(fixture, "CURRENT", "s1", "M", "cpu", "3", TIME_MS + 1);
+  assert_output(fixture, "get CURRENT host=s1 -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\ns1,s1,1426535612046,2015-03-16T19:53:32.046Z,M:cpu,3\n");
+  assert_output(fixture, "get CURRENT host=s2 -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\ns2,s2,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,2\n");
+  assert_error(fixture, "latest DEVICE host=s1 --forget --yes", 0, "row 's1' of the index 'DEVICE'");
+}
+
+static void
+put_device(Fixture *fixture, guint i, gboolean with_data)
+{
+  g_autofree char *host = g_strdup_printf("h%05u", i);
+  g_autofree char *row = g_strdup_printf("%s#%" G_GINT64_FORMAT, host, TIME_MS + i);
+  guint64 time_be = GUINT64_TO_BE((guint64)(TIME_MS + i));
+  put_bytes(fixture, "DEVICE", host, "cf", "ts", tide_bytes(&time_be, sizeof time_be), TIME_MS + i);
+  if (with_data)
+    put(fixture, "METRIC", row, "M", "cpu", "0.5", TIME_MS + i);
+}
+
+static void
+test_index(Fixture *fixture, gconstpointer unused)
+{
+  for (guint i = 0; i < N_DEVICES; i++)
+    put_device(fixture, i, TRUE);
+  gint64 started_us = tide_now_us();
+  g_auto(Done) done = run(fixture, "latest DEVICE -f csv");
+  g_test_message("%u rows behind an index in %.3f s", N_DEVICES, (double)(tide_now_us() - started_us) / 1e6);
+  g_assert_cmpint(done.exit_code, ==, 0);
+  g_auto(GStrv) lines = g_strsplit(done.output, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, N_DEVICES + 2); /* heading, and the end of the last line */
+  g_assert_true(
+      g_str_has_prefix(lines[1], "h00000#1426535612045,h00000,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,0.5,"));
+  TideGatewayStats stats;
+  scripted_gateway_stats(fixture->gateway, &stats);
+  g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET_MULTIPLE], <=, N_DEVICES / 500 + 2);
+  g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET], ==, 0);
+
+  put_device(fixture, N_DEVICES, FALSE);
+  assert_error(fixture, "latest DEVICE host=h10000", 1,
+               "the index 'DEVICE' leads to row 'h10000#1426535622045', which 'METRIC' does not have");
+  assert_output(fixture, "get DEVICE host=h00000 -f csv", 0,
+                "row,host,timestamp_ms,time,column,value\n"
+                "h00000,h00000,1426535612045,2015-03-16T19:53:32.045Z,cf:ts,2015-03-16T19:53:32.045Z\n");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(path, function) g_test_add("/read-commands/" path, Fixture, NULL, set_up, function, tear_down)
+  ADD("scan-shows-fields-and-takes-keys", test_fields_and_cells);
+  ADD("a-plan-connects-to-nothing", test_plan);
+  ADD("get-shows-versions-and-says-what-is-not-there", test_get);
+  ADD("a-dated-table-is-read-by-its-own-name", test_dated);
+  ADD("forget-deletes-one-row-until-a-later-reading", test_forget);
+  ADD("an-index-leads-to-ten-thousand-rows", test_index);
+#undef ADD
+  return g_test_run();
+}
