@@ -166,5 +166,38 @@ class MetricsDocs(Project):
                           "'tidemark_age_ms': base units", "'tidemark_age_ms': the help", "'tidemark_unknown': its type")
 
 
+SOURCE_OF_COMMAND = '''int
+tide_command_read(int argc, char **argv)
+{
+  const TideOption table[] = {
+      {.name = "limit", .kind = TIDE_OPTION_COUNT},
+      {.name = "format", .kind = TIDE_OPTION_CHOICE},
+  };
+  const TideCommandLine line = {
+      .command = "read",
+  };
+}
+'''
+
+
+class CommandDocs(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/commands/read.c", SOURCE_OF_COMMAND)
+
+    def test_the_section_agrees(self):
+        self.write("docs/commands.md", "## read\n`--limit` ends it.\n")
+        self.assert_clean("command_docs")
+
+    def test_options_left_out_or_made_up(self):
+        self.write("docs/commands.md", "## read\n`--limits` ends it.\n## other\n`--limit` is not here.\n")
+        self.assert_finds("command_docs", "read.c:4: '--limit' is not told in the section 'read'",
+                          "commands.md:2: no command has an option '--limits'", "2 findings")
+
+    def test_commands_without_a_section(self):
+        self.write("docs/commands.md", "## other\n")
+        self.assert_finds("command_docs", "'read' has no section '## read'")
+
+
 if __name__ == "__main__":
     unittest.main()
