@@ -226,6 +226,23 @@ tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const 
   return TRUE;
 }
 
+static gboolean
+zones_are_equal(GTimeZone *a, GTimeZone *b)
+{
+  if (a == NULL || b == NULL)
+    return a == b;
+  return strcmp(g_time_zone_get_identifier(a), g_time_zone_get_identifier(b)) == 0;
+}
+
+gboolean
+tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
+{
+  return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
+         zones_are_equal(a->zone, b->zone) && a->date_field == b->date_field &&
+         g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
+         a->max_future_ms == b->max_future_ms;
+}
+
 void
 tide_time_spec_clear(TideTimeSpec *spec)
 {

@@ -48,6 +48,9 @@ gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GE
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
                              gint64 *ret_ns, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* TRUE when both read the same time of every reading. */
+gboolean tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b);
+
 void tide_time_spec_clear(TideTimeSpec *spec);
 
 G_END_DECLS
