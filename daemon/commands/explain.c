@@ -96,10 +96,12 @@ print_rejected(Explain *explain, const TideReject *reject)
 static void
 print_row(Explain *explain, const TideReading *readings, const TideRow *row)
 {
+  TideReading reading = readings[row->reading_index];
+  reading.event_time_ns = row->event_time_ns; /* each table can have a time of its own */
   TideExplainedRow explained = {
       .config = explain->config,
       .names = tide_mapping_names(explain->mapping),
-      .reading = &readings[row->reading_index],
+      .reading = &reading,
       .row = row,
       .protocol = explain->protocol,
   };
@@ -117,11 +119,12 @@ print_mapped(Explain *explain, const TideMapped *mapped)
   guint32 shown_reading = G_MAXUINT32;
   explain->n_rows += mapped->n_rows;
   if (mapped->n_rows == 0 && explain->options->format == EXPLAIN_TEXT)
-    printf("line %" G_GUINT64_FORMAT ": no readings in it: nothing is written\n", explain->line);
+    printf("line %" G_GUINT64_FORMAT ": %s: nothing is written\n", explain->line,
+           mapped->n_readings > 0 ? "no table takes its readings" : "no readings in it");
   for (guint32 i = 0; i < mapped->n_rows; i++) {
     const TideRow *row = &mapped->rows[i];
     if (explain->options->format == EXPLAIN_TEXT && row->reading_index != shown_reading) {
-      gint64 time_ms = tide_ns_to_ms(readings[row->reading_index].event_time_ns);
+      gint64 time_ms = tide_ns_to_ms(row->event_time_ns);
       g_autofree char *time = tide_time_text(time_ms);
       printf("line %" G_GUINT64_FORMAT ", reading %u of %u: %u fields, event time %" G_GINT64_FORMAT " = %s\n",
              explain->line, row->reading_index + 1, mapped->n_readings, readings[row->reading_index].n_fields, time_ms,

@@ -35,6 +35,7 @@ struct TideConsumer {
   TideCounter *commit_failures;
   TideCounter *out_of_range;
   TideCounter *messages_held;
+  TideCounter **rows_expired; /* owned; by table */
 
   /* the consumer's thread only */
   TideKafkaSource *source;
@@ -182,6 +183,12 @@ static void
 handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
                    const TideReject *reject)
 {
+  if (reject->reason == TIDE_REJECT_TOMBSTONE) {
+    /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
+    tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
+                        reject->reason);
+    return;
+  }
   switch (consumer->context.config->readings.on_bad_message) {
   case TIDE_BAD_MESSAGE_SKIP:
     log_bad_message(consumer, record, reject, "passing over it, as on_bad_message says");
@@ -236,6 +243,14 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
 }
 
 static void
+count_expired_rows(const TideConsumer *consumer, const guint32 *n_by_table)
+{
+  for (guint i = 0; i < consumer->context.config->tables->len; i++)
+    if (n_by_table[i] > 0)
+      tide_counter_add(consumer->rows_expired[i], n_by_table[i]);
+}
+
+static void
 handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
 {
   TidePartition *partition = partition_of(consumer, record->slot);
@@ -252,8 +267,9 @@ handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now
     hold_at_unplaced_row(consumer, partition, record, unplaced);
     return;
   }
-  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped.n_rows,
-                                           mapped.n_readings);
+  if (G_UNLIKELY(mapped.n_expired_rows != NULL))
+    count_expired_rows(consumer, mapped.n_expired_rows);
+  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped);
   tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
   heed_span(consumer, partition);
 }
@@ -542,8 +558,10 @@ read_messages(TideConsumer *consumer, int timeout_ms, gint64 now_us)
   for (guint i = 0; i < MESSAGES_A_ROUND; i++) {
     if (!tide_kafka_source_poll(consumer->source, i == 0 ? timeout_ms : 0, &record))
       return FALSE;
-    if (i == 0)
+    if (i == 0) {
       now_us = tide_now_us();
+      tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
+    }
     handle_message(consumer, &record, now_us);
     tide_kafka_source_release(&record);
     if (tide_budget_is_spent_racy(consumer->context.budget))
@@ -655,6 +673,19 @@ register_metrics(TideConsumer *consumer)
                            NULL);
 }
 
+static void
+register_rows_expired(TideConsumer *consumer)
+{
+  const GPtrArray *tables = consumer->context.config->tables;
+  consumer->rows_expired = g_new0(TideCounter *, tables->len);
+  for (guint i = 0; i < tables->len; i++) {
+    g_autofree char *label = tide_metrics_label("table", ((const TideTable *)g_ptr_array_index(tables, i))->name);
+    consumer->rows_expired[i] =
+        tide_metrics_counter(consumer->context.metrics, "tidemark_rows_expired_total",
+                             "Rows not written because their cells are older than their time to live", label);
+  }
+}
+
 static gboolean
 make_source(TideConsumer *consumer, GError **error)
 {
@@ -682,6 +713,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   tide_mutex_init(&consumer->lock);
   atomic_init(&consumer->last_round_us, tide_now_us());
   register_metrics(consumer);
+  register_rows_expired(consumer);
   tide_inbox_init(&consumer->inbox, wake, consumer);
   consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
@@ -736,6 +768,7 @@ tide_consumer_free(TideConsumer *consumer)
   g_ptr_array_unref(consumer->partitions);
   tide_mutex_clear(&consumer->lock);
   g_free(consumer->held_text);
+  g_free(consumer->rows_expired);
   g_free(consumer);
 }
 

@@ -1,66 +1,122 @@
 #include "flow/mapping.h"
 
 #include "decode/decoder.h"
+#include "flow/record_key.h"
+#include "model/reading_times.h"
 #include "model/table_mapper.h"
 #include "thrift/put_encoder.h"
 
-/* Where a row's key lies in keys, until that has stopped growing. */
-typedef struct KeySpan {
-  gsize offset;
-  gsize len;
-} KeySpan;
+/* A table, and what it asks of a reading. */
+typedef struct MappedTable {
+  const TideTable *table;  /* borrowed */
+  TideTableMapper *mapper; /* owned */
+  guint event_time;        /* place in times */
+  guint cell_time;         /* place in times */
+  guint record_key;        /* place in record_key; with tombstone: delete */
+} MappedTable;
 
 struct TideMapping {
   /* set before start, then read-only */
-  const TideTimeSpec *time; /* borrowed */
+  TideTimeSpec record_time; /* of cells with cell_time: record, and of tombstones */
+  MappedTable *tables;      /* owned; an index behind the table it is of */
+  guint n_tables;
+  gboolean has_deletes; /* a table has tombstone: delete */
 
   /* reused for each message */
-  TideFieldNames *names; /* owned: this thread's copy */
-  TideDecoder *decoder;  /* owned */
-  GPtrArray *mappers;    /* owned (element-type TideTableMapper), in the order of the tables */
-  TideBuffer keys;
-  GArray *spans; /* owned (element-type KeySpan), one for each of rows */
-  GArray *cells; /* owned (element-type TideCell) */
-  GArray *rows;  /* owned (element-type TideRow) */
+  TideFieldNames *names;     /* owned: this thread's copy */
+  TideDecoder *decoder;      /* owned */
+  TideRecordKey *record_key; /* owned */
+  TideReadingTimes times;
+  TideRowList list;
+  guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
+  gint64 now_epoch_ms;
 
   /* of the last message */
-  TideReading *readings; /* the decoder's */
+  TideReading *readings; /* the decoder's, or deleted's */
   guint32 n_readings;
+  GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
+  guint32 n_unmatched_readings;
+  guint32 n_expired_readings;
+  guint32 *n_expired_rows; /* owned; by table */
+  gboolean some_expired;
 };
+
+/* ---- life ---- */
 
 /* The mapper of @table, with rows that fit into a call of the largest size alone. */
 static TideTableMapper *
-mapper_new(const TideConfig *config, const TideFieldNames *names, const TideTable *table, TideWireProtocol protocol)
+mapper_new(const TideConfig *config, const TideFieldNames *names, const TideTable *table, TideNameId time_field,
+           TideWireProtocol protocol)
 {
+  /* The name of a dated table is no longer than the pattern it is made from. */
   gsize overhead_bytes = tide_put_multiple_overhead_max(strlen(table->name));
   TideMapperLimits limits = {
       .max_cell_bytes = config->hbase.max_cell_bytes,
       .max_row_bytes = config->batch.max_bytes - (guint32)MIN(overhead_bytes, config->batch.max_bytes),
   };
-  return tide_table_mapper_new(table, names, config->readings.time.field, protocol, limits);
+  return tide_table_mapper_new(table, names, time_field, protocol, limits);
+}
+
+static const TideTimeSpec *
+cell_time_of(const TideMapping *mapping, const TideTable *table, const TideTimeSpec *event_time)
+{
+  switch (table->cell_time) {
+  case TIDE_CELL_TIME_EVENT:
+    return event_time;
+  case TIDE_CELL_TIME_RECORD:
+    return &mapping->record_time;
+  case TIDE_CELL_TIME_FIELD:
+    return table->cell_time_spec;
+  }
+  g_assert_not_reached();
 }
 
 static void
-free_mapper(gpointer mapper)
+add_table(TideMapping *mapping, const TideConfig *config, const TideTable *table, TideWireProtocol protocol)
 {
-  tide_table_mapper_free(mapper);
+  const TideTimeSpec *event_time = table->time != NULL ? table->time : &config->readings.time;
+  MappedTable *added = &mapping->tables[mapping->n_tables++];
+  *added = (MappedTable){
+      .table = table,
+      .mapper = mapper_new(config, mapping->names, table, event_time->field, protocol),
+      .event_time = tide_reading_times_add(&mapping->times, event_time),
+      .cell_time = tide_reading_times_add(&mapping->times, cell_time_of(mapping, table, event_time)),
+  };
+  if (table->tombstone != TIDE_TOMBSTONE_DELETE)
+    return;
+  mapping->has_deletes = TRUE;
+  added->record_key = tide_record_key_add_table(mapping->record_key, table);
+}
+
+static void
+add_tables(TideMapping *mapping, const TideConfig *config, TideWireProtocol protocol)
+{
+  mapping->tables = g_new0(MappedTable, config->tables->len);
+  for (int is_index = 0; is_index <= 1; is_index++)
+    for (guint i = 0; i < config->tables->len; i++) {
+      const TideTable *table = g_ptr_array_index(config->tables, i);
+      if (is_index == (table->index_of != TIDE_TABLE_NONE))
+        add_table(mapping, config, table, protocol);
+    }
 }
 
 TideMapping *
 tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
 {
   TideMapping *mapping = g_new0(TideMapping, 1);
-  mapping->time = &config->readings.time;
+  guint32 n_known = tide_field_names_count(config->names);
+  mapping->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
+                                        .format = TIDE_TIME_RECORD,
+                                        .date_field = TIDE_NAME_NONE,
+                                        .earliest_epoch_ms = config->readings.time.earliest_epoch_ms};
   mapping->names = tide_field_names_copy(config->names);
-  mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, tide_field_names_count(config->names));
-  mapping->mappers = g_ptr_array_new_with_free_func(free_mapper);
-  for (guint i = 0; i < config->tables->len; i++) {
-    const TideTable *table = g_ptr_array_index(config->tables, i);
-    g_ptr_array_add(mapping->mappers, mapper_new(config, mapping->names, table, protocol));
-  }
-  mapping->spans = g_array_new(FALSE, FALSE, sizeof(KeySpan));
-  mapping->cells = g_array_new(FALSE, FALSE, sizeof(TideCell));
-  mapping->rows = g_array_new(FALSE, FALSE, sizeof(TideRow));
+  mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, n_known);
+  mapping->record_key = tide_record_key_new(mapping->decoder, mapping->names, n_known);
+  add_tables(mapping, config, protocol);
+  tide_row_list_init(&mapping->list);
+  mapping->row_of_table = g_new0(guint32, config->tables->len);
+  mapping->n_expired_rows = g_new0(guint32, config->tables->len);
+  mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
   return mapping;
 }
 
@@ -69,43 +125,99 @@ tide_mapping_free(TideMapping *mapping)
 {
   if (mapping == NULL)
     return;
-  g_ptr_array_unref(mapping->mappers);
+  for (guint i = 0; i < mapping->n_tables; i++)
+    tide_table_mapper_free(mapping->tables[i].mapper);
+  g_free(mapping->tables);
+  tide_record_key_free(mapping->record_key);
   tide_decoder_free(mapping->decoder);
   tide_field_names_free(mapping->names);
-  tide_buffer_clear_memory(&mapping->keys);
-  g_array_unref(mapping->spans);
-  g_array_unref(mapping->cells);
-  g_array_unref(mapping->rows);
+  tide_reading_times_clear(&mapping->times);
+  tide_row_list_clear(&mapping->list);
+  g_free(mapping->row_of_table);
+  g_free(mapping->n_expired_rows);
+  g_array_unref(mapping->deleted);
   g_free(mapping);
+}
+
+void
+tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms)
+{
+  mapping->now_epoch_ms = now_epoch_ms;
 }
 
 static void
 begin_message(TideMapping *mapping)
 {
   mapping->readings = NULL;
-  mapping->n_readings = 0;
-  tide_buffer_reset(&mapping->keys);
-  g_array_set_size(mapping->spans, 0);
-  g_array_set_size(mapping->cells, 0);
-  g_array_set_size(mapping->rows, 0);
-  for (guint i = 0; i < mapping->mappers->len; i++)
-    tide_table_mapper_begin_message(g_ptr_array_index(mapping->mappers, i));
+  mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
+  tide_row_list_reset(&mapping->list);
+  for (guint i = 0; i < mapping->n_tables; i++)
+    tide_table_mapper_begin_message(mapping->tables[i].mapper);
+  if (mapping->some_expired)
+    memset(mapping->n_expired_rows, 0, mapping->n_tables * sizeof *mapping->n_expired_rows);
+  mapping->some_expired = FALSE;
 }
 
-/* The row of @reading in each table; keys and cells of the rows are set by resolve_rows(). */
+/* ---- readings ---- */
+
+/* Whether @table takes @reading; an index does when the table it is of has. */
 static gboolean
-map_reading(TideMapping *mapping, const TideReading *reading, TideReject *ret_reject)
+is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *reading)
 {
-  for (guint i = 0; i < mapping->mappers->len; i++) {
-    TideTableMapper *mapper = g_ptr_array_index(mapping->mappers, i);
-    TideRow row = {0};
-    KeySpan span;
-    if (!tide_table_mapper_map(mapper, reading, &mapping->keys, mapping->cells, &row, &span.offset, &span.len,
-                               ret_reject))
+  if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
+    return FALSE;
+  return table->conditions == NULL ||
+         tide_conditions_hold((const TideCondition *)(gconstpointer)table->conditions->data, table->conditions->len,
+                              reading);
+}
+
+/* The row of @reading in @mapped's table, behind the rows that it must follow. */
+static TideMapOutcome
+map_into(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, TideReject *ret_reject)
+{
+  gint64 cell_time_ns;
+  if (!tide_reading_times_get(&mapping->times, mapped->event_time, &reading->event_time_ns, ret_reject) ||
+      !tide_reading_times_get(&mapping->times, mapped->cell_time, &cell_time_ns, ret_reject))
+    return TIDE_MAP_REJECTED;
+  TideMapRequest request = {
+      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = mapping->now_epoch_ms};
+  TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
+  if (outcome != TIDE_MAP_ROW)
+    return outcome;
+  guint n_rows = mapping->list.rows->len;
+  mapping->row_of_table[mapped->table->index] = n_rows;
+  if (mapped->table->index_of != TIDE_TABLE_NONE)
+    tide_row_list_row(&mapping->list, n_rows - 1)->follows = mapping->row_of_table[mapped->table->index_of];
+  return TIDE_MAP_ROW;
+}
+
+static gboolean
+map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
+{
+  guint rows_before = mapping->list.rows->len;
+  gboolean some_expired = FALSE;
+  memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
+  for (guint i = 0; i < mapping->n_tables; i++) {
+    const MappedTable *mapped = &mapping->tables[i];
+    if (!is_taken(mapping, mapped->table, reading))
+      continue;
+    switch (map_into(mapping, mapped, reading, ret_reject)) {
+    case TIDE_MAP_ROW:
+      break;
+    case TIDE_MAP_EXPIRED:
+      mapping->n_expired_rows[mapped->table->index]++;
+      mapping->some_expired = some_expired = TRUE;
+      break;
+    case TIDE_MAP_REJECTED:
       return FALSE;
-    g_array_append_val(mapping->rows, row);
-    g_array_append_val(mapping->spans, span);
+    }
   }
+  if (mapping->list.rows->len > rows_before)
+    return TRUE;
+  if (some_expired)
+    mapping->n_expired_readings++;
+  else
+    mapping->n_unmatched_readings++;
   return TRUE;
 }
 
@@ -114,41 +226,75 @@ map_readings(TideMapping *mapping, const TideMessage *message, TideReject *ret_r
 {
   for (guint32 i = 0; i < mapping->n_readings; i++) {
     TideReading *reading = &mapping->readings[i];
-    if (tide_time_spec_read(mapping->time, reading, message, &reading->event_time_ns, ret_reject) &&
-        map_reading(mapping, reading, ret_reject))
-      continue;
-    tide_reject_resolve_field(ret_reject, mapping->names);
-    return FALSE;
+    tide_reading_times_begin(&mapping->times, reading, message);
+    if (!map_reading(mapping, reading, ret_reject))
+      return FALSE;
   }
   return TRUE;
 }
 
-/* Only now have keys and cells stopped growing. */
-static void
-resolve_rows(TideMapping *mapping)
+/* ---- tombstones ---- */
+
+static gboolean
+delete_from(TideMapping *mapping, const MappedTable *mapped, gint64 record_time_ns, TideReject *ret_reject)
 {
-  const TideCell *cells = (const TideCell *)(gconstpointer)mapping->cells->data;
-  for (guint i = 0; i < mapping->rows->len; i++) {
-    TideRow *row = &g_array_index(mapping->rows, TideRow, i);
-    const KeySpan *span = &g_array_index(mapping->spans, KeySpan, i);
-    row->key = tide_bytes(mapping->keys.data + span->offset, span->len);
-    row->cells = cells;
-    cells += row->n_cells;
+  TideReading reading;
+  if (!tide_record_key_read(mapping->record_key, mapped->record_key, &reading, ret_reject))
+    return FALSE;
+  reading.index = mapping->deleted->len;
+  reading.event_time_ns = record_time_ns;
+  g_array_append_val(mapping->deleted, reading);
+  return tide_table_mapper_delete(mapped->mapper, &reading, &mapping->list, ret_reject);
+}
+
+static gboolean
+map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+{
+  static const TideReading no_reading;
+  gint64 record_time_ns;
+  if (!tide_time_spec_read(&mapping->record_time, &no_reading, message, &record_time_ns, ret_reject))
+    return FALSE;
+  g_array_set_size(mapping->deleted, 0);
+  tide_record_key_begin(mapping->record_key, message);
+  for (guint i = 0; i < mapping->n_tables; i++) {
+    const MappedTable *mapped = &mapping->tables[i];
+    if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE &&
+        !delete_from(mapping, mapped, record_time_ns, ret_reject)) {
+      ret_reject->reading_index = 0; /* it has no readings to tell apart */
+      return FALSE;
+    }
   }
+  mapping->readings = (TideReading *)(gpointer)mapping->deleted->data;
+  return TRUE;
+}
+
+/* ---- messages ---- */
+
+static gboolean
+map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+{
+  if (!message->has_value && mapping->has_deletes)
+    return map_tombstone(mapping, message, ret_reject);
+  return tide_decoder_decode(mapping->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
+         map_readings(mapping, message, ret_reject);
 }
 
 gboolean
 tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
 {
   begin_message(mapping);
-  if (!tide_decoder_decode(mapping->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) ||
-      !map_readings(mapping, message, ret_reject))
+  if (!map_message(mapping, message, ret_reject)) {
+    tide_reject_resolve_field(ret_reject, mapping->names);
     return FALSE;
-  resolve_rows(mapping);
+  }
+  tide_row_list_resolve(&mapping->list);
   *ret_mapped = (TideMapped){
-      .rows = (TideRow *)(gpointer)mapping->rows->data,
-      .n_rows = mapping->rows->len,
+      .rows = (TideRow *)(gpointer)mapping->list.rows->data,
+      .n_rows = mapping->list.rows->len,
       .n_readings = mapping->n_readings,
+      .n_unmatched_readings = mapping->n_unmatched_readings,
+      .n_expired_readings = mapping->n_expired_readings,
+      .n_expired_rows = mapping->some_expired ? mapping->n_expired_rows : NULL,
   };
   return TRUE;
 }

@@ -1,7 +1,11 @@
 /* From a message to all the rows it makes, in all tables. One mapping for each consumer thread; explain uses it too.
  *
  * A message is decoded, timed and keyed whole before anything is queued: one bad reading rejects the message, and then
- * nothing of it was written anywhere. */
+ * nothing of it was written anywhere. A reading makes a row in each table whose conditions hold; a table that does not
+ * take it asks nothing of it, not even its time.
+ *
+ * A message without value (a tombstone) deletes the row that its key names in each table with tombstone: delete. Where
+ * no table has that, it is rejected as TOMBSTONE, which says nothing against the message: the caller passes over it. */
 #pragma once
 
 #include "config/config.h"
@@ -18,10 +22,18 @@ TideMapping *tide_mapping_new(const TideConfig *config, TideWireProtocol protoco
 void tide_mapping_free(TideMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
 
+/* What time it is for the messages applied from now on (wall clock): cells that are older than their time to live are
+ * left out. 0, as at first: nothing is old. */
+void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
+
 typedef struct TideMapped {
-  TideRow *rows; /* in the order of readings, and of tables within a reading; the mapping's, the caller may change them */
+  TideRow *rows; /* in the order of readings, and of tables within a reading, indexes behind the others; the mapping's, the
+                  * caller may change them */
   guint32 n_rows;
-  guint32 n_readings;
+  guint32 n_readings;            /* none of a tombstone, whatever it deletes */
+  guint32 n_unmatched_readings;  /* those that no table takes */
+  guint32 n_expired_readings;    /* those that some table takes, but all rows would have expired */
+  const guint32 *n_expired_rows; /* by table; NULL: none at all */
 } TideMapped;
 
 /**
@@ -32,7 +44,8 @@ typedef struct TideMapped {
 gboolean tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped,
                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The readings of the last apply, with their event times; for explain. */
+/* The readings of the last apply, by the rows' reading_index; for explain. Of a tombstone: the fields of each row's
+ * key. A row's own event time is in the row. */
 const TideReading *tide_mapping_readings(const TideMapping *mapping);
 
 /* The names the mapping's thread knows, for printing. */

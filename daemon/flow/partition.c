@@ -21,6 +21,12 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
       tide_metrics_counter(metrics, "tidemark_messages_received_total", "Messages taken from Kafka", self->labels);
   self->messages_written = tide_metrics_counter(metrics, "tidemark_messages_written_total",
                                                 "Messages of which HBase acknowledged every row", self->labels);
+  self->messages_unmatched = tide_metrics_counter(
+      metrics, "tidemark_messages_unmatched_total",
+      "Messages with readings of which no table takes one: their conditions do not hold", self->labels);
+  self->messages_expired = tide_metrics_counter(
+      metrics, "tidemark_messages_expired_total",
+      "Messages that make no row because all that tables take is older than its time to live", self->labels);
   self->messages_handed_back = tide_metrics_counter(
       metrics, "tidemark_messages_handed_back_total",
       "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
@@ -28,6 +34,12 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
       tide_metrics_counter(metrics, "tidemark_readings_received_total", "Readings decoded from messages", self->labels);
   self->readings_written = tide_metrics_counter(metrics, "tidemark_readings_written_total",
                                                 "Readings of messages that were written", self->labels);
+  self->readings_unmatched =
+      tide_metrics_counter(metrics, "tidemark_readings_unmatched_total",
+                           "Readings that no table takes: its conditions do not hold", self->labels);
+  self->readings_expired = tide_metrics_counter(
+      metrics, "tidemark_readings_expired_total",
+      "Readings not written because all their rows are older than their time to live", self->labels);
   self->in_flight = tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase",
                                        self->labels);
   self->lag = tide_metrics_gauge(metrics, "tidemark_kafka_consumer_lag",
@@ -86,14 +98,32 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->paused_gauge, 0);
 }
 
-TideSourceRef
-tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, guint32 n_rows, guint32 n_readings)
+/* A message that makes no rows is done at once. */
+static void
+count_without_rows(TidePartition *partition, const TideMapped *mapped)
 {
+  if (mapped->n_expired_readings > 0)
+    tide_counter_inc(partition->messages_expired);
+  else if (mapped->n_unmatched_readings > 0)
+    tide_counter_inc(partition->messages_unmatched);
+  else
+    tide_counter_inc(partition->messages_written); /* no readings, nothing to write */
+}
+
+TideSourceRef
+tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped)
+{
+  guint32 n_without_rows = mapped->n_unmatched_readings + mapped->n_expired_readings;
   tide_counter_inc(partition->messages_received);
-  tide_counter_add(partition->readings_received, n_readings);
-  if (n_rows == 0)
-    tide_counter_inc(partition->messages_written); /* no readings, nothing to write: done */
-  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_rows, n_readings);
+  tide_counter_add(partition->readings_received, mapped->n_readings);
+  if (G_UNLIKELY(n_without_rows > 0)) {
+    tide_counter_add(partition->readings_unmatched, mapped->n_unmatched_readings);
+    tide_counter_add(partition->readings_expired, mapped->n_expired_readings);
+  }
+  if (mapped->n_rows == 0)
+    count_without_rows(partition, mapped);
+  guint32 sequence =
+      tide_offsets_begin(&partition->offsets, offset, mapped->n_rows, mapped->n_readings - n_without_rows);
   charge_for_offsets(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
@@ -104,9 +134,11 @@ tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *
 {
   if (partition->messages_skipped[reason] == NULL) {
     g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, tide_reject_reason_name(reason));
-    partition->messages_skipped[reason] =
-        tide_metrics_counter(metrics, "tidemark_messages_skipped_total",
-                             "Messages that could not be used and were passed over (on_bad_message: skip)", labels);
+    partition->messages_skipped[reason] = tide_metrics_counter(
+        metrics, "tidemark_messages_skipped_total",
+        "Messages passed over: those that cannot be used (on_bad_message: skip), and those without "
+        "value (tombstone: ignore)",
+        labels);
   }
   tide_counter_inc(partition->messages_received);
   tide_counter_inc(partition->messages_skipped[reason]);

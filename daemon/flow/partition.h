@@ -1,12 +1,14 @@
 /* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the life
  * of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
  *
- * The books, for messages and for readings alike: received = written + skipped + in flight + handed back.
+ * The books. Of messages: received = written + unmatched + expired + skipped + in flight + handed back. Of the readings in
+ * messages that were not skipped: received = written + unmatched + expired + those in messages in flight or handed back.
  *
  * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
 #pragma once
 
 #include "flow/batch.h"
+#include "flow/mapping.h"
 #include "flow/offsets.h"
 #include "model/reject.h"
 #include "util/metrics.h"
@@ -36,10 +38,14 @@ typedef struct TidePartition {
   /* metrics */
   TideCounter *messages_received;
   TideCounter *messages_written;
+  TideCounter *messages_unmatched;
+  TideCounter *messages_expired;
   TideCounter *messages_skipped[TIDE_REJECT_N_REASONS]; /* NULL until the first */
   TideCounter *messages_handed_back;
   TideCounter *readings_received;
   TideCounter *readings_written;
+  TideCounter *readings_unmatched;
+  TideCounter *readings_expired;
   TideGauge *in_flight;
   TideGauge *lag;
   TideGauge *stored_gauge;
@@ -61,10 +67,10 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
   return partition->assigned && partition->epoch == ref.epoch;
 }
 
-/* A message that makes @n_rows rows was fetched. Returns the source of its rows. */
-TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, guint32 n_rows,
-                                   guint32 n_readings);
-/* A message that cannot be used is passed over, by the operator's choice. */
+/* A message was fetched and mapped. Returns the source of its rows. */
+TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped);
+/* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks what to
+ * delete. */
 void tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
                          TideRejectReason reason);
 /* One row of @ref's message was acknowledged. */

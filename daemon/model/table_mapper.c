@@ -1,100 +1,67 @@
 #include "model/table_mapper.h"
 
-#include "model/column_set.h"
+#include "model/cell_value.h"
+#include "model/field_columns.h"
+#include "model/packed_cell.h"
 #include "thrift/put_encoder.h"
 
 /* What HBase counts for a cell beside row key, family, qualifier and value:
  * KeyValue.KEYVALUE_INFRASTRUCTURE_SIZE. */
 #define HBASE_CELL_OVERHEAD_BYTES 20u
 
-/* A column that a field is written to. */
-typedef struct Target Target;
-struct Target {
-  TideColumn column;
-  TideNullPolicy nulls;
-  gboolean is_contested; /* another field may be written to the same column */
-  Target *next;          /* the same field's next column; NULL: no more */
-};
+/* A row that replaces goes out as TRowMutations of a TPut and a TDelete: headers and numbers of these, generously, and
+ * of one deleted family. The key stands in each of them. */
+#define REPLACING_OVERHEAD_BYTES 128u
+#define REPLACING_FAMILY_BYTES 32u
+#define REPLACING_MORE_KEYS 2u
 
 struct TideTableMapper {
   const TideTable *table;      /* borrowed */
   const TideFieldNames *names; /* borrowed */
   TideMapperLimits limits;
-  GArray *key_fields; /* owned (element-type TideNameId): see tide_table_key_fields() */
-  GPtrArray *named;   /* owned (element-type Target, in kept): of the fields that rules name */
+  gint64 shortest_ttl_ms;  /* of the rules; 0: none has one */
+  gint64 longest_ttl_ms;   /* of the rules; 0: one has none */
+  guint64 replacing_bytes; /* that a row of this table takes more than a put, beside its keys; 0: it is a put */
 
-  Target **by_name; /* owned; by name id: the field's columns, &skipped: none, NULL: not met yet */
-  guint32 n_by_name;
-  guint32 n_columns; /* in kept */
-  Target skipped;
-
-  TideColumnSet *kept;       /* owned: columns for the mapper's life */
-  TideColumnSet *of_message; /* owned: columns until the next message */
+  TideFieldColumns *columns; /* owned */
+  guint64 row;               /* how many were begun */
+  TideBuffer qualifier;      /* scratch */
+  TideBuffer value;          /* scratch: a made member of a packed cell */
 };
 
-static const TideColumnRule *
-rule_at(const TideTable *table, guint place)
+static gint64
+shortest_ttl_ms(const TideFieldColumns *columns)
 {
-  return &g_array_index(table->rules, TideColumnRule, place);
+  gint64 shortest = 0;
+  for (guint i = 0; i < columns->n_rules; i++)
+    if (columns->rules[i].ttl_ms > 0 && (shortest == 0 || columns->rules[i].ttl_ms < shortest))
+      shortest = columns->rules[i].ttl_ms;
+  return shortest;
 }
 
-static gboolean
-contains(const GArray *ids, TideNameId id)
+static gint64
+longest_ttl_ms(const TideFieldColumns *columns)
 {
-  for (guint i = 0; i < ids->len; i++)
-    if (g_array_index(ids, TideNameId, i) == id)
-      return TRUE;
-  return FALSE;
-}
-
-/* The place of @id in by_name, made when it is not there yet. */
-static Target **
-place_by_name(TideTableMapper *mapper, TideNameId id)
-{
-  if (id >= mapper->n_by_name) {
-    guint32 n = MAX(id + 1, mapper->n_by_name * 2);
-    mapper->by_name = g_renew(Target *, mapper->by_name, n);
-    memset(mapper->by_name + mapper->n_by_name, 0, (n - mapper->n_by_name) * sizeof *mapper->by_name);
-    mapper->n_by_name = n;
+  gint64 longest = 0;
+  for (guint i = 0; i < columns->n_rules; i++) {
+    if (columns->rules[i].ttl_ms == 0)
+      return 0;
+    longest = MAX(longest, columns->rules[i].ttl_ms);
   }
-  return &mapper->by_name[id];
+  return longest;
 }
 
-/* Adds the column that @rule gives to a field to the field's columns, @first, in the order of the rules. Returns the
- * new one; NULL when an earlier rule says the same. */
-static Target *
-add_target(TideTableMapper *mapper, TideColumnSet *set, Target **first, const TideColumnRule *rule, TideBytes qualifier)
+static guint64
+replacing_bytes(const TideTable *table)
 {
-  Target *target = tide_column_set_allocate(set, sizeof *target);
-  *target = (Target){.nulls = rule->nulls};
-  tide_column_set_make(set, tide_bytes_of_string(rule->family), qualifier, &target->column);
-  mapper->n_columns += set == mapper->kept ? 1 : 0;
-
-  Target **last = first;
-  for (; *last != NULL; last = &(*last)->next)
-    if (tide_column_equal(&(*last)->column, &target->column))
-      return NULL;
-  *last = target;
-  for (guint i = 0; i < mapper->named->len; i++) {
-    Target *other = g_ptr_array_index(mapper->named, i);
-    if (tide_column_equal(&other->column, &target->column))
-      other->is_contested = target->is_contested = TRUE;
-  }
-  return target;
-}
-
-static void
-add_named_targets(TideTableMapper *mapper, const TideColumnRule *rule)
-{
-  for (gsize i = 0; i < rule->n_items; i++) {
-    const TideColumnItem *item = &rule->items[i];
-    TideBytes own_name = tide_field_names_text(mapper->names, item->field);
-    TideBytes qualifier = item->qualifier != NULL ? tide_bytes_of_string(item->qualifier) : own_name;
-    Target **first = place_by_name(mapper, item->field);
-    Target *target = add_target(mapper, mapper->kept, first, rule, qualifier);
-    if (target != NULL)
-      g_ptr_array_add(mapper->named, target);
-  }
+  guint64 bytes = REPLACING_OVERHEAD_BYTES;
+  if (table->latest != TIDE_LATEST_REPLACE)
+    return 0;
+  for (guint i = 0; i < table->rules->len; i++)
+    bytes += REPLACING_FAMILY_BYTES + strlen(g_array_index(table->rules, TideColumnRule, i).family);
+  for (guint i = 0; table->families != NULL && i < table->families->len; i++)
+    bytes += REPLACING_FAMILY_BYTES + strlen(((const TideFamilySettings *)g_ptr_array_index(table->families, i))->name);
+  return bytes;
 }
 
 TideTableMapper *
@@ -102,16 +69,14 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
                       TideWireProtocol protocol, TideMapperLimits limits)
 {
   TideTableMapper *mapper = g_new0(TideTableMapper, 1);
+  g_assert(table->tombstone == TIDE_TOMBSTONE_IGNORE || !tide_row_key_has_time(table->key));
   mapper->table = table;
   mapper->names = names;
   mapper->limits = limits;
-  mapper->key_fields = tide_table_key_fields(table, time_field);
-  mapper->named = g_ptr_array_new();
-  mapper->kept = tide_column_set_new(protocol);
-  mapper->of_message = tide_column_set_new(protocol);
-  for (guint i = 0; i < table->rules->len; i++)
-    if (!rule_at(table, i)->all_remaining)
-      add_named_targets(mapper, rule_at(table, i));
+  mapper->columns = tide_field_columns_new(table, time_field, protocol);
+  mapper->shortest_ttl_ms = shortest_ttl_ms(mapper->columns);
+  mapper->longest_ttl_ms = longest_ttl_ms(mapper->columns);
+  mapper->replacing_bytes = replacing_bytes(table);
   return mapper;
 }
 
@@ -120,55 +85,29 @@ tide_table_mapper_free(TideTableMapper *mapper)
 {
   if (mapper == NULL)
     return;
-  tide_column_set_free(mapper->kept);
-  tide_column_set_free(mapper->of_message);
-  g_ptr_array_unref(mapper->named);
-  g_array_unref(mapper->key_fields);
-  g_free(mapper->by_name);
+  tide_field_columns_free(mapper->columns);
+  tide_buffer_clear_memory(&mapper->qualifier);
+  tide_buffer_clear_memory(&mapper->value);
   g_free(mapper);
 }
 
 void
 tide_table_mapper_begin_message(TideTableMapper *mapper)
 {
-  tide_column_set_reset(mapper->of_message);
-}
-
-/* What the rules "*" make of a field that no rule names; &skipped when nothing. */
-static Target *
-remaining_targets(TideTableMapper *mapper, const TideField *field, TideColumnSet *set)
-{
-  Target *first = NULL;
-  if (tide_field_name_is_of_record(field->name))
-    return &mapper->skipped;
-  for (guint i = 0; i < mapper->table->rules->len; i++) {
-    const TideColumnRule *rule = rule_at(mapper->table, i);
-    gboolean is_repeated = !rule->with_key_fields && contains(mapper->key_fields, field->name_id);
-    if (rule->all_remaining && !is_repeated)
-      add_target(mapper, set, &first, rule, field->name);
-  }
-  return first != NULL ? first : &mapper->skipped;
-}
-
-/* A field that was not met before: its columns are kept for the next time, while there is room. */
-static Target *
-meet(TideTableMapper *mapper, const TideField *field)
-{
-  gboolean is_kept = field->name_id != TIDE_NAME_NONE && mapper->n_columns < TIDE_MAPPER_MAX_COLUMNS;
-  Target *targets = remaining_targets(mapper, field, is_kept ? mapper->kept : mapper->of_message);
-  if (field->name_id != TIDE_NAME_NONE && (is_kept || targets == &mapper->skipped))
-    *place_by_name(mapper, field->name_id) = targets;
-  return targets;
+  tide_column_set_begin_message(mapper->columns->set);
 }
 
 /* One reading on its way to a row. */
 typedef struct Attempt {
   const TideReading *reading;
-  GArray *cells;       /* (element-type TideCell) */
-  guint first_cell;    /* the row's, in cells */
-  gsize key_len;       /* bytes */
+  TideRowList *list;
+  TideRowListMark before;
+  TideRowSpan span;
   guint64 row_bytes;   /* encoded, at the most */
   gint64 timestamp_ms; /* of the cells */
+  gint64 now_epoch_ms;
+  gboolean some_expired; /* cells with the shortest time to live */
+  gboolean dropped;      /* a cell, because it is expired */
   TideReject *ret_reject;
 } Attempt;
 
@@ -184,96 +123,336 @@ reject(const Attempt *attempt, TideRejectReason reason, TideBytes field, const c
 }
 
 static gboolean
-row_has_column(const Attempt *attempt, const TideColumn *column)
+is_expired(const Attempt *attempt, gint64 ttl_ms)
 {
-  for (guint i = attempt->first_cell; i < attempt->cells->len; i++)
-    if (tide_column_equal(g_array_index(attempt->cells, TideCell, i).column, column))
-      return TRUE;
-  return FALSE;
+  return ttl_ms > 0 && attempt->timestamp_ms <= attempt->now_epoch_ms - ttl_ms;
+}
+
+/* ---- cells ---- */
+
+/* Two fields, or values, may not fall on one column of a row, nor two members of a packed cell on one name. */
+static gboolean
+claim(const TideTableMapper *mapper, const Attempt *attempt, TideSetColumn *column, TideBytes name)
+{
+  if (G_UNLIKELY(column->row == mapper->row))
+    return reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, name, "another field is written to the same column");
+  column->row = mapper->row;
+  return TRUE;
+}
+
+/* @name: for messages. */
+static gboolean
+append_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *set_column, TideBytes value, TideBytes name)
+{
+  const TideColumn *column = &set_column->column;
+  if (G_UNLIKELY(column->qualifier.len == 0))
+    return reject(attempt, TIDE_REJECT_BAD_COLUMN, name, "its name is empty");
+  if (!claim(mapper, attempt, set_column, name))
+    return FALSE;
+  gsize hbase_bytes =
+      HBASE_CELL_OVERHEAD_BYTES + attempt->span.key_len + column->family.len + column->qualifier.len + value.len;
+  if (G_UNLIKELY(hbase_bytes > mapper->limits.max_cell_bytes))
+    return reject(attempt, TIDE_REJECT_CELL_TOO_LARGE, name, "it is above hbase.max_cell_size");
+  attempt->row_bytes += tide_cell_size_max(column->prefix, value.len);
+
+  tide_row_list_add_cell(attempt->list,
+                         (TideCell){.column = column, .value = value, .timestamp_ms = attempt->timestamp_ms});
+  return TRUE;
+}
+
+/* A cell whose value is what was appended to the list's bytes from @offset on. */
+static gboolean
+append_made_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *column, gsize offset, TideBytes name)
+{
+  TideRowList *list = attempt->list;
+  TideMadeValue made = {.cell = tide_row_list_n_cells(list), .offset = offset};
+  TideBytes value = tide_bytes(list->bytes.data + offset, list->bytes.len - offset);
+  if (!append_cell(mapper, attempt, column, value, name))
+    return FALSE;
+  g_array_append_val(list->made, made);
+  return TRUE;
+}
+
+/* What a rule does with a field that is null: FALSE when it is rejected. */
+static gboolean
+heed_null(const Attempt *attempt, const TideTarget *target, const TideField *field, gboolean *ret_skip)
+{
+  switch (target->rule->declared->nulls) {
+  case TIDE_NULL_SKIP:
+    *ret_skip = TRUE;
+    return TRUE;
+  case TIDE_NULL_EMPTY:
+    *ret_skip = FALSE;
+    return TRUE;
+  case TIDE_NULL_REJECT:
+    break;
+  }
+  return reject(attempt, TIDE_REJECT_TYPE, field->name, "it is null");
 }
 
 static gboolean
-add_cell(const TideTableMapper *mapper, Attempt *attempt, const TideField *field, const Target *target)
+append_text(const Attempt *attempt, const TideTableMapper *mapper, const TideKeyText *text, TideBytes name,
+            TideBuffer *out)
 {
-  const TideColumn *column = &target->column;
-  if (field->kind == TIDE_VALUE_NULL) {
-    switch (target->nulls) {
-    case TIDE_NULL_SKIP:
-      return TRUE;
-    case TIDE_NULL_EMPTY:
-      break;
-    case TIDE_NULL_REJECT:
-      return reject(attempt, TIDE_REJECT_TYPE, field->name, "it is null");
-    }
+  if (tide_key_text_append(text, attempt->reading, name, out, attempt->ret_reject))
+    return TRUE;
+  tide_reject_resolve_field(attempt->ret_reject, mapper->names);
+  return FALSE;
+}
+
+/* @constant where it is not NULL, else the column whose qualifier @rule makes for this reading. NULL: rejected. */
+static TideSetColumn *
+column_of_reading(TideTableMapper *mapper, const Attempt *attempt, const TideFieldRule *rule, TideSetColumn *constant,
+                  TideBytes name)
+{
+  if (constant != NULL)
+    return constant;
+  tide_buffer_reset(&mapper->qualifier);
+  if (!append_text(attempt, mapper, rule->declared->qualifier, name, &mapper->qualifier))
+    return NULL;
+  return tide_column_set_find(mapper->columns->set, rule->family, tide_buffer_bytes(&mapper->qualifier));
+}
+
+/* A cell whose column is made for this reading, or whose value is not the text as received. */
+static gboolean
+add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
+{
+  TideRowList *list = attempt->list;
+  const char *detail = NULL;
+  TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
+  if (column == NULL)
+    return FALSE;
+  if (target->encoding == TIDE_ENCODE_TEXT || field->kind == TIDE_VALUE_NULL)
+    return append_cell(mapper, attempt, column, field->text, field->name);
+  gsize offset = list->bytes.len;
+  if (!tide_cell_value_append(target->encoding, field, &list->bytes, &detail))
+    return reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
+  return append_made_cell(mapper, attempt, column, offset, field->name);
+}
+
+static gboolean
+add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
+{
+  if (target->rule->declared->packing != TIDE_PACK_NONE)
+    return TRUE; /* for add_packed_cells() */
+  if (is_expired(attempt, target->rule->ttl_ms)) {
+    attempt->dropped = TRUE;
+    return TRUE;
   }
-  if (G_UNLIKELY(column->qualifier.len == 0))
-    return reject(attempt, TIDE_REJECT_BAD_COLUMN, TIDE_BYTES_EMPTY, "its name is empty");
-  if (G_UNLIKELY(target->is_contested && row_has_column(attempt, column)))
-    return reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, field->name, "another field is written to the same column");
-
-  gsize hbase_bytes =
-      HBASE_CELL_OVERHEAD_BYTES + attempt->key_len + column->family.len + column->qualifier.len + field->text.len;
-  if (G_UNLIKELY(hbase_bytes > mapper->limits.max_cell_bytes))
-    return reject(attempt, TIDE_REJECT_CELL_TOO_LARGE, field->name, "it is above hbase.max_cell_size");
-  attempt->row_bytes += tide_cell_size_max(column->prefix, field->text.len);
-
-  TideCell cell = {.column = column, .value = field->text, .timestamp_ms = attempt->timestamp_ms};
-  g_array_append_val(attempt->cells, cell);
-  return TRUE;
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+    return skip;
+  return add_encoded_cell(mapper, attempt, field, target);
 }
 
 static gboolean
 add_cells(TideTableMapper *mapper, Attempt *attempt)
 {
+  TideFieldColumns *columns = mapper->columns;
   const TideReading *reading = attempt->reading;
   for (guint32 i = 0; i < reading->n_fields; i++) {
     const TideField *field = &reading->fields[i];
-    const Target *target = field->name_id < mapper->n_by_name ? mapper->by_name[field->name_id] : NULL;
-    if (G_UNLIKELY(target == NULL))
-      target = meet(mapper, field);
-    if (target == &mapper->skipped)
+    const TideTarget *target = tide_field_columns_of(columns, field);
+    if (target == &columns->none)
       continue;
+    gboolean is_easy = field->kind != TIDE_VALUE_NULL && !attempt->some_expired;
     for (; target != NULL; target = target->next)
-      if (!add_cell(mapper, attempt, field, target))
+      if (G_LIKELY(is_easy && target->is_plain)
+              ? !append_cell(mapper, attempt, target->column, field->text, field->name)
+              : !add_other_cell(mapper, attempt, field, target))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* The values that are made and stand in cells of their own. */
+static gboolean
+add_made_cells(TideTableMapper *mapper, Attempt *attempt)
+{
+  TideRowList *list = attempt->list;
+  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+    if (target->rule->declared->packing != TIDE_PACK_NONE)
+      continue;
+    if (is_expired(attempt, target->rule->ttl_ms)) {
+      attempt->dropped = TRUE;
+      continue;
+    }
+    TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
+    gsize offset = list->bytes.len;
+    if (column == NULL || !append_text(attempt, mapper, target->value, target->name, &list->bytes) ||
+        !append_made_cell(mapper, attempt, column, offset, target->name))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- packed cells ---- */
+
+static gboolean
+add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target,
+           TidePacker *packer)
+{
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+    return skip;
+  if (!claim(mapper, attempt, target->column, field->name))
+    return FALSE;
+  tide_packer_add(packer, target->name, field->kind, field->text);
+  return TRUE;
+}
+
+static gboolean
+add_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
+{
+  TideFieldColumns *columns = mapper->columns;
+  const TideReading *reading = attempt->reading;
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    for (const TideTarget *target = tide_field_columns_of(columns, field); target != NULL; target = target->next)
+      if (target->rule == rule && !add_member(mapper, attempt, field, target, packer))
         return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
+add_made_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
+{
+  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+    if (target->rule != rule)
+      continue;
+    tide_buffer_reset(&mapper->value);
+    if (!append_text(attempt, mapper, target->value, target->name, &mapper->value) ||
+        !claim(mapper, attempt, target->column, target->name))
+      return FALSE;
+    tide_packer_add(packer, target->name, TIDE_VALUE_STRING, tide_buffer_bytes(&mapper->value));
+  }
+  return TRUE;
+}
+
+/* All that @rule takes, in one cell. */
+static gboolean
+add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule)
+{
+  TidePacker packer;
+  if (is_expired(attempt, rule->ttl_ms)) {
+    attempt->dropped = TRUE;
+    return TRUE;
+  }
+  gsize offset = attempt->list->bytes.len;
+  tide_packer_begin(&packer, rule->declared->packing, &attempt->list->bytes);
+  if (!add_members(mapper, attempt, rule, &packer) || !add_made_members(mapper, attempt, rule, &packer))
+    return FALSE;
+  if (!tide_packer_end(&packer))
+    return TRUE;
+  TideBytes name = tide_bytes_of_string(mapper->table->name);
+  TideSetColumn *column = column_of_reading(mapper, attempt, rule, rule->packed_column, TIDE_BYTES_EMPTY);
+  return column != NULL && append_made_cell(mapper, attempt, column, offset, name);
+}
+
+static gboolean
+add_packed_cells(TideTableMapper *mapper, Attempt *attempt)
+{
+  for (guint i = 0; i < mapper->columns->n_rules; i++) {
+    const TideFieldRule *rule = &mapper->columns->rules[i];
+    if (rule->declared->packing != TIDE_PACK_NONE && !add_packed_cell(mapper, attempt, rule))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- rows ---- */
+
+/* The row's key, and the name of its table where that holds a date. */
+static gboolean
+begin_row(TideTableMapper *mapper, Attempt *attempt)
+{
+  const TideTable *table = mapper->table;
+  TideBuffer *bytes = &attempt->list->bytes;
+  TideRowSpan *span = &attempt->span;
+  mapper->row++;
+  attempt->before = tide_row_list_mark(attempt->list);
+  span->key_offset = bytes->len;
+  if (!tide_row_key_append(table->key, attempt->reading, bytes, attempt->ret_reject)) {
+    tide_reject_resolve_field(attempt->ret_reject, mapper->names);
+    return FALSE;
+  }
+  span->key_len = bytes->len - span->key_offset;
+  attempt->row_bytes = tide_put_overhead_max(tide_bytes(bytes->data + span->key_offset, span->key_len));
+  if (mapper->replacing_bytes > 0)
+    attempt->row_bytes += mapper->replacing_bytes + REPLACING_MORE_KEYS * span->key_len;
+  if (table->dated_name == NULL)
+    return TRUE;
+  span->name_offset = bytes->len;
+  if (!append_text(attempt, mapper, table->dated_name, TIDE_BYTES_EMPTY, bytes))
+    return FALSE;
+  span->name_len = bytes->len - span->name_offset;
+  return TRUE;
+}
+
+static gboolean
+fill_row(TideTableMapper *mapper, Attempt *attempt)
+{
+  return (!mapper->columns->has_cells || add_cells(mapper, attempt)) &&
+         (mapper->columns->made == NULL || add_made_cells(mapper, attempt)) &&
+         (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
+}
+
+static gboolean
 check_row(const TideTableMapper *mapper, const Attempt *attempt)
 {
   TideBytes table = tide_bytes_of_string(mapper->table->name);
-  if (attempt->cells->len == attempt->first_cell)
+  if (tide_row_list_n_cells(attempt->list) == attempt->before.n_cells)
     return reject(attempt, TIDE_REJECT_NO_CELLS, table, "no field of the reading is written to the table");
   if (attempt->row_bytes > mapper->limits.max_row_bytes)
     return reject(attempt, TIDE_REJECT_TOO_LARGE, table, "the row does not fit into one call: see batch.max_bytes");
   return TRUE;
 }
 
-gboolean
-tide_table_mapper_map(TideTableMapper *mapper, const TideReading *reading, TideBuffer *scratch, GArray *cells,
-                      TideRow *ret_row, gsize *ret_key_offset, gsize *ret_key_len, TideReject *ret_reject)
+static void
+end_row(const TideTableMapper *mapper, const Attempt *attempt, gint64 delete_to_ms)
 {
-  Attempt attempt = {.reading = reading, .cells = cells, .first_cell = cells->len, .ret_reject = ret_reject};
-  gsize key_offset = scratch->len;
-  if (!tide_row_key_append(mapper->table->key, reading, scratch, ret_reject)) {
-    tide_reject_resolve_field(ret_reject, mapper->names);
+  TideRowList *list = attempt->list;
+  TideRow row = {.table_index = mapper->table->index,
+                 .reading_index = attempt->reading->index,
+                 .n_cells = tide_row_list_n_cells(list) - attempt->before.n_cells,
+                 .ttl_ms = mapper->table->ttl_ms,
+                 .event_time_ns = attempt->reading->event_time_ns,
+                 .delete_to_ms = delete_to_ms};
+  g_array_append_val(list->rows, row);
+  g_array_append_val(list->spans, attempt->span);
+}
+
+TideMapOutcome
+tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, TideRowList *list, TideReject *ret_reject)
+{
+  Attempt attempt = {.reading = request->reading,
+                     .list = list,
+                     .timestamp_ms = request->cell_time_ms,
+                     .now_epoch_ms = request->now_epoch_ms,
+                     .ret_reject = ret_reject};
+  attempt.some_expired = is_expired(&attempt, mapper->shortest_ttl_ms);
+  if (attempt.some_expired && is_expired(&attempt, mapper->longest_ttl_ms))
+    return TIDE_MAP_EXPIRED;
+
+  gboolean is_made = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
+  gboolean is_empty = is_made && attempt.dropped && tide_row_list_n_cells(list) == attempt.before.n_cells;
+  if (!is_made || is_empty || !check_row(mapper, &attempt)) {
+    tide_row_list_return(list, attempt.before);
+    return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
+  }
+  end_row(mapper, &attempt, mapper->table->latest == TIDE_LATEST_REPLACE ? MAX(attempt.timestamp_ms - 1, 0) : 0);
+  return TIDE_MAP_ROW;
+}
+
+gboolean
+tide_table_mapper_delete(TideTableMapper *mapper, const TideReading *reading, TideRowList *list, TideReject *ret_reject)
+{
+  Attempt attempt = {.reading = reading, .list = list, .ret_reject = ret_reject};
+  if (!begin_row(mapper, &attempt)) {
+    tide_row_list_return(list, attempt.before);
     return FALSE;
   }
-  attempt.key_len = scratch->len - key_offset;
-  attempt.row_bytes = tide_put_overhead_max(tide_bytes(scratch->data + key_offset, attempt.key_len));
-  attempt.timestamp_ms = tide_ns_to_ms(reading->event_time_ns);
-  if (!add_cells(mapper, &attempt) || !check_row(mapper, &attempt)) {
-    g_array_set_size(cells, attempt.first_cell);
-    scratch->len = key_offset;
-    return FALSE;
-  }
-  ret_row->table_index = mapper->table->index;
-  ret_row->reading_index = reading->index;
-  ret_row->n_cells = cells->len - attempt.first_cell;
-  ret_row->ttl_ms = mapper->table->ttl_ms;
-  *ret_key_offset = key_offset;
-  *ret_key_len = attempt.key_len;
+  end_row(mapper, &attempt, tide_ns_to_ms(reading->event_time_ns));
   return TRUE;
 }

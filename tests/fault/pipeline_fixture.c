@@ -194,5 +194,7 @@ running_pipeline_assert_books_balance(RunningPipeline *running)
   guint64 written = tide_metrics_sum(running->metrics, "tidemark_messages_written_total", NULL);
   guint64 skipped = tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL);
   guint64 handed_back = tide_metrics_sum(running->metrics, "tidemark_messages_handed_back_total", NULL);
-  g_assert_cmpuint(received, ==, written + skipped + handed_back);
+  guint64 unmatched = tide_metrics_sum(running->metrics, "tidemark_messages_unmatched_total", NULL);
+  guint64 expired = tide_metrics_sum(running->metrics, "tidemark_messages_expired_total", NULL);
+  g_assert_cmpuint(received, ==, written + unmatched + expired + skipped + handed_back);
 }

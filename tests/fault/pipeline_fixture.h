@@ -60,7 +60,7 @@ void running_pipeline_wait_metric(RunningPipeline *running, const char *name, gu
 /* Until everything produced is committed; aborts the test when it is not in time. */
 void pipeline_fixture_wait_all_committed(PipelineFixture *fixture);
 
-/* received = written + skipped + handed back, once nothing is in flight. */
+/* received = written + unmatched + expired + skipped + handed back, once nothing is in flight. */
 void running_pipeline_assert_books_balance(RunningPipeline *running);
 
 G_END_DECLS

@@ -102,12 +102,12 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   tide_budget_init(&budget, 1 << 20);
   TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
   tide_partition_assign(partition);
-  TideSourceRef before = tide_partition_begin(partition, &budget, 100, 1, 1);
+  TideSourceRef before = tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1});
   g_assert_true(tide_partition_owns(partition, before));
   tide_partition_release(partition, &budget);
   g_assert_false(tide_partition_owns(partition, before));
   tide_partition_assign(partition);
-  TideSourceRef after = tide_partition_begin(partition, &budget, 100, 1, 1);
+  TideSourceRef after = tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1});
   g_assert_false(tide_partition_owns(partition, before));
   g_assert_true(tide_partition_owns(partition, after));
   g_assert_cmpint(partition->offsets.mark, ==, -1);
@@ -122,6 +122,40 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   tide_metrics_free(metrics);
 }
 
+/* Each message ends in one way, each reading too. */
+static void
+test_books_balance_where_readings_make_no_rows(void)
+{
+  static const TideMapped mapped[] = {
+      {.n_rows = 2, .n_readings = 4, .n_unmatched_readings = 2, .n_expired_readings = 1},
+      {.n_readings = 3, .n_unmatched_readings = 3},
+      {.n_readings = 2, .n_unmatched_readings = 1, .n_expired_readings = 1},
+      {.n_readings = 0},
+      {.n_rows = 1}, /* a tombstone */
+  };
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  tide_partition_assign(partition);
+  for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
+    TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i]);
+    for (guint32 row = 0; row < mapped[i].n_rows; row++)
+      tide_partition_ack(partition, ref);
+  }
+  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 3);
+  g_assert_cmpuint(tide_counter_value(partition->messages_unmatched), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_expired), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 9);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_unmatched), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->readings_expired), ==, 2);
+  g_assert_cmpint(partition->offsets.mark, ==, 5);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -132,5 +166,6 @@ main(int argc, char **argv)
                   test_any_order_of_acks_keeps_the_mark_below_the_unfinished);
   g_test_add_func("/offsets/acknowledgement-of-an-earlier-assignment-is-not-ours",
                   test_acknowledgement_of_an_earlier_assignment_is_not_ours);
+  g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
   return g_test_run();
 }

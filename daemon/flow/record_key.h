@@ -1,0 +1,32 @@
+/* What a record's key says of the row that a message without value deletes: the fields of that row's key.
+ *
+ * Where a table's key is made of one field, the record's key is that field's text. Otherwise, and whenever it begins
+ * with a brace, it is a JSON object that holds the fields, read as messages are. "$key" itself is taken as it is.
+ *
+ * Threads: the owner's only. */
+#pragma once
+
+#include "decode/decoder.h"
+#include "model/table.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideRecordKey TideRecordKey;
+
+/* @decoder: borrowed; what it decoded last is lost. @names: the thread's own, borrowed; its first @n_known are those
+ * that the configuration uses. */
+TideRecordKey *tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n_known);
+void tide_record_key_free(TideRecordKey *record_key); /* NULL ok */
+
+/* Readies it for keys of @table, borrowed. Returns: the table's place. */
+guint tide_record_key_add_table(TideRecordKey *record_key, const TideTable *table);
+
+/* @message: borrowed until the next begin. */
+void tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message);
+
+/* The fields for the table at @place; valid until the next begin. FALSE with @ret_reject filled. Allocates: as the
+ * decoder. */
+gboolean tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_reading,
+                              TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

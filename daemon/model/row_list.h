@@ -1,0 +1,74 @@
+/* The rows of one message while they are made. Keys, names of tables and values that are made are appended to one
+ * buffer, which moves as it grows: until all rows are there, they are known by their place in it, and resolving sets
+ * the pointers. */
+#pragma once
+
+#include "model/row.h"
+
+G_BEGIN_DECLS
+
+/* Where a row's key and name lie in bytes. */
+typedef struct TideRowSpan {
+  gsize key_offset;
+  gsize key_len;
+  gsize name_offset;
+  gsize name_len; /* 0: the table's own name */
+} TideRowSpan;
+
+/* A cell whose value lies in bytes. */
+typedef struct TideMadeValue {
+  guint cell; /* its place in cells */
+  gsize offset;
+} TideMadeValue;
+
+typedef struct TideRowList {
+  TideBuffer bytes;
+  TideBuffer
+      cells;     /* of TideCell: those of each row in turn. A buffer, since one is added for each value that is read */
+  GArray *made;  /* owned (element-type TideMadeValue) */
+  GArray *rows;  /* owned (element-type TideRow) */
+  GArray *spans; /* owned (element-type TideRowSpan), one for each of rows */
+} TideRowList;
+
+void tide_row_list_init(TideRowList *list);
+void tide_row_list_clear(TideRowList *list);
+void tide_row_list_reset(TideRowList *list); /* empties it, keeps the memory */
+
+static inline guint
+tide_row_list_n_cells(const TideRowList *list)
+{
+  return (guint)(list->cells.len / sizeof(TideCell));
+}
+
+static inline void
+tide_row_list_add_cell(TideRowList *list, TideCell cell)
+{
+  *(TideCell *)(gpointer)tide_buffer_reserve(&list->cells, sizeof cell) = cell;
+  list->cells.len += sizeof cell;
+}
+
+/* How far a list has come, to return to when a row turns out not to be made. */
+typedef struct TideRowListMark {
+  gsize bytes_len;
+  guint n_cells;
+  guint n_made;
+} TideRowListMark;
+
+static inline TideRowListMark
+tide_row_list_mark(const TideRowList *list)
+{
+  return (TideRowListMark){list->bytes.len, tide_row_list_n_cells(list), list->made->len};
+}
+
+void tide_row_list_return(TideRowList *list, TideRowListMark mark);
+
+/* Sets key, table_name and cells of all rows, and the values that were made. Nothing is appended afterwards. */
+void tide_row_list_resolve(TideRowList *list);
+
+static inline TideRow *
+tide_row_list_row(const TideRowList *list, guint place)
+{
+  return &g_array_index(list->rows, TideRow, place);
+}
+
+G_END_DECLS
