@@ -322,7 +322,7 @@ check_entry(EntryLoad *it)
                             it->path);
   if (is_packed)
     refuse_option(it, "encode", "with 'pack': the packed cell says itself what is a number");
-  if (qualifier == NULL || !it->is_named_by_parts || is_packed)
+  if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
     return;
   if (takes_several)
     tide_problems_add_error(it->load->problems, qualifier->place,

@@ -92,9 +92,11 @@ load_default_condition(TideLoad *load, const char *path, const TideYamlNode *nod
 {
   g_autoptr(GArray) conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
 
-  tide_load_conditions(load, path, node, conditions);
-  if (node->kind == TIDE_YAML_LIST)
+  if (node->kind == TIDE_YAML_LIST) {
     tide_problems_add_error(load->problems, node->place, "'%s' must be one condition, got a list", path);
+    return;
+  }
+  tide_load_conditions(load, path, node, conditions);
   for (guint i = 0; i < conditions->len; i++) {
     TideCondition *condition = &g_array_index(conditions, TideCondition, i);
     for (gsize v = 0; v < condition->n_values; v++)

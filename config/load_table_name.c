@@ -119,7 +119,7 @@ tide_load_table_name(TideTableLoad *it)
 
   if (!is_good)
     tide_problems_add_error(it->load->problems, it->key_node->place, "'%s' %s", shown, error->message);
-  if (!is_dated && zone != NULL)
+  if (!is_dated && !tide_yaml_is_null(zone))
     tide_problems_add_error(
         it->load->problems, zone->place,
         "'%s.name_zone' has no effect on a name without a date, such as SENSOR_{yyyyMMdd}: remove it", it->path);

@@ -164,20 +164,46 @@ period_ns(const TideKeyPartSpec *part)
   return part->since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->since) : FOREVER_NS;
 }
 
+/* Whether @part tells apart times within @span_ns, which the parts before it do not. A slot may be longer than the
+ * clocks' usual day or month, by an hour or two. */
+static gboolean
+refines(const TideKeyPartSpec *part, gint64 span_ns)
+{
+  gint64 of_part_ns = period_ns(part);
+
+  return of_part_ns == FOREVER_NS || (span_ns != FOREVER_NS && of_part_ns >= span_ns - span_ns / 8);
+}
+
 /* How much time the readings of one row are from: forever, when no part of the key tells times apart for good. */
 static gint64
 row_span_ns(const TideTableLoad *it)
 {
   gint64 span_ns = FOREVER_NS;
 
-  for (gsize i = 0; i < it->key.n; i++) {
-    const TideKeyPartSpec *part = &it->key.specs[i];
-    if (part->kind == TIDE_KEY_TIME && period_ns(part) == FOREVER_NS)
-      span_ns = MIN(span_ns, resolution_ns(part));
-    else if (part->kind != TIDE_KEY_TIME && is_time(it, part))
-      span_ns = 1;
+  for (gsize pass = 0; pass < it->key.n; pass++) {
+    for (gsize i = 0; i < it->key.n; i++) {
+      const TideKeyPartSpec *part = &it->key.specs[i];
+      if (part->kind == TIDE_KEY_TIME && refines(part, span_ns))
+        span_ns = MIN(span_ns, resolution_ns(part));
+      else if (part->kind != TIDE_KEY_TIME && is_time(it, part))
+        return 1;
+    }
   }
   return span_ns;
+}
+
+/* Right for one reading a day, say; else the day's readings overwrite each other. */
+static void
+note_coarse_time(TideTableLoad *it)
+{
+  if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
+      row_span_ns(it) > NS_PER_S)
+    tide_problems_add_notice(
+        it->load->config->notices, it->key.node->place,
+        "'%s' has only coarse times in its key: readings that differ in less make the same row, and "
+        "the newest overwrites the others; if there are several, give the columns a 'qualifier' "
+        "with the time",
+        it->path);
 }
 
 /* A row gets a cell for each value that the times of its qualifiers can have. */
@@ -258,5 +284,6 @@ tide_load_warn_of_table(TideTableLoad *it)
     warn_of_wide_row(it, qualifier);
   }
   note_salt(it);
+  note_coarse_time(it);
   note_lost(it);
 }

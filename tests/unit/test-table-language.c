@@ -298,6 +298,8 @@ test_notes_are_kept_apart(void)
       {WITH_KEY("[{ salt: 4, of: host }, \"#\", { field: host }, \"#\", { time: epoch_ms }]"),
        "has a salt of the very field that follows"},
       {WITH_KEY("[{ hash: md5, of: host }, { time: epoch_ms }]"), "cannot be read back whole: "},
+      {WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMdd }]"), "has only coarse times in its key"},
+      {WITH_KEY("[{ field: host }, \"#\", { time: epoch_s, since: day }]"), "has only coarse times in its key"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -318,6 +320,8 @@ test_plain_schemes_have_no_notes(void)
       KAFKA READINGS HBASE TABLES,
       WITH_KEY("[{ field: meter, width: 10, pad: \"0\", reversed: true }, \"#\", { time: epoch_ms }]"),
       WITH_KEY("[{ salt: 4, of: metric }, { field: host }, \"#\", { field: metric }, \"#\", { time: epoch_ms }]"),
+      WITH_KEY("[{ field: host }, \"#\", { time: yyyyMM }, { time: epoch_ms, since: month }]"),
+      WITH_KEY("[{ field: host }, \"#\", { time: HHmmssSSS }, { time: epoch_ms, cut: day, drop: 5 }]"),
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -474,12 +478,16 @@ test_index_and_dated_table(void)
   g_autoptr(TideConfig) dated =
       load_good(WITH_TABLES("\"ns:S_{yyyyMMdd}_x\": { " KEY ", " COLUMNS ", name_zone: Europe/Berlin }"));
   const TideTable *table = g_ptr_array_index(dated->tables, 0);
+  TideReading reading = {.event_time_ns = G_GINT64_CONSTANT(1774823400000) * TIDE_NS_PER_MS}; /* 2026-03-29T22:30:00Z */
+  TideReject reject = {0};
+  g_auto(TideBuffer) name = {0};
 
   g_assert_cmpuint(tide_config_find_table(config, "I")->index_of, ==, tide_config_find_table(config, "METRIC")->index);
   g_assert_cmpuint(tide_config_find_table(config, "METRIC")->index_of, ==, TIDE_TABLE_NONE);
   g_assert_null(tide_config_find_table(config, "METRIC")->dated_name);
   g_assert_cmpstr(table->name, ==, "ns:S_{yyyyMMdd}_x");
-  g_assert_nonnull(table->dated_name);
+  g_assert_true(tide_key_text_append(table->dated_name, &reading, TIDE_BYTES_EMPTY, &name, &reject));
+  g_assert_true(tide_bytes_equal(tide_buffer_bytes(&name), TIDE_BYTES_LITERAL("ns:S_20260330_x")));
 }
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z, 12:53 in Los Angeles */
@@ -501,6 +509,12 @@ test_parts_reach_the_key(void)
       {WITH_KEY("[{ field: h, width: 3, pad: { hex: \"00\" } }, { time: epoch_s }]"),
        {"h", "a"},
        "a\\x00\\x001426535612"},
+      {WITH_KEY("[{ field: h, strip_spaces: true }, \"#\", { time: epoch_ms, cut: day, zone: America/Los_Angeles, "
+                "drop: 5 }]"),
+       {"h", "a b"},
+       "ab#14264892"},
+      {WITH_KEY("[{ field: h }, \"#\", { time: yyyyMMddHHmmssSSS }]"), {"h", "x"}, "x#20150316195332045"},
+      {WITH_KEY("[{ field: h }, \"#\", { time: epoch_s, since: day }]"), {"h", "x"}, "x#71612"},
       {WITH_KEY("[{ salt: 3, of: n, by: number, first: 1 }, \"#\", { field: n }, \"#\", { time: epoch_s }]"),
        {"n", "7"},
        "2#7#1426535612"},
