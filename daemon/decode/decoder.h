@@ -46,6 +46,8 @@ typedef struct TideDecodeOptions {
   char *separator;          /* owned by the configuration: between the names of nested objects, e.g. "/" */
   TideBooleanForm booleans;
   TideArrayForm arrays;
+  gboolean raw_objects;     /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of
+                             * being flattened; no configuration asks for it, but the reader of packed cells does */
   guint32 max_message_bytes;
   guint32 max_depth;        /* of objects and arrays, a reading's own braces included; at least 1 */
   guint32 max_fields;       /* in one reading; nested objects count, too */

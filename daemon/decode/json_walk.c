@@ -35,7 +35,7 @@ struct TideJsonWalk {
   guint32 depth;
   gboolean has_escapes;
 
-  /* the array that is kept as its raw JSON, while inside of it */
+  /* the array or object that is kept as its raw JSON, while inside of it */
   guint32 raw_depth; /* of its frame; 0: none */
   gsize raw_start;   /* in text */
   TideBytes raw_name;
@@ -249,24 +249,41 @@ open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
   return TRUE;
 }
 
+/* An object or array whose raw JSON is the value of @name. */
 static gboolean
-open_array(TideJsonWalk *walk, TideBytes name)
+open_raw(TideJsonWalk *walk, TideBytes name, gboolean is_object)
 {
-  switch (walk->options->arrays) {
-  case TIDE_ARRAY_INDEX:
-    return open_entered(walk, name, FALSE);
-  case TIDE_ARRAY_REJECT:
-    return fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
-  case TIDE_ARRAY_JSON:
-    break;
-  }
   gsize place = token_place(walk);
-  if (!push(walk, FALSE))
+  if (!push(walk, is_object))
     return FALSE;
   walk->raw_depth = walk->depth;
   walk->raw_start = place;
   walk->raw_name = name;
   return TRUE;
+}
+
+static gboolean
+open_object(TideJsonWalk *walk, TideBytes name)
+{
+  if (walk->raw_depth > 0)
+    return push(walk, TRUE);
+  return walk->options->raw_objects ? open_raw(walk, name, TRUE) : open_entered(walk, name, TRUE);
+}
+
+static gboolean
+open_array(TideJsonWalk *walk, TideBytes name)
+{
+  if (walk->raw_depth > 0)
+    return push(walk, FALSE);
+  switch (walk->options->arrays) {
+  case TIDE_ARRAY_JSON:
+    return open_raw(walk, name, FALSE);
+  case TIDE_ARRAY_INDEX:
+    return open_entered(walk, name, FALSE);
+  case TIDE_ARRAY_REJECT:
+    break;
+  }
+  return fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
 }
 
 /* The closing bracket of the innermost container, which is the next token. */
@@ -298,9 +315,9 @@ take_value(TideJsonWalk *walk, TideBytes name)
   case '0' ... '9':
     return take_number(walk, name);
   case '{':
-    return walk->raw_depth > 0 ? push(walk, TRUE) : open_entered(walk, name, TRUE);
+    return open_object(walk, name);
   case '[':
-    return walk->raw_depth > 0 ? push(walk, FALSE) : open_array(walk, name);
+    return open_array(walk, name);
   case 't':
     return take_boolean(walk, name, TRUE);
   case 'f':

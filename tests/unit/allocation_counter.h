@@ -18,6 +18,7 @@
 #endif
 
 static guint64 allocation_count;
+static G_GNUC_UNUSED guint64 allocation_bytes; /* asked for by them */
 
 #if ALLOCATION_COUNTER_WORKS
 /* glibc's own, under the names that it keeps for those who replace them. */
@@ -32,6 +33,7 @@ void *
 malloc(size_t n_bytes)
 {
   allocation_count++;
+  allocation_bytes += n_bytes;
   return __libc_malloc(n_bytes);
 }
 
@@ -39,6 +41,7 @@ void *
 calloc(size_t n, size_t n_bytes)
 {
   allocation_count++;
+  allocation_bytes += n * n_bytes;
   return __libc_calloc(n, n_bytes);
 }
 
@@ -46,6 +49,7 @@ void *
 realloc(void *memory, size_t n_bytes)
 {
   allocation_count++;
+  allocation_bytes += n_bytes;
   return __libc_realloc(memory, n_bytes);
 }
 #endif
