@@ -182,6 +182,21 @@ test_fields_and_cells(Fixture *fixture, gconstpointer unused)
 }
 
 static void
+test_day_rows(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "DAY", "0007#20150316", "M", "1945", "1.5", TIME_MS);
+  put(fixture, "DAY", "0007#20150316", "M", "2000", "2.5", TIME_MS + 900000);
+  put(fixture, "DAY", "0007#20150317", "M", "0000", "3.5", TIME_MS + 86400000);
+  /* The day's row is in the range; of its cells those that are. */
+  assert_output(fixture, "scan DAY meter=7 --from 2015-03-16T20:00:00Z --to 2015-03-17 -f csv", 0,
+                "row,meter,timestamp_ms,time,column,value\n"
+                "0007#20150316,7,1426536512045,2015-03-16T20:08:32.045Z,M:2000,2.5\n");
+  assert_output(fixture, "get DAY meter=7 --time 2015-03-16T12:00:00Z --column 1945 -f csv", 0,
+                "row,meter,timestamp_ms,time,column,value\n"
+                "0007#20150316,7,1426535612045,2015-03-16T19:53:32.045Z,M:1945,1.5\n");
+}
+
+static void
 test_plan(Fixture *fixture, gconstpointer unused)
 {
   scripted_gateway_refuse(fixture->gateway);
@@ -289,6 +304,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
 #define ADD(path, function) g_test_add("/read-commands/" path, Fixture, NULL, set_up, function, tear_down)
   ADD("scan-shows-fields-and-takes-keys", test_fields_and_cells);
+  ADD("day-rows-are-cut-by-their-cells", test_day_rows);
   ADD("a-plan-connects-to-nothing", test_plan);
   ADD("get-shows-versions-and-says-what-is-not-there", test_get);
   ADD("a-dated-table-is-read-by-its-own-name", test_dated);
