@@ -1,8 +1,10 @@
 #include "commands/cell_reader.h"
 
 #include "commands/time_argument.h"
+#include "decode/packed_reader.h"
 #include "decode/scratch.h"
 #include "model/glob.h"
+#include "util/number_text.h"
 
 #include <math.h>
 
@@ -21,6 +23,7 @@ struct TideCellReader {
   GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
   TideScratch texts;           /* what they point to beside the row read */
   TideResultRow shown;
+  const TideResultCell *packed; /* the cell that is being unpacked */
   guint64 n_unread;
 };
 
@@ -46,60 +49,68 @@ declare(GArray *list, const TideColumnRule *rule, const TideColumnItem *item)
   return &g_array_index(list, Declared, list->len - 1).qualifier;
 }
 
-/* A field's name as the rule makes a qualifier of it; patterns of names likewise. */
-static void
-append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
+/* Appends the qualifier that @rule makes of @name. FALSE when that is another for each reading. */
+static gboolean
+append_qualifier(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
 {
-  tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
-  for (gsize i = 0; i < name.len; i++) {
-    char c = (char)name.data[i];
-    if (rule->strip_spaces && c == ' ')
-      continue;
-    if (rule->name_case == TIDE_CASE_UPPER)
-      c = g_ascii_toupper(c);
-    else if (rule->name_case == TIDE_CASE_LOWER)
-      c = g_ascii_tolower(c);
-    tide_buffer_append_byte(out, (guint8)c);
+  static const TideReading no_reading;
+  TideReject reject;
+  if (rule->qualifier == NULL) {
+    tide_buffer_append_bytes(out, name);
+    return TRUE;
   }
+  return tide_key_text_is_constant(rule->qualifier) &&
+         tide_key_text_append(rule->qualifier, &no_reading, name, out, &reject);
+}
+
+/* Whatever of the family nothing else declares, when it begins with @prefix. */
+static void
+declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item, const char *prefix)
+{
+  tide_buffer_append_bytes(declare(reader->rest, rule, item), tide_bytes_of_string(prefix));
 }
 
 static void
 declare_item(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
 {
+  g_auto(TideBuffer) name = {0};
+  g_auto(TideBuffer) qualifier = {0};
+  if (item->pattern != NULL && rule->qualifier == NULL) {
+    /* A pattern's letters, changed as those of the names are, match the changed names. */
+    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), declare(reader->patterns, rule, item));
+    return;
+  }
   if (item->qualifier != NULL)
-    tide_buffer_append_bytes(declare(reader->exact, rule, item), tide_bytes_of_string(item->qualifier));
-  else if (item->pattern != NULL)
-    append_name(rule, tide_bytes_of_string(item->pattern), declare(reader->patterns, rule, item));
+    tide_buffer_append_bytes(&name, tide_bytes_of_string(item->qualifier));
   else if (item->field != TIDE_NAME_NONE)
-    append_name(rule, tide_field_names_text(reader->names, item->field), declare(reader->exact, rule, item));
+    tide_column_rule_append_name(rule, tide_field_names_text(reader->names, item->field), &name);
+  if (item->pattern == NULL && append_qualifier(rule, tide_buffer_bytes(&name), &qualifier))
+    tide_buffer_append_bytes(declare(reader->exact, rule, item), tide_buffer_bytes(&qualifier));
+  else /* of several items, which of them made a name is not told by it */
+    declare_rest(reader, rule, rule->n_items == 1 ? item : NULL, NULL);
 }
 
-/* A name that each reading makes anew may be any; of several items, which of them is not told by it. */
+/* The one cell of all the fields. */
 static void
-declare_expression(TideCellReader *reader, const TideColumnRule *rule)
+declare_packed(TideCellReader *reader, const TideColumnRule *rule)
 {
-  TideReading nothing = {0};
-  TideReject reject;
   g_auto(TideBuffer) qualifier = {0};
-  const TideColumnItem *item = rule->packing == TIDE_PACK_NONE && rule->n_items == 1 ? &rule->items[0] : NULL;
-  gboolean known = (rule->packing != TIDE_PACK_NONE || rule->n_items == 1) &&
-                   tide_key_text_is_constant(rule->qualifier) &&
-                   tide_key_text_append(rule->qualifier, &nothing, TIDE_BYTES_EMPTY, &qualifier, &reject);
-  TideBuffer *declared = declare(known ? reader->exact : reader->rest, rule, item);
-  if (known)
-    tide_buffer_append_bytes(declared, tide_buffer_bytes(&qualifier));
+  if (rule->qualifier != NULL && append_qualifier(rule, TIDE_BYTES_EMPTY, &qualifier))
+    tide_buffer_append_bytes(declare(reader->exact, rule, NULL), tide_buffer_bytes(&qualifier));
+  else
+    declare_rest(reader, rule, NULL, NULL);
 }
 
 static void
 declare_rule(TideCellReader *reader, const TideColumnRule *rule)
 {
-  if (rule->qualifier != NULL) {
-    declare_expression(reader, rule);
+  if (rule->packing != TIDE_PACK_NONE) {
+    declare_packed(reader, rule);
     return;
   }
-  if (rule->packing != TIDE_PACK_NONE || rule->all_remaining)
-    tide_buffer_append_bytes(declare(reader->rest, rule, NULL), tide_bytes_of_string(rule->prefix));
-  for (gsize i = 0; rule->packing == TIDE_PACK_NONE && i < rule->n_items; i++)
+  if (rule->all_remaining)
+    declare_rest(reader, rule, NULL, rule->qualifier == NULL ? rule->prefix : NULL);
+  for (gsize i = 0; i < rule->n_items; i++)
     declare_item(reader, rule, &rule->items[i]);
 }
 
@@ -169,19 +180,6 @@ read_be64(TideBytes value)
   return GUINT64_FROM_BE(number);
 }
 
-/* The shortest text that reads as the same number. */
-static void
-print_double(double number, char *text, gsize text_size)
-{
-  for (int digits = 15; digits <= 17; digits++) {
-    char format[8];
-    g_snprintf(format, sizeof format, "%%.%dg", digits);
-    g_ascii_formatd(text, (int)text_size, format, number);
-    if (isnan(number) || g_ascii_strtod(text, NULL) == number)
-      return;
-  }
-}
-
 static TideBytes
 keep_text(TideCellReader *reader, const char *text)
 {
@@ -191,7 +189,7 @@ keep_text(TideCellReader *reader, const char *text)
 static TideBytes
 decode_number(TideCellReader *reader, TideEncoding encoding, TideBytes value)
 {
-  char text[40];
+  char text[TIDE_NUMBER_TEXT_BYTES];
   if (value.len != sizeof(guint64)) {
     reader->n_unread += value.len > 0 ? 1 : 0; /* a null may have been written as nothing */
     return value;
@@ -203,8 +201,7 @@ decode_number(TideCellReader *reader, TideEncoding encoding, TideBytes value)
   }
   double number;
   memcpy(&number, &bits, sizeof number);
-  print_double(number, text, sizeof text);
-  return keep_text(reader, text);
+  return isfinite(number) ? keep_text(reader, tide_double_print(number, text)) : value;
 }
 
 static gboolean
@@ -251,6 +248,31 @@ decode_value(TideCellReader *reader, TideDeclaredColumn column, TideBytes value)
   return value;
 }
 
+static gboolean
+add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
+{
+  TideCellReader *reader = data;
+  TideResultCell cell = {
+      .family = reader->packed->family,
+      .qualifier = tide_scratch_copy(&reader->texts, name),
+      .value = tide_scratch_copy(&reader->texts, text),
+      .timestamp_ms = reader->packed->timestamp_ms,
+  };
+  g_array_append_val(reader->cells, cell);
+  return TRUE;
+}
+
+/* FALSE when the cell is not packed as declared. */
+static gboolean
+unpack(TideCellReader *reader, TidePacking packing, const TideResultCell *cell)
+{
+  reader->packed = cell;
+  if (tide_packed_read(packing, cell->value, add_member, reader, NULL))
+    return TRUE;
+  reader->n_unread++;
+  return FALSE;
+}
+
 const TideResultRow *
 tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
 {
@@ -259,7 +281,10 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
   for (gsize i = 0; i < row->n_cells; i++) {
     TideResultCell cell = row->cells[i];
     TideDeclaredColumn column = tide_cell_reader_find(reader, cell.family, cell.qualifier);
-    if (column.rule == NULL || column.rule->packing == TIDE_PACK_NONE)
+    gboolean packed = column.rule != NULL && column.rule->packing != TIDE_PACK_NONE;
+    if (packed && unpack(reader, column.rule->packing, &row->cells[i]))
+      continue;
+    if (!packed)
       cell.value = decode_value(reader, column, cell.value);
     g_array_append_val(reader->cells, cell);
   }

@@ -32,29 +32,12 @@ place_by_name(TideFieldColumns *columns, TideNameId id)
 
 /* ---- names ---- */
 
-static guint8
-changed_case(TideTextCase text_case, guint8 byte)
-{
-  switch (text_case) {
-  case TIDE_CASE_AS_IS:
-    break;
-  case TIDE_CASE_LOWER:
-    return (guint8)g_ascii_tolower((gchar)byte);
-  case TIDE_CASE_UPPER:
-    return (guint8)g_ascii_toupper((gchar)byte);
-  }
-  return byte;
-}
-
 /* A field's own name as @rule writes it. Borrowed: valid until the next call. */
 static TideBytes
 changed_name(TideFieldColumns *columns, const TideColumnRule *rule, TideBytes name)
 {
   tide_buffer_reset(&columns->name);
-  tide_buffer_append_bytes(&columns->name, tide_bytes_of_string(rule->prefix));
-  for (gsize i = 0; i < name.len; i++)
-    if (!rule->strip_spaces || name.data[i] != ' ')
-      tide_buffer_append_byte(&columns->name, changed_case(rule->name_case, name.data[i]));
+  tide_column_rule_append_name(rule, name, &columns->name);
   return tide_buffer_bytes(&columns->name);
 }
 

@@ -79,3 +79,26 @@ tide_table_key_fields(const TideTable *table, TideNameId time_field)
     g_array_append_val(ids, time_field);
   return ids;
 }
+
+static guint8
+changed_case(TideTextCase text_case, guint8 byte)
+{
+  switch (text_case) {
+  case TIDE_CASE_AS_IS:
+    break;
+  case TIDE_CASE_LOWER:
+    return (guint8)g_ascii_tolower((gchar)byte);
+  case TIDE_CASE_UPPER:
+    return (guint8)g_ascii_toupper((gchar)byte);
+  }
+  return byte;
+}
+
+void
+tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
+{
+  tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
+  for (gsize i = 0; i < name.len; i++)
+    if (!rule->strip_spaces || name.data[i] != ' ')
+      tide_buffer_append_byte(out, changed_case(rule->name_case, name.data[i]));
+}

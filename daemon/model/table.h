@@ -102,6 +102,9 @@ void tide_table_free(TideTable *table);
 /* @name without HBase's own namespace: "default:METRIC" and "METRIC" are one table. Points into @name. */
 const char *tide_table_short_name(const char *name);
 
+/* Appends the name of a field as @rule makes a qualifier of it: case, spaces, prefix. */
+void tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out);
+
 /* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field that
  * is only hashed is not among them: its value would be lost. (element-type TideNameId) (transfer full) */
 GArray *tide_table_key_fields(const TideTable *table, TideNameId time_field);

@@ -26,6 +26,11 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "  \"SENSOR_{yyyyMMdd}\":\n"
                            "    key: [ { field: meter }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
+                           "  PACKED:\n"
+                           "    key: [ { field: host } ]\n"
+                           "    latest: packed\n"
+                           "    columns: { family: M, from: \"*\", pack: json }\n"
+                           "    families: { M: { compression: none } }\n"
                            "  CURRENT:\n"
                            "    latest: merge\n"
                            "    key: [ { field: host } ]\n"
@@ -59,6 +64,7 @@ set_up(Fixture *fixture, gconstpointer unused)
   create_table(fixture, "DAY", (const char *const[]){"M", NULL});
   create_table(fixture, "LANE", (const char *const[]){"M", NULL});
   create_table(fixture, "SENSOR_20170726", (const char *const[]){"M", NULL});
+  create_table(fixture, "PACKED", (const char *const[]){"M", NULL});
   create_table(fixture, "CURRENT", (const char *const[]){"M", "N", NULL});
   create_table(fixture, "DEVICE", (const char *const[]){"cf", NULL});
   g_autoptr(GError) error = NULL;
@@ -229,6 +235,23 @@ test_get(Fixture *fixture, gconstpointer unused)
 }
 
 static void
+test_packed(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "PACKED", "s1", "M", "r", "{\"cpu\":0.50,\"name\":\"a b\"}", TIME_MS);
+  put(fixture, "PACKED", "s2", "M", "r", "{broken", TIME_MS);
+  assert_output(fixture, "scan PACKED --column cpu -f csv", 0,
+                "row,host,time,cpu\ns1,s1,2015-03-16T19:53:32.045Z,0.50\n");
+  assert_output(fixture, "get PACKED host=s1", 0,
+                "host  TIME                      COLUMN  VALUE\n"
+                "s1    2015-03-16T19:53:32.045Z  M:cpu   0.50\n"
+                "                                M:name  a b\n");
+  assert_output(fixture, "get PACKED host=s1 --raw", 0,
+                "ROW  TIME                      COLUMN  VALUE\n"
+                "s1   2015-03-16T19:53:32.045Z  M:r     {\"cpu\":0.50,\"name\":\"a b\"}\n");
+  assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as 'PACKED' is declared: shown as stored");
+}
+
+static void
 test_dated(Fixture *fixture, gconstpointer unused)
 {
   put(fixture, "SENSOR_20170726", "m1#1426535612045", "M", "kwh", "1", TIME_MS);
@@ -307,6 +330,7 @@ main(int argc, char **argv)
   ADD("day-rows-are-cut-by-their-cells", test_day_rows);
   ADD("a-plan-connects-to-nothing", test_plan);
   ADD("get-shows-versions-and-says-what-is-not-there", test_get);
+  ADD("packed-cells-are-shown-as-their-columns", test_packed);
   ADD("a-dated-table-is-read-by-its-own-name", test_dated);
   ADD("forget-deletes-one-row-until-a-later-reading", test_forget);
   ADD("an-index-leads-to-ten-thousand-rows", test_index);

@@ -146,7 +146,39 @@ test_expressions(void)
   add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = id, .n_items = 1});
   g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
   ASSERT_SHOWN(reader, "0015", "\0\0\0\0\0\0\0\5", "M:0015=5");
+  /* A name that is made of the field's own is known. */
+  const TideKeyPartSpec named[] = {{.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("n:")},
+                                   {.kind = TIDE_KEY_NAME}};
+  gsize bad_part = 0;
+  g_autoptr(TideRowKey) with_name = tide_key_text_compile(named, 2, TRUE, &bad_part, NULL);
+  TideColumnItem two[] = {{.field = field(&fixture, "a"), .encoding = TIDE_ENCODE_INT64},
+                          {.field = field(&fixture, "b"), .encoding = TIDE_ENCODE_TEXT}};
+  add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = two, .n_items = 2, .qualifier = with_name});
+  g_autoptr(TideCellReader) more = tide_cell_reader_new(&fixture.table, fixture.names);
+  ASSERT_SHOWN(more, "n:a", "\0\0\0\0\0\0\0\5", "M:n:a=5");
+  ASSERT_SHOWN(more, "n:b", "12345678", "M:n:b=12345678");
   ASSERT_SHOWN(reader, "ID", "987654\0\1", "M:ID=987654\\x00\\x01");
+  fixture_clear(&fixture);
+}
+
+static void
+test_packed(void)
+{
+  Fixture fixture;
+  fixture_init(&fixture);
+  g_autoptr(TideRowKey) name =
+      made_text((TideKeyPartSpec){.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("r")});
+  add_rule(&fixture,
+           (TideColumnRule){
+               .family = mutable_text("M"), .all_remaining = TRUE, .packing = TIDE_PACK_JSON, .qualifier = name});
+  g_autoptr(TideCellReader) reader = tide_cell_reader_new(&fixture.table, fixture.names);
+  ASSERT_SHOWN(reader, "r", "{\"cpu\":600.550,\"name\":\"a\\u00e9\",\"n\":null}",
+               "M:cpu=600.550 M:name=a\\xC3\\xA9 M:n=");
+  ASSERT_SHOWN(reader, "other", "{\"cpu\":1}", "M:other={\"cpu\":1}");
+  g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
+  ASSERT_SHOWN(reader, "r", "{\"cpu\":1,", "M:r={\"cpu\":1,");
+  ASSERT_SHOWN(reader, "r", "\x81\xa1", "M:r=\\x81\\xA1");
+  g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 2);
   fixture_clear(&fixture);
 }
 
@@ -157,5 +189,6 @@ main(int argc, char **argv)
   g_test_add_func("/cell-reader/numbers-are-read-by-the-encoding-of-their-column", test_encodings);
   g_test_add_func("/cell-reader/made-values-say-what-they-were-made-of", test_made_values);
   g_test_add_func("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared", test_expressions);
+  g_test_add_func("/cell-reader/a-packed-cell-becomes-its-columns", test_packed);
   return g_test_run();
 }
