@@ -71,7 +71,7 @@ take_apart(const char *name, DatedName *ret)
   return TRUE;
 }
 
-/* Why the date in a name cannot be used. */
+/* FALSE with the reason when what stands between the braces is no date, or the name would be none with it. */
 static gboolean
 check_date(const DatedName *name, GError **error)
 {

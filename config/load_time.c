@@ -150,12 +150,11 @@ static gboolean
 each_table_has_time(const TideLoad *load)
 {
   const TideYamlNode *tables = tide_yaml_get(load->root, "tables");
+  gboolean found = tables != NULL && tables->kind == TIDE_YAML_MAPPING && tables->values->len > 0;
 
-  for (guint i = 0; tables != NULL && i < tables->values->len; i++) {
-    if (tide_yaml_is_null(tide_yaml_get(g_ptr_array_index(tables->values, i), "time")))
-      return FALSE;
-  }
-  return tables != NULL && tables->kind == TIDE_YAML_MAPPING && tables->values->len > 0;
+  for (guint i = 0; found && i < tables->values->len; i++)
+    found = !tide_yaml_is_null(tide_yaml_get(g_ptr_array_index(tables->values, i), "time"));
+  return found;
 }
 
 void

@@ -272,6 +272,24 @@ test_tombstone_with_the_time_in_the_key(void)
   g_assert_nonnull(strstr(all, "error: 'tables.T.tombstone: delete' cannot work with the time in the key"));
 }
 
+/* Whether each table has a time of its own is asked before it is known that there are tables. */
+static void
+test_tables_of_the_wrong_kind(void)
+{
+  static const char *const tables[] = {"x", "[a, b]", "{ T: x }", "~", ""};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(tables); i++) {
+    g_autofree char *text = g_strdup_printf(KAFKA HBASE "tables: %s\n", tables[i]);
+    g_autoptr(GPtrArray) problems = NULL;
+    g_autoptr(TideConfig) config = load_config(text, &problems);
+    g_autofree char *all = describe_problems(problems);
+    g_assert_null(config);
+    g_assert_cmpuint(problems->len, ==, 2);
+    g_assert_nonnull(strstr(all, "error: 'readings.time' is missing"));
+    g_assert_nonnull(strstr(all, "must be a mapping with"));
+  }
+}
+
 static TideConfig *
 load_good(const char *text)
 {
@@ -638,6 +656,7 @@ main(int argc, char **argv)
     g_test_add_data_func(path, &one_problem[i], test_one_problem);
   }
   g_test_add_func("/table-language/tombstone-with-the-time-in-the-key", test_tombstone_with_the_time_in_the_key);
+  g_test_add_func("/table-language/tables-of-the-wrong-kind", test_tables_of_the_wrong_kind);
   g_test_add_func("/table-language/notes-are-kept-apart", test_notes_are_kept_apart);
   g_test_add_func("/table-language/plain-schemes-have-no-notes", test_plain_schemes_have_no_notes);
   g_test_add_func("/table-language/conditions-are-compiled-as-written", test_conditions_are_compiled_as_written);
