@@ -508,6 +508,30 @@ test_stop_drains_followers(LatestFixture *fixture, gconstpointer data)
   assert_index_never_ahead(fixture);
 }
 
+/* Data rows whose partition is taken away while they wait: they and their index rows are sent by both daemons in the
+ * end, and say the same. */
+static void
+test_followers_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"};
+  guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &failing);
+  fake_hbase_log_writes(fixture->base.hbase, 100000);
+  RunningPipeline *first = running_pipeline_start(&fixture->base, 1, TABLES);
+  produce_mixture(fixture, 0, 40);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->base.gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  RunningPipeline *second = running_pipeline_start(&fixture->base, FIXTURE_GATEWAYS, TABLES);
+  running_pipeline_wait_metric(first, "tidemark_messages_handed_back_total", 1);
+  scripted_gateway_clear_faults(fixture->base.gateways[0]);
+  pipeline_fixture_wait_all_committed(&fixture->base);
+  produce_mixture(fixture, 0, 40); /* the older steps again, after all */
+  pipeline_fixture_wait_all_committed(&fixture->base);
+  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
+  assert_index(fixture, 40);
+  assert_replaced(fixture, 40);
+  assert_index_never_ahead(fixture);
+}
+
 #define ADD(path, func) g_test_add("/pipeline-latest/" path, LatestFixture, NULL, set_up, func, tear_down)
 
 int
@@ -530,5 +554,6 @@ main(int argc, char **argv)
   ADD("index/D5-index-waits-for-the-acknowledgement", test_index_waits_for_the_acknowledgement);
   ADD("index/E2-offset-waits-for-the-index", test_offset_waits_for_the_index);
   ADD("index/E2-stop-drains-followers", test_stop_drains_followers);
+  ADD("index/C7-followers-of-a-revoked-partition-do-no-harm", test_followers_of_a_revoked_partition_do_no_harm);
   return g_test_run();
 }
