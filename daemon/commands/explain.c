@@ -1,12 +1,11 @@
 /* `tidemark explain`: what becomes of a message: its rows, byte by byte, or why it is rejected. Writes nothing. */
 #include "commands/command_line.h"
 #include "commands/commands.h"
-#include "commands/explained_row.h"
-#include "commands/gateway_session.h"
+#include "commands/explained_message.h"
+#include "commands/kafka_reader.h"
 #include "commands/load_config.h"
 #include "commands/output.h"
 #include "commands/time_argument.h"
-#include "flow/mapping.h"
 #include "util/clock.h"
 
 #include <errno.h>
@@ -15,10 +14,16 @@
 static const char *const explain_formats[] = {"text", "json", NULL};
 enum { EXPLAIN_TEXT, EXPLAIN_JSON };
 
+/* A topic that gives nothing for so long has nothing. */
+#define TOPIC_TIMEOUT_MS 15000
+
 typedef struct ExplainOptions {
   const char *config_path;
   gboolean offline;
   int format;
+  gboolean from_topic;
+  guint64 count; /* messages of the topic */
+  gboolean tombstone;
   const char *key;
   const char *topic;
   const char *timestamp;
@@ -29,13 +34,10 @@ typedef struct ExplainOptions {
 typedef struct Explain {
   const TideConfig *config; /* borrowed */
   const ExplainOptions *options;
-  TideMapping *mapping; /* owned */
-  GPtrArray *regions;   /* owned (element-type GPtrArray of TideRegion): one for each table; NULL offline */
-  TideWireProtocol protocol;
+  TideExplainer *explainer; /* borrowed */
   gint64 timestamp_ms;
   guint64 line;
-  guint64 n_rows;
-  guint64 n_rejected;
+  GError *error; /* owned: of a callback */
 } Explain;
 
 /* The last of the headers given as --header with that name, as in Kafka. */
@@ -54,8 +56,9 @@ find_given_header(const TideMessage *message, const char *name, TideBytes *ret_v
   return FALSE;
 }
 
+/* @value: NULL is a tombstone. */
 static TideMessage
-make_message(const Explain *explain, TideBytes value)
+make_message(const Explain *explain, const TideBytes *value)
 {
   const ExplainOptions *options = explain->options;
   const char *topic = options->topic != NULL ? options->topic : explain->config->kafka.topics[0];
@@ -65,89 +68,22 @@ make_message(const Explain *explain, TideBytes value)
       .offset = (gint64)explain->line - 1,
       .timestamp_ms = explain->timestamp_ms,
       .key = tide_bytes_of_string(options->key),
-      .value = value,
-      .has_value = TRUE,
+      .value = value != NULL ? *value : TIDE_BYTES_EMPTY,
+      .has_value = value != NULL,
       .find_header = find_given_header,
       .headers = options->headers,
   };
 }
 
-static void
-print_rejected(Explain *explain, const TideReject *reject)
-{
-  explain->n_rejected++;
-  g_autofree char *sentence = tide_reject_describe(reject);
-  const char *reason = tide_reject_reason_name(reject->reason);
-  if (explain->options->format == EXPLAIN_TEXT) {
-    printf("line %" G_GUINT64_FORMAT ": rejected as %s: %s\n", explain->line, reason, sentence);
-    return;
-  }
-  g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text, "{\"line\":%" G_GUINT64_FORMAT ",\"rejected\":\"%s\",\"reading\":%u", explain->line,
-                         reason, reject->reading_index);
-  if (reject->byte_position >= 0)
-    g_string_append_printf(text, ",\"byte\":%" G_GINT64_FORMAT, reject->byte_position);
-  g_string_append(text, ",\"text\":");
-  tide_json_append_string(text, tide_bytes_of_string(sentence));
-  g_string_append(text, "}\n");
-  fputs(text->str, stdout);
-}
+/* ---- where messages come from --------------------------------------------------------------------------------------
+ */
 
-static void
-print_row(Explain *explain, const TideReading *readings, const TideRow *row)
-{
-  TideReading reading = readings[row->reading_index];
-  reading.event_time_ns = row->event_time_ns; /* each table can have a time of its own */
-  TideExplainedRow explained = {
-      .config = explain->config,
-      .names = tide_mapping_names(explain->mapping),
-      .reading = &reading,
-      .row = row,
-      .protocol = explain->protocol,
-  };
-  if (explain->regions != NULL)
-    explained.region = tide_region_of_key(explain->regions->pdata[row->table_index], row->key);
-  g_autofree char *text = explain->options->format == EXPLAIN_JSON ? tide_explained_row_json(&explained, explain->line)
-                                                                   : tide_explained_row_text(&explained);
-  fputs(text, stdout);
-}
-
-static void
-print_mapped(Explain *explain, const TideMapped *mapped)
-{
-  const TideReading *readings = tide_mapping_readings(explain->mapping);
-  guint32 shown_reading = G_MAXUINT32;
-  explain->n_rows += mapped->n_rows;
-  if (mapped->n_rows == 0 && explain->options->format == EXPLAIN_TEXT)
-    printf("line %" G_GUINT64_FORMAT ": %s: nothing is written\n", explain->line,
-           mapped->n_readings > 0 ? "no table takes its readings" : "no readings in it");
-  for (guint32 i = 0; i < mapped->n_rows; i++) {
-    const TideRow *row = &mapped->rows[i];
-    if (explain->options->format == EXPLAIN_TEXT && row->reading_index != shown_reading) {
-      gint64 time_ms = tide_ns_to_ms(row->event_time_ns);
-      g_autofree char *time = tide_time_text(time_ms);
-      printf("line %" G_GUINT64_FORMAT ", reading %u of %u: %u fields, event time %" G_GINT64_FORMAT " = %s\n",
-             explain->line, row->reading_index + 1, mapped->n_readings, readings[row->reading_index].n_fields, time_ms,
-             time);
-      shown_reading = row->reading_index;
-    }
-    print_row(explain, readings, row);
-  }
-}
-
-/* FALSE when the output takes no more. */
 static gboolean
-explain_line(Explain *explain, TideBytes value)
+explain_given(Explain *explain, const TideBytes *value, GError **error)
 {
   explain->line++;
   TideMessage message = make_message(explain, value);
-  TideMapped mapped;
-  TideReject reject;
-  if (tide_mapping_apply(explain->mapping, &message, &mapped, &reject))
-    print_mapped(explain, &mapped);
-  else
-    print_rejected(explain, &reject);
-  return !ferror(stdout);
+  return tide_explainer_add(explain->explainer, &message, explain->line, error);
 }
 
 static gboolean
@@ -158,51 +94,65 @@ explain_input(Explain *explain, GError **error)
   char *line = NULL;
   size_t capacity = 0;
   ssize_t len;
+  gboolean ok = TRUE;
   errno = 0;
-  while ((len = getline(&line, &capacity, stdin)) >= 0) {
-    gsize without_end = (gsize)len - (line[len - 1] == '\n' ? 1 : 0);
-    if (!explain_line(explain, tide_bytes(line, without_end)))
-      break;
+  while (ok && !ferror(stdout) && (len = getline(&line, &capacity, stdin)) >= 0) {
+    TideBytes value = tide_bytes(line, (gsize)len - (line[len - 1] == '\n' ? 1 : 0));
+    ok = explain_given(explain, &value, error);
     errno = 0;
   }
   int cause = errno;
   free(line);
-  if (!ferror(stdin))
-    return TRUE;
+  if (!ok || !ferror(stdin))
+    return ok;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read standard input: %s", g_strerror(cause));
   return FALSE;
 }
 
-/* The regions of every table, from a gateway. A table that does not exist has none. */
 static gboolean
-read_regions(Explain *explain, GError **error)
+explain_record(const TideMessage *message, gpointer data)
 {
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(explain->config, TIDE_GATEWAY_ANY, error);
-  if (session == NULL) {
-    g_prefix_error(error, "cannot show regions (--offline leaves them out): ");
+  Explain *explain = data;
+  return tide_explainer_add(explain->explainer, message, 0, &explain->error) && !ferror(stdout);
+}
+
+static gboolean
+explain_topic(Explain *explain, GError **error)
+{
+  TideKafkaReadRequest request = {
+      .topic = tide_kafka_reader_topic(&explain->config->kafka, explain->options->topic, error),
+      .max_messages = explain->options->count,
+      .newest = TRUE,
+      .timeout_ms = TOPIC_TIMEOUT_MS,
+  };
+  TideKafkaReadResult result;
+  if (request.topic == NULL ||
+      !tide_kafka_read(&explain->config->kafka, &request, explain_record, explain, &result, error))
+    return FALSE;
+  if (explain->error != NULL) {
+    g_propagate_error(error, g_steal_pointer(&explain->error));
     return FALSE;
   }
-  explain->protocol = tide_gateway_session_mode(session).protocol;
-  explain->regions = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
-  for (guint i = 0; i < explain->config->tables->len; i++) {
-    const TideTable *table = explain->config->tables->pdata[i];
-    GPtrArray *regions =
-        tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(table->name),
-                                  tide_gateway_session_deadline_us(session), error);
-    if (regions == NULL) {
-      g_prefix_error(error, "cannot read the regions of '%s': ", table->name);
-      return FALSE;
-    }
-    if (regions->len == 0)
-      fprintf(stderr, "tidemark explain: '%s' does not exist yet: no region is shown for it\n", table->name);
-    g_ptr_array_add(explain->regions, regions);
-  }
+  if (result.n_messages == 0)
+    fprintf(stderr, "tidemark explain: topic '%s' has no messages\n", request.topic);
   return TRUE;
 }
 
 static gboolean
-check_headers(const GPtrArray *headers, GError **error)
+explain_all(Explain *explain, GError **error)
 {
+  if (explain->options->from_topic)
+    return explain_topic(explain, error);
+  return explain->options->tombstone ? explain_given(explain, NULL, error) : explain_input(explain, error);
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+check_options(const ExplainOptions *options, GError **error)
+{
+  const GPtrArray *headers = options->headers;
   for (guint i = 0; i < headers->len; i++) {
     if (strchr(headers->pdata[i], '=') != NULL)
       continue;
@@ -210,11 +160,21 @@ check_headers(const GPtrArray *headers, GError **error)
                 (const char *)headers->pdata[i]);
     return FALSE;
   }
-  return TRUE;
+  gboolean given = options->key != NULL || options->timestamp != NULL || headers->len > 0 || options->tombstone;
+  if (options->from_topic && given)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
+                        "'--tombstone' out");
+  else if (options->tombstone && options->key == NULL)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--tombstone' needs '--key': what a message without value deletes is named by its key");
+  else
+    return TRUE;
+  return FALSE;
 }
 
 static gboolean
-prepare(Explain *explain, GError **error)
+read_timestamp(Explain *explain, GError **error)
 {
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   gint64 timestamp_ns = now_ns;
@@ -224,42 +184,51 @@ prepare(Explain *explain, GError **error)
     return FALSE;
   }
   explain->timestamp_ms = tide_ns_to_ms(timestamp_ns);
-  explain->protocol =
-      explain->config->hbase.protocol >= 0 ? (TideWireProtocol)explain->config->hbase.protocol : TIDE_WIRE_BINARY;
-  if (!explain->options->offline && !read_regions(explain, error))
-    return FALSE;
-  explain->mapping = tide_mapping_new(explain->config, explain->protocol);
   return TRUE;
 }
 
 static int
 finish(const Explain *explain)
 {
+  tide_explainer_finish(explain->explainer);
+  TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
   if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
     fprintf(stderr, "%" G_GUINT64_FORMAT " messages: %" G_GUINT64_FORMAT " rows, %" G_GUINT64_FORMAT " rejected\n",
-            explain->line, explain->n_rows, explain->n_rejected);
+            counts.n_messages, counts.n_rows, counts.n_rejected);
   int output_exit = tide_output_close();
   if (output_exit != TIDE_EXIT_OK)
     return output_exit;
-  return explain->n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+  return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
 
 static int
-explain_messages(const TideCommandLine *line, const TideConfig *config, const ExplainOptions *options)
+explain_messages(const TideCommandLine *line, const TideConfig *config, const GPtrArray *problems,
+                 const ExplainOptions *options)
 {
   Explain explain = {.config = config, .options = options};
   g_autoptr(GError) error = NULL;
-  gboolean ok = prepare(&explain, &error) && explain_input(&explain, &error);
-  tide_mapping_free(explain.mapping);
-  g_clear_pointer(&explain.regions, g_ptr_array_unref);
-  return ok ? finish(&explain) : tide_command_fail(line, error);
+  if (!read_timestamp(&explain, &error))
+    return tide_command_fail(line, error);
+  g_autoptr(TideGatewaySession) session = NULL;
+  if (!options->offline) {
+    session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
+    if (session == NULL) {
+      g_prefix_error(&error, "cannot show regions (--offline leaves them out): ");
+      return tide_command_fail(line, error);
+    }
+  }
+  TideExplainerOptions explainer_options = {
+      .config = config, .problems = problems, .session = session, .json = options->format == EXPLAIN_JSON};
+  g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);
+  explain.explainer = explainer;
+  return explain_all(&explain, &error) ? finish(&explain) : tide_command_fail(line, error);
 }
 
 int
 tide_command_explain(int argc, char **argv)
 {
   g_autoptr(GPtrArray) headers = g_ptr_array_new();
-  ExplainOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .headers = headers};
+  ExplainOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .count = 10, .headers = headers};
   const TideOption table[] = {
       tide_config_option(&options.config_path),
       {.name = "offline",
@@ -273,6 +242,21 @@ tide_command_explain(int argc, char **argv)
        .value_name = "FORMAT",
        .sentence = "text, or json, one object a row (text)",
        .choices = explain_formats},
+      {.name = "from-topic",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.from_topic,
+       .sentence = "take the newest messages of the topic; joins no group and commits nothing"},
+      {.name = "count",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.count,
+       .value_name = "N",
+       .sentence = "how many of the topic at the most, each partition its share (10)",
+       .min = 1,
+       .max = 1000000},
+      {.name = "tombstone",
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.tombstone,
+       .sentence = "explain a message with --key and without value"},
       {.name = "key",
        .kind = TIDE_OPTION_TEXT,
        .target = &options.key,
@@ -282,7 +266,7 @@ tide_command_explain(int argc, char **argv)
        .kind = TIDE_OPTION_TEXT,
        .target = &options.topic,
        .value_name = "NAME",
-       .sentence = "the topic they stand for (the first that is configured)"},
+       .sentence = "the topic to read, or that they stand for (the one that is configured)"},
       {.name = "partition",
        .kind = TIDE_OPTION_COUNT,
        .target = &options.partition,
@@ -303,12 +287,15 @@ tide_command_explain(int argc, char **argv)
   const TideCommandLine line = {
       .command = "explain",
       .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
-      .details = "Messages come from standard input, one a line. Exit code 65 when any was rejected.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
-                 "tidemark.yaml\n"
-                 "  kcat -C -b broker -t metrics -c 10 | tidemark explain -f json",
+      .details =
+          "Messages come from standard input, one a line, or with --from-topic from Kafka. Exit code 65 when any was "
+          "rejected.\n"
+          "\n"
+          "Examples:\n"
+          "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
+          "tidemark.yaml\n"
+          "  tidemark explain --from-topic --count 20\n"
+          "  tidemark explain --offline --tombstone --key server1",
       .options = table,
       .n_options = G_N_ELEMENTS(table),
   };
@@ -317,10 +304,11 @@ tide_command_explain(int argc, char **argv)
   if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
     return exit_code;
   g_autoptr(GError) error = NULL;
-  if (!check_headers(headers, &error))
+  if (!check_options(&options, &error))
     return tide_command_fail(&line, error);
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = tide_command_load_config_quietly(&line, options.config_path, &problems);
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
-  return explain_messages(&line, config, &options);
+  return explain_messages(&line, config, problems, &options);
 }

@@ -2,16 +2,47 @@
 
 #include "commands/output.h"
 #include "commands/time_argument.h"
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 
-gsize
-tide_explained_row_size(const TideRow *row, TideWireProtocol protocol)
+static const TideTable *
+table_of(const TideExplainedRow *explained, const TideRow *row)
 {
+  return explained->config->tables->pdata[row->table_index];
+}
+
+/* Where the row goes: the table's name, or that of the dated table. (transfer full) */
+static char *
+table_name(const TideExplainedRow *explained, const TideRow *row)
+{
+  return row->table_name.len > 0 ? tide_text_printable(row->table_name) : g_strdup(table_of(explained, row)->name);
+}
+
+static void
+append_delete(const TideExplainedRow *explained, TideBuffer *out)
+{
+  const GPtrArray *families = table_of(explained, explained->row)->families;
+  g_autofree TideBytes *names = g_new(TideBytes, families->len);
+  for (guint i = 0; i < families->len; i++)
+    names[i] = tide_bytes_of_string(((const TideFamilySettings *)families->pdata[i])->name);
+  tide_mutation_delete_append(explained->protocol, out, explained->row->key, names, families->len,
+                              explained->row->delete_to_ms);
+}
+
+gsize
+tide_explained_row_size(const TideExplainedRow *explained)
+{
+  const TideRow *row = explained->row;
   g_auto(TideBuffer) put = {0};
-  tide_put_head_append(protocol, &put, row->key, row->n_cells);
+  if (row->delete_to_ms > 0)
+    append_delete(explained, &put);
+  if (row->n_cells == 0)
+    return put.len;
+  tide_put_head_append(explained->protocol, &put, row->key, row->n_cells);
   for (guint32 i = 0; i < row->n_cells; i++)
-    tide_cell_append(protocol, &put, row->cells[i].column->prefix, row->cells[i].value, row->cells[i].timestamp_ms);
-  tide_put_tail_append(protocol, &put, row->ttl_ms);
+    tide_cell_append(explained->protocol, &put, row->cells[i].column->prefix, row->cells[i].value,
+                     row->cells[i].timestamp_ms);
+  tide_put_tail_append(explained->protocol, &put, row->ttl_ms);
   return put.len;
 }
 
@@ -46,7 +77,7 @@ clear_key_part(gpointer data)
 static GArray *
 cut_key(const TideExplainedRow *explained)
 {
-  const TideTable *table = explained->config->tables->pdata[explained->row->table_index];
+  const TideTable *table = table_of(explained, explained->row);
   gsize n_parts = tide_row_key_n_parts(table->key);
   g_autofree gsize *ends = g_new0(gsize, MAX(n_parts, 1));
   g_auto(TideBuffer) key = {0};
@@ -66,10 +97,23 @@ cut_key(const TideExplainedRow *explained)
   return parts;
 }
 
-static const char *
-table_name(const TideExplainedRow *explained)
+/* The cell's value as it is read back: one cell, or the members of a packed one. Valid until the next call. */
+static const TideResultRow *
+read_back(const TideExplainedRow *explained, const TideCell *cell, TideResultCell *result, TideResultRow *row)
 {
-  return ((const TideTable *)explained->config->tables->pdata[explained->row->table_index])->name;
+  *result = (TideResultCell){.family = cell->column->family,
+                             .qualifier = cell->column->qualifier,
+                             .value = cell->value,
+                             .timestamp_ms = cell->timestamp_ms};
+  *row = (TideResultRow){.row = explained->row->key, .cells = result, .n_cells = 1};
+  return tide_cell_reader_read(explained->reader, row);
+}
+
+static gboolean
+is_as_stored(const TideResultRow *shown, const TideCell *cell)
+{
+  return shown->n_cells == 1 && tide_bytes_equal(shown->cells[0].qualifier, cell->column->qualifier) &&
+         tide_bytes_equal(shown->cells[0].value, cell->value);
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------------
@@ -115,9 +159,24 @@ column_text(const TideColumn *column)
   return g_strdup_printf("%s:%s", family, qualifier);
 }
 
+/* What is stored, read back: behind the cell where it is one value, below it where it is packed. */
 static void
-append_cells(GString *text, const TideRow *row)
+append_read_back(GString *text, const TideExplainedRow *explained, const TideCell *cell)
 {
+  TideResultCell result;
+  TideResultRow row;
+  const TideResultRow *shown = read_back(explained, cell, &result, &row);
+  for (gsize i = 0; i < shown->n_cells && !is_as_stored(shown, cell); i++) {
+    g_autofree char *qualifier = tide_text_printable(shown->cells[i].qualifier);
+    g_autofree char *value = tide_text_printable(shown->cells[i].value);
+    g_string_append_printf(text, "      reads as %s  %s\n", qualifier, value);
+  }
+}
+
+static void
+append_cells(GString *text, const TideExplainedRow *explained)
+{
+  const TideRow *row = explained->row;
   gsize column_width = 0, value_width = 0;
   g_auto(GStrv) columns = g_new0(char *, row->n_cells + 1);
   g_auto(GStrv) values = g_new0(char *, row->n_cells + 1);
@@ -133,8 +192,84 @@ append_cells(GString *text, const TideRow *row)
     append_padded(text, columns[i], column_width);
     g_string_append(text, "  ");
     append_padded(text, values[i], value_width);
-    g_string_append_printf(text, "  %" G_GINT64_FORMAT " = %s\n", row->cells[i].timestamp_ms, time);
+    g_string_append_printf(text, "  %" G_GINT64_FORMAT " = %s  %" G_GSIZE_FORMAT " bytes\n", row->cells[i].timestamp_ms,
+                           time, tide_stored_cell_bytes(row, &row->cells[i]));
+    append_read_back(text, explained, &row->cells[i]);
   }
+}
+
+/* What else happens in the same mutation, and what must happen before. */
+static void
+append_order(GString *text, const TideExplainedRow *explained)
+{
+  const TideRow *row = explained->row;
+  g_autofree char *time = tide_time_text(row->delete_to_ms);
+  if (row->delete_to_ms > 0)
+    g_string_append_printf(text, "    deletes all cells of the row up to %" G_GINT64_FORMAT " = %s%s\n",
+                           row->delete_to_ms, time, row->n_cells > 0 ? ", in the same mutation" : "");
+  if (row->follows == 0)
+    return;
+  const TideRow *before = &explained->rows[row->follows - 1];
+  g_autofree char *table = table_name(explained, before);
+  g_autofree char *key = tide_bytes_printable(before->key);
+  g_string_append_printf(text, "    waits   until HBase has acknowledged %s of %s\n", key, table);
+}
+
+/* The event time, where the table has one of its own. */
+static void
+append_own_time(GString *text, const TideExplainedRow *explained)
+{
+  const TideTimeSpec *spec = table_of(explained, explained->row)->time;
+  if (spec == NULL)
+    return;
+  gint64 time_ms = tide_ns_to_ms(explained->reading->event_time_ns);
+  g_autofree char *time = tide_time_text(time_ms);
+  g_autofree char *field =
+      spec->field == TIDE_NAME_NONE ? NULL : tide_text_printable(tide_field_names_text(explained->names, spec->field));
+  g_string_append_printf(text, "    time    %" G_GINT64_FORMAT " = %s, the table's own, from %s%s\n", time_ms, time,
+                         field != NULL ? "field " : "the record", field != NULL ? field : "");
+}
+
+static void
+append_size(GString *text, const TideExplainedRow *explained, const TideRowShape *shape)
+{
+  const TideRow *row = explained->row;
+  g_string_append_printf(text, "    size    %" G_GSIZE_FORMAT " bytes in a call, %u cell%s",
+                         tide_explained_row_size(explained), row->n_cells, row->n_cells == 1 ? "" : "s");
+  if (row->n_cells > 0)
+    g_string_append_printf(text, "; %" G_GUINT64_FORMAT " bytes in HBase, %" G_GUINT64_FORMAT " of them values",
+                           shape->stored_bytes, shape->value_bytes);
+  if (row->ttl_ms > 0)
+    g_string_append_printf(text, "; kept for %" G_GINT64_FORMAT " ms", row->ttl_ms);
+  g_string_append_c(text, '\n');
+}
+
+/* How the row will grow, where readings add columns to it. */
+static void
+append_growth(GString *text, const TideRowShape *shape)
+{
+  g_autofree char *slots = tide_count_text(shape->n_slots);
+  g_autofree char *bytes = tide_count_text(shape->n_slots * shape->stored_bytes);
+  switch (shape->growth) {
+  case TIDE_ROW_ONE_READING:
+    return;
+  case TIDE_ROW_SLOTS:
+    g_string_append_printf(text, "    row     gets such cells up to %s times: %s bytes\n", slots, bytes);
+    return;
+  case TIDE_ROW_WITHOUT_END:
+    g_string_append(text, "    row     gets more cells with time, without end\n");
+    return;
+  case TIDE_ROW_BY_VALUE:
+    g_string_append(text, "    row     gets such cells for each value that names them\n");
+    return;
+  }
+}
+
+static void
+append_sentences(GString *text, const char *kind, const GPtrArray *sentences)
+{
+  for (guint i = 0; i < sentences->len; i++)
+    g_string_append_printf(text, "    %s: %s\n", kind, (const char *)sentences->pdata[i]);
 }
 
 static void
@@ -149,21 +284,26 @@ char *
 tide_explained_row_text(const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
+  g_autofree char *table = table_name(explained, row);
   g_autofree char *printable = tide_bytes_printable(row->key);
   g_autofree char *hex = tide_bytes_hex(row->key);
   g_autoptr(GArray) parts = cut_key(explained);
+  TideRowShape shape = tide_row_shape(table_of(explained, row), explained->reading, row);
+  g_autoptr(GPtrArray) advice = tide_row_advice(row, &shape);
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "  %s  %s\n", table_name(explained), printable);
+  g_string_append_printf(text, "  %s  %s\n", table, printable);
   g_string_append_printf(text, "    key     %s  (%" G_GSIZE_FORMAT " bytes)\n", hex, row->key.len);
   append_parts(text, parts);
+  append_own_time(text, explained);
   if (explained->region != NULL)
     append_region(text, explained->region);
-  append_cells(text, row);
-  g_string_append_printf(text, "    size    %" G_GSIZE_FORMAT " bytes in a call, %u cell%s",
-                         tide_explained_row_size(row, explained->protocol), row->n_cells, row->n_cells == 1 ? "" : "s");
-  if (row->ttl_ms > 0)
-    g_string_append_printf(text, ", kept for %" G_GINT64_FORMAT " ms", row->ttl_ms);
-  g_string_append_c(text, '\n');
+  append_order(text, explained);
+  append_cells(text, explained);
+  append_size(text, explained, &shape);
+  append_growth(text, &shape);
+  append_sentences(text, "warning", explained->warnings);
+  append_sentences(text, "warning", advice);
+  append_sentences(text, "note", explained->notes);
   return g_string_free(text, FALSE);
 }
 
@@ -185,9 +325,30 @@ append_json_parts(GString *text, const GArray *parts)
   g_string_append_c(text, ']');
 }
 
+/* What reading back gives, where that is not what is stored. */
 static void
-append_json_cells(GString *text, const TideRow *row)
+append_json_read_back(GString *text, const TideExplainedRow *explained, const TideCell *cell)
 {
+  TideResultCell result;
+  TideResultRow row;
+  const TideResultRow *shown = read_back(explained, cell, &result, &row);
+  if (is_as_stored(shown, cell))
+    return;
+  g_string_append(text, ",\"reads_as\":[");
+  for (gsize i = 0; i < shown->n_cells; i++) {
+    g_string_append(text, i > 0 ? ",{" : "{");
+    tide_json_append_member(text, "qualifier", shown->cells[i].qualifier, FALSE);
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "value", shown->cells[i].value, FALSE);
+    g_string_append_c(text, '}');
+  }
+  g_string_append_c(text, ']');
+}
+
+static void
+append_json_cells(GString *text, const TideExplainedRow *explained)
+{
+  const TideRow *row = explained->row;
   g_string_append(text, ",\"cells\":[");
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideCell *cell = &row->cells[i];
@@ -198,7 +359,11 @@ append_json_cells(GString *text, const TideRow *row)
     tide_json_append_member(text, "qualifier", cell->column->qualifier, FALSE);
     g_string_append_c(text, ',');
     tide_json_append_member(text, "value", cell->value, FALSE);
-    g_string_append_printf(text, ",\"timestamp_ms\":%" G_GINT64_FORMAT ",\"time\":\"%s\"}", cell->timestamp_ms, time);
+    g_string_append_printf(text,
+                           ",\"timestamp_ms\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"stored_bytes\":%" G_GSIZE_FORMAT,
+                           cell->timestamp_ms, time, tide_stored_cell_bytes(row, cell));
+    append_json_read_back(text, explained, cell);
+    g_string_append_c(text, '}');
   }
   g_string_append_c(text, ']');
 }
@@ -215,23 +380,76 @@ append_json_region(GString *text, const TideRegion *region)
   g_string_append_c(text, '}');
 }
 
-char *
-tide_explained_row_json(const TideExplainedRow *explained, guint64 line)
+static void
+append_json_order(GString *text, const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
+  if (row->delete_to_ms > 0)
+    g_string_append_printf(text, ",\"deletes_to_ms\":%" G_GINT64_FORMAT, row->delete_to_ms);
+  if (row->follows == 0)
+    return;
+  const TideRow *before = &explained->rows[row->follows - 1];
+  g_autofree char *table = table_name(explained, before);
+  g_string_append(text, ",\"follows\":{");
+  tide_json_append_member(text, "table", tide_bytes_of_string(table), FALSE);
+  g_string_append_c(text, ',');
+  tide_json_append_member(text, "row", before->key, TRUE);
+  g_string_append_c(text, '}');
+}
+
+/* Two lists as one. @second: (nullable) */
+static void
+append_json_sentences(GString *text, const char *member, const GPtrArray *first, const GPtrArray *second)
+{
+  g_string_append_printf(text, ",\"%s\":[", member);
+  guint n = first->len + (second != NULL ? second->len : 0);
+  for (guint i = 0; i < n; i++) {
+    g_string_append(text, i > 0 ? "," : "");
+    tide_json_append_string(text,
+                            tide_bytes_of_string(i < first->len ? first->pdata[i] : second->pdata[i - first->len]));
+  }
+  g_string_append_c(text, ']');
+}
+
+static void
+append_json_sizes(GString *text, const TideExplainedRow *explained, const TideRowShape *shape)
+{
+  static const char *const growths[] = {[TIDE_ROW_ONE_READING] = "none",
+                                        [TIDE_ROW_SLOTS] = "slots",
+                                        [TIDE_ROW_WITHOUT_END] = "without_end",
+                                        [TIDE_ROW_BY_VALUE] = "by_value"};
+  g_string_append_printf(text,
+                         ",\"size_bytes\":%" G_GSIZE_FORMAT ",\"stored_bytes\":%" G_GUINT64_FORMAT
+                         ",\"growth\":\"%s\",\"slots\":%" G_GUINT64_FORMAT,
+                         tide_explained_row_size(explained), shape->stored_bytes, growths[shape->growth],
+                         shape->n_slots);
+  if (explained->row->ttl_ms > 0)
+    g_string_append_printf(text, ",\"ttl_ms\":%" G_GINT64_FORMAT, explained->row->ttl_ms);
+}
+
+char *
+tide_explained_row_json(const TideExplainedRow *explained, const char *place)
+{
+  const TideRow *row = explained->row;
+  g_autofree char *table = table_name(explained, row);
   g_autoptr(GArray) parts = cut_key(explained);
+  TideRowShape shape = tide_row_shape(table_of(explained, row), explained->reading, row);
+  g_autoptr(GPtrArray) advice = tide_row_advice(row, &shape);
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "{\"line\":%" G_GUINT64_FORMAT ",\"reading\":%u,", line, row->reading_index);
-  tide_json_append_member(text, "table", tide_bytes_of_string(table_name(explained)), FALSE);
+  g_string_append_printf(text, "{%s,\"reading\":%u,", place, row->reading_index);
+  tide_json_append_member(text, "table", tide_bytes_of_string(table), FALSE);
   g_string_append_c(text, ',');
   tide_json_append_member(text, "row", row->key, TRUE);
   append_json_parts(text, parts);
-  append_json_cells(text, row);
-  g_string_append_printf(text, ",\"size_bytes\":%" G_GSIZE_FORMAT, tide_explained_row_size(row, explained->protocol));
-  if (row->ttl_ms > 0)
-    g_string_append_printf(text, ",\"ttl_ms\":%" G_GINT64_FORMAT, row->ttl_ms);
+  g_string_append_printf(text, ",\"event_time_ms\":%" G_GINT64_FORMAT,
+                         tide_ns_to_ms(explained->reading->event_time_ns));
+  append_json_cells(text, explained);
+  append_json_order(text, explained);
+  append_json_sizes(text, explained, &shape);
   if (explained->region != NULL)
     append_json_region(text, explained->region);
+  append_json_sentences(text, "warnings", explained->warnings, advice);
+  append_json_sentences(text, "notes", explained->notes, NULL);
   g_string_append(text, "}\n");
   return g_string_free(text, FALSE);
 }

@@ -1,28 +1,34 @@
-/* One row as `explain` shows it: where each byte of its key comes from, its cells, its size in a call, its region. */
+/* One row as `explain` shows it: where each byte of its key comes from, its cells as they are stored and as they are
+ * read back, what it deletes and waits for, its size, its region, and what to know of it. */
 #pragma once
 
+#include "commands/cell_reader.h"
+#include "commands/row_advice.h"
 #include "config/config.h"
-#include "model/row.h"
 
 G_BEGIN_DECLS
 
 typedef struct TideExplainedRow {
   const TideConfig *config;
   const TideFieldNames *names;
-  const TideReading *reading;
+  const TideReading *reading; /* with the row's event time */
   const TideRow *row;
+  const TideRow *rows;       /* all of the message: which one this follows */
+  TideCellReader *reader;    /* of its table */
   const TideRegion *region;  /* NULL: not asked for, or not known */
+  const GPtrArray *warnings; /* (element-type utf8): of the table's declaration */
+  const GPtrArray *notes;    /* the same: what may be as it is meant */
   TideWireProtocol protocol; /* of the size */
 } TideExplainedRow;
 
 /* Several lines, indented below the message's. (transfer full) */
 char *tide_explained_row_text(const TideExplainedRow *explained);
 
-/* One JSON object with its line end. @line: of the message in the input, from 1. (transfer full) */
-char *tide_explained_row_json(const TideExplainedRow *explained, guint64 line);
+/* One JSON object with its line end. @place: members that say where the message is, as "\"line\":1". (transfer full) */
+char *tide_explained_row_json(const TideExplainedRow *explained, const char *place);
 
-/* The bytes that the row takes in a call. */
-gsize tide_explained_row_size(const TideRow *row, TideWireProtocol protocol);
+/* The bytes that the row takes in a call, with what it deletes. */
+gsize tide_explained_row_size(const TideExplainedRow *explained);
 
 /* The region of @regions (element-type TideRegion, in order) that holds @key; NULL when there is none. */
 const TideRegion *tide_region_of_key(const GPtrArray *regions, TideBytes key);

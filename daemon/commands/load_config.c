@@ -29,13 +29,23 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
 }
 
 TideConfig *
+tide_command_load_config_quietly(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
+{
+  g_autoptr(TideConfig) config = tide_config_load(path, ret_problems);
+  if (config != NULL)
+    return g_steal_pointer(&config);
+  guint n_errors = tide_config_problems_print(stderr, path, *ret_problems);
+  fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", line->command, path, n_errors,
+          n_errors == 1 ? "" : "s");
+  return NULL;
+}
+
+TideConfig *
 tide_command_load_config(const TideCommandLine *line, const char *path)
 {
   g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
-  guint n_errors = tide_config_problems_print(stderr, path, problems);
-  if (config == NULL)
-    fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", line->command, path, n_errors,
-            n_errors == 1 ? "" : "s");
+  g_autoptr(TideConfig) config = tide_command_load_config_quietly(line, path, &problems);
+  if (config != NULL)
+    (void)tide_config_problems_print(stderr, path, problems);
   return g_steal_pointer(&config);
 }

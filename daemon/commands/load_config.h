@@ -15,6 +15,11 @@ TideOption tide_config_option(const char **path);
  */
 TideConfig *tide_command_load_config(const TideCommandLine *line, const char *path) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same, but the warnings of one that can be used are left to the caller. @ret_problems: (transfer full)
+ * (element-type TideConfigProblem) */
+TideConfig *tide_command_load_config_quietly(const TideCommandLine *line, const char *path,
+                                             GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
  * Returns: how many of them are errors. */
 guint tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems);

@@ -1,0 +1,365 @@
+#include "commands/explained_message.h"
+
+#include "commands/explained_row.h"
+#include "commands/output.h"
+#include "commands/split_sample.h"
+#include "commands/time_argument.h"
+#include "flow/mapping.h"
+#include "util/clock.h"
+
+/* Row keys kept of each table, to see whether they move with the time. */
+#define TREND_KEYS 1000u
+
+/* What explain knows of one declared table. */
+typedef struct TableNotes {
+  GPtrArray *warnings;     /* owned (element-type utf8): of its declaration */
+  GPtrArray *notes;        /* owned (element-type utf8): the same, of what may be meant so */
+  TideCellReader *reader;  /* owned */
+  TideSplitSample *sample; /* owned */
+  gboolean shown;          /* its warnings were, as text */
+} TableNotes;
+
+struct TideExplainer {
+  TideExplainerOptions options;
+  TideMapping *mapping; /* owned */
+  TableNotes *tables;   /* owned, by the tables' index */
+  GHashTable *regions;  /* owned: name of a table -> GPtrArray of TideRegion */
+  GPtrArray *none;      /* owned: no warnings */
+  TideWireProtocol protocol;
+  TideExplainerCounts counts;
+
+  /* of the message in hand */
+  const TideMessage *message;
+  guint64 line;
+  TideMapped mapped;
+  GPtrArray *rows; /* owned (element-type TideRow, borrowed): in the order of their readings */
+};
+
+/* ---- tables --------------------------------------------------------------------------------------------------------
+ */
+
+static const TideTable *
+table_at(const TideExplainer *explainer, guint32 index)
+{
+  return explainer->options.config->tables->pdata[index];
+}
+
+/* The line of the next table in the file, behind @table. */
+static guint
+next_line(const TideConfig *config, const TideTable *table)
+{
+  guint next = G_MAXUINT;
+  for (guint i = 0; i < config->tables->len; i++) {
+    guint line = ((const TideTable *)config->tables->pdata[i])->line;
+    if (line > table->line)
+      next = MIN(next, line);
+  }
+  return next;
+}
+
+static void
+take_problems(const TideExplainer *explainer, const TideTable *table, const GPtrArray *problems, GPtrArray *warnings)
+{
+  guint end = next_line(explainer->options.config, table);
+  for (guint i = 0; i < problems->len; i++) {
+    const TideConfigProblem *problem = problems->pdata[i];
+    if (problem->line >= table->line && problem->line < end)
+      g_ptr_array_add(warnings, g_strdup(problem->text));
+  }
+}
+
+TideExplainer *
+tide_explainer_new(const TideExplainerOptions *options)
+{
+  TideExplainer *explainer = g_new0(TideExplainer, 1);
+  const TideConfig *config = options->config;
+  explainer->options = *options;
+  explainer->protocol = options->session != NULL      ? tide_gateway_session_mode(options->session).protocol
+                        : config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol
+                                                      : TIDE_WIRE_BINARY;
+  explainer->mapping = tide_mapping_new(config, explainer->protocol);
+  explainer->regions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+  explainer->none = g_ptr_array_new();
+  explainer->rows = g_ptr_array_new();
+  explainer->tables = g_new0(TableNotes, config->tables->len);
+  for (guint i = 0; i < config->tables->len; i++) {
+    TableNotes *notes = &explainer->tables[i];
+    notes->warnings = g_ptr_array_new_with_free_func(g_free);
+    take_problems(explainer, table_at(explainer, i), options->problems, notes->warnings);
+    notes->notes = g_ptr_array_new_with_free_func(g_free);
+    take_problems(explainer, table_at(explainer, i), config->notices, notes->notes);
+    notes->reader = tide_cell_reader_new(table_at(explainer, i), tide_mapping_names(explainer->mapping));
+    notes->sample = tide_split_sample_new(TREND_KEYS);
+  }
+  return explainer;
+}
+
+void
+tide_explainer_free(TideExplainer *explainer)
+{
+  if (explainer == NULL)
+    return;
+  for (guint i = 0; i < explainer->options.config->tables->len; i++) {
+    g_ptr_array_unref(explainer->tables[i].warnings);
+    g_ptr_array_unref(explainer->tables[i].notes);
+    tide_cell_reader_free(explainer->tables[i].reader);
+    tide_split_sample_free(explainer->tables[i].sample);
+  }
+  g_free(explainer->tables);
+  tide_mapping_free(explainer->mapping);
+  g_hash_table_unref(explainer->regions);
+  g_ptr_array_unref(explainer->none);
+  g_ptr_array_unref(explainer->rows);
+  g_free(explainer);
+}
+
+/* The regions of the table called @name, asked for once; none while it does not exist. NULL on failure. */
+static const GPtrArray *
+regions_of(TideExplainer *explainer, const char *name, GError **error)
+{
+  GPtrArray *regions = g_hash_table_lookup(explainer->regions, name);
+  if (regions != NULL)
+    return regions;
+  TideGatewaySession *session = explainer->options.session;
+  regions = tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(name),
+                                      tide_gateway_session_deadline_us(session), error);
+  if (regions == NULL) {
+    g_prefix_error(error, "cannot read the regions of '%s': ", name);
+    return NULL;
+  }
+  if (regions->len == 0)
+    fprintf(stderr, "tidemark explain: '%s' does not exist yet: no region is shown for it\n", name);
+  g_hash_table_insert(explainer->regions, g_strdup(name), regions);
+  return regions;
+}
+
+/* ---- where a message is --------------------------------------------------------------------------------------------
+ */
+
+static char *
+place_text(const TideExplainer *explainer)
+{
+  if (explainer->line > 0)
+    return g_strdup_printf("line %" G_GUINT64_FORMAT, explainer->line);
+  return g_strdup_printf("partition %d, offset %" G_GINT64_FORMAT, explainer->message->partition,
+                         explainer->message->offset);
+}
+
+static char *
+place_json(const TideExplainer *explainer)
+{
+  if (explainer->line > 0)
+    return g_strdup_printf("\"line\":%" G_GUINT64_FORMAT, explainer->line);
+  return g_strdup_printf("\"partition\":%d,\"offset\":%" G_GINT64_FORMAT, explainer->message->partition,
+                         explainer->message->offset);
+}
+
+/* ---- what is printed -----------------------------------------------------------------------------------------------
+ */
+
+static void
+print_rejected(TideExplainer *explainer, const TideReject *reject)
+{
+  explainer->counts.n_rejected++;
+  g_autofree char *sentence = tide_reject_describe(reject);
+  const char *reason = tide_reject_reason_name(reject->reason);
+  if (!explainer->options.json) {
+    g_autofree char *place = place_text(explainer);
+    printf("%s: rejected as %s: %s\n", place, reason, sentence);
+    return;
+  }
+  g_autofree char *place = place_json(explainer);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, "{%s,\"rejected\":\"%s\",\"reading\":%u", place, reason, reject->reading_index);
+  if (reject->byte_position >= 0)
+    g_string_append_printf(text, ",\"byte\":%" G_GINT64_FORMAT, reject->byte_position);
+  g_string_append(text, ",\"text\":");
+  tide_json_append_string(text, tide_bytes_of_string(sentence));
+  g_string_append(text, "}\n");
+  fputs(text->str, stdout);
+}
+
+/* Why @table has no row of @reading. (transfer full) */
+static char *
+why_not_taken(const TideExplainer *explainer, const TideTable *table, const TideReading *reading)
+{
+  for (guint i = 0; table->conditions != NULL && i < table->conditions->len; i++) {
+    const TideCondition *condition = &g_array_index(table->conditions, TideCondition, i);
+    if (tide_condition_holds(condition, reading))
+      continue;
+    g_autofree char *text = tide_condition_describe(condition, tide_mapping_names(explainer->mapping));
+    return g_strdup_printf("it takes only readings whose %s", text);
+  }
+  return g_strdup("it has expired: the time to live of its cells is over, and HBase would never show them");
+}
+
+static void
+print_not_taken(const TideExplainer *explainer, guint32 reading_index, const TideTable *table)
+{
+  g_autofree char *why = why_not_taken(explainer, table, &tide_mapping_readings(explainer->mapping)[reading_index]);
+  if (!explainer->options.json) {
+    printf("  %s  not written: %s\n", table->name, why);
+    return;
+  }
+  g_autofree char *place = place_json(explainer);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, "{%s,\"reading\":%u,", place, reading_index);
+  tide_json_append_member(text, "not_written", tide_bytes_of_string(table->name), FALSE);
+  g_string_append(text, ",\"text\":");
+  tide_json_append_string(text, tide_bytes_of_string(why));
+  g_string_append(text, "}\n");
+  fputs(text->str, stdout);
+}
+
+static gboolean
+print_row(TideExplainer *explainer, const TideRow *row, GError **error)
+{
+  const TideTable *table = table_at(explainer, row->table_index);
+  TableNotes *notes = &explainer->tables[row->table_index];
+  TideReading reading = tide_mapping_readings(explainer->mapping)[row->reading_index];
+  reading.event_time_ns = row->event_time_ns;
+  gboolean repeats = notes->shown && !explainer->options.json;
+  TideExplainedRow explained = {
+      .config = explainer->options.config,
+      .names = tide_mapping_names(explainer->mapping),
+      .reading = &reading,
+      .row = row,
+      .rows = explainer->mapped.rows,
+      .reader = notes->reader,
+      .warnings = repeats ? explainer->none : notes->warnings,
+      .notes = repeats ? explainer->none : notes->notes,
+      .protocol = explainer->protocol,
+  };
+  if (explainer->options.session != NULL) {
+    g_autofree char *name = row->table_name.len > 0 ? g_strndup((const char *)row->table_name.data, row->table_name.len)
+                                                    : g_strdup(table->name);
+    const GPtrArray *regions = regions_of(explainer, name, error);
+    if (regions == NULL)
+      return FALSE;
+    explained.region = tide_region_of_key(regions, row->key);
+  }
+  g_autofree char *place = place_json(explainer);
+  g_autofree char *text =
+      explainer->options.json ? tide_explained_row_json(&explained, place) : tide_explained_row_text(&explained);
+  fputs(text, stdout);
+  notes->shown = TRUE;
+  tide_split_sample_add(notes->sample, row->key, row->event_time_ns);
+  return TRUE;
+}
+
+/* ---- a message -----------------------------------------------------------------------------------------------------
+ */
+
+static int
+compare_readings(gconstpointer a, gconstpointer b)
+{
+  const TideRow *left = *(const TideRow *const *)a, *right = *(const TideRow *const *)b;
+  if (left->reading_index != right->reading_index)
+    return left->reading_index < right->reading_index ? -1 : 1;
+  return (left > right) - (left < right); /* as they were mapped */
+}
+
+static void
+sort_rows(TideExplainer *explainer)
+{
+  g_ptr_array_set_size(explainer->rows, 0);
+  for (guint32 i = 0; i < explainer->mapped.n_rows; i++)
+    g_ptr_array_add(explainer->rows, (gpointer)&explainer->mapped.rows[i]);
+  g_ptr_array_sort(explainer->rows, compare_readings);
+}
+
+static void
+print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 event_time_ns)
+{
+  if (explainer->options.json)
+    return;
+  g_autofree char *place = place_text(explainer);
+  const TideReading *reading = &tide_mapping_readings(explainer->mapping)[reading_index];
+  printf("%s, reading %u of %u: %u fields", place, reading_index + 1, explainer->mapped.n_readings, reading->n_fields);
+  if (event_time_ns > 0) {
+    gint64 time_ms = tide_ns_to_ms(event_time_ns);
+    g_autofree char *time = tide_time_text(time_ms);
+    printf(", event time %" G_GINT64_FORMAT " = %s", time_ms, time);
+  }
+  putchar('\n');
+}
+
+/* The rows of one reading, which begin at @at, and the tables that have none. Returns: where the next reading's begin.
+ */
+static gboolean
+print_reading(TideExplainer *explainer, guint32 reading_index, guint *at, GError **error)
+{
+  const GPtrArray *tables = explainer->options.config->tables;
+  g_autofree gboolean *taken = g_new0(gboolean, tables->len);
+  guint end = *at;
+  while (end < explainer->rows->len && ((const TideRow *)explainer->rows->pdata[end])->reading_index == reading_index)
+    end++;
+  print_heading(explainer, reading_index,
+                end > *at ? ((const TideRow *)explainer->rows->pdata[*at])->event_time_ns : 0);
+  for (; *at < end; (*at)++) {
+    const TideRow *row = explainer->rows->pdata[*at];
+    taken[row->table_index] = TRUE;
+    if (!print_row(explainer, row, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < tables->len; i++) {
+    if (!taken[i])
+      print_not_taken(explainer, reading_index, tables->pdata[i]);
+  }
+  return TRUE;
+}
+
+/* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
+static gboolean
+print_mapped(TideExplainer *explainer, GError **error)
+{
+  explainer->counts.n_rows += explainer->mapped.n_rows;
+  sort_rows(explainer);
+  guint at = 0;
+  for (guint32 i = 0; i < explainer->mapped.n_readings; i++) {
+    if (!print_reading(explainer, i, &at, error))
+      return FALSE;
+  }
+  g_autofree char *place = place_text(explainer);
+  gboolean deletes = at < explainer->rows->len;
+  if (explainer->mapped.n_readings == 0 && !explainer->options.json)
+    printf("%s: %s\n", place,
+           deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written");
+  for (; at < explainer->rows->len; at++) {
+    if (!print_row(explainer, explainer->rows->pdata[at], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64 line, GError **error)
+{
+  TideReject reject;
+  explainer->counts.n_messages++;
+  explainer->message = message;
+  explainer->line = line;
+  tide_mapping_set_now(explainer->mapping, tide_wall_clock_epoch_ms());
+  if (tide_mapping_apply(explainer->mapping, message, &explainer->mapped, &reject))
+    return print_mapped(explainer, error);
+  print_rejected(explainer, &reject);
+  return TRUE;
+}
+
+void
+tide_explainer_finish(TideExplainer *explainer)
+{
+  for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {
+    TideSplitTrend trend = tide_split_sample_trend(explainer->tables[i].sample);
+    if (trend != TIDE_SPLIT_TREND_NONE)
+      printf("%s: warning: its keys move with the time: each new row sorts %s all others, so that one region takes all "
+             "of them; put a field, a hash or a salt in front\n",
+             table_at(explainer, i)->name, trend == TIDE_SPLIT_TREND_UP ? "behind" : "before");
+  }
+}
+
+TideExplainerCounts
+tide_explainer_counts(const TideExplainer *explainer)
+{
+  return explainer->counts;
+}
