@@ -39,12 +39,12 @@ regions_of(const Sampling *sampling, const TideTable *table)
 }
 
 static void
-add_row(Sampling *sampling, const TideRow *row, gint64 event_time_ns)
+add_row(Sampling *sampling, const TideRow *row)
 {
   for (guint i = 0; i < sampling->tables->len; i++) {
     const TideTable *table = sampling->tables->pdata[i];
     if (table->index == row->table_index && sampling->samples->pdata[i] != NULL)
-      tide_split_sample_add(sampling->samples->pdata[i], row->key, event_time_ns);
+      tide_split_sample_add(sampling->samples->pdata[i], row->key, row->event_time_ns);
   }
 }
 
@@ -60,9 +60,8 @@ take_message(const TideMessage *message, gpointer data)
       sampling->first_reject = tide_reject_describe(&reject);
     return TRUE;
   }
-  const TideReading *readings = tide_mapping_readings(sampling->mapping);
   for (guint32 i = 0; i < mapped.n_rows; i++)
-    add_row(sampling, &mapped.rows[i], readings[mapped.rows[i].reading_index].event_time_ns);
+    add_row(sampling, &mapped.rows[i]);
   return TRUE;
 }
 

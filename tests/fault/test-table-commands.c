@@ -1,0 +1,240 @@
+/* `tables`, `check` and `explain`, run as a user runs them, against the scripted gateway. */
+#include "fault/scripted_gateway.h"
+
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                           "hbase: { gateways: [\"%s\"] }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "tables:\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "    families: { M: { compression: gz } }\n"
+                           "    splits: [\"g\", \"n\"]\n"
+                           "  CURRENT:\n"
+                           "    latest: replace\n"
+                           "    tombstone: delete\n"
+                           "    when: { field: type, equals: current }\n"
+                           "    key: [ { field: host } ]\n"
+                           "    columns: { family: M, from: \"*\", pack: json }\n"
+                           "  PLAIN:\n"
+                           "    key: [ { field: host, width: 8 }, { time: yyyyMMdd } ]\n"
+                           "    columns: { family: M, from: cpu, encode: float64, qualifier: [ { time: HHmm } ] }\n"
+                           "  \"DAILY_{yyyyMMdd}\":\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n";
+
+typedef struct Fixture {
+  TideScriptedGateway *gateway;
+  char *config_path; /* owned */
+  char *output;      /* owned: of the last run */
+  char *errors;      /* owned */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer framed)
+{
+  TideGatewayOptions options = {.framed = framed != NULL};
+  fixture->gateway = scripted_gateway_new(&options);
+  g_autoptr(GError) error = NULL;
+  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &fixture->config_path, &error);
+  g_assert_no_error(error);
+  close(fd);
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "%s", scripted_gateway_endpoint(fixture->gateway), 1);
+  g_assert_true(g_file_set_contents(fixture->config_path, text->str, -1, NULL));
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  scripted_gateway_free(fixture->gateway);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  g_free(fixture->output);
+  g_free(fixture->errors);
+}
+
+/* Runs `tidemark WORDS…`, parted by single spaces, with @input. Returns: the exit code. */
+static int
+run(Fixture *fixture, const char *words, const char *input)
+{
+  g_autoptr(GError) error = NULL;
+  const char *program = g_getenv("TIDEMARK");
+  g_assert_nonnull(program);
+  g_autofree char *line = g_strdup_printf("%s %s --config %s", program, words, fixture->config_path);
+  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
+  g_autoptr(GSubprocess) process = g_subprocess_newv(
+      (const char *const *)arguments,
+      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
+  g_assert_no_error(error);
+  g_clear_pointer(&fixture->output, g_free);
+  g_clear_pointer(&fixture->errors, g_free);
+  g_assert_true(g_subprocess_communicate_utf8(process, input, NULL, &fixture->output, &fixture->errors, &error));
+  g_assert_no_error(error);
+  g_assert_true(g_subprocess_get_if_exited(process));
+  return g_subprocess_get_exit_status(process);
+}
+
+static void
+assert_says(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("not said: '%s' in:\n%s", part, text);
+}
+
+static void
+assert_silent(const char *text, const char *part)
+{
+  if (strstr(text, part) != NULL)
+    g_error("said: '%s' in:\n%s", part, text);
+}
+
+static guint
+n_regions(Fixture *fixture, const char *table)
+{
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), table);
+  return regions->len;
+}
+
+static void
+test_created_is_as_declared(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "tables show", NULL), ==, 1);
+  assert_says(fixture->output, "missing: run 'tidemark tables create'");
+  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  assert_says(fixture->output, "METRIC: created with 1 family and 3 regions\n");
+  assert_says(fixture->errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
+  g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 3);
+  g_assert_cmpint(run(fixture, "tables show", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  assert_says(fixture->output, "METRIC: exists\n");
+  g_assert_cmpint(run(fixture, "tables show CURRENT --format json", NULL), ==, 0);
+  assert_says(fixture->output, "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
+  assert_says(fixture->output, "\"scheme\":{\"verdict\":\"same\"");
+}
+
+static void
+test_differences_have_remedies(Fixture *fixture, gconstpointer unused)
+{
+  static const TideBytes splits[] = {{(const guint8 *)"g", 1}};
+  TideFakeTableSpec *spec = fake_table_spec_new("METRIC");
+  fake_table_spec_add_family(spec, "M");
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, 1, &error));
+  g_assert_cmpint(run(fixture, "tables show METRIC", NULL), ==, 1);
+  assert_says(fixture->output, "family 'M' has compression NONE, declared is GZ");
+  assert_says(fixture->output, "1 of 2 declared split points are no region boundary: 'n'");
+  assert_says(fixture->output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
+  assert_says(fixture->output, "  split \"METRIC\", \"n\"\n");
+}
+
+static void
+test_dated_tables_are_found(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "tables create DAILY_20170726 DAILY_20170725", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "tables show DAILY_{yyyyMMdd} --format csv", NULL), ==, 0);
+  const char *first = strstr(fixture->output, "DAILY_20170725,yes");
+  g_assert_nonnull(first);
+  assert_says(first, "DAILY_20170726,yes");
+  g_assert_cmpint(run(fixture, "check", NULL), ==, 69); /* no broker */
+  assert_says(fixture->output, "DAILY_20170726");
+  assert_says(fixture->output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
+  assert_says(fixture->output, "METRIC            field(host) \"#\" time(ms)");
+}
+
+/* What a framed gateway would spoil is left to the shell; the rest is made, and its scheme is kept elsewhere. */
+static void
+test_framed_gateway_makes_what_it_can(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 69);
+  assert_says(fixture->output, "METRIC: not created: gateway ");
+  assert_says(fixture->output, "CURRENT: not created: gateway ");
+  assert_says(fixture->output, "PLAIN: created with 1 family and 1 region\n");
+  assert_says(fixture->output, "PLAIN: its scheme is kept in table 'tidemark_schemes'");
+  assert_says(fixture->output, "create \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}, METADATA => {");
+  assert_says(fixture->output, "\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"");
+  assert_silent(fixture->output, "create \"PLAIN\"");
+  g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 0);
+  g_assert_cmpint(run(fixture, "tables show PLAIN", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "tables create PLAIN", NULL), ==, 0);
+}
+
+#define READING "{\"host\":\"h1\",\"ts\":1501028163000,\"type\":\"%s\",\"cpu\":600.5}\n"
+
+static void
+test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *input = g_strdup_printf(READING READING "{\"host\":\"h1\"}\n", "current", "other");
+  g_assert_cmpint(run(fixture, "explain --offline", input), ==, 65);
+  const char *second = strstr(fixture->output, "line 2, reading 1 of 1");
+  g_assert_nonnull(second);
+  assert_says(fixture->output,
+              "    deletes all cells of the row up to 1501028162999 = 2017-07-26T00:16:02.999Z, in the");
+  assert_says(fixture->output, "      reads as cpu  600.5\n");
+  assert_says(fixture->output, "    M:0016  @\\x82\\xC4\\x00\\x00\\x00\\x00\\x00  ");
+  assert_says(fixture->output, "      reads as 0016  600.5\n");
+  assert_says(fixture->output, "    row     gets such cells up to 1,440 times: 70,560 bytes\n");
+  assert_says(fixture->output, "    note: 'tables.PLAIN' cannot be read back whole");
+  assert_says(fixture->output, "  DAILY_20170726  h1#1501028163000\n");
+  assert_says(second, "  CURRENT  not written: it takes only readings whose field 'type' is 'current'\n");
+  assert_silent(second, "note:"); /* once for each table */
+  assert_says(second, "line 3: rejected as missing_field");
+}
+
+static void
+test_explain_tells_regions_and_json(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *input = g_strdup_printf(READING, "other");
+  g_assert_cmpint(run(fixture, "tables create METRIC", NULL), ==, 0);
+  g_assert_cmpint(run(fixture, "explain", input), ==, 0);
+  assert_says(fixture->output, "    region  ['g', 'n') on ");
+  assert_says(fixture->errors, "'DAILY_20170726' does not exist yet");
+  g_assert_cmpint(run(fixture, "explain --offline --format json", input), ==, 0);
+  assert_says(fixture->output, "\"stored_bytes\":49,\"reads_as\":[{\"qualifier\":\"0016\",\"value\":\"600.5\"}]");
+  assert_says(fixture->output, "\"growth\":\"slots\",\"slots\":1440");
+  assert_says(fixture->output, "\"not_written\":\"CURRENT\"");
+}
+
+static void
+test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", NULL), ==, 0);
+  assert_says(fixture->output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
+  assert_says(fixture->output, "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
+  g_assert_cmpint(run(fixture, "explain --offline --tombstone", NULL), ==, 64);
+  g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
+}
+
+/* Many readings show what none shows alone. */
+static void
+test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GString) input = g_string_new(NULL);
+  for (guint i = 0; i < 40; i++)
+    g_string_append_printf(input, "{\"host\":\"%04u\",\"ts\":%" G_GINT64_FORMAT ",\"cpu\":1}\n", i,
+                           G_GINT64_CONSTANT(1501028163000) + i);
+  g_assert_cmpint(run(fixture, "explain --offline", input->str), ==, 0);
+  assert_says(fixture->output, "METRIC: warning: its keys move with the time: each new row sorts behind all others");
+}
+
+#define ADD(path, func) g_test_add("/table-commands/" path, Fixture, NULL, set_up, func, tear_down)
+#define ADD_FRAMED(path, func) g_test_add("/table-commands/" path, Fixture, "framed", set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("what-is-created-is-as-declared", test_created_is_as_declared);
+  ADD("differences-have-remedies", test_differences_have_remedies);
+  ADD("dated-tables-are-found", test_dated_tables_are_found);
+  ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
+  ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
+  ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
+  ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
+  ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
+  return g_test_run();
+}
