@@ -18,8 +18,8 @@ check_ttl(TideTableLoad *it)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
     tide_problems_add_error(it->load->problems, ttl->place,
-                            "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: "
-                            "older values would come back; set the family's 'ttl'",
+                            "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: a "
+                            "delete carries no time to live; set the family's 'ttl'",
                             it->path);
   else
     tide_problems_add_warning(it->load->problems, ttl->place,

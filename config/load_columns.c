@@ -170,7 +170,8 @@ load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideCo
   item->value = tide_load_key_text(it->load, value_path, &parts, FALSE);
   it->table->has_time_value |=
       parts.n == 1 && parts.specs[0].kind == TIDE_KEY_TIME && it->rule.packing == TIDE_PACK_NONE;
-  if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts)) {
+  if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts) &&
+      tide_yaml_get(node, "as") == NULL) {
     tide_problems_add_error(
         it->load->problems, node->place,
         "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: "
