@@ -69,6 +69,11 @@ gateway_list(PipelineFixture *fixture, guint gateways)
   return g_string_free(g_steal_pointer(&list), FALSE);
 }
 
+static const char default_tables[] =
+    "tables:\n"
+    "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+
 static TideConfig *
 load_config(PipelineFixture *fixture, const char *group, guint gateways, const char *options)
 {
@@ -79,11 +84,9 @@ load_config(PipelineFixture *fixture, const char *group, guint gateways, const c
       " max_span_messages: 2000 }\n"
       "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, settle: 3s, retry_min: 20ms,"
       " retry_max: 200ms }\n"
-      "tables:\n"
-      "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
-      "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
-      "%s%s%s",
-      mock_kafka_brokers(fixture->kafka), group, list, options,
+      "%s%s%s%s",
+      mock_kafka_brokers(fixture->kafka), group, list, strstr(options, "tables:") != NULL ? "" : default_tables,
+      options,
       strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
       strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
   GPtrArray *problems = NULL;
@@ -106,10 +109,19 @@ running_pipeline_start(PipelineFixture *fixture, guint gateways, const char *opt
 RunningPipeline *
 running_pipeline_start_group(PipelineFixture *fixture, const char *group, guint gateways, const char *options)
 {
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.group = group, .gateways = gateways, .options = options});
+}
+
+RunningPipeline *
+running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options)
+{
   RunningPipeline *running = g_new0(RunningPipeline, 1);
-  running->config = load_config(fixture, group, gateways, options != NULL ? options : "");
+  running->config = load_config(fixture, options->group != NULL ? options->group : FIXTURE_GROUP, options->gateways,
+                                options->options != NULL ? options->options : "");
   running->metrics = tide_metrics_new();
-  TidePipelineOptions pipeline = {.config = running->config, .metrics = running->metrics};
+  TidePipelineOptions pipeline = {
+      .config = running->config, .metrics = running->metrics, .accept_scheme_change = options->accept_scheme_change};
   running->pipeline = tide_pipeline_new(&pipeline);
   tide_pipeline_start(running->pipeline);
   return running;

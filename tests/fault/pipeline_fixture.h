@@ -47,6 +47,15 @@ void pipeline_fixture_flush(PipelineFixture *fixture);
 RunningPipeline *running_pipeline_start(PipelineFixture *fixture, guint gateways, const char *options);
 RunningPipeline *running_pipeline_start_group(PipelineFixture *fixture, const char *group, guint gateways,
                                               const char *options);
+
+typedef struct RunningPipelineOptions {
+  const char *group; /* NULL: FIXTURE_GROUP */
+  guint gateways;
+  const char *options; /* as above; with "tables:" in it, in place of the fixture's */
+  gboolean accept_scheme_change;
+} RunningPipelineOptions;
+RunningPipeline *running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options);
+
 /* Stops with @drain_ms to drain and frees. Returns: the exit code. */
 int running_pipeline_stop(RunningPipeline *running, gint64 drain_ms);
 
