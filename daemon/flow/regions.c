@@ -289,17 +289,17 @@ due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
   return NULL;
 }
 
+/* Who asked for a refresh while this one ran gets one, after the shortest interval. */
 static void
 mark_refreshed(TideRegions *regions, TableRegions *table)
 {
   tide_mutex_lock(&regions->lock);
   {
     gint64 now_us = tide_now_us();
+    gint64 asked_us = MAX(table->refresh_at_us, now_us + MIN_REFRESH_INTERVAL_US);
+    gint64 next_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
     table->refreshed_us = now_us;
-    if (table->n_users == 0)
-      table->refresh_at_us = G_MAXINT64;
-    else
-      table->refresh_at_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
+    table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
   }
   tide_mutex_unlock(&regions->lock);
 }
@@ -336,6 +336,8 @@ run_refresher(gpointer data)
       tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
     }
     gboolean stopped = regions->stopped;
+    if (due != NULL)
+      due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
     tide_mutex_unlock(&regions->lock);
     if (stopped)
       return;
@@ -486,7 +488,7 @@ tide_regions_suspect(TideRegions *regions, const TideTable *table)
   {
     TableRegions *suspect = &regions->tables[table->index];
     gint64 soon_us = MAX(tide_now_us(), suspect->refreshed_us + MIN_REFRESH_INTERVAL_US);
-    if (soon_us < suspect->refresh_at_us) {
+    if (suspect->n_users > 0 && soon_us < suspect->refresh_at_us) {
       suspect->refresh_at_us = soon_us;
       tide_cond_signal(&regions->changed);
     }
