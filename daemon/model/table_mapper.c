@@ -235,13 +235,13 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
 {
   if (target->rule->declared->packing != TIDE_PACK_NONE)
     return TRUE; /* for add_packed_cells() */
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+    return skip;
   if (is_expired(attempt, target->rule->ttl_ms)) {
     attempt->dropped = TRUE;
     return TRUE;
   }
-  gboolean skip = FALSE;
-  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
-    return skip;
   return add_encoded_cell(mapper, attempt, field, target);
 }
 
@@ -335,16 +335,18 @@ static gboolean
 add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule)
 {
   TidePacker packer;
-  if (is_expired(attempt, rule->ttl_ms)) {
-    attempt->dropped = TRUE;
-    return TRUE;
-  }
-  gsize offset = attempt->list->bytes.len;
-  tide_packer_begin(&packer, rule->declared->packing, &attempt->list->bytes);
+  TideBuffer *bytes = &attempt->list->bytes;
+  gsize offset = bytes->len;
+  tide_packer_begin(&packer, rule->declared->packing, bytes);
   if (!add_members(mapper, attempt, rule, &packer) || !add_made_members(mapper, attempt, rule, &packer))
     return FALSE;
   if (!tide_packer_end(&packer))
     return TRUE;
+  if (is_expired(attempt, rule->ttl_ms)) {
+    attempt->dropped = TRUE;
+    bytes->len = offset;
+    return TRUE;
+  }
   TideBytes name = tide_bytes_of_string(mapper->table->name);
   TideSetColumn *column = column_of_reading(mapper, attempt, rule, rule->packed_column, TIDE_BYTES_EMPTY);
   return column != NULL && append_made_cell(mapper, attempt, column, offset, name);
