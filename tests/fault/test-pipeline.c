@@ -331,6 +331,20 @@ test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gc
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* A compacted topic has them: nothing is lost with one, so it holds no partition, whatever on_bad_message says. */
+static void
+test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, NULL);
+  pipeline_fixture_produce(fixture, 0, "host0", BASE_MS, "behind");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL); /* on_bad_message: stop, as by default */
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
+                   1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* ---- gateways that are not there ---- */
 
 static gboolean
@@ -750,6 +764,7 @@ main(int argc, char **argv)
   ADD("order/A29-D17-abandoned-call-does-not-win-over-a-later-value",
       test_abandoned_call_does_not_win_over_a_later_value);
   ADD("messages/A3-bad-message-holds-its-partition-and-no-other", test_bad_message_holds_its_partition_and_no_other);
+  ADD("messages/A2-messages-without-value-are-passed-over", test_messages_without_value_are_passed_over);
   ADD("messages/A1-A17-bad-messages-are-counted-by-reason-and-skipped",
       test_bad_messages_are_counted_by_reason_and_skipped);
   for (guint i = 0; i < G_N_ELEMENTS(gateway_cases); i++) {
