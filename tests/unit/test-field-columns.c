@@ -3,7 +3,21 @@
 #include "allocation_counter.h"
 #include "mapper_fixture.h"
 
+#define NAME()                                                                                                         \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_NAME                                                                                              \
+  }
+#define PRINTED(text)                                                                                                  \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_TIME, .pattern = (text)                                                                           \
+  }
+#define SLOT(text, n)                                                                                                  \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_TIME, .pattern = (text), .cut_to = { TIDE_CUT_MINUTES, (n) }                                      \
+  }
+
 #define JULY_26_MS G_GINT64_CONSTANT(1501027200000) /* 2017-07-26T00:00:00Z */
+#define MINUTE_MS G_GINT64_CONSTANT(60000)
 
 static void
 set_time_ms(MapperFixture *fixture, gint64 ms)
@@ -126,6 +140,83 @@ test_patterns_take_key_fields_only_when_asked(void)
 }
 
 /* ---- qualifiers that a reading makes ---- */
+
+/* The wide row of a day: a column for each quarter of an hour. */
+static void
+use_slots(MapperFixture *fixture)
+{
+  static const TideKeyPartSpec key[] = {PADDED_LEFT(METER, 10, '0'), LITERAL("#"), PRINTED("yyyyMMdd")};
+  static const TideKeyPartSpec slot[] = {SLOT("HHmm", 15)};
+  mapper_fixture_init(fixture, key, G_N_ELEMENTS(key));
+  TideColumnRule *rule = add_rule(fixture, "METER");
+  add_item(rule, field_item(fixture, "kwh", NULL, -1));
+  rule->qualifier = compile_text(slot, G_N_ELEMENTS(slot));
+  start_mapper(fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture->reading, "meter", "987654");
+}
+
+static void
+test_qualifier_is_the_slot_of_the_time(void)
+{
+  static const struct {
+    gint64 ms;
+    const char *expected;
+  } cases[] = {
+      {0, "METER:0000=1.5"},
+      {16 * MINUTE_MS + 3000, "METER:0015=1.5"},
+      {15 * MINUTE_MS - 1, "METER:0000=1.5"},
+      {24 * 60 * MINUTE_MS - 1, "METER:2345=1.5"},
+  };
+  g_auto(MapperFixture) fixture;
+  use_slots(&fixture);
+  reading_fixture_set(&fixture.reading, "kwh", "1.5");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    set_time_ms(&fixture, JULY_26_MS + cases[i].ms);
+    assert_maps_to(&fixture, cases[i].expected);
+    assert_same_bytes(row_at(&fixture, 0)->key, TIDE_BYTES_LITERAL("0000987654#20170726"));
+  }
+}
+
+/* Two readings of a slot make the same column, in one message and in two; so the newer's cell replaces the older's. */
+static void
+test_column_of_a_slot_is_made_once(void)
+{
+  g_auto(MapperFixture) fixture;
+  use_slots(&fixture);
+  reading_fixture_set(&fixture.reading, "kwh", "1");
+  set_time_ms(&fixture, JULY_26_MS);
+  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+  const TideColumn *first = cell_at(&fixture, 0)->column;
+  set_time_ms(&fixture, JULY_26_MS + 14 * MINUTE_MS);
+  g_assert_cmpint(map_more(&fixture), ==, TIDE_MAP_ROW);
+  g_assert_true(cell_at(&fixture, 1)->column == first);
+  g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+  g_assert_true(cell_at(&fixture, 0)->column == first);
+}
+
+static void
+test_qualifier_holds_the_name(void)
+{
+  static const TideKeyPartSpec with_day[] = {NAME(), LITERAL("@"), PRINTED("d")};
+  static const TideKeyPartSpec constant[] = {LITERAL("cpu."), NAME()};
+  g_auto(MapperFixture) fixture;
+  use_host_and_time(&fixture);
+  TideColumnRule *of_day = add_rule(&fixture, "D");
+  add_item(of_day, field_item(&fixture, "temp", NULL, -1));
+  add_item(of_day, field_item(&fixture, "hum", "H", -1));
+  of_day->name_case = TIDE_CASE_UPPER;
+  of_day->qualifier = compile_text(with_day, G_N_ELEMENTS(with_day));
+  add_remaining_rule(&fixture, "M")->qualifier = compile_text(constant, G_N_ELEMENTS(constant));
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "host", "h");
+  reading_fixture_set(&fixture.reading, "temp", "60.4");
+  reading_fixture_set(&fixture.reading, "hum", "40");
+  reading_fixture_set(&fixture.reading, "usr", "0.1");
+  set_time_ms(&fixture, JULY_26_MS);
+  assert_maps_to(&fixture, "D:TEMP@26=60.4 D:H@26=40 M:cpu.usr=0.1");
+  set_time_ms(&fixture, JULY_26_MS + 6 * 24 * 60 * MINUTE_MS);
+  assert_maps_to(&fixture, "D:TEMP@1=60.4 D:H@1=40 M:cpu.usr=0.1");
+}
 
 static void
 test_qualifier_is_the_value_of_a_field(void)
@@ -271,6 +362,35 @@ test_made_values_of_many_rows_stay(void)
   }
 }
 
+static void
+test_steady_state_allocates_nothing(void)
+{
+  if (!ALLOCATION_COUNTER_WORKS) {
+    g_test_skip("the sanitizer has an allocator of its own");
+    return;
+  }
+  static const TideKeyPartSpec seconds[] = {TIME(S)};
+  g_auto(MapperFixture) fixture;
+  use_slots(&fixture);
+  TideColumnRule *rule = add_rule(&fixture, "V");
+  add_item(rule, value_item(seconds, 1, "s"));
+  add_item(rule, field_item(&fixture, "amps", NULL, TIDE_ENCODE_FLOAT64));
+  add_item(rule, field_item(&fixture, "state", NULL, TIDE_ENCODE_JSON));
+  tide_table_mapper_free(fixture.mapper);
+  start_mapper(&fixture, (TideMapperLimits){0});
+  reading_fixture_set(&fixture.reading, "kwh", "1.5");
+  reading_fixture_set(&fixture.reading, "amps", "15.25");
+  reading_fixture_set(&fixture.reading, "state", "on\n");
+  guint64 before = 0;
+  for (gint64 i = 0; i < 4 * 96; i++) {
+    if (i == 96)
+      before = allocation_count; /* each slot of the day was met */
+    set_time_ms(&fixture, JULY_26_MS + i * 15 * MINUTE_MS);
+    g_assert_cmpint(map(&fixture), ==, TIDE_MAP_ROW);
+  }
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -282,12 +402,16 @@ main(int argc, char **argv)
   ADD("name-of-nothing-but-spaces-is-rejected", test_name_of_nothing_but_spaces_is_rejected);
   ADD("patterns-take-what-nobody-names", test_patterns_take_what_nobody_names);
   ADD("patterns-take-key-fields-only-when-asked", test_patterns_take_key_fields_only_when_asked);
+  ADD("qualifier-is-the-slot-of-the-time", test_qualifier_is_the_slot_of_the_time);
+  ADD("column-of-a-slot-is-made-once", test_column_of_a_slot_is_made_once);
+  ADD("qualifier-holds-the-name", test_qualifier_holds_the_name);
   ADD("qualifier-is-the-value-of-a-field", test_qualifier_is_the_value_of_a_field);
   ADD("made-and-constant-columns-meet", test_made_and_constant_columns_meet);
   ADD("columns-that-readings-invent-cost-no-memory", test_columns_that_readings_invent_cost_no_memory);
   ADD("values-are-made", test_values_are_made);
   ADD("made-value-of-an-absent-field-is-rejected", test_made_value_of_an_absent_field_is_rejected);
   ADD("made-values-of-many-rows-stay", test_made_values_of_many_rows_stay);
+  ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
 #undef ADD
   return g_test_run();
 }
