@@ -20,10 +20,20 @@
 #define CURRENT_METRIC                                                                                                 \
   "  CURRENT_METRIC: { latest: merge, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n"
 
+#define KEY "key: [{ field: host }, \"#\", { time: epoch_ms }], "
+#define PACKED(pack) "  PACKED: { " KEY "columns: { family: M, from: \"*\", pack: " pack " } }\n"
+#define NUMBERS "  NUMBERS: { " KEY "columns: { family: M, from: [\"*/*\"], encode: float64 } }\n"
+#define DAY                                                                                                            \
+  "  DAY: { key: [{ field: meter, width: 10, pad: \"0\" }, \"#\", { time: yyyyMMdd }],"                                \
+  " columns: { family: METER, from: kwh, qualifier: [{ time: HHmm, cut: 15m }] } }\n"
+#define QUOTE "  QUOTE: { when: { field: BID, present: true }, " KEY "columns: { family: M, from: \"*\" } }\n"
+
 static const char ten_metrics[] =
     "{\"host\":\"server1.bbb.com\",\"ts\":1426535612045,\"CPU/CPU1_USR\":0.02,\"CPU/CPU1_SYS\":0.01,"
     "\"CPU/CPU2_USR\":0.04,\"MEM/USED_BYTES\":8123456789,\"MEM/FREE_BYTES\":123456789,\"DISK/SDA_READ\":1234.5,"
     "\"DISK/SDA_WRITE\":987.25,\"NET/ETH0_RX\":12345678,\"NET/ETH0_TX\":87654321,\"LOAD/AVG1\":0.75}";
+
+static const char one_slot[] = "{\"meter\":\"987654\",\"ts\":1426535612045,\"kwh\":1.5}";
 
 static gint64
 thread_cpu_ns(void)
@@ -85,5 +95,10 @@ int
 main(void)
 {
   show("10 metrics, a data and a latest table", HEAD METRIC CURRENT_METRIC, ten_metrics);
+  show("the same and a table that does not take it", HEAD METRIC CURRENT_METRIC QUOTE, ten_metrics);
+  show("10 metrics as doubles", HEAD NUMBERS, ten_metrics);
+  show("10 metrics in one cell of JSON", HEAD PACKED("json"), ten_metrics);
+  show("10 metrics in one cell of MessagePack", HEAD PACKED("msgpack"), ten_metrics);
+  show("a meter's slot in the row of its day", HEAD DAY, one_slot);
   return 0;
 }
