@@ -1,15 +1,9 @@
 /* Reading the calls of THBaseService. A field of a known id and an unexpected type is skipped, as Java's reader does.
  */
-#include "fault/fake_service.h"
+#include "fault/fake_request_private.h"
 
 #define DELETE_FAMILY 2 /* TDeleteType */
 #define MISSING(field) "Required field '" field "' was not present!"
-
-static gboolean
-is(const TideFakeField *field, gint16 id, TideFakeType type)
-{
-  return field->id == id && field->type == type;
-}
 
 void
 fake_request_init(TideFakeRequest *request)
@@ -65,13 +59,13 @@ read_cell(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY))
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY))
       cell.family = fake_reader_binary(reader);
-    else if (is(&field, 2, TIDE_FAKE_BINARY))
+    else if (fake_field_is(&field, 2, TIDE_FAKE_BINARY))
       cell.qualifier = fake_reader_binary(reader);
-    else if (is(&field, 3, TIDE_FAKE_BINARY))
+    else if (fake_field_is(&field, 3, TIDE_FAKE_BINARY))
       cell.value = fake_reader_binary(reader);
-    else if (is(&field, 4, TIDE_FAKE_I64))
+    else if (fake_field_is(&field, 4, TIDE_FAKE_I64))
       cell.timestamp_ms = fake_reader_i64(reader);
     else
       fake_reader_skip(reader, field.type);
@@ -109,8 +103,8 @@ read_put_attributes(TideFakeReader *reader)
   return ttl_ms;
 }
 
-static guint32
-read_struct_list(TideFakeReader *reader)
+guint32
+fake_request_read_struct_list(TideFakeReader *reader)
 {
   TideFakeType element;
   guint32 n = fake_reader_list(reader, &element);
@@ -129,15 +123,15 @@ read_put(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY)) {
       row.row = fake_reader_binary(reader);
-    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
-      guint32 n = read_struct_list(reader);
+    } else if (fake_field_is(&field, 2, TIDE_FAKE_LIST)) {
+      guint32 n = fake_request_read_struct_list(reader);
       for (guint32 i = 0; i < n && !reader->failed; i++)
         read_cell(request, reader);
-    } else if (is(&field, 3, TIDE_FAKE_I64)) {
+    } else if (fake_field_is(&field, 3, TIDE_FAKE_I64)) {
       put_timestamp_ms = fake_reader_i64(reader);
-    } else if (is(&field, 5, TIDE_FAKE_MAP)) {
+    } else if (fake_field_is(&field, 5, TIDE_FAKE_MAP)) {
       row.ttl_ms = read_put_attributes(reader);
     } else {
       fake_reader_skip(reader, field.type);
@@ -172,7 +166,7 @@ add_put(TideFakeRequest *request, TideFakeReader *reader)
 static void
 read_puts(TideFakeRequest *request, TideFakeReader *reader)
 {
-  guint32 n = read_struct_list(reader);
+  guint32 n = fake_request_read_struct_list(reader);
   for (guint32 i = 0; i < n && !reader->failed; i++)
     add_put(request, reader);
   if (reader->failed)
@@ -193,9 +187,9 @@ read_deleted_family(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY))
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY))
       deletion.family = fake_reader_binary(reader);
-    else if (is(&field, 3, TIDE_FAKE_I64))
+    else if (fake_field_is(&field, 3, TIDE_FAKE_I64))
       deletion.to_ms = fake_reader_i64(reader);
     else
       fake_reader_skip(reader, field.type);
@@ -215,13 +209,13 @@ read_delete(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY)) {
       row = fake_reader_binary(reader);
-    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
-      guint32 n = read_struct_list(reader);
+    } else if (fake_field_is(&field, 2, TIDE_FAKE_LIST)) {
+      guint32 n = fake_request_read_struct_list(reader);
       for (guint32 i = 0; i < n && !reader->failed; i++)
         read_deleted_family(request, reader);
-    } else if (is(&field, 4, TIDE_FAKE_I32)) {
+    } else if (fake_field_is(&field, 4, TIDE_FAKE_I32)) {
       type = fake_reader_i32(reader);
     } else {
       fake_reader_skip(reader, field.type);
@@ -241,14 +235,14 @@ read_mutation(TideFakeRequest *request, TideFakeReader *reader, TideFakeRow *row
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_STRUCT)) {
+    if (fake_field_is(&field, 1, TIDE_FAKE_STRUCT)) {
       TideFakeRow put = read_put(request, reader);
       row_of_mutation = put.row;
       row->ttl_ms = put.ttl_ms;
       row->n_cells += put.n_cells;
       if (put.n_cells == 0)
         row->has_empty_put = TRUE;
-    } else if (is(&field, 2, TIDE_FAKE_STRUCT)) {
+    } else if (fake_field_is(&field, 2, TIDE_FAKE_STRUCT)) {
       row_of_mutation = read_delete(request, reader);
     } else {
       fake_reader_skip(reader, field.type);
@@ -268,10 +262,10 @@ read_row_mutations(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY)) {
       row.row = fake_reader_binary(reader);
-    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
-      guint32 n = read_struct_list(reader);
+    } else if (fake_field_is(&field, 2, TIDE_FAKE_LIST)) {
+      guint32 n = fake_request_read_struct_list(reader);
       for (guint32 i = 0; i < n && !reader->failed; i++)
         read_mutation(request, reader, &row);
     } else {
@@ -292,9 +286,9 @@ read_time_range(TideFakeQuery *query, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_I64))
+    if (fake_field_is(&field, 1, TIDE_FAKE_I64))
       query->min_time_ms = fake_reader_i64(reader);
-    else if (is(&field, 2, TIDE_FAKE_I64))
+    else if (fake_field_is(&field, 2, TIDE_FAKE_I64))
       query->max_time_ms = fake_reader_i64(reader);
     else
       fake_reader_skip(reader, field.type);
@@ -306,15 +300,15 @@ read_time_range(TideFakeQuery *query, TideFakeReader *reader)
 static void
 read_columns(TideFakeRequest *request, TideFakeReader *reader)
 {
-  guint32 n = read_struct_list(reader);
+  guint32 n = fake_request_read_struct_list(reader);
   for (guint32 i = 0; i < n && !reader->failed; i++) {
     TideFakeColumn column = {0};
     TideFakeField field;
     fake_reader_struct_begin(reader);
     while (fake_reader_field(reader, &field)) {
-      if (is(&field, 1, TIDE_FAKE_BINARY)) {
+      if (fake_field_is(&field, 1, TIDE_FAKE_BINARY)) {
         column.family = fake_reader_binary(reader);
-      } else if (is(&field, 2, TIDE_FAKE_BINARY)) {
+      } else if (fake_field_is(&field, 2, TIDE_FAKE_BINARY)) {
         column.qualifier = fake_reader_binary(reader);
         column.has_qualifier = TRUE;
       } else {
@@ -342,18 +336,18 @@ read_get(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY)) {
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY)) {
       row.row = fake_reader_binary(reader);
-    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
+    } else if (fake_field_is(&field, 2, TIDE_FAKE_LIST)) {
       read_columns(request, reader);
-    } else if (is(&field, 3, TIDE_FAKE_I64)) {
+    } else if (fake_field_is(&field, 3, TIDE_FAKE_I64)) {
       query->min_time_ms = fake_reader_i64(reader);
       query->max_time_ms = query->min_time_ms + 1;
-    } else if (is(&field, 4, TIDE_FAKE_STRUCT)) {
+    } else if (fake_field_is(&field, 4, TIDE_FAKE_STRUCT)) {
       read_time_range(query, reader);
-    } else if (is(&field, 5, TIDE_FAKE_I32)) {
+    } else if (fake_field_is(&field, 5, TIDE_FAKE_I32)) {
       query->max_versions = fake_reader_i32(reader);
-    } else if (is(&field, 7, TIDE_FAKE_BINARY)) {
+    } else if (fake_field_is(&field, 7, TIDE_FAKE_BINARY)) {
       refuse_filter(request, reader);
     } else {
       fake_reader_skip(reader, field.type);
@@ -370,7 +364,7 @@ read_get(TideFakeRequest *request, TideFakeReader *reader)
 static void
 read_gets(TideFakeRequest *request, TideFakeReader *reader)
 {
-  guint32 n = read_struct_list(reader);
+  guint32 n = fake_request_read_struct_list(reader);
   guint n_columns = 0;
   for (guint32 i = 0; i < n && !reader->failed; i++) {
     read_get(request, reader);
@@ -388,21 +382,21 @@ read_scan(TideFakeRequest *request, TideFakeReader *reader)
   TideFakeField field;
   fake_reader_struct_begin(reader);
   while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY))
+    if (fake_field_is(&field, 1, TIDE_FAKE_BINARY))
       query->start_row = fake_reader_binary(reader);
-    else if (is(&field, 2, TIDE_FAKE_BINARY))
+    else if (fake_field_is(&field, 2, TIDE_FAKE_BINARY))
       query->stop_row = fake_reader_binary(reader);
-    else if (is(&field, 3, TIDE_FAKE_LIST))
+    else if (fake_field_is(&field, 3, TIDE_FAKE_LIST))
       read_columns(request, reader);
-    else if (is(&field, 5, TIDE_FAKE_I32))
+    else if (fake_field_is(&field, 5, TIDE_FAKE_I32))
       query->max_versions = fake_reader_i32(reader);
-    else if (is(&field, 6, TIDE_FAKE_STRUCT))
+    else if (fake_field_is(&field, 6, TIDE_FAKE_STRUCT))
       read_time_range(query, reader);
-    else if (is(&field, 7, TIDE_FAKE_BINARY))
+    else if (fake_field_is(&field, 7, TIDE_FAKE_BINARY))
       refuse_filter(request, reader);
-    else if (is(&field, 11, TIDE_FAKE_BOOL))
+    else if (fake_field_is(&field, 11, TIDE_FAKE_BOOL))
       query->reversed = fake_reader_bool(reader);
-    else if (is(&field, 15, TIDE_FAKE_I32))
+    else if (fake_field_is(&field, 15, TIDE_FAKE_I32))
       query->limit_rows = fake_reader_i32(reader);
     else
       fake_reader_skip(reader, field.type);
@@ -410,158 +404,26 @@ read_scan(TideFakeRequest *request, TideFakeReader *reader)
   fake_reader_struct_end(reader);
 }
 
-/* TTableName */
-static const char *
-read_table_name(TideFakeReader *reader)
-{
-  const char *name_space = "", *qualifier = NULL;
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
-  while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY))
-      name_space = fake_reader_string(reader);
-    else if (is(&field, 2, TIDE_FAKE_BINARY))
-      qualifier = fake_reader_string(reader);
-    else
-      fake_reader_skip(reader, field.type);
-  }
-  fake_reader_struct_end(reader);
-  if (qualifier == NULL || *name_space == '\0')
-    return qualifier;
-  g_autofree char *name = g_strconcat(name_space, ":", qualifier, NULL);
-  return g_string_chunk_insert(reader->strings, name);
-}
-
-static TideBytes
-read_attribute(TideFakeReader *reader, TideBytes *ret_value)
-{
-  TideBytes name = fake_reader_binary(reader);
-  *ret_value = fake_reader_binary(reader);
-  return name;
-}
-
-/* TColumnFamilyDescriptor */
-static void
-read_family(TideFakeTableSpec *spec, TideFakeReader *reader)
-{
-  TideFakeFamily *family = fake_table_spec_add_family(spec, "");
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
-  while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY)) {
-      g_free(family->name);
-      family->name = g_strdup(fake_reader_string(reader));
-    } else if (is(&field, 4, TIDE_FAKE_I32)) {
-      family->block_size_bytes = fake_reader_i32(reader);
-    } else if (is(&field, 5, TIDE_FAKE_I32)) {
-      family->bloom_filter = fake_reader_i32(reader);
-    } else if (is(&field, 6, TIDE_FAKE_I32)) {
-      family->compression = fake_reader_i32(reader);
-    } else if (is(&field, 8, TIDE_FAKE_I32)) {
-      family->data_block_encoding = fake_reader_i32(reader);
-    } else if (is(&field, 10, TIDE_FAKE_I32)) {
-      family->max_versions = fake_reader_i32(reader);
-    } else if (is(&field, 11, TIDE_FAKE_I32)) {
-      family->min_versions = fake_reader_i32(reader);
-    } else if (is(&field, 13, TIDE_FAKE_I32)) {
-      family->time_to_live_s = fake_reader_i32(reader);
-    } else if (is(&field, 14, TIDE_FAKE_BOOL)) {
-      family->block_cache = fake_reader_bool(reader);
-    } else if (is(&field, 20, TIDE_FAKE_BOOL)) {
-      family->in_memory = fake_reader_bool(reader);
-    } else {
-      fake_reader_skip(reader, field.type);
-    }
-  }
-  fake_reader_struct_end(reader);
-}
-
-static void
-read_table_attributes(TideFakeTableSpec *spec, TideFakeReader *reader)
-{
-  TideFakeType key_type, value_type;
-  guint32 n = fake_reader_map(reader, &key_type, &value_type);
-  for (guint32 i = 0; i < n && !reader->failed; i++) {
-    TideBytes value;
-    TideBytes name = read_attribute(reader, &value);
-    fake_table_spec_add_attribute(spec, name, value);
-  }
-}
-
-/* TTableDescriptor */
-static void
-read_table_spec(TideFakeRequest *request, TideFakeReader *reader)
-{
-  request->spec = fake_table_spec_new("");
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
-  while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_STRUCT)) {
-      request->table = read_table_name(reader);
-    } else if (is(&field, 2, TIDE_FAKE_LIST)) {
-      guint32 n = read_struct_list(reader);
-      for (guint32 i = 0; i < n && !reader->failed; i++)
-        read_family(request->spec, reader);
-    } else if (is(&field, 3, TIDE_FAKE_MAP)) {
-      read_table_attributes(request->spec, reader);
-    } else {
-      fake_reader_skip(reader, field.type);
-    }
-  }
-  fake_reader_struct_end(reader);
-  g_free(request->spec->name);
-  request->spec->name = g_strdup(request->table != NULL ? request->table : "");
-}
-
-static void
-read_splits(TideFakeRequest *request, TideFakeReader *reader)
-{
-  TideFakeType element;
-  guint32 n = fake_reader_list(reader, &element);
-  if (n > 0 && element != TIDE_FAKE_BINARY)
-    fake_reader_fail(reader, "split keys are not a list of binary");
-  for (guint32 i = 0; i < n && !reader->failed; i++) {
-    TideBytes split = fake_reader_binary(reader);
-    g_array_append_val(request->splits, split);
-  }
-}
-
 /* The calls that have a table's name (binary) first, and one struct or list. */
 static gboolean
 read_table_call_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeField *field)
 {
-  if (is(field, 1, TIDE_FAKE_BINARY))
+  if (fake_field_is(field, 1, TIDE_FAKE_BINARY))
     request->table = fake_reader_string(reader);
-  else if ((request->call == TIDE_CALL_GET || request->call == TIDE_CALL_EXISTS) && is(field, 2, TIDE_FAKE_STRUCT))
+  else if ((request->call == TIDE_CALL_GET || request->call == TIDE_CALL_EXISTS) &&
+           fake_field_is(field, 2, TIDE_FAKE_STRUCT))
     read_get(request, reader);
-  else if (request->call == TIDE_CALL_GET_MULTIPLE && is(field, 2, TIDE_FAKE_LIST))
+  else if (request->call == TIDE_CALL_GET_MULTIPLE && fake_field_is(field, 2, TIDE_FAKE_LIST))
     read_gets(request, reader);
-  else if (request->call == TIDE_CALL_PUT_MULTIPLE && is(field, 2, TIDE_FAKE_LIST))
+  else if (request->call == TIDE_CALL_PUT_MULTIPLE && fake_field_is(field, 2, TIDE_FAKE_LIST))
     read_puts(request, reader);
-  else if (request->call == TIDE_CALL_MUTATE_ROW && is(field, 2, TIDE_FAKE_STRUCT))
+  else if (request->call == TIDE_CALL_MUTATE_ROW && fake_field_is(field, 2, TIDE_FAKE_STRUCT))
     read_row_mutations(request, reader);
-  else if (request->call == TIDE_CALL_OPEN_SCANNER && is(field, 2, TIDE_FAKE_STRUCT))
+  else if (request->call == TIDE_CALL_OPEN_SCANNER && fake_field_is(field, 2, TIDE_FAKE_STRUCT))
     read_scan(request, reader);
   else
     return FALSE;
   return TRUE;
-}
-
-/* TNamespaceDescriptor */
-static const char *
-read_namespace(TideFakeReader *reader)
-{
-  const char *name = NULL;
-  TideFakeField field;
-  fake_reader_struct_begin(reader);
-  while (fake_reader_field(reader, &field)) {
-    if (is(&field, 1, TIDE_FAKE_BINARY))
-      name = fake_reader_string(reader);
-    else
-      fake_reader_skip(reader, field.type);
-  }
-  fake_reader_struct_end(reader);
-  return name;
 }
 
 /* FALSE when the call has no such argument. */
@@ -579,9 +441,9 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
     return read_table_call_argument(request, reader, field);
   case TIDE_CALL_GET_SCANNER_ROWS:
   case TIDE_CALL_CLOSE_SCANNER:
-    if (is(field, 1, TIDE_FAKE_I32))
+    if (fake_field_is(field, 1, TIDE_FAKE_I32))
       request->scanner_id = fake_reader_i32(reader);
-    else if (is(field, 2, TIDE_FAKE_I32))
+    else if (fake_field_is(field, 2, TIDE_FAKE_I32))
       request->n_rows = fake_reader_i32(reader);
     else
       return FALSE;
@@ -592,22 +454,22 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
   case TIDE_CALL_DISABLE_TABLE:
   case TIDE_CALL_ENABLE_TABLE:
   case TIDE_CALL_DELETE_TABLE:
-    if (!is(field, 1, TIDE_FAKE_STRUCT))
+    if (!fake_field_is(field, 1, TIDE_FAKE_STRUCT))
       return FALSE;
-    request->table = read_table_name(reader);
+    request->table = fake_request_read_table_name(reader);
     return TRUE;
   case TIDE_CALL_CREATE_TABLE:
-    if (is(field, 1, TIDE_FAKE_STRUCT))
-      read_table_spec(request, reader);
-    else if (is(field, 2, TIDE_FAKE_LIST))
-      read_splits(request, reader);
+    if (fake_field_is(field, 1, TIDE_FAKE_STRUCT))
+      fake_request_read_table_spec(request, reader);
+    else if (fake_field_is(field, 2, TIDE_FAKE_LIST))
+      fake_request_read_splits(request, reader);
     else
       return FALSE;
     return TRUE;
   case TIDE_CALL_CREATE_NAMESPACE:
-    if (!is(field, 1, TIDE_FAKE_STRUCT))
+    if (!fake_field_is(field, 1, TIDE_FAKE_STRUCT))
       return FALSE;
-    request->name_space = read_namespace(reader);
+    request->name_space = fake_request_read_namespace(reader);
     return TRUE;
   case TIDE_CALL_GET_TABLE_NAMES_BY_PATTERN: /* what it asks for is not looked at: all tables are named */
   case TIDE_CALL_GET_THRIFT_SERVER_TYPE:
@@ -639,16 +501,6 @@ require_arguments(TideFakeRequest *request)
   }
 }
 
-/* Measured: a framed gateway takes the whole frame for each table attribute's name and value. */
-static void
-spoil_attributes(TideFakeTableSpec *spec, TideBytes frame)
-{
-  if (spec->attributes->len == 0)
-    return;
-  g_array_set_size(spec->attributes, 0);
-  fake_table_spec_add_attribute(spec, frame, frame);
-}
-
 gboolean
 fake_request_read(TideFakeRequest *request, TideFakeReader *reader)
 {
@@ -663,7 +515,7 @@ fake_request_read(TideFakeRequest *request, TideFakeReader *reader)
   if (!fake_reader_message_end(reader))
     return FALSE;
   if (reader->framed && request->spec != NULL)
-    spoil_attributes(request->spec, tide_buffer_bytes(&reader->frame));
+    fake_request_spoil_attributes(request->spec, tide_buffer_bytes(&reader->frame));
   require_arguments(request);
   return TRUE;
 }
