@@ -174,8 +174,9 @@ tide_sample_splits(const TideConfig *config, const GPtrArray *tables, const Tide
   GPtrArray *all = NULL;
   if (prepare(&sampling, config, error) && read_messages(&sampling, config, error)) {
     if (sampling.n_rejected > 0)
-      fprintf(stderr, "note: %" G_GUINT64_FORMAT " messages would be rejected, the first one: %s\n",
-              sampling.n_rejected, sampling.first_reject);
+      fprintf(stderr,
+              "note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages would be rejected, the first one: %s\n",
+              sampling.n_rejected, sampling.n_messages, sampling.first_reject);
     all = g_ptr_array_new_with_free_func(free_points);
     for (guint i = 0; i < tables->len; i++)
       g_ptr_array_add(all, sampling.samples->pdata[i] != NULL ? take_points(&sampling, i) : NULL);
