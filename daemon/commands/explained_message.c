@@ -157,15 +157,33 @@ place_json(const TideExplainer *explainer)
 /* ---- what is printed -----------------------------------------------------------------------------------------------
  */
 
+/* What the operator can do, where it is the declaration that decides. */
+static const char *const remedies[TIDE_REJECT_N_REASONS] = {
+    [TIDE_REJECT_TYPE] = "let 'nulls' skip it, or write it empty",
+    [TIDE_REJECT_NUMBER] = "take another 'encode', such as text",
+    [TIDE_REJECT_MISSING_FIELD] = "give the key's part a 'default', or keep such readings out of the table by 'when'",
+    [TIDE_REJECT_BAD_KEY] =
+        "a value that holds what follows it can be escaped ('separator: escape') or get a 'width'; one "
+        "that is too long can be cut ('long: cut')",
+    [TIDE_REJECT_TIME_INVALID] = "see that the time's 'field' and 'format' are those of the readings",
+    [TIDE_REJECT_TIME_IMPLAUSIBLE] = "see that the time's 'format' has the readings' unit, and 'earliest'",
+    [TIDE_REJECT_TIME_FUTURE] = "set the sender's clock, or raise the time's 'max_future'",
+    [TIDE_REJECT_NO_CELLS] = "see what 'columns' takes, or keep such readings out of the table by 'when'",
+    [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
+};
+
 static void
 print_rejected(TideExplainer *explainer, const TideReject *reject)
 {
   explainer->counts.n_rejected++;
   g_autofree char *sentence = tide_reject_describe(reject);
   const char *reason = tide_reject_reason_name(reject->reason);
+  const char *remedy = remedies[reject->reason];
   if (!explainer->options.json) {
     g_autofree char *place = place_text(explainer);
     printf("%s: rejected as %s: %s\n", place, reason, sentence);
+    if (remedy != NULL)
+      printf("  remedy: %s\n", remedy);
     return;
   }
   g_autofree char *place = place_json(explainer);
@@ -175,6 +193,10 @@ print_rejected(TideExplainer *explainer, const TideReject *reject)
     g_string_append_printf(text, ",\"byte\":%" G_GINT64_FORMAT, reject->byte_position);
   g_string_append(text, ",\"text\":");
   tide_json_append_string(text, tide_bytes_of_string(sentence));
+  if (remedy != NULL) {
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "remedy", tide_bytes_of_string(remedy), FALSE);
+  }
   g_string_append(text, "}\n");
   fputs(text->str, stdout);
 }
