@@ -3,25 +3,23 @@
 #include "model/cell_value.h"
 #include "model/field_columns.h"
 #include "model/packed_cell.h"
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 
 /* What HBase counts for a cell beside row key, family, qualifier and value:
  * KeyValue.KEYVALUE_INFRASTRUCTURE_SIZE. */
 #define HBASE_CELL_OVERHEAD_BYTES 20u
 
-/* A row that replaces goes out as TRowMutations of a TPut and a TDelete: headers and numbers of these, generously, and
- * of one deleted family. The key stands in each of them. */
-#define REPLACING_OVERHEAD_BYTES 128u
-#define REPLACING_FAMILY_BYTES 32u
-#define REPLACING_MORE_KEYS 2u
+/* The row key in the head of mutateRow, with what stands around it, beyond what putMultiple's has. */
+#define MUTATED_ROW_HEAD_BYTES 16u
 
 struct TideTableMapper {
   const TideTable *table;      /* borrowed */
   const TideFieldNames *names; /* borrowed */
   TideMapperLimits limits;
-  gint64 shortest_ttl_ms;  /* of the rules; 0: none has one */
-  gint64 longest_ttl_ms;   /* of the rules; 0: one has none */
-  guint64 replacing_bytes; /* that a row of this table takes more than a put, beside its keys; 0: it is a put */
+  gint64 shortest_ttl_ms;       /* of the rules; 0: none has one */
+  gint64 longest_ttl_ms;        /* of the rules; 0: one has none */
+  gsize deleted_families_bytes; /* what a row that replaces takes, at the most, to delete its families */
 
   TideFieldColumns *columns; /* owned */
   guint64 row;               /* how many were begun */
@@ -51,17 +49,27 @@ longest_ttl_ms(const TideFieldColumns *columns)
   return longest;
 }
 
-static guint64
-replacing_bytes(const TideTable *table)
+static gsize
+deleted_families_bytes(const TideTable *table)
 {
-  guint64 bytes = REPLACING_OVERHEAD_BYTES;
-  if (table->latest != TIDE_LATEST_REPLACE)
-    return 0;
-  for (guint i = 0; i < table->rules->len; i++)
-    bytes += REPLACING_FAMILY_BYTES + strlen(g_array_index(table->rules, TideColumnRule, i).family);
-  for (guint i = 0; table->families != NULL && i < table->families->len; i++)
-    bytes += REPLACING_FAMILY_BYTES + strlen(((const TideFamilySettings *)g_ptr_array_index(table->families, i))->name);
+  gsize bytes = 0;
+  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
+    TideBytes name = tide_bytes_of_string(family->name);
+    bytes += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
+  }
   return bytes;
+}
+
+/* What a row takes, encoded, beside its cells. One that replaces goes out as a delete and a put in a call of its own
+ * kind. */
+static gsize
+row_overhead_max(const TideTableMapper *mapper, TideBytes key)
+{
+  if (mapper->table->latest != TIDE_LATEST_REPLACE)
+    return tide_put_overhead_max(key);
+  return MUTATED_ROW_HEAD_BYTES + key.len + tide_mutation_delete_size_max(key, NULL, 0) +
+         mapper->deleted_families_bytes + tide_mutation_put_overhead_max(key);
 }
 
 TideTableMapper *
@@ -76,7 +84,7 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
   mapper->columns = tide_field_columns_new(table, time_field, protocol);
   mapper->shortest_ttl_ms = shortest_ttl_ms(mapper->columns);
   mapper->longest_ttl_ms = longest_ttl_ms(mapper->columns);
-  mapper->replacing_bytes = replacing_bytes(table);
+  mapper->deleted_families_bytes = deleted_families_bytes(table);
   return mapper;
 }
 
@@ -380,9 +388,7 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
     return FALSE;
   }
   span->key_len = bytes->len - span->key_offset;
-  attempt->row_bytes = tide_put_overhead_max(tide_bytes(bytes->data + span->key_offset, span->key_len));
-  if (mapper->replacing_bytes > 0)
-    attempt->row_bytes += mapper->replacing_bytes + REPLACING_MORE_KEYS * span->key_len;
+  attempt->row_bytes = row_overhead_max(mapper, tide_bytes(bytes->data + span->key_offset, span->key_len));
   if (table->dated_name == NULL)
     return TRUE;
   span->name_offset = bytes->len;

@@ -2,6 +2,7 @@
  * test-field-columns.c, encodings are in test-cell-value.c. */
 #include "allocation_counter.h"
 #include "mapper_fixture.h"
+#include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 
 static void
@@ -244,6 +245,44 @@ test_row_fits_a_call(void)
   }
 }
 
+/* A row that replaces takes more than a put: what passes must fit a call of mutateRow. */
+static void
+test_replacing_row_fits_a_call(void)
+{
+  enum { MAX_CALL_BYTES = 1000 };
+  gsize overhead_bytes = tide_put_multiple_overhead_max(strlen("METRIC"));
+  gsize longest = 0;
+  for (gsize len = 400; len < MAX_CALL_BYTES; len++) {
+    g_auto(MapperFixture) fixture;
+    g_auto(TideBuffer) call = {0};
+    use_host_and_time(&fixture);
+    add_remaining_rule(&fixture, "M");
+    fixture.table->latest = TIDE_LATEST_REPLACE;
+    fixture.table->families = g_ptr_array_new();
+    g_ptr_array_add(fixture.table->families, tide_family_settings_new("M"));
+    g_ptr_array_add(fixture.table->families, tide_family_settings_new("OTHER"));
+    start_mapper(&fixture, (TideMapperLimits){.max_row_bytes = MAX_CALL_BYTES - (guint32)overhead_bytes});
+    g_autofree char *value = g_strnfill(len, 'x');
+    reading_fixture_set(&fixture.reading, "host", "server1.bbb.com");
+    reading_fixture_set(&fixture.reading, "v", value);
+    if (map(&fixture) != TIDE_MAP_ROW)
+      break;
+    const TideBytes families[] = {TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("OTHER")};
+    const TideRow *row = row_at(&fixture, 0);
+    const TideCell *cell = cell_at(&fixture, 0);
+    g_assert_cmpint(row->delete_to_ms, ==, EVENT_MS - 1);
+    tide_mutate_row_head_append(TIDE_WIRE_BINARY, &call, 1, TIDE_BYTES_LITERAL("METRIC"), row->key, 2);
+    tide_mutation_delete_append(TIDE_WIRE_BINARY, &call, row->key, families, 2, row->delete_to_ms);
+    tide_mutation_put_head_append(TIDE_WIRE_BINARY, &call, row->key, 1);
+    tide_cell_append(TIDE_WIRE_BINARY, &call, cell->column->prefix, cell->value, cell->timestamp_ms);
+    tide_mutation_put_tail_append(TIDE_WIRE_BINARY, &call, 86400000);
+    tide_mutate_row_tail_append(TIDE_WIRE_BINARY, &call);
+    g_assert_cmpuint(call.len, <=, MAX_CALL_BYTES);
+    longest = len;
+  }
+  g_assert_cmpuint(longest, >, 400);
+}
+
 static void
 test_empty_name_is_rejected(void)
 {
@@ -397,6 +436,7 @@ main(int argc, char **argv)
   g_test_add_func("/table-mapper/missing-key-field-is-named", test_missing_key_field_is_named);
   g_test_add_func("/table-mapper/cell-is-at-most-what-hbase-takes", test_cell_is_at_most_what_hbase_takes);
   g_test_add_func("/table-mapper/row-fits-a-call", test_row_fits_a_call);
+  g_test_add_func("/table-mapper/replacing-row-fits-a-call", test_replacing_row_fits_a_call);
   g_test_add_func("/table-mapper/empty-name-is-rejected", test_empty_name_is_rejected);
   g_test_add_func("/table-mapper/two-fields-never-share-a-column", test_two_fields_never_share_a_column);
   g_test_add_func("/table-mapper/rules-that-say-the-same-write-once", test_rules_that_say_the_same_write_once);
