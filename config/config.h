@@ -114,7 +114,8 @@ const TideTable *tide_config_find_table(const TideConfig *config, const char *na
 
 /**
  * tide_table_of_name: the table in HBase called @name, for commands: as tide_config_find_table(), but for a name that a dated
- *     table makes it is that one table (model/dated_table.h), with the template's index.
+ *     table makes it is that one table (model/dated_table.h), with the template's index; and so for the name that a rollup
+ *     gives to a copied day of a data table, SENSOR_20170726 of SENSOR.
  * Returns: borrowed from @config, which keeps instances until it is freed. The template itself, where @name is its own.
  * Threads: one at a time, before or without a pipeline.
  */

@@ -79,6 +79,18 @@ find_template(const TideConfig *config, const char *name)
   return NULL;
 }
 
+/* The data table that @name is a copied day of; NULL: none. */
+static const TideTable *
+find_copied(const TideConfig *config, const char *name)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    if (table->latest == TIDE_LATEST_NONE && tide_dated_table_is_copy(table, tide_table_short_name(name)))
+      return table;
+  }
+  return NULL;
+}
+
 const TideTable *
 tide_config_find_table(const TideConfig *config, const char *name)
 {
@@ -95,6 +107,8 @@ tide_table_of_name(const TideConfig *config, const char *name)
   if (table != NULL)
     return table;
   const TideTable *declared = find_template(config, name);
+  if (declared == NULL)
+    declared = find_copied(config, name);
   if (declared == NULL)
     return NULL;
   TideTable *instance =

@@ -9,6 +9,7 @@ int tide_command_check(int argc, char **argv);
 int tide_command_explain(int argc, char **argv);
 int tide_command_get(int argc, char **argv);
 int tide_command_latest(int argc, char **argv);
+int tide_command_rollup(int argc, char **argv);
 int tide_command_run(int argc, char **argv);
 int tide_command_scan(int argc, char **argv);
 int tide_command_simulate(int argc, char **argv);

@@ -7,6 +7,7 @@
 struct TideGatewaySession {
   const TideConfig *config; /* borrowed */
   TideGatewayWish wish;
+  guint first;             /* of the gateways, that is tried first */
   TideHBaseClient *client; /* owned; NULL before the first success */
   TideWireMode mode;
 };
@@ -74,7 +75,7 @@ open_connection(TideGatewaySession *session, GError **error)
   TideWireMode second_best_mode = {0};
 
   for (guint i = 0; i < gateways->len; i++) {
-    const TideEndpoint *endpoint = gateways->pdata[i];
+    const TideEndpoint *endpoint = gateways->pdata[(session->first + i) % gateways->len];
     g_autoptr(GError) local_error = NULL;
     TideWireMode mode;
     g_autoptr(TideHBaseClient) client = connect_gateway(session->config, endpoint, &mode, &local_error);
@@ -107,9 +108,16 @@ open_connection(TideGatewaySession *session, GError **error)
 TideGatewaySession *
 tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish, GError **error)
 {
+  return tide_gateway_session_open_from(config, wish, 0, error);
+}
+
+TideGatewaySession *
+tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first, GError **error)
+{
   g_autoptr(TideGatewaySession) session = g_new0(TideGatewaySession, 1);
   session->config = config;
   session->wish = wish;
+  session->first = first;
   if (!open_connection(session, error))
     return NULL;
   return g_steal_pointer(&session);

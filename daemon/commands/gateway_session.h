@@ -25,6 +25,10 @@ typedef struct TideGatewaySession TideGatewaySession;
  */
 TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread over
+ * them. */
+TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first,
+                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_gateway_session_free(TideGatewaySession *session); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideGatewaySession, tide_gateway_session_free)
 

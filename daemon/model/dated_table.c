@@ -39,6 +39,18 @@ tide_dated_table_matches(const TideTable *declared, const char *name)
   }
 }
 
+#define COPY_DIGITS 8 /* yyyyMMdd */
+
+gboolean
+tide_dated_table_is_copy(const TideTable *declared, const char *name)
+{
+  gsize len = strlen(declared->name);
+  if (strncmp(name, declared->name, len) != 0 || name[len] != '_')
+    return FALSE;
+  const char *digits = name + len + 1;
+  return strlen(digits) == COPY_DIGITS && strspn(digits, "0123456789") == COPY_DIGITS;
+}
+
 TideTable *
 tide_dated_table_new(const TideTable *declared, TideBytes name, guint32 index)
 {

@@ -19,6 +19,9 @@ tide_table_is_template(const TideTable *table)
  * day is not asked: HBase knows which tables there are. FALSE when @declared is no template. */
 gboolean tide_dated_table_matches(const TideTable *declared, const char *name);
 
+/* TRUE when @name is what `tidemark rollup` calls the copy of a day of @declared: its name, _ and eight digits. */
+gboolean tide_dated_table_is_copy(const TideTable *declared, const char *name);
+
 /**
  * tide_dated_table_new: the instance of @declared that is called @name.
  * @index: its place among the tables: see flow/dated_tables.h; a command, which writes nothing, gives @declared's own

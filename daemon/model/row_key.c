@@ -80,6 +80,15 @@ tide_row_key_has_time(const TideRowKey *key)
   return FALSE;
 }
 
+GTimeZone *
+tide_row_key_zone(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && key->parts[i].zone != NULL)
+      return key->parts[i].zone;
+  return NULL;
+}
+
 gboolean
 tide_key_text_is_constant(const TideKeyText *text)
 {

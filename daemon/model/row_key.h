@@ -184,6 +184,9 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
+/* The zone by whose clocks the key's days are counted: that of its first time part that has one. Borrowed; NULL: UTC. */
+GTimeZone *tide_row_key_zone(const TideRowKey *key);
+
 #define TIDE_ROW_KEY_MAX_BYTES 32767 /* HConstants.MAX_ROW_LENGTH, Short.MAX_VALUE */
 
 /* One range of row keys, [start, stop). */

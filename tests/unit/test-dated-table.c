@@ -104,6 +104,13 @@ test_configuration_finds_tables_by_the_names_they_have_in_hbase(void)
   g_assert_true(tide_table_of_name(config, "default:SENSOR_20170726") == instance);
   g_assert_true(tide_table_of_name(config, "SENSOR_{yyyyMMdd}") == declared);
   g_assert_null(tide_table_of_name(config, "SENSOR_2017"));
+
+  /* The copy of a day of a data table that has no date in its name. */
+  const TideTable *copied = tide_table_of_name(config, "SENSOR_19990101_20170726");
+  g_assert_cmpstr(copied->name, ==, "SENSOR_19990101_20170726");
+  g_assert_true(copied->key == ((const TideTable *)g_ptr_array_index(config->tables, 0))->key);
+  g_assert_null(tide_table_of_name(config, "SENSOR_19990101_2017072"));
+  g_assert_null(tide_table_of_name(config, "SENSOR_19990101_2017072x"));
 }
 
 static void

@@ -1,0 +1,64 @@
+#include "commands/rollup_day.h"
+
+#include "model/calendar.h"
+#include "model/reading.h"
+#include "model/time_cut.h"
+#include "util/error.h"
+
+#include <stdio.h>
+
+#define MS_PER_S G_GINT64_CONSTANT(1000)
+#define NOON_S (12 * 3600) /* clocks are not set at noon */
+
+static const TideTimeCut day_cut = {.unit = TIDE_CUT_DAY};
+
+static void
+set_day(GTimeZone *zone, gint64 within_ns, TideRollupDay *ret_day)
+{
+  ret_day->from_ms = tide_ns_to_ms(tide_time_cut_start_ns(day_cut, zone, within_ns));
+  ret_day->to_ms = tide_ns_to_ms(tide_time_cut_end_ns(day_cut, zone, within_ns));
+}
+
+static gboolean
+read_date(const char *text, int *ret_year, int *ret_month, int *ret_day)
+{
+  static const char *const forms[] = {"%4d-%2d-%2d%n", "%4d%2d%2d%n"};
+  for (gsize i = 0; i < G_N_ELEMENTS(forms); i++) {
+    int n_read = 0;
+    gsize len = i == 0 ? 10 : 8;
+    if (strlen(text) == len && strspn(text, "0123456789-") == len &&
+        sscanf(text, forms[i], ret_year, ret_month, ret_day, &n_read) == 3 && n_read == (int)len)
+      return *ret_year >= 1970 && *ret_year < 2200 && tide_date_is_valid(*ret_year, *ret_month, *ret_day);
+  }
+  return FALSE;
+}
+
+gboolean
+tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRollupDay *ret_day, GError **error)
+{
+  gint64 noon_utc_s;
+  if (text == NULL) {
+    set_day(zone, now_ms * TIDE_NS_PER_MS, ret_day);
+    set_day(zone, ret_day->from_ms * TIDE_NS_PER_MS - 1, ret_day);
+    noon_utc_s = ret_day->from_ms / MS_PER_S + NOON_S;
+  } else {
+    int year, month, day;
+    if (!read_date(text, &year, &month, &day)) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
+      return FALSE;
+    }
+    gint64 noon_s = tide_days_of_date(year, month, day) * TIDE_SECONDS_PER_DAY + NOON_S;
+    noon_utc_s = noon_s;
+    if (zone != NULL && !tide_zone_utc_of_local(zone, noon_s, &noon_utc_s)) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
+                  g_time_zone_get_identifier(zone), text);
+      return FALSE;
+    }
+    set_day(zone, noon_utc_s * MS_PER_S * TIDE_NS_PER_MS, ret_day);
+  }
+  gint64 local_s = noon_utc_s + (zone != NULL ? tide_zone_offset_s(zone, noon_utc_s) : 0);
+  g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(local_s);
+  g_autofree char *name = g_date_time_format(date, "%Y%m%d");
+  g_strlcpy(ret_day->name, name, sizeof ret_day->name);
+  return TRUE;
+}
