@@ -171,6 +171,8 @@ compile_field(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   part->text_reversed = spec->text_reversed;
   part->text_case = spec->text_case;
   part->strip_spaces = spec->strip_spaces;
+  part->is_plain = spec->form == TIDE_KEY_TEXT && !spec->cut && !spec->escape && !spec->text_reversed &&
+                   !spec->strip_spaces && !spec->has_range && spec->text_case == TIDE_CASE_AS_IS;
   copy_defaults(part, spec);
   return TRUE;
 }

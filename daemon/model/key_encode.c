@@ -49,34 +49,49 @@ find_value(const TideKeyPart *part, const TideReading *reading, const TideField 
 }
 
 static gboolean
-append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+append_default(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
   const TideField *field;
   const TideKeyDefaultValue *standby;
   if (!find_value(part, reading, &field, &standby, ret_reject))
     return FALSE;
-  if (standby != NULL) {
-    tide_buffer_append_bytes(out, standby->bytes);
-    return TRUE;
-  }
+  tide_buffer_append_bytes(out, standby->bytes);
+  return TRUE;
+}
+
+static gboolean
+append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
+{
+  const TideField *field = tide_reading_field(reading, part->field);
+  if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON))
+    return append_default(part, reading, out, ret_reject);
   const char *fault = tide_key_field_append(part, field->text, out);
   return fault == NULL || reject_value(ret_reject, reading, field, fault);
 }
 
-/* Zeros in front, two digits at a time. @number must fit @n_digits. */
-void
-tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
+/* Two digits at a time. */
+static void
+write_decimal(guint32 number, guint32 n_digits, guint8 *at)
 {
   static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
                               "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
                               "8081828384858687888990919293949596979899";
-  guint8 *at = tide_buffer_reserve(out, n_digits);
   guint32 i = n_digits;
   for (; i >= 2; i -= 2, number /= 100)
     memcpy(at + i - 2, pairs + number % 100 * 2, 2);
   if (i == 1)
     at[0] = (guint8)('0' + number % 10);
+}
+
+/* In runs of digits that 32 bits hold: these do not wait for each other. */
+void
+tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
+{
+  guint8 *at = tide_buffer_reserve(out, n_digits);
   out->len += n_digits;
+  for (; n_digits > 8; n_digits -= 8, number /= 100000000)
+    write_decimal((guint32)(number % 100000000), 8, at + n_digits - 8);
+  write_decimal((guint32)number, n_digits, at);
 }
 
 static gboolean

@@ -349,6 +349,30 @@ append_value(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   return fault;
 }
 
+static void
+append_padded(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
+  guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
+  if (n_pad > 0)
+    memset(part->pad_left ? at : at + text.len, part->pad_byte, n_pad);
+  memcpy(part->pad_left ? at + n_pad : at, text.data, text.len);
+  out->len += n_pad + text.len;
+}
+
+/* As append_text(), for what nothing is to be done to. */
+static const char *
+append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  const char *fault = text_fault(part, text);
+  if (fault != NULL)
+    return fault;
+  if (hides_delimiter(text, part->delimiter))
+    return "it holds the literal that follows it in the key";
+  append_padded(part, text, out);
+  return NULL;
+}
+
 static const char *
 append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
@@ -376,6 +400,8 @@ tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
   if (text.len == 0)
     return "it is empty";
+  if (part->is_plain)
+    return append_plain(part, text, out);
   if (part->form == TIDE_KEY_TEXT)
     return append_text(part, text, out);
   if (tide_key_part_is_integer(part))

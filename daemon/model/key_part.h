@@ -42,6 +42,8 @@ struct TideKeyPart {
   TideKeyForm form;  /* FIELD */
   guint8 pad_byte;   /* FIELD as text with fixed_bytes */
   gboolean pad_left; /* FIELD as text with fixed_bytes */
+  gboolean is_plain; /* FIELD as text that is written as it is but for padding, TIME that is counted in its unit since
+                      * 1970: short ways for what most keys are made of */
   gboolean cut;      /* FIELD as text with fixed_bytes */
   gboolean escape;   /* FIELD as text: only where it has a delimiter to escape */
   gboolean text_reversed;
@@ -59,6 +61,7 @@ struct TideKeyPart {
   GTimeZone *zone;           /* TIME: owned, where it matters; NULL: UTC */
   char *zone_name;           /* TIME: owned, with zone */
   TideKeyTimeUnit unit;      /* TIME that is counted */
+  gint64 unit_ns;            /* TIME that is counted: the same in nanoseconds */
   gboolean reversed;         /* TIME that is counted */
   guint64 reversed_from;     /* TIME that is counted: what it is subtracted from when reversed */
   TideTimeCut since;         /* TIME that is counted */

@@ -106,6 +106,7 @@ compile_counted(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
     return FALSE;
   }
   part->fixed_bytes = n_bytes - spec->drop_digits;
+  part->is_plain = part->cut_to.unit == TIDE_CUT_NONE && part->since.unit == TIDE_CUT_NONE && spec->drop_digits == 0;
   for (guint32 i = 0; i < spec->drop_digits; i++)
     part->divisor *= 10;
   return TRUE;
@@ -183,6 +184,7 @@ tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean i
     return FALSE;
   gboolean uses_zone = spec->pattern != NULL || spec->cut_to.unit != TIDE_CUT_NONE || spec->since.unit != TIDE_CUT_NONE;
   part->unit = spec->unit;
+  part->unit_ns = tide_key_unit_ns(spec->unit);
   part->reversed = spec->reversed;
   part->binary = spec->binary;
   part->cut_to = spec->cut_to;
@@ -211,8 +213,12 @@ tide_key_time_base_ns(const TideKeyPart *part, gint64 ns)
 guint64
 tide_key_time_number(const TideKeyPart *part, gint64 ns)
 {
+  if (part->is_plain) {
+    guint64 plain_units = (guint64)(ns / part->unit_ns);
+    return part->reversed ? part->reversed_from - plain_units : plain_units;
+  }
   gint64 cut_ns = cut(part, ns);
-  guint64 units = (guint64)((cut_ns - tide_key_time_base_ns(part, cut_ns)) / tide_key_unit_ns(part->unit));
+  guint64 units = (guint64)((cut_ns - tide_key_time_base_ns(part, cut_ns)) / part->unit_ns);
   return (part->reversed ? part->reversed_from - units : units) / part->divisor;
 }
 
