@@ -76,9 +76,61 @@ key_scheme_fixture_init(ReadingFixture *fixture)
     .n_of = G_N_ELEMENTS(inputs)                                                                                       \
   }
 
+/* A time printed by a pattern; in a zone, by its name: compile_key() looks it up. */
+#define PATTERN(text)                                                                                                  \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_TIME, .pattern = (text)                                                                           \
+  }
+#define PATTERN_IN(text, zone)                                                                                         \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_TIME, .pattern = (text), .zone_name = (zone)                                                      \
+  }
+#define CUT_TO(slot, n_minutes) .cut_to = {TIDE_CUT_##slot, (n_minutes)}
+#define SINCE(slot, n_minutes) .since = {TIDE_CUT_##slot, (n_minutes)}
+#define SALT_BY_NUMBER(n, inputs)                                                                                      \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_SALT, .modulo = (n), .by_number = TRUE, .of = (inputs), .n_of = G_N_ELEMENTS(inputs)              \
+  }
+#define AS(id, as)                                                                                                     \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_FIELD, .field = (id), .form = TIDE_KEY_##as                                                       \
+  }
+#define OF_FIELD(id) .kind = TIDE_KEY_FIELD, .field = (id)
+#define ZEROS(width) .width_bytes = (width), .pad_byte = '0', .pad_left = TRUE
+#define SPACES(width) .width_bytes = (width), .pad_byte = ' '
+#define RANGE(min, max) .has_range = TRUE, .range_min = (min), .range_max = (max)
+
+#define LOS_ANGELES "America/Los_Angeles"
+#define BERLIN "Europe/Berlin"
+
 static const TideKeyPartSpec of_host[] = {FIELD(HOST)};
 static const TideKeyPartSpec of_meter[] = {PADDED_LEFT(METER, 10, '0')};
 static const TideKeyPartSpec of_host_user[] = {FIELD(HOST), FIELD(USER)};
+
+/* The zone of a name; kept for ever. */
+static inline GTimeZone *
+zone_named(const char *name)
+{
+  static GHashTable *zones;
+  if (name == NULL)
+    return NULL;
+  if (zones == NULL)
+    zones = g_hash_table_new(g_str_hash, g_str_equal);
+  if (!g_hash_table_contains(zones, name))
+    g_hash_table_insert(zones, (gpointer)name, g_time_zone_new_identifier(name));
+  return g_hash_table_lookup(zones, name);
+}
+
+static inline TideRowKey *
+compile_in_zones(const TideKeyPartSpec *specs, gsize n_specs, gsize *ret_bad_part, GError **error)
+{
+  TideKeyPartSpec zoned[TIDE_ROW_KEY_MAX_PARTS];
+  for (gsize i = 0; i < n_specs; i++) {
+    zoned[i] = specs[i];
+    zoned[i].zone = zone_named(specs[i].zone_name);
+  }
+  return tide_row_key_compile(zoned, n_specs, ret_bad_part, error);
+}
 
 /* Compiles @specs, which must be right. */
 static inline TideRowKey *
@@ -86,7 +138,7 @@ compile_key(const TideKeyPartSpec *specs, gsize n_specs)
 {
   g_autoptr(GError) error = NULL;
   gsize bad_part = 0;
-  TideRowKey *key = tide_row_key_compile(specs, n_specs, &bad_part, &error);
+  TideRowKey *key = compile_in_zones(specs, n_specs, &bad_part, &error);
   g_assert_no_error(error);
   g_assert_nonnull(key);
   return key;

@@ -11,51 +11,44 @@ typedef struct FormCase {
   const char *read_back; /* of what is rejected: in the reason */
 } FormCase;
 
-#define AS(f)                                                                                                          \
-  {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = HOST, .form = TIDE_KEY_##f                                                        \
-  }
-#define OF_HOST .kind = TIDE_KEY_FIELD, .field = HOST
-#define ZEROS(width) .width_bytes = (width), .pad_byte = '0', .pad_left = TRUE
-#define SPACES(width) .width_bytes = (width), .pad_byte = ' '
-#define RANGE(min, max) .has_range = TRUE, .range_min = (min), .range_max = (max)
+#define OF_HOST OF_FIELD(HOST)
 
 static const FormCase cases[] = {
     /* integers: big-endian, the sign bit flipped */
-    {{AS(INT8)}, 1, "-128", "\\x00", "-128"},
-    {{AS(INT8)}, 1, "127", "\\xFF", "127"},
-    {{AS(INT8)}, 1, "128", NULL, "too large"},
-    {{AS(INT16)}, 1, "-1", "\\x7F\\xFF", "-1"},
-    {{AS(INT32)}, 1, "0", "\\x80\\x00\\x00\\x00", "0"},
-    {{AS(INT32)}, 1, "-0", "\\x80\\x00\\x00\\x00", "0"},
-    {{AS(INT32)}, 1, "0007", "\\x80\\x00\\x00\\x07", "7"},
-    {{AS(INT64)}, 1, "-9223372036854775808", "\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "-9223372036854775808"},
-    {{AS(INT64)}, 1, "9223372036854775808", NULL, "too large"},
-    {{AS(UINT8)}, 1, "255", "\\xFF", "255"},
-    {{AS(UINT8)}, 1, "-1", NULL, "too large or too small"},
-    {{AS(UINT16)}, 1, "258", "\\x01\\x02", "258"},
-    {{AS(UINT32)}, 1, "4294967295", "\\xFF\\xFF\\xFF\\xFF", "4294967295"},
-    {{AS(UINT64)}, 1, "18446744073709551615", "\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF", "18446744073709551615"},
-    {{AS(UINT64)}, 1, "18446744073709551616", NULL, "too large"},
-    {{AS(UINT64)}, 1, "99999999999999999999999999999999999999999999", NULL, "too large"},
-    {{AS(INT32)}, 1, "1.0", NULL, "no whole number"},
-    {{AS(INT32)}, 1, "1e3", NULL, "no whole number"},
-    {{AS(INT32)}, 1, "-", NULL, "no whole number"},
-    {{AS(INT32)}, 1, "+1", NULL, "no whole number"},
-    {{AS(INT32)}, 1, "", NULL, "empty"},
+    {{AS(HOST, INT8)}, 1, "-128", "\\x00", "-128"},
+    {{AS(HOST, INT8)}, 1, "127", "\\xFF", "127"},
+    {{AS(HOST, INT8)}, 1, "128", NULL, "too large"},
+    {{AS(HOST, INT16)}, 1, "-1", "\\x7F\\xFF", "-1"},
+    {{AS(HOST, INT32)}, 1, "0", "\\x80\\x00\\x00\\x00", "0"},
+    {{AS(HOST, INT32)}, 1, "-0", "\\x80\\x00\\x00\\x00", "0"},
+    {{AS(HOST, INT32)}, 1, "0007", "\\x80\\x00\\x00\\x07", "7"},
+    {{AS(HOST, INT64)}, 1, "-9223372036854775808", "\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "-9223372036854775808"},
+    {{AS(HOST, INT64)}, 1, "9223372036854775808", NULL, "too large"},
+    {{AS(HOST, UINT8)}, 1, "255", "\\xFF", "255"},
+    {{AS(HOST, UINT8)}, 1, "-1", NULL, "too large or too small"},
+    {{AS(HOST, UINT16)}, 1, "258", "\\x01\\x02", "258"},
+    {{AS(HOST, UINT32)}, 1, "4294967295", "\\xFF\\xFF\\xFF\\xFF", "4294967295"},
+    {{AS(HOST, UINT64)}, 1, "18446744073709551615", "\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF", "18446744073709551615"},
+    {{AS(HOST, UINT64)}, 1, "18446744073709551616", NULL, "too large"},
+    {{AS(HOST, UINT64)}, 1, "99999999999999999999999999999999999999999999", NULL, "too large"},
+    {{AS(HOST, INT32)}, 1, "1.0", NULL, "no whole number"},
+    {{AS(HOST, INT32)}, 1, "1e3", NULL, "no whole number"},
+    {{AS(HOST, INT32)}, 1, "-", NULL, "no whole number"},
+    {{AS(HOST, INT32)}, 1, "+1", NULL, "no whole number"},
+    {{AS(HOST, INT32)}, 1, "", NULL, "empty"},
     /* floats: 1.5 is 3fc00000, -1.5 is bfc00000 */
-    {{AS(FLOAT32)}, 1, "1.5", "\\xBF\\xC0\\x00\\x00", "1.5"},
-    {{AS(FLOAT32)}, 1, "-1.5", "@?\\xFF\\xFF", "-1.5"},
-    {{AS(FLOAT32)}, 1, "0.1", "\\xBD\\xCC\\xCC\\xCD", "0.1"},
-    {{AS(FLOAT32)}, 1, "1e39", NULL, "too large"},
-    {{AS(FLOAT64)}, 1, "0", "\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "0"},
-    {{AS(FLOAT64)}, 1, "-0.0", "\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "0"},
-    {{AS(FLOAT64)}, 1, "0.1", "\\xBF\\xB9\\x99\\x99\\x99\\x99\\x99\\x9A", "0.1"},
-    {{AS(FLOAT64)}, 1, "1e308", "\\xFF\\xE1\\xCC\\xF3\\x85\\xEB\\xC8\\xA0", "1e+308"},
-    {{AS(FLOAT64)}, 1, "1e309", NULL, "too large"},
-    {{AS(FLOAT64)}, 1, "nan", NULL, "no number"},
-    {{AS(FLOAT64)}, 1, "0x10", NULL, "no number"},
-    {{AS(FLOAT64)}, 1, " 1", NULL, "no number"},
+    {{AS(HOST, FLOAT32)}, 1, "1.5", "\\xBF\\xC0\\x00\\x00", "1.5"},
+    {{AS(HOST, FLOAT32)}, 1, "-1.5", "@?\\xFF\\xFF", "-1.5"},
+    {{AS(HOST, FLOAT32)}, 1, "0.1", "\\xBD\\xCC\\xCC\\xCD", "0.1"},
+    {{AS(HOST, FLOAT32)}, 1, "1e39", NULL, "too large"},
+    {{AS(HOST, FLOAT64)}, 1, "0", "\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "0"},
+    {{AS(HOST, FLOAT64)}, 1, "-0.0", "\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00", "0"},
+    {{AS(HOST, FLOAT64)}, 1, "0.1", "\\xBF\\xB9\\x99\\x99\\x99\\x99\\x99\\x9A", "0.1"},
+    {{AS(HOST, FLOAT64)}, 1, "1e308", "\\xFF\\xE1\\xCC\\xF3\\x85\\xEB\\xC8\\xA0", "1e+308"},
+    {{AS(HOST, FLOAT64)}, 1, "1e309", NULL, "too large"},
+    {{AS(HOST, FLOAT64)}, 1, "nan", NULL, "no number"},
+    {{AS(HOST, FLOAT64)}, 1, "0x10", NULL, "no number"},
+    {{AS(HOST, FLOAT64)}, 1, " 1", NULL, "no number"},
     /* text */
     {{{OF_HOST, SPACES(4), .cut = TRUE}}, 1, "server1", "serv", "serv"},
     {{{OF_HOST, SPACES(4), .cut = TRUE}}, 1, "ab", "ab  ", "ab"},
@@ -138,10 +131,10 @@ test_bytes_of_no_value_are_not_ours(void)
     gsize n_specs;
     TideBytes row;
   } rows[] = {
-      {{AS(FLOAT64)}, 1, {(const guint8 *)"\x7f\xff\xff\xff\xff\xff\xff\xff", 8}}, /* -0 */
-      {{AS(FLOAT32)}, 1, {(const guint8 *)"\xff\x80\0\0", 4}},                     /* infinite */
-      {{AS(FLOAT64)}, 1, {(const guint8 *)"\xff\xff\xff\xff\xff\xff\xff\xff", 8}}, /* no number */
-      {{AS(INT32)}, 1, {(const guint8 *)"abc", 3}},
+      {{AS(HOST, FLOAT64)}, 1, {(const guint8 *)"\x7f\xff\xff\xff\xff\xff\xff\xff", 8}}, /* -0 */
+      {{AS(HOST, FLOAT32)}, 1, {(const guint8 *)"\xff\x80\0\0", 4}},                     /* infinite */
+      {{AS(HOST, FLOAT64)}, 1, {(const guint8 *)"\xff\xff\xff\xff\xff\xff\xff\xff", 8}}, /* no number */
+      {{AS(HOST, INT32)}, 1, {(const guint8 *)"abc", 3}},
       {{{OF_HOST, .form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, {(const guint8 *)"\x80\x06", 2}},
       {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, {(const guint8 *)"20001", 5}},
       {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, {(const guint8 *)"2000x", 5}},
