@@ -288,6 +288,12 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
                         "form that is counted such as epoch_ms");
   if (input->form > TIDE_KEY_UINT64 || input->cut || input->strip_spaces || input->text_reversed)
     return fault(error, "a salt by number is made of a field that is changed or no whole number: name just the field");
+  for (gsize i = 0; i < input->n_defaults; i++) {
+    guint32 rest;
+    if (!tide_key_text_modulo(input->defaults[i].text, part->modulo, &rest))
+      return fault(
+          error, "a salt by number is made of a field whose default is no whole number: give it one, or salt by hash");
+  }
   return TRUE;
 }
 

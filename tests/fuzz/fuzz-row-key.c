@@ -1,5 +1,5 @@
-/* A key and a reading out of any bytes. Whatever compiles must keep its word: the same reading makes the same key, the
- * parts are found again in it, the time comes back, and a plan for just this reading finds it. */
+/* A key and a reading out of any bytes. Whatever compiles must keep its word: the same reading makes the same key, it
+ * is read back (which makes its parts again), the time holds the event, and a plan for just this reading finds it. */
 #include "model/key_part.h"
 #include "util/error.h"
 
@@ -41,43 +41,147 @@ take_text(Input *input)
   return text;
 }
 
+#define END_NS G_GINT64_CONSTANT(7258118400000000000) /* 2200: no later event is taken, and no zone is known */
+
+static GTimeZone *
+take_zone(Input *input, const char **ret_name)
+{
+  static const char *const names[] = {NULL, "Europe/Berlin", "America/St_Johns", "+05:45"};
+  static GTimeZone *zones[G_N_ELEMENTS(names)];
+  guint32 i = take_number(input, G_N_ELEMENTS(names));
+  if (names[i] != NULL && zones[i] == NULL)
+    zones[i] = g_time_zone_new_identifier(names[i]);
+  *ret_name = names[i];
+  return zones[i];
+}
+
+static const char *
+take_pattern(Input *input)
+{
+  static const char *const patterns[] = {NULL,   "yyyyMMdd", "HHmm", "yyyyMMddHHmmssSSS", "yyyyMM", "ddMMyyyy",
+                                         "yyyy", "SSS",      "d",    "yyyy-MM-dd'T'HH",   "yyyyHH", "mm"};
+  return patterns[take_number(input, G_N_ELEMENTS(patterns))];
+}
+
+static TideTimeCut
+take_cut(Input *input)
+{
+  static const guint32 minutes[] = {0, 1, 5, 15, 60, 360, 720, 7};
+  return (TideTimeCut){(TideCutUnit)take_number(input, TIDE_CUT_YEAR + 2),
+                       minutes[take_number(input, G_N_ELEMENTS(minutes))]};
+}
+
+/* @values, @defaults: room for two, borrowed by the spec. */
 static void
-take_spec(Input *input, TideKeyPartSpec *ret_spec)
+take_defaults(Input *input, TideBytes *values, TideKeyDefault *defaults, TideKeyPartSpec *ret_spec)
+{
+  ret_spec->n_defaults = take_number(input, 3);
+  for (gsize i = 0; i < ret_spec->n_defaults; i++) {
+    values[i] = take_text(input);
+    defaults[i].when = (TideCondition){.kind = (TideConditionKind)take_number(input, TIDE_CONDITION_MATCHES + 1),
+                                       .field = take_number(input, N_FIELDS),
+                                       .values = &values[i],
+                                       .n_values = 1,
+                                       .negated = take_number(input, 2) != 0};
+    defaults[i].value = take_text(input);
+  }
+  ret_spec->defaults = defaults;
+}
+
+static void
+take_field_forms(Input *input, TideKeyPartSpec *ret_spec)
 {
   guint8 flags = take_byte(input);
-  *ret_spec = (TideKeyPartSpec){.kind = (TideKeyPartKind)take_number(input, TIDE_KEY_SALT + 2)};
+  ret_spec->form = flags & 1 ? (TideKeyForm)take_number(input, TIDE_KEY_FLOAT64 + 2) : TIDE_KEY_TEXT;
+  ret_spec->cut = (flags & 2) != 0;
+  ret_spec->text_case = (TideTextCase)take_number(input, TIDE_CASE_UPPER + 1);
+  ret_spec->text_reversed = (flags & 4) != 0;
+  ret_spec->escape = (flags & 8) != 0;
+  ret_spec->strip_spaces = (flags & 16) != 0;
+  ret_spec->has_range = (flags & 32) != 0;
+  ret_spec->range_min = (gint64)take_number(input, G_MAXUINT16) - (flags & 64 ? 100 : 0);
+  ret_spec->range_max = (gint64)take_number(input, G_MAXUINT16) * (flags & 128 ? 1000000 : 1);
+}
+
+static void
+take_spec(Input *input, TideKeyPartSpec *ret_spec, TideBytes *values, TideKeyDefault *defaults)
+{
+  guint8 flags = take_byte(input);
+  *ret_spec = (TideKeyPartSpec){.kind = (TideKeyPartKind)take_number(input, TIDE_KEY_NAME + 2)};
   ret_spec->field = take_number(input, N_FIELDS);
   ret_spec->width_bytes = flags & 1 ? take_number(input, 40) : 0;
   ret_spec->pad_byte = flags & 2 ? '0' : take_byte(input);
   ret_spec->pad_left = (flags & 4) != 0;
   ret_spec->has_default = (flags & 8) != 0;
-  ret_spec->unit = (TideKeyTimeUnit)take_number(input, TIDE_KEY_TIME_NS + 1);
   ret_spec->reversed = (flags & 16) != 0;
   ret_spec->binary = (flags & 32) != 0;
+  ret_spec->by_number = (flags & 64) != 0;
+  ret_spec->unit = (TideKeyTimeUnit)take_number(input, TIDE_KEY_TIME_NS + 1);
   ret_spec->hash = (TideKeyHash)take_number(input, TIDE_KEY_HASH_CRC32 + 1);
   ret_spec->hash_bytes = take_number(input, 40);
   ret_spec->modulo = take_number(input, 64);
   ret_spec->literal = take_text(input);
   ret_spec->default_value = take_text(input);
+  if (flags & 128) {
+    take_field_forms(input, ret_spec);
+    take_defaults(input, values, defaults, ret_spec);
+    ret_spec->pattern = take_pattern(input);
+    ret_spec->zone = take_zone(input, &ret_spec->zone_name);
+    ret_spec->cut_to = take_cut(input);
+    ret_spec->since = take_cut(input);
+    ret_spec->drop_digits = take_number(input, 20);
+    ret_spec->first = take_number(input, 200);
+    ret_spec->alphabet = take_text(input);
+  }
+}
+
+/* What is declared. Parts borrow from each other and from the input. */
+typedef struct Declared {
+  TideKeyPartSpec specs[MAX_SPECS], inputs[MAX_SPECS];
+  gsize n_specs, n_inputs;
+  TideBytes values[2 * MAX_SPECS][2];
+  TideKeyDefault defaults[2 * MAX_SPECS][2];
+} Declared;
+
+static void
+take_declared(Input *input, Declared *declared)
+{
+  declared->n_specs = take_number(input, MAX_SPECS + 1);
+  declared->n_inputs = take_number(input, MAX_SPECS + 1);
+  for (gsize i = 0; i < declared->n_inputs; i++)
+    take_spec(input, &declared->inputs[i], declared->values[MAX_SPECS + i], declared->defaults[MAX_SPECS + i]);
+  for (gsize i = 0; i < declared->n_specs; i++) {
+    take_spec(input, &declared->specs[i], declared->values[i], declared->defaults[i]);
+    declared->specs[i].of = declared->inputs;
+    declared->specs[i].n_of = declared->n_inputs;
+  }
 }
 
 static TideRowKey *
-take_key(Input *input)
+compile_key(const Declared *declared)
 {
-  TideKeyPartSpec specs[MAX_SPECS], inputs[MAX_SPECS];
   g_autoptr(GError) error = NULL;
-  gsize bad_part = 0, n_specs = take_number(input, MAX_SPECS + 1), n_inputs = take_number(input, MAX_SPECS + 1);
-  for (gsize i = 0; i < n_inputs; i++)
-    take_spec(input, &inputs[i]);
-  for (gsize i = 0; i < n_specs; i++) {
-    take_spec(input, &specs[i]);
-    specs[i].of = inputs;
-    specs[i].n_of = n_inputs;
-  }
-  TideRowKey *key = tide_row_key_compile(specs, n_specs, &bad_part, &error);
+  gsize bad_part = 0;
+  TideRowKey *key = tide_row_key_compile(declared->specs, declared->n_specs, &bad_part, &error);
   g_assert((key == NULL) == (error != NULL));
-  g_assert(key != NULL || bad_part <= n_specs);
+  g_assert(key != NULL || bad_part <= declared->n_specs);
   return key;
+}
+
+static void
+check_text(const Declared *declared, const TideReading *reading)
+{
+  g_autoptr(GError) error = NULL;
+  g_auto(TideBuffer) out = {0};
+  gsize bad_part = 0;
+  TideReject reject;
+  gint64 ns;
+  g_autoptr(TideRowKey) text = tide_key_text_compile(declared->specs, declared->n_specs, TRUE, &bad_part, &error);
+  g_assert((text == NULL) == (error != NULL));
+  if (text == NULL || !tide_key_text_append(text, reading, TIDE_BYTES_LITERAL("a Name"), &out, &reject))
+    return;
+  if (tide_key_text_read_time(text, tide_buffer_bytes(&out), &ns))
+    g_assert(ns >= 0 && ns <= reading->event_time_ns);
 }
 
 static void
@@ -97,6 +201,7 @@ take_reading(Input *input, TideField *fields, guint32 *known, TideReading *ret_r
   for (int i = 0; i < 8; i++)
     time = time << 8 | take_byte(input);
   memcpy(&ret_reading->event_time_ns, &time, sizeof time);
+  ret_reading->event_time_ns %= END_NS;
 }
 
 static gboolean
@@ -130,30 +235,71 @@ static void
 check_row(const TideRowKey *key, const TideReading *reading, TideBytes row, const gsize *ends)
 {
   gsize located[TIDE_ROW_KEY_MAX_PARTS];
-  gint64 ns;
+  TideDecodedKey decoded = {0};
   g_assert(row.len > 0 && row.len <= TIDE_ROW_KEY_MAX_BYTES);
   g_assert(tide_row_key_locate(key, row, located));
   g_assert(memcmp(located, ends, tide_row_key_n_parts(key) * sizeof *ends) == 0);
-  g_assert(tide_row_key_read_time(key, row, &ns) == tide_row_key_has_time(key));
-  g_assert(!tide_row_key_has_time(key) || (ns <= reading->event_time_ns && ns >= 0));
+  g_assert(tide_row_key_decode(key, row, &decoded));
+  g_assert(tide_row_key_has_time(key) || !decoded.has_time);
+  g_assert(!decoded.has_time || (decoded.from_ns <= reading->event_time_ns && decoded.to_ns > reading->event_time_ns));
+  tide_decoded_key_clear(&decoded);
   check_plan(key, reading, row);
+}
+
+/* A row that anybody may have written. */
+static void
+check_any_row(const TideRowKey *key, TideBytes row)
+{
+  TideDecodedKey decoded = {0};
+  if (tide_row_key_decode(key, row, &decoded)) {
+    g_assert(!decoded.has_time || (decoded.from_ns >= 0 && decoded.from_ns <= decoded.to_ns));
+    for (gsize i = 0; i < decoded.n_fields; i++)
+      g_assert(decoded.fields[i].text.len > 0);
+  }
+  tide_decoded_key_clear(&decoded);
+}
+
+static void
+check_descriptions(const TideRowKey *key)
+{
+  g_autoptr(TideFieldNames) names = tide_field_names_new();
+  for (guint32 i = 0; i < N_FIELDS; i++) {
+    char name[] = {(char)('a' + i)};
+    g_assert(tide_field_names_intern(names, tide_bytes(name, 1)) == i);
+  }
+  g_autofree char *description = tide_row_key_describe(key, names);
+  g_assert(description[0] != '\0');
+  g_autoptr(GPtrArray) lost = tide_row_key_lost(key, names);
+  for (guint i = 0; i < lost->len; i++)
+    g_assert(((const char *)g_ptr_array_index(lost, i))[0] != '\0');
+}
+
+static void
+check_splits(const TideRowKey *key, guint32 n_regions)
+{
+  GArray *splits = tide_row_key_splits(key, n_regions);
+  for (guint i = 1; i < splits->len; i++)
+    g_assert(tide_bytes_compare(g_array_index(splits, TideBytes, i - 1), g_array_index(splits, TideBytes, i)) < 0);
+  tide_splits_free(splits);
 }
 
 int
 LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {
   Input input = {data, size};
-  g_autoptr(TideRowKey) key = take_key(&input);
-  if (key == NULL)
-    return 0;
+  Declared declared;
+  take_declared(&input, &declared);
   TideField fields[N_FIELDS];
   guint32 known[N_FIELDS] = {0};
   TideReading reading;
   TideReject reject;
   gsize ends[TIDE_ROW_KEY_MAX_PARTS];
-  gint64 ns;
   g_auto(TideBuffer) out = {0}, again = {0};
   take_reading(&input, fields, known, &reading);
+  check_text(&declared, &reading);
+  g_autoptr(TideRowKey) key = compile_key(&declared);
+  if (key == NULL)
+    return 0;
   if (tide_row_key_append_parts(key, &reading, &out, ends, &reject)) {
     g_assert(tide_row_key_append(key, &reading, &again, &reject));
     g_assert(tide_bytes_equal(tide_buffer_bytes(&out), tide_buffer_bytes(&again)));
@@ -163,12 +309,8 @@ LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
     g_autofree char *text = tide_reject_describe(&reject);
     g_assert(text[0] != '\0');
   }
-  if (tide_row_key_read_time(key, tide_bytes(input.data, input.left), &ns)) /* a row that anybody may have written */
-    g_assert(ns >= 0);
-  GArray *splits = tide_row_key_splits(key, take_byte(&input));
-  tide_splits_free(splits);
-  g_autoptr(TideFieldNames) names = tide_field_names_new();
-  g_autofree char *description = tide_row_key_describe(key, names);
-  g_assert(description[0] != '\0');
+  check_splits(key, take_byte(&input));
+  check_descriptions(key);
+  check_any_row(key, tide_bytes(input.data, input.left));
   return 0;
 }

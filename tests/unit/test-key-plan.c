@@ -18,6 +18,7 @@ typedef struct PlanCase {
 } PlanCase;
 
 static const TideKeyPartSpec of_time[] = {TIME(S)};
+static const TideKeyPartSpec of_plain_meter[] = {FIELD(METER)};
 
 static const PlanCase cases[] = {
     {"a host's second",
@@ -139,6 +140,96 @@ static const PlanCase cases[] = {
      FROM,
      TO + MS(1000),
      "0000987654#1426535612 0000987654#1426535614\n"},
+    {"newest first of a lane",
+     {FIELD(EXCHANGE), LITERAL("#"), FIELD(LANE), LITERAL("#"), FIELD(SYMBOL), LITERAL("#"), TIME_REVERSED(MS)},
+     7,
+     {[EXCHANGE] = "15", [LANE] = "S", [SYMBOL] = "1"},
+     0,
+     MS(1225567200001),
+     "15#S#1#9223370811287575807 15#S#1#9223372036854775808\n"},
+    {"16 salts, in their order",
+     {SALT(16, XXH3, of_host), LITERAL("#"), TIME(S)},
+     3,
+     {NULL},
+     FROM,
+     TO + MS(1000),
+     "00#1426535612 00#1426535614\n01#1426535612 01#1426535614\n02#1426535612 02#1426535614\n"
+     "03#1426535612 03#1426535614\n04#1426535612 04#1426535614\n05#1426535612 05#1426535614\n"
+     "06#1426535612 06#1426535614\n07#1426535612 07#1426535614\n08#1426535612 08#1426535614\n"
+     "09#1426535612 09#1426535614\n10#1426535612 10#1426535614\n11#1426535612 11#1426535614\n"
+     "12#1426535612 12#1426535614\n13#1426535612 13#1426535614\n14#1426535612 14#1426535614\n"
+     "15#1426535612 15#1426535614\n"},
+    {"a salt in letters, behind a literal",
+     {LITERAL("B#"),
+      {.kind = TIDE_KEY_SALT, .modulo = 2, .alphabet = {(const guint8 *)"xy", 2}, .of = of_host, .n_of = 1},
+      LITERAL("#"),
+      PATTERN("yyyyMMdd")},
+     4,
+     {NULL},
+     FROM,
+     TO + MS(86400000),
+     "B#x#20150316 B#x#20150318\nB#y#20150316 B#y#20150318\n"},
+    {"days",
+     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMdd")},
+     3,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(86400000 * 13),
+     "h#20150316 h#2015032:\n"},
+    {"a day is one row",
+     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMdd")},
+     3,
+     {[HOST] = "h"},
+     FROM,
+     TO,
+     "h#20150316 h#20150316\\x00\n"},
+    {"a time of day behind its day",
+     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMdd"), LITERAL("#"), PATTERN("HHmm")},
+     5,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(600000),
+     "h#20150316#1953 h#20150316#2004\n"},
+    {"a time of day over two days",
+     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMdd"), LITERAL("#"), PATTERN("HHmm")},
+     5,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(86400000),
+     "h#20150316#1953 h#20150317#1954\n"},
+    {"a time of day without its day",
+     {FIELD(HOST), LITERAL("#"), PATTERN("HHmm")},
+     3,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(86400000),
+     "h# h$\n"},
+    {"a time of day within one day",
+     {FIELD(HOST), LITERAL("#"), PATTERN("HHmm")},
+     3,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(60000),
+     "h#1953 h#1955\n"},
+    {"a day of 14264892",
+     {PADDED_LEFT(METER, 10, '0'),
+      LITERAL("#"),
+      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES, .drop_digits = 5}},
+     3,
+     {[METER] = "987654"},
+     FROM,
+     TO + MS(86400000),
+     "0000987654#14264892 0000987654#14265757\n"},
+    {"within an hour, newest first",
+     {FIELD(HOST),
+      LITERAL("#"),
+      PATTERN("yyyyMMddHH"),
+      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .reversed = TRUE}},
+     4,
+     {[HOST] = "h"},
+     FROM,
+     TO + MS(1000),
+     "h#20150316196786 h#20150316196788\n"},
     {"no time between", {FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, {[HOST] = "h"}, FROM, FROM, ""},
     {"ends swapped", {FIELD(HOST), LITERAL("#"), TIME(MS)}, 3, {[HOST] = "h"}, TO, FROM, ""},
     {"before 1970",
@@ -214,6 +305,18 @@ test_order_of_time(void)
       {{HASH_HEX(MD5, 4, of_host), FIELD(HOST), TIME_REVERSED(S)}, 3, -1},
       {{TIME(S), FIELD(HOST), TIME_REVERSED(MS)}, 3, 0},
       {{TIME(S), LITERAL("."), TIME(MS)}, 3, 1},
+      {{TIME(S), LITERAL("."), TIME_REVERSED(MS)}, 3, 0},
+      {{TIME(MS), LITERAL("."), TIME_REVERSED(S)}, 3, 1}, /* says nothing new */
+      {{PATTERN("yyyyMMdd"), LITERAL("#"), PATTERN("HHmm")}, 3, 1},
+      {{PATTERN("yyyyMMdd"), FIELD(HOST)}, 2, 1},
+      {{PATTERN("yyyyMMdd"), PADDED_LEFT(METER, 5, '0'), PATTERN("HHmm")}, 3, 0},
+      {{PATTERN("yyyyMMdd"), PATTERN("mm")}, 2, 0},
+      {{PATTERN("HHmm")}, 1, 0},
+      {{PATTERN("ddMMyyyy")}, 1, 0},
+      {{PATTERN("yyyyHH")}, 1, 0},
+      {{PATTERN_IN("yyyyMMdd", BERLIN), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0), .zone_name = BERLIN}}, 2, 1},
+      {{PATTERN("yyyyMMdd"), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0), .zone_name = BERLIN}}, 2, 0},
+      {{PATTERN("yyyyMMdd"), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0), .reversed = TRUE}}, 2, 0},
       {{TIME(S), FIELD(HOST), TIME(MS)}, 3, 0},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(orders); i++) {
@@ -297,6 +400,22 @@ test_split_points(void)
       {{HASH_RAW(CRC32, 4, of_host), FIELD(HOST)}, 2, 1, ""},
       {{FIELD(HOST), LITERAL("#"), SALT(4, XXH3, of_host)}, 3, 4, ""},
       {{TIME(MS)}, 1, 4, ""},
+      {{{.kind = TIDE_KEY_SALT, .modulo = 4, .first = 1, .of = of_host, .n_of = 1}, FIELD(HOST)}, 2, 0, "2 3 4"},
+      {{{.kind = TIDE_KEY_SALT, .modulo = 3, .alphabet = {(const guint8 *)"abc", 3}, .of = of_host, .n_of = 1},
+        FIELD(HOST)},
+       2,
+       0,
+       "b c"},
+      {{{OF_FIELD(METER), ZEROS(5), RANGE(0, 99999)}}, 1, 4, "25000 50000 75000"},
+      {{{OF_FIELD(METER), ZEROS(5), RANGE(1000, 1999)}}, 1, 4, "01250 01500 01750"},
+      {{{OF_FIELD(METER), ZEROS(5), RANGE(0, 2)}}, 1, 100, "00001 00002"},
+      {{LITERAL("M"), {OF_FIELD(METER), .form = TIDE_KEY_INT16, RANGE(-32768, 32767)}},
+       2,
+       4,
+       "M@\\x00 M\\x80\\x00 M\\xC0\\x00"},
+      {{{OF_FIELD(METER), ZEROS(10), RANGE(0, 99999), .text_reversed = TRUE}}, 1, 4, "25 5 75"},
+      {{{OF_FIELD(METER), ZEROS(10), RANGE(0, 5), .text_reversed = TRUE}}, 1, 4, ""},
+      {{PADDED_LEFT(METER, 5, '0')}, 1, 4, ""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(points); i++) {
     g_autoptr(TideRowKey) key = compile_key(points[i].specs, points[i].n_specs);
@@ -335,6 +454,10 @@ test_splits_spread_random_ids(void)
       {HASH_HEX(MURMUR3, 4, of_host), LITERAL("#"), FIELD(HOST)},
       {HASH_RAW(XXH3, 8, of_host), LITERAL("#"), FIELD(HOST)},
       {HASH_RAW(CRC32, 4, of_host), LITERAL("#"), FIELD(HOST)},
+      {{OF_FIELD(METER), ZEROS(10), RANGE(0, 9999999999)}, LITERAL("#"), FIELD(HOST)},
+      {{OF_FIELD(METER), ZEROS(10), RANGE(0, 9999999999), .text_reversed = TRUE}, LITERAL("#"), FIELD(HOST)},
+      {{OF_FIELD(METER), .form = TIDE_KEY_INT64, RANGE(0, 9999999999)}, LITERAL("#"), FIELD(HOST)},
+      {SALT_BY_NUMBER(16, of_plain_meter), LITERAL("#"), FIELD(METER)},
   };
   g_auto(ReadingFixture) fixture;
   g_auto(TideBuffer) out = {0};
@@ -345,10 +468,12 @@ test_splits_spread_random_ids(void)
     guint n_rows[N_REGIONS] = {0};
     g_assert_cmpuint(splits->len, ==, N_REGIONS - 1);
     for (guint n = 0; n < N_IDS; n++) {
-      char id[32];
+      char id[32], number[32];
       TideReject reject;
       g_snprintf(id, sizeof id, "sensor-%08x", (guint)g_test_rand_int());
+      g_snprintf(number, sizeof number, "%.0f", g_test_rand_double_range(0, 9999999999.0));
       reading_fixture_set(&fixture, "host", id);
+      reading_fixture_set(&fixture, "meter", number);
       tide_buffer_reset(&out);
       g_assert_true(tide_row_key_append(key, &fixture.reading, &out, &reject));
       guint region = 0;
