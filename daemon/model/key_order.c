@@ -72,6 +72,14 @@ is_ordered_after(const TideKeyPart *part, const Known *known)
   return is_in_zone(part, known) && known->level >= needed_level(part);
 }
 
+/* Whether each slot that the counted part @part is cut to has a number of its own: too many digits may be dropped. */
+static gboolean
+numbers_slots(const TideKeyPart *part)
+{
+  gint64 shortest_minutes = part->cut_to.unit == TIDE_CUT_MINUTES ? part->cut_to.minutes : 20 * 60; /* of a day: 20 h */
+  return tide_key_time_step_ns(part) <= shortest_minutes * 60 * G_GINT64_CONSTANT(1000000000);
+}
+
 static void
 learn(Known *known, const TideKeyPart *part)
 {
@@ -82,6 +90,8 @@ learn(Known *known, const TideKeyPart *part)
   }
   if (part->cut_to.unit == TIDE_CUT_WEEK || !is_ordered_after(part, known))
     return; /* weeks are parts of neither months nor years; an hour says nothing without its day */
+  if (part->print == NULL && !numbers_slots(part))
+    return;
   if (part->print != NULL && part->last_level < level)
     level = part->last_level;
   if (known->zone_of == NULL || (is_in_zone(part, known) && level > known->level)) {

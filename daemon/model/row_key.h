@@ -126,6 +126,9 @@ typedef struct TideRowKey TideRowKey;
  * - padding with a letter or digit, which would make one value of two (1 and 10), but for zeros in front of numbers
  * - a key that holds neither a field nor the time outside of salts
  * - a hash shorter than 16 bytes of a field that does not stand in the key itself: two values could make one key
+ * - a field that is hashed or salted, or stands in the key twice, in two forms of which neither follows from the other:
+ * two spellings of one value would make two rows, and what is read back would not make the key again
+ * - a clock that is set back once a year, unless another time part tells its two hours apart
  * - a second salt; a hash or salt inside of another; a default that would be rejected as a value
  */
 TideRowKey *tide_row_key_compile(const TideKeyPartSpec *specs, gsize n_specs, gsize *ret_bad_part,
@@ -184,7 +187,8 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
-/* The zone by whose clocks the key's days are counted: that of its first time part that has one. Borrowed; NULL: UTC. */
+/* The zone by whose clocks the key's days are counted: that of its first time part that has one. Borrowed; NULL: UTC.
+ */
 GTimeZone *tide_row_key_zone(const TideRowKey *key);
 
 #define TIDE_ROW_KEY_MAX_BYTES 32767 /* HConstants.MAX_ROW_LENGTH, Short.MAX_VALUE */
@@ -208,7 +212,8 @@ void tide_key_range_clear(TideKeyRange *range);
 GArray *tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Within one fixed prefix, whether later event times sort later (+1), earlier (-1: reversed time), or neither (0). */
+/* Within one fixed prefix, whether later event times sort later (+1), earlier (-1: reversed time), or neither (0): also
+ * where a finer time stands behind a field, or a time of day without its date. */
 int tide_row_key_time_order(const TideRowKey *key);
 
 /* The event time in @row, rounded down to the unit of the key's finest time part. FALSE where the key has no time, or
@@ -225,8 +230,8 @@ typedef struct TideDecodedField {
 typedef struct TideDecodedKey {
   TideDecodedField fields[TIDE_ROW_KEY_MAX_PARTS]; /* in the order of the key's parts, none twice */
   gsize n_fields;
-  gboolean has_time;
-  gint64 from_ns; /* the event times that make this key: [from_ns, to_ns) */
+  gboolean has_time; /* FALSE also where the key has a time of day or the like, but no date */
+  gint64 from_ns;    /* the event times that make this key: [from_ns, to_ns) */
   gint64 to_ns;
   TideBuffer texts;   /* owned */
   TideBuffer scratch; /* owned */

@@ -312,6 +312,8 @@ test_order_of_time(void)
       {{PATTERN("yyyyMMdd"), PADDED_LEFT(METER, 5, '0'), PATTERN("HHmm")}, 3, 0},
       {{PATTERN("yyyyMMdd"), PATTERN("mm")}, 2, 0},
       {{PATTERN("HHmm")}, 1, 0},
+      {{{.kind = TIDE_KEY_TIME, CUT_TO(DAY, 0)}, PATTERN("HHmm")}, 2, 1},
+      {{{.kind = TIDE_KEY_TIME, CUT_TO(DAY, 0), .drop_digits = 6}, PATTERN("HHmm")}, 2, 0}, /* 11 days each */
       {{PATTERN("ddMMyyyy")}, 1, 0},
       {{PATTERN("yyyyHH")}, 1, 0},
       {{PATTERN_IN("yyyyMMdd", BERLIN), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0), .zone_name = BERLIN}}, 2, 1},

@@ -457,99 +457,6 @@ test_key_is_at_most_what_hbase_allows(void)
   g_assert_cmpuint(out.len, ==, 6 + TIDE_ROW_KEY_MAX_BYTES);
 }
 
-static const TideKeyPartSpec of_nothing[] = {LITERAL("x")};
-static const TideKeyPartSpec of_salt[] = {SALT(4, XXH3, of_host)};
-static const TideKeyPartSpec of_bad_default[] = {FIELD_DEFAULT(HOST, "")};
-
-static void
-test_bad_keys_do_not_compile(void)
-{
-  static const struct {
-    TideKeyPartSpec specs[6];
-    gsize n_specs;
-    gsize bad_part;
-    const char *fault; /* in the error; NULL: compiles */
-  } cases[] = {
-      {{{0}}, 0, 0, "no parts"},
-      {{LITERAL("a"), LITERAL("b")}, 2, 0, "neither a field nor the time"},
-      {{SALT(4, XXH3, of_host)}, 1, 0, "neither a field nor the time"},
-      {{FIELD(HOST), LITERAL("")}, 2, 1, "empty"},
-      {{LITERAL("a"), FIELD(TIDE_NAME_NONE)}, 2, 1, "no name"},
-      {{{.kind = (TideKeyPartKind)99}}, 1, 0, "no known kind"},
-      /* where fields end */
-      {{FIELD(HOST), FIELD(USER)}, 2, 0, "cannot be told"},
-      {{FIELD(HOST), TIME(MS), LITERAL("#"), FIELD(USER)}, 4, 0, "cannot be told"},
-      {{FIELD(HOST), LITERAL("#"), FIELD(USER), TIME(MS), FIELD(LANE)}, 5, 2, "cannot be told"},
-      {{FIELD(HOST), LITERAL("#"), FIELD(USER)}, 3, 0, NULL},
-      {{FIELD(HOST), TIME(MS), PADDED_LEFT(METER, 10, '0')}, 3, 0, NULL},
-      {{PADDED_LEFT(METER, 10, '0'), FIELD(HOST)}, 2, 0, NULL},
-      {{TIME(MS), FIELD(HOST)}, 2, 0, NULL},
-      /* padding */
-      {{PADDED_RIGHT(METER, 10, '0')}, 1, 0, "padded with '0' behind"},
-      {{PADDED_LEFT(METER, 10, '1')}, 1, 0, "padded with '1'"},
-      {{PADDED_LEFT(METER, 10, 'x')}, 1, 0, "padded with 'x'"},
-      {{PADDED_LEFT(METER, 10, 0xe9)}, 1, 0, NULL},
-      {{PADDED_LEFT(METER, 32768, '0')}, 1, 0, "32767"},
-      {{PADDED_LEFT(METER, 10, ' ')}, 1, 0, NULL},
-      {{PADDED_RIGHT(METER, 10, '\0')}, 1, 0, NULL},
-      /* defaults */
-      {{FIELD_DEFAULT(HOST, "")}, 1, 0, "default ''"},
-      {{LITERAL("x"), FIELD_DEFAULT(HOST, "a#b"), LITERAL("#"), TIME(MS)}, 4, 1, "default 'a#b'"},
-      {{FIELD(HOST), LITERAL("#"), HASH_HEX(MD5, 16, of_bad_default)}, 3, 2, "default ''"},
-      /* hashes */
-      {{FIELD(HOST), LITERAL("#"), HASH_HEX(MD5, 17, of_host)}, 3, 2, "md5 has only 16"},
-      {{FIELD(HOST), LITERAL("#"), HASH_HEX(XXH3, 9, of_host)}, 3, 2, "xxh3 has only 8"},
-      {{HASH_HEX(MD5, 15, of_host), TIME(MS)}, 2, 0, "only as a hash of less than 16"},
-      {{HASH_HEX(XXH3, 0, of_host), TIME(MS)}, 2, 0, "only as a hash of less than 16"},
-      {{HASH_HEX(MD5, 4, of_host_user), FIELD(HOST)}, 2, 0, "only as a hash of less than 16"},
-      {{HASH_HEX(MD5, 16, of_host), TIME(MS)}, 2, 0, NULL},
-      {{HASH_HEX(MD5, 4, of_host), FIELD(HOST)}, 2, 0, NULL},
-      {{HASH_HEX(MD5, 4, of_nothing), FIELD(HOST)}, 2, 0, "no field and no time"},
-      {{HASH_HEX(MD5, 4, of_salt), FIELD(HOST)}, 2, 0, "made of another one"},
-      /* salts */
-      {{SALT(0, XXH3, of_host), FIELD(HOST)}, 2, 0, "2 to 4096"},
-      {{SALT(1, XXH3, of_host), FIELD(HOST)}, 2, 0, "2 to 4096"},
-      {{SALT(4097, XXH3, of_host), FIELD(HOST)}, 2, 0, "2 to 4096"},
-      {{SALT_WIDTH(11, 1, XXH3, of_host), FIELD(HOST)}, 2, 0, "at least 2"},
-      {{SALT_WIDTH(10, 1, XXH3, of_host), FIELD(HOST)}, 2, 0, NULL},
-      {{SALT_WIDTH(10, 11, XXH3, of_host), FIELD(HOST)}, 2, 0, "at most 10"},
-      {{SALT(4, XXH3, of_nothing), FIELD(HOST)}, 2, 0, "no field and no time"},
-      {{SALT(4, XXH3, of_host), FIELD(HOST), SALT(4, XXH3, of_host)}, 3, 2, "two salts"},
-      /* the whole */
-      {{PADDED_LEFT(METER, 32767, '0')}, 1, 0, NULL},
-      {{PADDED_LEFT(METER, 32767, '0'), LITERAL("x")}, 2, 1, "longer than the 32767"},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GError) error = NULL;
-    gsize bad_part = G_MAXSIZE;
-    g_autoptr(TideRowKey) key = tide_row_key_compile(cases[i].specs, cases[i].n_specs, &bad_part, &error);
-    g_test_message("case %" G_GSIZE_FORMAT ": %s", i, cases[i].fault != NULL ? cases[i].fault : "compiles");
-    g_assert_cmpint(key != NULL, ==, cases[i].fault == NULL);
-    if (cases[i].fault == NULL) {
-      g_assert_no_error(error);
-      continue;
-    }
-    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
-    g_assert_nonnull(strstr(error->message, cases[i].fault));
-    g_assert_cmpuint(bad_part, ==, cases[i].bad_part);
-  }
-}
-
-static void
-test_number_of_parts_is_bounded(void)
-{
-  TideKeyPartSpec specs[TIDE_ROW_KEY_MAX_PARTS + 1];
-  gsize bad_part;
-  g_autoptr(GError) error = NULL;
-  for (gsize i = 0; i < G_N_ELEMENTS(specs); i++)
-    specs[i] = (TideKeyPartSpec)TIME(MS);
-  g_autoptr(TideRowKey) key = compile_key(specs, TIDE_ROW_KEY_MAX_PARTS);
-  g_assert_cmpuint(tide_row_key_n_parts(key), ==, TIDE_ROW_KEY_MAX_PARTS);
-  g_assert_null(tide_row_key_compile(specs, TIDE_ROW_KEY_MAX_PARTS + 1, &bad_part, &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
-  g_assert_cmpuint(bad_part, ==, TIDE_ROW_KEY_MAX_PARTS);
-}
-
 static void
 test_key_owns_what_it_was_made_of(void)
 {
@@ -695,8 +602,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-key/default-stands-for-absent-and-null-only", test_default_stands_for_absent_and_null_only);
   g_test_add_func("/row-key/times-before-1970-have-no-key", test_times_before_1970_have_no_key);
   g_test_add_func("/row-key/key-is-at-most-what-hbase-allows", test_key_is_at_most_what_hbase_allows);
-  g_test_add_func("/row-key/bad-keys-do-not-compile", test_bad_keys_do_not_compile);
-  g_test_add_func("/row-key/number-of-parts-is-bounded", test_number_of_parts_is_bounded);
   g_test_add_func("/row-key/key-owns-what-it-was-made-of", test_key_owns_what_it_was_made_of);
   g_test_add_func("/row-key/description", test_description);
   g_test_add_func("/row-key/names-cannot-imitate-the-description", test_names_cannot_imitate_the_description);
