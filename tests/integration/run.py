@@ -44,7 +44,8 @@ class Result(unittest.TestResult):
 
     def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
-        troubled = {case.id() for case, _ in self.failures + self.errors}
+        # A subtest's id is its test's with the parameters behind it.
+        troubled = {case.id().split(" ")[0] for case, _ in self.failures + self.errors}
         skipped = {case.id() for case, _ in self.skipped}
         outcome = "FAILED" if test.id() in troubled else "skipped" if test.id() in skipped else "ok"
         self.n_passed += outcome == "ok"
