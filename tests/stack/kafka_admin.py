@@ -9,13 +9,15 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from typing import Callable, Mapping, Optional, TypeVar
+from typing import Callable, Mapping, Optional, Sequence, TypeVar
 
+from kafka_records import Record, encode_batch
 from thrift_probe import receive_exactly
 
 T = TypeVar("T")
 
 # Keys and versions of the requests, from Kafka's protocol guide.
+PRODUCE = (0, 3)
 LIST_OFFSETS = (2, 2)
 METADATA = (3, 4)
 OFFSET_FETCH = (9, 5)
@@ -160,6 +162,21 @@ class KafkaAdmin:
         for _, code in reply.array(lambda: (reply.text(), reply.i16())):
             _require(f"cannot delete the topic '{name}'", code)
         _settle(lambda: name not in self.topics(), f"the topic '{name}' is still listed after its deletion")
+
+    def produce(self, topic: str, partition: int, records: Sequence[Record]) -> None:
+        """Sends records as they are, in one batch, acknowledged by all replicas."""
+        batch = encode_batch(records)
+        data = _i32(partition) + _i32(len(batch)) + batch
+        request = struct.pack(">hh", -1, -1) + self._timeout() + _array([_text(topic) + _array([data])])
+
+        def ask() -> None:
+            reply = self._call(PRODUCE, request)
+            # name, partitions: each index, error, first offset, time of appending
+            for _, partitions in reply.array(lambda: (reply.text(), reply.array(
+                    lambda: (reply.i32(), reply.i16(), reply.i64(), reply.i64())))):
+                for _, code, _, _ in partitions:
+                    _require(f"produce to '{topic}'", code)
+        _retry_passing(ask)
 
     def topics(self) -> dict[str, int]:
         """Every topic that is not Kafka's own, with the number of its partitions."""
