@@ -479,60 +479,6 @@ test_snippets_in_the_guide_load(void)
   g_assert_cmpuint(n_loaded, >=, 11);
 }
 
-/* Each example loads without a word, and makes the key that its comment promises. */
-static const struct {
-  const char *file;
-  const char *table;
-  const char *fields[6]; /* name, text, ... */
-  gint64 event_time_ms;
-  const char *key; /* as HBase's shell prints it */
-} examples[] = {
-    {"server-metrics.yaml", "METRIC", {"host", "server1.bbb.com"}, 1426535612045, "server1.bbb.com#1426535612045"},
-    {"server-metrics.yaml", "CURRENT_METRIC", {"host", "server1.bbb.com"}, 1426535612045, "server1.bbb.com"},
-    {"quotes.yaml", "QUOTE", {"EXCHANGE", "NASDAQ", "SYMBOL", "ZXZZT"}, 1426535612156, "NASDAQ#ZXZZT#1426535612156"},
-    {"quotes.yaml", "QUOTE", {"EXCHANGE", "NYSE", "SYMBOL", "IBM"}, 1426535612156, "NYSE  #IBM  #1426535612156"},
-    {"quotes.yaml", "CURRENT_QUOTE", {"EXCHANGE", "NYSE", "SYMBOL", "IBM"}, 1426535612156, "NYSE  #IBM  "},
-    {"newest-first.yaml",
-     "TRAFFIC",
-     {"highway", "15", "direction", "S", "mile", "1"},
-     1225567200000,
-     "15#S#1#9223370811287575807"},
-    /* md5sum of 4711-0042 begins with f0d75357; Long.MAX - 1426535612045 is 0x7FFFFEB3DBDA0172. */
-    {"hashed.yaml",
-     "READING",
-     {"sensor", "4711-0042"},
-     1426535612045,
-     "\\xF0\\xD7SW4711-0042\\x7F\\xFF\\xFE\\xB3\\xDB\\xDA\\x01r"},
-    {"salted.yaml", "BATTERY", {"user", "Corrie"}, 1425211501003, "12#Corrie#1425211501003"},
-};
-
-static void
-test_examples_load_and_make_their_keys(void)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(examples); i++) {
-    g_autofree char *name = g_build_filename("config/examples", examples[i].file, NULL);
-    g_autofree char *text = read_source(name);
-    g_autoptr(TideConfig) config = load_good(text);
-    g_autofree char *key = key_of(config, examples[i].table, examples[i].fields, examples[i].event_time_ms);
-    g_assert_cmpstr(key, ==, examples[i].key);
-  }
-}
-
-static void
-test_every_example_is_tested(void)
-{
-  g_autofree char *path = g_build_filename(TIDE_TEST_SOURCE_DIR, "config", "examples", NULL);
-  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-
-  for (const char *name = g_dir_read_name(directory); name != NULL; name = g_dir_read_name(directory)) {
-    gboolean is_tested = FALSE;
-    for (gsize i = 0; i < G_N_ELEMENTS(examples); i++)
-      is_tested |= strcmp(examples[i].file, name) == 0;
-    if (!is_tested)
-      g_error("the example '%s' is not in this test's table", name);
-  }
-}
-
 #define ADD_FILE_TEST(path, func) g_test_add(path, Fixture, NULL, setup, func, teardown)
 
 int
@@ -554,7 +500,5 @@ main(int argc, char **argv)
   g_test_add_func("/config/sample-file-is-the-printed-one", test_sample_file_is_the_printed_one);
   g_test_add_func("/config/reference-in-the-guide-is-the-printed-one", test_reference_in_the_guide_is_the_printed_one);
   g_test_add_func("/config/snippets-in-the-guide-load", test_snippets_in_the_guide_load);
-  g_test_add_func("/config/examples-load-and-make-their-keys", test_examples_load_and_make_their_keys);
-  g_test_add_func("/config/every-example-is-tested", test_every_example_is_tested);
   return g_test_run();
 }
