@@ -26,6 +26,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "tests": "how it is tested",
     "tests/unit": "test-NAME.c for NAME.c",
     "tests/fault": "the pipeline on a mock Kafka and a scripted gateway, with faults",
+    "tests/examples": "a case for each file of config/examples: messages, rows, reads",
     "tests/fuzz": "fuzz-NAME.c and what was found worth keeping",
     "tests/integration": "the real Kafka and HBase",
     "tests/stack": "starts and stops the real Kafka and HBase",

@@ -17,7 +17,7 @@
 #define ALLOCATION_COUNTER_WORKS 1
 #endif
 
-static guint64 allocation_count;
+static G_GNUC_UNUSED guint64 allocation_count;
 static G_GNUC_UNUSED guint64 allocation_bytes; /* asked for by them */
 
 #if ALLOCATION_COUNTER_WORKS
