@@ -24,8 +24,8 @@ static const Subcommand subcommands[] = {
     {"Run", "run", "run the daemon: Kafka to HBase", tide_command_run},
     {"Look", "latest", "show latest values and their age", tide_command_latest},
     {NULL, "scan", "read rows by key fields and time range", tide_command_scan},
-    {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
     {NULL, "get", "read one row, with older versions", tide_command_get},
+    {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
     {"Try out", "simulate", "send made-up readings", tide_command_simulate},
     {"About", "version", "print versions", tide_command_version},
 };
