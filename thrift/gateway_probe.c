@@ -6,6 +6,8 @@
 #include "util/error.h"
 #include "util/lock.h"
 
+#include <stdatomic.h>
+
 /* The gateway's default first. A gateway of another mode hangs up on the unframed ones at once, as their first bytes
  * are a negative frame length, or no protocol id. */
 static const TideWireMode modes[] = {
@@ -187,10 +189,11 @@ find_mode(Probe *probe, TideProbeWish wish, TideWireMode *ret_mode, GError **err
   return TRUE;
 }
 
+/* @data: (_Atomic(Probe *) *): an atomic, because the lock cannot order what was written before it was made. */
 static void
 pass_on_cancel(GCancellable *cancellable, gpointer data)
 {
-  Probe *probe = data;
+  Probe *probe = atomic_load_explicit((_Atomic(Probe *) *)data, memory_order_acquire);
   tide_mutex_lock(&probe->lock);
   g_cancellable_cancel(probe->cancellable);
   tide_mutex_unlock(&probe->lock);
@@ -205,9 +208,11 @@ tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 prob
   GPollFD cancel_fd;
   gboolean holds_fd = g_cancellable_make_pollfd(own, &cancel_fd); /* open until nobody can cancel any more */
   tide_mutex_init(&probe.lock);
+  _Atomic(Probe *) published;
+  atomic_store_explicit(&published, &probe, memory_order_release);
   gulong handler = 0;
   if (cancellable != NULL)
-    handler = g_cancellable_connect(cancellable, G_CALLBACK(pass_on_cancel), &probe, NULL);
+    handler = g_cancellable_connect(cancellable, G_CALLBACK(pass_on_cancel), (gpointer)&published, NULL);
 
   gboolean found = find_mode(&probe, wish, ret_mode, error);
 
