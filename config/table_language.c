@@ -70,9 +70,10 @@ static const TideConfigOption table_options[] = {
      .sentence = "Each row carries this time to live, counted from its event time. Better set it for the family, "
                  "where it costs no bytes, unless the table holds rows of other programs."},
     {"purge_deletes_after", TIDE_CONFIG_DURATION, OF_TABLE(purge_deletes_ms), SECOND, 36500 * DAY,
-     .sentence = "The table is created so that deletes outlive major compactions for so long: a reading that comes "
-                 "later may bring back what was deleted. Without it 7d where `latest: replace` or `tombstone: delete` "
-                 "deletes, else HBase's default."},
+     .sentence =
+         "The table is created so that deletes outlive major compactions for so long, counted from the delete's "
+         "own time, which is that of the reading or message, not from when it was written: see latest tables. "
+         "Without it 7d where `latest: replace` or `tombstone: delete` deletes, else HBase's default."},
     {"regions", TIDE_CONFIG_INTEGER, OF_TABLE(regions), 1, 10000,
      .sentence = "Regions to create the table with, split where the key's leading salt, hash or range says, or where a "
                  "sample of a topic does. Without it, a leading salt has a region for each value; other keys have one "
