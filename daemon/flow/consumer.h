@@ -25,8 +25,8 @@ typedef struct TideConsumerContext {
 } TideConsumerContext;
 
 /* Connects and starts the thread "tide-consumer-N". Errors: CONFIG, KAFKA. */
-TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **error)
-    G_GNUC_WARN_UNUSED_RESULT;
+TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Asks for a stop: fetching ends, rows are flushed and awaited until @deadline_us, offsets committed, the group left.
  * Threads: any. */
@@ -38,17 +38,17 @@ void tide_consumer_free(TideConsumer *consumer); /* joins first */
 
 /* What others may see of it; each value may be a moment old. Threads: any. */
 typedef struct TideConsumerState {
-  gint64 last_round_us;      /* when the thread last went round its loop, or waited in a rebalance by rule */
-  guint32 assigned;          /* partitions */
-  guint32 held;              /* partitions that stand still until an operator acts */
-  guint32 paused;            /* partitions */
-  guint64 in_flight;         /* messages */
-  gint64 oldest_us;          /* open rows; 0: none */
-  gint64 lag;                /* messages */
-  gboolean had_assignment;   /* ever */
-  gboolean finished;         /* with until_end: all read and acknowledged, but for held partitions */
-  gboolean left_work;        /* after the end: the deadline passed with messages unfinished */
-  gboolean fatal;            /* the client is fenced: the program must end */
+  gint64 last_round_us;    /* when the thread last went round its loop, or waited in a rebalance by rule */
+  guint32 assigned;        /* partitions */
+  guint32 held;            /* partitions that stand still until an operator acts */
+  guint32 paused;          /* partitions */
+  guint64 in_flight;       /* messages */
+  gint64 oldest_us;        /* open rows; 0: none */
+  gint64 lag;              /* messages */
+  gboolean had_assignment; /* ever */
+  gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
+  gboolean left_work;      /* after the end: the deadline passed with messages unfinished */
+  gboolean fatal;          /* the client is fenced: the program must end */
 } TideConsumerState;
 
 TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);

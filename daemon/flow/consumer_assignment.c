@@ -1,0 +1,162 @@
+/* What a consumer does when its source tells that partitions come and go, have ended, or are in trouble. All is called
+ * on the consumer's thread, out of its polls. */
+#include "flow/consumer_private.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
+
+static guint16
+on_assigned(const char *topic, gint32 number, gint64 end_offset, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = NULL;
+  for (guint i = 0; i < consumer->partitions->len && partition == NULL; i++) {
+    TidePartition *candidate = tide_consumer_partition(consumer, (guint16)i);
+    if (candidate->partition == number && strcmp(candidate->topic, topic) == 0)
+      partition = candidate;
+  }
+  if (partition == NULL) {
+    guint16 slot = (guint16)consumer->partitions->len;
+    partition = tide_partition_new(topic, number, slot, consumer->context.metrics);
+    g_ptr_array_add(consumer->partitions, partition);
+  }
+  tide_partition_assign(partition);
+  partition->end_offset = end_offset;
+  return partition->slot;
+}
+
+static void
+on_assignment_done(gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_counter_inc(consumer->rebalances_assigned);
+  atomic_store_explicit(&consumer->had_assignment, TRUE, memory_order_relaxed);
+  tide_consumer_publish_assigned(consumer);
+  tide_consumer_publish_held(consumer);
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    if (consumer->memory_paused)
+      tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
+  tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions", atomic_load_explicit(&consumer->assigned, memory_order_relaxed));
+}
+
+static gboolean
+any_unfinished(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+{
+  for (gsize i = 0; i < n_slots; i++)
+    if (tide_consumer_partition(consumer, slots[i])->offsets.unfinished > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Sends all that may be sent and waits for it. The thread does not poll meanwhile; the group's heartbeats go on. */
+static void
+drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
+{
+  while (any_unfinished(consumer, slots, n_slots)) {
+    gint64 now_us = tide_now_us();
+    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    if (now_us >= deadline_us)
+      return;
+    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, now_us);
+    tide_consumer_take_home(consumer, MIN(deadline_us, now_us + 100 * TIDE_US_PER_MS));
+  }
+}
+
+static gint64
+revoke_deadline_us(const TideConsumer *consumer)
+{
+  const TideConfig *config = consumer->context.config;
+  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, config->kafka.session_timeout_ms / 2);
+  gint64 deadline_us = tide_now_us() + bound_ms * TIDE_US_PER_MS;
+  if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    deadline_us = MIN(deadline_us, atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire));
+  return deadline_us;
+}
+
+static void
+on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (lost) {
+    tide_counter_inc(consumer->rebalances_lost);
+    tide_log(TIDE_LOG_WARNING, "%zu partitions were lost: nothing is committed for them, their next owner reads again",
+             n_slots);
+  } else {
+    tide_counter_inc(consumer->rebalances_revoked);
+    drain_partitions(consumer, slots, n_slots, revoke_deadline_us(consumer));
+    tide_consumer_store_marks(consumer);
+    tide_consumer_commit(consumer);
+  }
+  tide_consumer_lift_pauses(consumer, slots, n_slots);
+}
+
+static void
+on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
+{
+  TideConsumer *consumer = data;
+  guint32 unfinished = 0;
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
+    unfinished += partition->offsets.unfinished;
+    tide_partition_release(partition, consumer->context.budget);
+  }
+  tide_consumer_publish_assigned(consumer);
+  tide_consumer_publish_held(consumer);
+  tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);
+}
+
+static void
+on_reached_end(guint16 slot, gint64 offset, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  if (partition->end_offset >= 0 && offset >= partition->end_offset)
+    partition->reached_end = TRUE;
+}
+
+static void
+on_trouble(TideKafkaTrouble kind, guint16 slot, const char *text, gpointer data)
+{
+  TideConsumer *consumer = data;
+  switch (kind) {
+  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE: {
+    tide_counter_inc(consumer->out_of_range);
+    if (slot == G_MAXUINT16)
+      return;
+    TidePartition *partition = tide_consumer_partition(consumer, slot);
+    char *why =
+        g_strdup_printf("topic '%s' partition %d stands still: %s: messages were deleted before they were read, or "
+                        "the topic was made anew; decide where to go on (kafka-consumer-groups "
+                        "--reset-offsets) and restart",
+                        partition->topic, partition->partition, text);
+    tide_log(TIDE_LOG_CRIT, "%s", why);
+    tide_consumer_hold(consumer, partition, why);
+    return;
+  }
+  case TIDE_KAFKA_TROUBLE_FATAL:
+    tide_log(TIDE_LOG_CRIT, "the Kafka client cannot go on: %s; the program ends", text);
+    atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
+    return;
+  case TIDE_KAFKA_TROUBLE_PARTITION:
+  case TIDE_KAFKA_TROUBLE_CLIENT: {
+    guint64 suppressed;
+    if (tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+      tide_log(TIDE_LOG_WARNING, "kafka: %s; it is tried again (%" G_GUINT64_FORMAT " such events not logged)", text,
+               suppressed);
+    return;
+  }
+  }
+}
+
+TideKafkaHandlers
+tide_consumer_source_handlers(TideConsumer *consumer)
+{
+  return (TideKafkaHandlers){.data = consumer,
+                             .assigned = on_assigned,
+                             .assignment_done = on_assignment_done,
+                             .revoking = on_revoking,
+                             .revoked = on_revoked,
+                             .reached_end = on_reached_end,
+                             .trouble = on_trouble};
+}

@@ -1,0 +1,120 @@
+/* A message that a consumer has read: its rows go to the open lanes, or it is passed over, or holds its partition. */
+#include "flow/consumer_private.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
+
+static void
+log_bad_message(TideConsumer *consumer, const TideKafkaRecord *record, const TideReject *reject, const char *next)
+{
+  guint64 suppressed;
+  if (!tide_log_limit_pass(&consumer->bad_message_limit, tide_now_us(), BAD_MESSAGE_LOG_US, &suppressed))
+    return;
+  g_autofree char *why = tide_reject_describe(reject);
+  g_autofree char *partition = g_strdup_printf("%d", record->message.partition);
+  g_autofree char *offset = g_strdup_printf("%" G_GINT64_FORMAT, record->message.offset);
+  g_autofree char *topic = g_strndup((const char *)record->message.topic.data, record->message.topic.len);
+  const TideLogField fields[] = {{"TOPIC", topic},
+                                 {"PARTITION", partition},
+                                 {"OFFSET", offset},
+                                 {"REASON", tide_reject_reason_name(reject->reason)}};
+  tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+                  "cannot use message %s of '%s' partition %s: %s; %s (%" G_GUINT64_FORMAT " such events not logged)",
+                  offset, topic, partition, why, next, suppressed);
+}
+
+static void
+handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
+                   const TideReject *reject)
+{
+  if (reject->reason == TIDE_REJECT_TOMBSTONE) {
+    /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
+    tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
+                        reject->reason);
+    return;
+  }
+  switch (consumer->context.config->readings.on_bad_message) {
+  case TIDE_BAD_MESSAGE_SKIP:
+    log_bad_message(consumer, record, reject, "passing over it, as on_bad_message says");
+    tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
+                        reject->reason);
+    break;
+  case TIDE_BAD_MESSAGE_STOP: {
+    log_bad_message(consumer, record, reject,
+                    "the partition stands still: mend the configuration, or set on_bad_message: skip, and restart");
+    tide_counter_inc(consumer->messages_held);
+    g_autofree char *why = tide_reject_describe(reject);
+    tide_consumer_hold(consumer, partition,
+                       g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s",
+                                       partition->topic, partition->partition, record->message.offset, why));
+    break;
+  }
+  }
+}
+
+/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+static const TideRow *
+place_rows(TideConsumer *consumer, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rows; i++) {
+    TideRow *row = &mapped->rows[i];
+    if (row->table_name.len == 0)
+      continue;
+    const TideTable *declared = g_ptr_array_index(consumer->context.config->tables, row->table_index);
+    const TideTable *table =
+        tide_dated_cache_get(&consumer->dated_names, consumer->context.dated, declared, row->table_name);
+    if (G_UNLIKELY(table == NULL))
+      return row;
+    row->table_index = table->index;
+  }
+  return NULL;
+}
+
+/* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
+static void
+hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
+                     const TideRow *row)
+{
+  g_autofree char *table = tide_bytes_printable(row->table_name);
+  char *why =
+      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                      ": its table '%s' would be one more than the %u dated tables that a process writes to: "
+                      "look whether readings have absurd times, or restart to go on with newer tables",
+                      partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
+  tide_log(TIDE_LOG_CRIT, "%s", why);
+  tide_counter_inc(consumer->messages_held);
+  tide_consumer_hold(consumer, partition, why);
+}
+
+static void
+count_expired_rows(const TideConsumer *consumer, const guint32 *n_by_table)
+{
+  for (guint i = 0; i < consumer->context.config->tables->len; i++)
+    if (n_by_table[i] > 0)
+      tide_counter_add(consumer->rows_expired[i], n_by_table[i]);
+}
+
+void
+tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
+{
+  TidePartition *partition = tide_consumer_partition(consumer, record->slot);
+  if (!partition->assigned || partition->held_text != NULL)
+    return; /* behind the message that holds the partition: fetched again once that is solved */
+  TideMapped mapped;
+  TideReject reject = {0};
+  if (!tide_mapping_apply(consumer->mapping, &record->message, &mapped, &reject)) {
+    handle_bad_message(consumer, partition, record, &reject);
+    return;
+  }
+  const TideRow *unplaced = place_rows(consumer, &mapped);
+  if (G_UNLIKELY(unplaced != NULL)) {
+    hold_at_unplaced_row(consumer, partition, record, unplaced);
+    return;
+  }
+  if (G_UNLIKELY(mapped.n_expired_rows != NULL))
+    count_expired_rows(consumer, mapped.n_expired_rows);
+  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped);
+  tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
+  tide_consumer_heed_span(consumer, partition);
+}

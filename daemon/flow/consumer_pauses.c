@@ -1,0 +1,93 @@
+/* Pausing: why a consumer's partitions are not fetched, and which stand still until an operator acts. */
+#include "flow/consumer_private.h"
+#include "util/clock.h"
+
+/* librdkafka throws prefetched messages away at a pause: no more than one change a second. */
+#define PAUSE_INTERVAL_US TIDE_US_PER_S
+
+/* Tells librdkafka when "any reason to pause" has changed. */
+static void
+apply_pause(TideConsumer *consumer, TidePartition *partition)
+{
+  gboolean should = partition->pause_reasons != 0;
+  if (!partition->assigned || should == partition->is_paused)
+    return;
+  partition->is_paused = should;
+  if (should) {
+    tide_counter_inc(consumer->pauses);
+    tide_kafka_source_pause(consumer->source, partition->slot);
+  } else
+    tide_kafka_source_resume(consumer->source, partition->slot);
+}
+
+void
+tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, TidePauseReason reason, gboolean on)
+{
+  guint before = partition->pause_reasons;
+  partition->pause_reasons = on ? before | reason : before & ~(guint)reason;
+  if (partition->pause_reasons != before)
+    apply_pause(consumer, partition);
+}
+
+void
+tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us)
+{
+  gboolean should = consumer->memory_paused ? !tide_budget_has_room_racy(consumer->context.budget)
+                                            : tide_budget_is_spent_racy(consumer->context.budget);
+  if (should == consumer->memory_paused || (!should && now_us - consumer->pause_changed_us < PAUSE_INTERVAL_US))
+    return;
+  consumer->memory_paused = should;
+  consumer->pause_changed_us = now_us;
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, should);
+}
+
+void
+tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition)
+{
+  guint32 span = tide_offsets_span(&partition->offsets);
+  guint32 limit = consumer->context.config->kafka.max_span_messages;
+  if (span >= limit)
+    tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_SPAN, TRUE);
+  else if (span <= limit / 2)
+    tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_SPAN, FALSE);
+}
+
+void
+tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+{
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
+    partition->pause_reasons = 0;
+    apply_pause(consumer, partition);
+  }
+}
+
+/* ---- held partitions ---- */
+
+void
+tide_consumer_publish_held(TideConsumer *consumer)
+{
+  GString *text = g_string_new(NULL);
+  guint32 n = 0;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (!partition->assigned || partition->held_text == NULL)
+      continue;
+    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->held_text);
+  }
+  atomic_store_explicit(&consumer->held, n, memory_order_relaxed);
+  tide_mutex_lock(&consumer->lock);
+  g_free(consumer->held_text);
+  consumer->held_text = g_string_free(text, n == 0);
+  tide_mutex_unlock(&consumer->lock);
+}
+
+void
+tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text)
+{
+  g_free(partition->held_text);
+  partition->held_text = text;
+  tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_HELD, TRUE);
+  tide_consumer_publish_held(consumer);
+}

@@ -1,0 +1,105 @@
+/* Inside of a consumer: shared by the files consumer*.c; nobody else includes this. All functions are for the
+ * consumer's thread. */
+#pragma once
+
+#include "flow/consumer.h"
+#include "flow/mapping.h"
+#include "flow/open_lanes.h"
+#include "flow/partition.h"
+#include "util/log.h"
+
+G_BEGIN_DECLS
+
+struct TideConsumer {
+  /* set before start, then read-only */
+  TideConsumerContext context;
+  TideThread *thread;
+  TideCounter *pauses;
+  TideCounter *rebalances_assigned;
+  TideCounter *rebalances_revoked;
+  TideCounter *rebalances_lost;
+  TideCounter *commit_failures;
+  TideCounter *out_of_range;
+  TideCounter *messages_held;
+  TideCounter **rows_expired; /* owned; by table */
+
+  /* the consumer's thread only */
+  TideKafkaSource *source;
+  TideMapping *mapping;
+  TideDatedCache dated_names;
+  TideOpenLanes *open_lanes;
+  GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
+  gint64 pause_changed_us;
+  gboolean memory_paused;
+  gint64 shown_us;
+  TideLogLimit bad_message_limit;
+  TideLogLimit trouble_limit;
+
+  /* any thread */
+  TideInbox inbox;
+  _Atomic gboolean stopping;
+  _Atomic gint64 stop_deadline_us;
+  _Atomic gint64 last_round_us;
+  _Atomic guint32 assigned;
+  _Atomic guint32 held;
+  _Atomic guint32 paused;
+  _Atomic guint64 in_flight;
+  _Atomic gint64 oldest_us;
+  _Atomic gint64 lag;
+  _Atomic gboolean had_assignment;
+  _Atomic gboolean finished;
+  _Atomic gboolean left_work;
+  _Atomic gboolean fatal;
+
+  /* under lock */
+  TideMutex lock;
+  char *held_text; /* owned */
+};
+
+static inline TidePartition *
+tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
+{
+  return g_ptr_array_index(consumer->partitions, slot);
+}
+
+/* ---- consumer_pauses.c ---- */
+
+void tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, TidePauseReason reason, gboolean on);
+
+/* Above the budget every partition pauses; below its lower mark all go on. */
+void tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us);
+
+/* A partition whose oldest unfinished message lies far behind waits for it alone. */
+void tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition);
+
+/* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
+void tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_slots);
+
+/* Lets @partition stand still until an operator acts. @text: (transfer full): one sentence that says why */
+void tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text);
+
+/* Lets others see which partitions are held. */
+void tide_consumer_publish_held(TideConsumer *consumer);
+
+/* ---- consumer_messages.c ---- */
+
+void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
+
+/* ---- consumer.c ---- */
+
+/* Marks what came home acknowledged, and stores the offsets that this sets free.
+ * @deadline_us: how long to wait for a batch; 0: not at all */
+void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
+void tide_consumer_store_marks(TideConsumer *consumer);
+void tide_consumer_commit(TideConsumer *consumer);
+
+/* ---- consumer_assignment.c ---- */
+
+TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
+
+/* ---- consumer_state.c ---- */
+
+void tide_consumer_show(TideConsumer *consumer, gint64 now_us);
+void tide_consumer_publish_assigned(TideConsumer *consumer);
+
+G_END_DECLS
