@@ -1,8 +1,9 @@
 /* The program itself, run as its users run it: $TIDEMARK, set by meson. */
 #pragma once
 
-#include <glib.h>
-#include <sys/wait.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* What the program printed and ended with. */
 typedef struct ProgramDone {
@@ -14,24 +15,63 @@ typedef struct ProgramDone {
 static inline void
 program_done_clear(ProgramDone *done)
 {
-  g_free(done->output);
-  g_free(done->errors);
+  g_clear_pointer(&done->output, g_free);
+  g_clear_pointer(&done->errors, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ProgramDone, program_done_clear)
 
-/* Runs `tidemark WORDS… --config CONFIG`, the words parted by single spaces. */
+/* Runs `tidemark WORDS… --config CONFIG`, the words parted by single spaces. @input: what it reads; NULL: nothing */
+static inline ProgramDone
+run_program_with_input(const char *config_path, const char *words, const char *input)
+{
+  ProgramDone done = {0};
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(g_getenv("TIDEMARK"));
+  g_autofree char *line = g_strdup_printf("%s %s --config %s", g_getenv("TIDEMARK"), words, config_path);
+  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
+  g_autoptr(GSubprocess) process = g_subprocess_newv(
+      (const char *const *)arguments,
+      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
+  g_assert_no_error(error);
+  g_subprocess_communicate_utf8(process, input, NULL, &done.output, &done.errors, &error);
+  g_assert_no_error(error);
+  g_assert_true(g_subprocess_get_if_exited(process));
+  done.exit_code = g_subprocess_get_exit_status(process);
+  return done;
+}
+
 static inline ProgramDone
 run_program(const char *config_path, const char *words)
 {
-  ProgramDone done = {0};
-  int status = 0;
+  return run_program_with_input(config_path, words, NULL);
+}
+
+/* A configuration in a file of its own: @yaml with @endpoint in place of its "%s". Returns: (transfer full): its path,
+ * for the caller to unlink */
+static inline char *
+write_config(const char *yaml, const char *endpoint)
+{
   g_autoptr(GError) error = NULL;
-  g_autofree char *line = g_strdup_printf("%s %s --config %s", g_getenv("TIDEMARK"), words, config_path);
-  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
-  g_assert_nonnull(g_getenv("TIDEMARK"));
-  g_spawn_sync(NULL, arguments, NULL, G_SPAWN_DEFAULT, NULL, NULL, &done.output, &done.errors, &status, &error);
+  char *path = NULL;
+  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &path, &error);
   g_assert_no_error(error);
-  g_assert_true(WIFEXITED(status));
-  done.exit_code = WEXITSTATUS(status);
-  return done;
+  close(fd);
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_assert_cmpuint(g_string_replace(text, "%s", endpoint, 1), ==, 1);
+  g_assert_true(g_file_set_contents(path, text->str, -1, NULL));
+  return path;
+}
+
+static inline void
+assert_says(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("not said: '%s' in:\n%s", part, text);
+}
+
+static inline void
+assert_silent(const char *text, const char *part)
+{
+  if (strstr(text, part) != NULL)
+    g_error("said: '%s' in:\n%s", part, text);
 }

@@ -1,10 +1,9 @@
 /* The program's reading commands, run as a user runs them, against the scripted gateway. */
+#include "fault/run_program.h"
 #include "fault/scripted_gateway.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z */
 #define N_DEVICES 10000u
@@ -67,13 +66,7 @@ set_up(Fixture *fixture, gconstpointer unused)
   create_table(fixture, "PACKED", (const char *const[]){"M", NULL});
   create_table(fixture, "CURRENT", (const char *const[]){"M", "N", NULL});
   create_table(fixture, "DEVICE", (const char *const[]){"cf", NULL});
-  g_autoptr(GError) error = NULL;
-  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &fixture->config_path, &error);
-  g_assert_no_error(error);
-  close(fd);
-  g_autoptr(GString) text = g_string_new(yaml);
-  g_string_replace(text, "%s", scripted_gateway_endpoint(fixture->gateway), 1);
-  g_assert_true(g_file_set_contents(fixture->config_path, text->str, -1, NULL));
+  fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
 }
 
 static void
@@ -105,50 +98,10 @@ put(Fixture *fixture, const char *table, const char *row, const char *family, co
   put_bytes(fixture, table, row, family, qualifier, tide_bytes_of_string(value), timestamp_ms);
 }
 
-/* What the program prints and ends with. */
-typedef struct Done {
-  char *output;
-  char *errors;
-  int exit_code;
-} Done;
-
-static void
-done_clear(Done *done)
-{
-  g_free(done->output);
-  g_free(done->errors);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Done, done_clear)
-
-/* Runs `tidemark WORDS…`, parted by single spaces. */
-static Done
-run(Fixture *fixture, const char *words)
-{
-  Done done = {0};
-  int status = 0;
-  g_autoptr(GError) error = NULL;
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new_with_free_func(g_free);
-  g_auto(GStrv) parts = g_strsplit(words, " ", -1);
-  const char *program = g_getenv("TIDEMARK");
-  g_assert_nonnull(program);
-  g_ptr_array_add(arguments, g_strdup(program));
-  for (char **part = parts; *part != NULL; part++)
-    g_ptr_array_add(arguments, g_strdup(*part));
-  g_ptr_array_add(arguments, g_strdup("--config"));
-  g_ptr_array_add(arguments, g_strdup(fixture->config_path));
-  g_ptr_array_add(arguments, NULL);
-  g_spawn_sync(NULL, (char **)arguments->pdata, NULL, G_SPAWN_DEFAULT, NULL, NULL, &done.output, &done.errors, &status,
-               &error);
-  g_assert_no_error(error);
-  g_assert_true(WIFEXITED(status));
-  done.exit_code = WEXITSTATUS(status);
-  return done;
-}
-
 static void
 assert_output(Fixture *fixture, const char *words, int exit_code, const char *output)
 {
-  g_auto(Done) done = run(fixture, words);
+  g_auto(ProgramDone) done = run_program(fixture->config_path, words);
   if (done.exit_code != exit_code)
     g_test_message("%s", done.errors);
   g_assert_cmpint(done.exit_code, ==, exit_code);
@@ -158,10 +111,9 @@ assert_output(Fixture *fixture, const char *words, int exit_code, const char *ou
 static void
 assert_error(Fixture *fixture, const char *words, int exit_code, const char *part)
 {
-  g_auto(Done) done = run(fixture, words);
+  g_auto(ProgramDone) done = run_program(fixture->config_path, words);
   g_assert_cmpint(done.exit_code, ==, exit_code);
-  if (strstr(done.errors, part) == NULL)
-    g_error("'%s' is not in: %s", part, done.errors);
+  assert_says(done.errors, part);
 }
 
 static void
@@ -180,7 +132,7 @@ test_fields_and_cells(Fixture *fixture, gconstpointer unused)
                 "row,host,time,cpu\ns1#1426535613045,s1,2015-03-16T19:53:33.045Z,0.7\n");
   assert_output(fixture, "scan METRIC --start s1#14265356131 --stop hex:7333 --raw --column M:cpu", 0,
                 "ROW   TIME                      M:cpu\ns2#x  2015-03-16T19:53:32.045Z  9\n");
-  g_auto(Done) done = run(fixture, "scan METRIC --start s2 -f csv");
+  g_auto(ProgramDone) done = run_program(fixture->config_path, "scan METRIC --start s2 -f csv");
   g_assert_cmpstr(done.output, ==,
                   "row,host,timestamp_ms,time,column,value\ns2#x,,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,9\n");
   g_assert_cmpstr(done.errors, ==,
@@ -301,7 +253,7 @@ test_index(Fixture *fixture, gconstpointer unused)
   for (guint i = 0; i < N_DEVICES; i++)
     put_device(fixture, i, TRUE);
   gint64 started_us = tide_now_us();
-  g_auto(Done) done = run(fixture, "latest DEVICE -f csv");
+  g_auto(ProgramDone) done = run_program(fixture->config_path, "latest DEVICE -f csv");
   g_test_message("%u rows behind an index in %.3f s", N_DEVICES, (double)(tide_now_us() - started_us) / 1e6);
   g_assert_cmpint(done.exit_code, ==, 0);
   g_auto(GStrv) lines = g_strsplit(done.output, "\n", -1);

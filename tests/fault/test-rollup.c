@@ -3,8 +3,6 @@
 #include "fault/scripted_gateway.h"
 
 #include <glib/gstdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define DAY_MS G_GINT64_CONSTANT(1501027200000) /* 2017-07-26T00:00Z */
 #define SLOT_MS (15 * 60 * 1000)
@@ -115,7 +113,7 @@ test_a_day_and_nothing_else_is_copied(Fixture *fixture, gconstpointer unused)
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpstr(done.errors, ==, "");
   g_assert_cmpint(done.exit_code, ==, 0);
-  g_assert_nonnull(strstr(done.output, "verified: HBase holds 2,500 rows, 10,000 cells"));
+  assert_says(done.output, "verified: HBase holds 2,500 rows, 10,000 cells");
   assert_rolled_up(fixture, "SENSOR_20170726");
   g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), "SENSOR_20170726");
   g_assert_cmpuint(regions->len, ==, 3);
@@ -164,14 +162,14 @@ test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
   g_auto(ProgramDone) done = roll_up(fixture, " --threads 1");
   scripted_gateway_stats(fixture->gateway, &after);
   g_assert_cmpint(done.exit_code, ==, 0);
-  g_assert_nonnull(strstr(done.output, "going on where an earlier run ended"));
+  assert_says(done.output, "going on where an earlier run ended");
   g_assert_cmpuint(after.calls_by_method[TIDE_CALL_PUT_MULTIPLE] - before.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==,
                    1);
   assert_rolled_up(fixture, "SENSOR_20170726");
 
   g_auto(ProgramDone) again = roll_up(fixture, "");
   g_assert_cmpint(again.exit_code, ==, 0);
-  g_assert_nonnull(strstr(again.output, "copied already"));
+  assert_says(again.output, "copied already");
 }
 
 static void
@@ -189,7 +187,7 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
   for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
     g_auto(ProgramDone) done = run_program(fixture->config_path, lines[i].words);
     g_assert_cmpint(done.exit_code, ==, 64);
-    g_assert_nonnull(strstr(done.errors, lines[i].text));
+    assert_says(done.errors, lines[i].text);
   }
   /* Another table was copied into that one. */
   g_auto(ProgramDone) first = roll_up(fixture, " --to OTHER");
@@ -197,7 +195,7 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
   g_autofree char *line = g_strdup_printf("rollup --day 2017-07-25 --state %s --to OTHER", fixture->directory);
   g_auto(ProgramDone) other_day = run_program(fixture->config_path, line);
   g_assert_cmpint(other_day.exit_code, ==, 64);
-  g_assert_nonnull(strstr(other_day.errors, "was rolled up from 'SENSOR', another day"));
+  assert_says(other_day.errors, "was rolled up from 'SENSOR', another day");
 }
 
 int

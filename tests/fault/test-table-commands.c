@@ -1,9 +1,8 @@
 /* `tables`, `check` and `explain`, run as a user runs them, against the scripted gateway. */
+#include "fault/run_program.h"
 #include "fault/scripted_gateway.h"
 
-#include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <unistd.h>
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"%s\"] }\n"
@@ -30,8 +29,7 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics:
 typedef struct Fixture {
   TideScriptedGateway *gateway;
   char *config_path; /* owned */
-  char *output;      /* owned: of the last run */
-  char *errors;      /* owned */
+  ProgramDone done;  /* of the last run */
 } Fixture;
 
 static void
@@ -39,13 +37,7 @@ set_up(Fixture *fixture, gconstpointer framed)
 {
   TideGatewayOptions options = {.framed = framed != NULL};
   fixture->gateway = scripted_gateway_new(&options);
-  g_autoptr(GError) error = NULL;
-  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &fixture->config_path, &error);
-  g_assert_no_error(error);
-  close(fd);
-  g_autoptr(GString) text = g_string_new(yaml);
-  g_string_replace(text, "%s", scripted_gateway_endpoint(fixture->gateway), 1);
-  g_assert_true(g_file_set_contents(fixture->config_path, text->str, -1, NULL));
+  fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
 }
 
 static void
@@ -54,43 +46,16 @@ tear_down(Fixture *fixture, gconstpointer unused)
   scripted_gateway_free(fixture->gateway);
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
-  g_free(fixture->output);
-  g_free(fixture->errors);
+  program_done_clear(&fixture->done);
 }
 
-/* Runs `tidemark WORDS…`, parted by single spaces, with @input. Returns: the exit code. */
+/* Returns: the exit code. @input: (nullable) */
 static int
 run(Fixture *fixture, const char *words, const char *input)
 {
-  g_autoptr(GError) error = NULL;
-  const char *program = g_getenv("TIDEMARK");
-  g_assert_nonnull(program);
-  g_autofree char *line = g_strdup_printf("%s %s --config %s", program, words, fixture->config_path);
-  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
-  g_autoptr(GSubprocess) process = g_subprocess_newv(
-      (const char *const *)arguments,
-      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
-  g_assert_no_error(error);
-  g_clear_pointer(&fixture->output, g_free);
-  g_clear_pointer(&fixture->errors, g_free);
-  g_assert_true(g_subprocess_communicate_utf8(process, input, NULL, &fixture->output, &fixture->errors, &error));
-  g_assert_no_error(error);
-  g_assert_true(g_subprocess_get_if_exited(process));
-  return g_subprocess_get_exit_status(process);
-}
-
-static void
-assert_says(const char *text, const char *part)
-{
-  if (strstr(text, part) == NULL)
-    g_error("not said: '%s' in:\n%s", part, text);
-}
-
-static void
-assert_silent(const char *text, const char *part)
-{
-  if (strstr(text, part) != NULL)
-    g_error("said: '%s' in:\n%s", part, text);
+  program_done_clear(&fixture->done);
+  fixture->done = run_program_with_input(fixture->config_path, words, input);
+  return fixture->done.exit_code;
 }
 
 static guint
@@ -104,17 +69,17 @@ static void
 test_created_is_as_declared(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "tables show", NULL), ==, 1);
-  assert_says(fixture->output, "missing: run 'tidemark tables create'");
+  assert_says(fixture->done.output, "missing: run 'tidemark tables create'");
   g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
-  assert_says(fixture->output, "METRIC: created with 1 family and 3 regions\n");
-  assert_says(fixture->errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
+  assert_says(fixture->done.output, "METRIC: created with 1 family and 3 regions\n");
+  assert_says(fixture->done.errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 3);
   g_assert_cmpint(run(fixture, "tables show", NULL), ==, 0);
   g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
-  assert_says(fixture->output, "METRIC: exists\n");
+  assert_says(fixture->done.output, "METRIC: exists\n");
   g_assert_cmpint(run(fixture, "tables show CURRENT --format json", NULL), ==, 0);
-  assert_says(fixture->output, "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
-  assert_says(fixture->output, "\"scheme\":{\"verdict\":\"same\"");
+  assert_says(fixture->done.output, "{\"name\":\"hbase.hstore.time.to.purge.deletes\",\"value\":\"604800000\"}");
+  assert_says(fixture->done.output, "\"scheme\":{\"verdict\":\"same\"");
 }
 
 static void
@@ -126,10 +91,10 @@ test_differences_have_remedies(Fixture *fixture, gconstpointer unused)
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, 1, &error));
   g_assert_cmpint(run(fixture, "tables show METRIC", NULL), ==, 1);
-  assert_says(fixture->output, "family 'M' has compression NONE, declared is GZ");
-  assert_says(fixture->output, "1 of 2 declared split points are no region boundary: 'n'");
-  assert_says(fixture->output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
-  assert_says(fixture->output, "  split \"METRIC\", \"n\"\n");
+  assert_says(fixture->done.output, "family 'M' has compression NONE, declared is GZ");
+  assert_says(fixture->done.output, "1 of 2 declared split points are no region boundary: 'n'");
+  assert_says(fixture->done.output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
+  assert_says(fixture->done.output, "  split \"METRIC\", \"n\"\n");
 }
 
 static void
@@ -137,13 +102,13 @@ test_dated_tables_are_found(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "tables create DAILY_20170726 DAILY_20170725", NULL), ==, 0);
   g_assert_cmpint(run(fixture, "tables show DAILY_{yyyyMMdd} --format csv", NULL), ==, 0);
-  const char *first = strstr(fixture->output, "DAILY_20170725,yes");
+  const char *first = strstr(fixture->done.output, "DAILY_20170725,yes");
   g_assert_nonnull(first);
   assert_says(first, "DAILY_20170726,yes");
   g_assert_cmpint(run(fixture, "check", NULL), ==, 69); /* no broker */
-  assert_says(fixture->output, "DAILY_20170726");
-  assert_says(fixture->output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
-  assert_says(fixture->output, "METRIC            field(host) \"#\" time(ms)");
+  assert_says(fixture->done.output, "DAILY_20170726");
+  assert_says(fixture->done.output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
+  assert_says(fixture->done.output, "METRIC            field(host) \"#\" time(ms)");
 }
 
 /* What a framed gateway would spoil is left to the shell; the rest is made, and its scheme is kept elsewhere. */
@@ -151,13 +116,13 @@ static void
 test_framed_gateway_makes_what_it_can(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "tables create", NULL), ==, 69);
-  assert_says(fixture->output, "METRIC: not created: gateway ");
-  assert_says(fixture->output, "CURRENT: not created: gateway ");
-  assert_says(fixture->output, "PLAIN: created with 1 family and 1 region\n");
-  assert_says(fixture->output, "PLAIN: its scheme is kept in table 'tidemark_schemes'");
-  assert_says(fixture->output, "create \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}, METADATA => {");
-  assert_says(fixture->output, "\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"");
-  assert_silent(fixture->output, "create \"PLAIN\"");
+  assert_says(fixture->done.output, "METRIC: not created: gateway ");
+  assert_says(fixture->done.output, "CURRENT: not created: gateway ");
+  assert_says(fixture->done.output, "PLAIN: created with 1 family and 1 region\n");
+  assert_says(fixture->done.output, "PLAIN: its scheme is kept in table 'tidemark_schemes'");
+  assert_says(fixture->done.output, "create \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}, METADATA => {");
+  assert_says(fixture->done.output, "\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"");
+  assert_silent(fixture->done.output, "create \"PLAIN\"");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 0);
   g_assert_cmpint(run(fixture, "tables show PLAIN", NULL), ==, 0);
   g_assert_cmpint(run(fixture, "tables create PLAIN", NULL), ==, 0);
@@ -170,16 +135,16 @@ test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
 {
   g_autofree char *input = g_strdup_printf(READING READING "{\"host\":\"h1\"}\n", "current", "other");
   g_assert_cmpint(run(fixture, "explain --offline", input), ==, 65);
-  const char *second = strstr(fixture->output, "line 2, reading 1 of 1");
+  const char *second = strstr(fixture->done.output, "line 2, reading 1 of 1");
   g_assert_nonnull(second);
-  assert_says(fixture->output,
+  assert_says(fixture->done.output,
               "    deletes all cells of the row up to 1501028162999 = 2017-07-26T00:16:02.999Z, in the");
-  assert_says(fixture->output, "      reads as cpu  600.5\n");
-  assert_says(fixture->output, "    M:0016  @\\x82\\xC4\\x00\\x00\\x00\\x00\\x00  ");
-  assert_says(fixture->output, "      reads as 0016  600.5\n");
-  assert_says(fixture->output, "    row     gets such cells up to 1,440 times: 70,560 bytes\n");
-  assert_says(fixture->output, "    note: 'tables.PLAIN' cannot be read back whole");
-  assert_says(fixture->output, "  DAILY_20170726  h1#1501028163000\n");
+  assert_says(fixture->done.output, "      reads as cpu  600.5\n");
+  assert_says(fixture->done.output, "    M:0016  @\\x82\\xC4\\x00\\x00\\x00\\x00\\x00  ");
+  assert_says(fixture->done.output, "      reads as 0016  600.5\n");
+  assert_says(fixture->done.output, "    row     gets such cells up to 1,440 times: 70,560 bytes\n");
+  assert_says(fixture->done.output, "    note: 'tables.PLAIN' cannot be read back whole");
+  assert_says(fixture->done.output, "  DAILY_20170726  h1#1501028163000\n");
   assert_says(second, "  CURRENT  not written: it takes only readings whose field 'type' is 'current'\n");
   assert_silent(second, "note:"); /* once for each table */
   const char *third = strstr(second, "line 3: rejected as missing_field");
@@ -193,20 +158,21 @@ test_explain_tells_regions_and_json(Fixture *fixture, gconstpointer unused)
   g_autofree char *input = g_strdup_printf(READING, "other");
   g_assert_cmpint(run(fixture, "tables create METRIC", NULL), ==, 0);
   g_assert_cmpint(run(fixture, "explain", input), ==, 0);
-  assert_says(fixture->output, "    region  ['g', 'n') on ");
-  assert_says(fixture->errors, "'DAILY_20170726' does not exist yet");
+  assert_says(fixture->done.output, "    region  ['g', 'n') on ");
+  assert_says(fixture->done.errors, "'DAILY_20170726' does not exist yet");
   g_assert_cmpint(run(fixture, "explain --offline --format json", input), ==, 0);
-  assert_says(fixture->output, "\"stored_bytes\":49,\"reads_as\":[{\"qualifier\":\"0016\",\"value\":\"600.5\"}]");
-  assert_says(fixture->output, "\"growth\":\"slots\",\"slots\":1440");
-  assert_says(fixture->output, "\"not_written\":\"CURRENT\"");
+  assert_says(fixture->done.output, "\"stored_bytes\":49,\"reads_as\":[{\"qualifier\":\"0016\",\"value\":\"600.5\"}]");
+  assert_says(fixture->done.output, "\"growth\":\"slots\",\"slots\":1440");
+  assert_says(fixture->done.output, "\"not_written\":\"CURRENT\"");
 }
 
 static void
 test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", NULL), ==, 0);
-  assert_says(fixture->output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
-  assert_says(fixture->output, "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
+  assert_says(fixture->done.output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
+  assert_says(fixture->done.output,
+              "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
   g_assert_cmpint(run(fixture, "explain --offline --tombstone", NULL), ==, 64);
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
 }
@@ -220,7 +186,8 @@ test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
     g_string_append_printf(input, "{\"host\":\"%04u\",\"ts\":%" G_GINT64_FORMAT ",\"cpu\":1}\n", i,
                            G_GINT64_CONSTANT(1501028163000) + i);
   g_assert_cmpint(run(fixture, "explain --offline", input->str), ==, 0);
-  assert_says(fixture->output, "METRIC: warning: its keys move with the time: each new row sorts behind all others");
+  assert_says(fixture->done.output,
+              "METRIC: warning: its keys move with the time: each new row sorts behind all others");
 }
 
 #define ADD(path, func) g_test_add("/table-commands/" path, Fixture, NULL, set_up, func, tear_down)

@@ -1,10 +1,9 @@
 /* The commands that look into a topic, run as a user runs them, against a Kafka cluster inside of the test. */
 #include "fault/mock_kafka.h"
+#include "fault/run_program.h"
 #include "util/clock.h"
 
-#include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <unistd.h>
 
 #define PATIENCE_US (20 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
@@ -28,8 +27,7 @@ static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [metrics
 typedef struct Fixture {
   TideMockKafka *kafka;
   char *config_path; /* owned */
-  char *output;      /* owned: of the last run */
-  char *errors;      /* owned */
+  ProgramDone done;  /* of the last run */
 } Fixture;
 
 static void
@@ -37,13 +35,7 @@ set_up(Fixture *fixture, gconstpointer unused)
 {
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, "metrics", 2);
-  g_autoptr(GError) error = NULL;
-  int fd = g_file_open_tmp("tidemark-XXXXXX.yaml", &fixture->config_path, &error);
-  g_assert_no_error(error);
-  close(fd);
-  g_autoptr(GString) text = g_string_new(yaml);
-  g_string_replace(text, "%s", mock_kafka_brokers(fixture->kafka), 1);
-  g_assert_true(g_file_set_contents(fixture->config_path, text->str, -1, NULL));
+  fixture->config_path = write_config(yaml, mock_kafka_brokers(fixture->kafka));
 }
 
 static void
@@ -52,8 +44,7 @@ tear_down(Fixture *fixture, gconstpointer unused)
   mock_kafka_free(fixture->kafka);
   g_unlink(fixture->config_path);
   g_free(fixture->config_path);
-  g_free(fixture->output);
-  g_free(fixture->errors);
+  program_done_clear(&fixture->done);
 }
 
 /* Hosts a000 to z999, each letter as often. */
@@ -68,31 +59,13 @@ produce_readings(Fixture *fixture, guint n)
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
 }
 
-/* Runs `tidemark WORDS…`, parted by single spaces. Returns: the exit code. */
+/* Returns: the exit code. */
 static int
 run(Fixture *fixture, const char *words)
 {
-  g_autoptr(GError) error = NULL;
-  const char *program = g_getenv("TIDEMARK");
-  g_assert_nonnull(program);
-  g_autofree char *line = g_strdup_printf("%s %s --config %s", program, words, fixture->config_path);
-  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
-  g_autoptr(GSubprocess) process = g_subprocess_newv(
-      (const char *const *)arguments, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
-  g_assert_no_error(error);
-  g_clear_pointer(&fixture->output, g_free);
-  g_clear_pointer(&fixture->errors, g_free);
-  g_assert_true(g_subprocess_communicate_utf8(process, NULL, NULL, &fixture->output, &fixture->errors, &error));
-  g_assert_no_error(error);
-  g_assert_true(g_subprocess_get_if_exited(process));
-  return g_subprocess_get_exit_status(process);
-}
-
-static void
-assert_says(const char *text, const char *part)
-{
-  if (strstr(text, part) == NULL)
-    g_error("not said: '%s' in:\n%s", part, text);
+  program_done_clear(&fixture->done);
+  fixture->done = run_program(fixture->config_path, words);
+  return fixture->done.exit_code;
 }
 
 static void
@@ -100,15 +73,15 @@ test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
 {
   produce_readings(fixture, N_READINGS);
   g_assert_cmpint(run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4"), ==, 0);
-  assert_says(fixture->errors, "METRIC: 3 split points out of 4,000 keys\n");
+  assert_says(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
   /* A quarter of the alphabet each, within what a sample leaves to chance. */
-  const char *points = strstr(fixture->output, "SPLITS => ['");
+  const char *points = strstr(fixture->done.output, "SPLITS => ['");
   g_assert_nonnull(points);
   static const char *const around[] = {"fgh", "mno", "stu"};
   g_auto(GStrv) parts = g_strsplit(points + strlen("SPLITS => ['"), "'", 6);
   for (guint i = 0; i < G_N_ELEMENTS(around); i++)
     g_assert_nonnull(strchr(around[i], parts[2 * i][0]));
-  assert_says(fixture->output, "SPLITS => ['m']\n"); /* what is declared stays */
+  assert_says(fixture->done.output, "SPLITS => ['m']\n"); /* what is declared stays */
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
 }
 
@@ -119,19 +92,19 @@ test_sample_warns(Fixture *fixture, gconstpointer unused)
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
   g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
   g_assert_cmpint(run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4"), ==, 0);
-  assert_says(fixture->errors,
+  assert_says(fixture->done.errors,
               "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
-  assert_says(fixture->errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
-  assert_says(fixture->errors, "note: 1 of 201 messages would be rejected, the first one: ");
+  assert_says(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
+  assert_says(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
 }
 
 static void
 test_sample_of_nothing_is_refused(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4"), ==, 65);
-  assert_says(fixture->errors, "topic 'metrics' has no messages to sample");
+  assert_says(fixture->done.errors, "topic 'metrics' has no messages to sample");
   g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000"), ==, 64);
-  assert_says(fixture->errors, "say how many with '--regions N'");
+  assert_says(fixture->done.errors, "say how many with '--regions N'");
 }
 
 static void
@@ -139,12 +112,12 @@ test_explain_takes_the_newest(Fixture *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 20);
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 4"), ==, 0);
-  assert_says(fixture->output, "partition 0, offset 8, reading 1 of 1");
-  assert_says(fixture->output, "partition 0, offset 9, reading 1 of 1");
-  assert_says(fixture->output, "partition 1, offset 9, reading 1 of 1");
-  g_assert_null(strstr(fixture->output, "offset 7"));
+  assert_says(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
+  assert_says(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
+  assert_says(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
+  g_assert_null(strstr(fixture->done.output, "offset 7"));
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 2 -f json"), ==, 0);
-  assert_says(fixture->output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
+  assert_says(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
 }
 
