@@ -17,7 +17,7 @@ from jvm_process import spawn
 from stack import Stack
 
 # Exit codes of sysexits.h that README.md promises.
-EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL = 65, 69, 75
+EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
 
 Reading = Mapping[str, Any]
 
@@ -143,7 +143,8 @@ class Case(unittest.TestCase):
     def assert_books_balance(self, daemon: Daemon) -> None:
         """Every message that this process received has ended in one counter."""
         ends = {name: daemon.metric(f"tidemark_messages_{name}") for name in (
-            "received_total", "written_total", "skipped_total", "handed_back_total", "in_flight")}
+            "received_total", "written_total", "skipped_total", "unmatched_total", "expired_total", "handed_back_total",
+            "in_flight")}
         received = ends.pop("received_total")
         self.assertEqual(received, sum(ends.values()), f"received {received}, ended {ends}")
         self.assertEqual(ends["in_flight"], 0)
