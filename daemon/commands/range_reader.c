@@ -233,11 +233,14 @@ load_page(TideRangeReader *reader, GError **error)
   g_autoptr(GError) first_error = NULL;
   if (!request_page(reader, limit_rows, &first_error)) {
     if (!tide_gateway_error_is_lost(first_error)) {
+      reset_page(reader);
       g_propagate_error(error, g_steal_pointer(&first_error));
       return FALSE;
     }
-    if (!request_page(reader, limit_rows, error))
+    if (!request_page(reader, limit_rows, error)) {
+      reset_page(reader); /* of what came before the error nothing is shown: the page is asked for again */
       return FALSE;
+    }
   }
   if (reader->n_received < (guint64)limit_rows || has_left_range(reader))
     reader->at_end = TRUE;

@@ -137,6 +137,46 @@ assert_reads(FakeTable *table, TideBytes start, TideBytes stop, gboolean reverse
   g_assert_null(row);
 }
 
+static void
+fill_decimal(FakeTable *table, int n)
+{
+  for (int i = 0; i < n; i++) {
+    char key[8];
+    int len = g_snprintf(key, sizeof key, "%04d", i);
+    fake_table_add(table, tide_bytes(key, (gsize)len));
+  }
+}
+
+/* A page that failed half way is asked for again, from its beginning: who goes on after an error misses and repeats no
+ * row. */
+static void
+test_going_on_after_an_error(void)
+{
+  for (int reversed = 0; reversed < 2; reversed++) {
+    FakeTable table;
+    fake_table_init(&table);
+    fill_decimal(&table, 30);
+    table.fail_from = 2;
+    table.n_failures = 5;
+    table.fault = TIDE_ERROR_CONNECTION_LOST;
+    g_autoptr(TideRangeReader) reader = reader_over(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, reversed, 10);
+    for (int i = 0, n_errors = 0; i < 30;) {
+      const TideResultRow *row = NULL;
+      g_autoptr(GError) error = NULL;
+      if (!tide_range_reader_peek(reader, &row, &error)) {
+        g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+        g_assert_cmpint(++n_errors, <=, 3);
+        continue;
+      }
+      g_assert_nonnull(row);
+      assert_bytes_equal(row->row, key_at(&table, (guint)(reversed ? 29 - i : i)));
+      tide_range_reader_pass(reader);
+      i++;
+    }
+    fake_table_clear(&table);
+  }
+}
+
 /* Keys of few different bytes, among them the ends 0x00 and 0xff, so that bounds meet keys and prefixes often. */
 static gsize
 random_key(guint8 *key)
@@ -211,16 +251,6 @@ test_prefix(void)
     assert_bytes_equal(tide_buffer_bytes(&range.start), cases[i].prefix);
     assert_bytes_equal(tide_buffer_bytes(&range.stop), cases[i].stop);
     tide_key_range_clear(&range);
-  }
-}
-
-static void
-fill_decimal(FakeTable *table, int n)
-{
-  for (int i = 0; i < n; i++) {
-    char key[8];
-    int len = g_snprintf(key, sizeof key, "%04d", i);
-    fake_table_add(table, tide_bytes(key, (gsize)len));
   }
 }
 
@@ -395,6 +425,7 @@ main(int argc, char **argv)
   g_test_add_func("/range-reader/a-reversed-stop-lies-before-the-start", test_before);
   g_test_add_func("/range-reader/a-prefix-ends-before-its-successor", test_prefix);
   g_test_add_func("/range-reader/a-lost-connection-loses-and-repeats-no-row", test_lost_connection);
+  g_test_add_func("/range-reader/going-on-after-an-error-loses-and-repeats-no-row", test_going_on_after_an_error);
   g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
   g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
   g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
