@@ -19,7 +19,8 @@ const char *__tsan_default_suppressions(void);
 const char *
 __tsan_default_suppressions(void)
 {
-  return "called_from_lib:librdkafka.so\n";
+  return "called_from_lib:librdkafka.so\n"
+         "race:mtx_init\n"; /* a lock that it makes in one thread and takes in another */
 }
 
 typedef struct TideThreadStart {
