@@ -4,6 +4,7 @@
 #include "commands/output.h"
 #include "commands/split_sample.h"
 #include "commands/time_argument.h"
+#include "config/option_value.h"
 #include "flow/mapping.h"
 #include "util/clock.h"
 
@@ -212,7 +213,11 @@ why_not_taken(const TideExplainer *explainer, const TideTable *table, const Tide
     g_autofree char *text = tide_condition_describe(condition, tide_mapping_names(explainer->mapping));
     return g_strdup_printf("it takes only readings whose %s", text);
   }
-  return g_strdup("it has expired: the time to live of its cells is over, and HBase would never show them");
+  const TideExpired *expired = explainer->mapped.expired;
+  if (expired == NULL || expired[table->index].n_rows == 0)
+    return g_strdup_printf("it is the index of '%s', which has no row", table_at(explainer, table->index_of)->name);
+  g_autofree char *ttl = tide_duration_format(expired[table->index].ttl_ms);
+  return g_strdup_printf("expired: older than its time to live of %s, so HBase would never show it", ttl);
 }
 
 static void
@@ -247,6 +252,7 @@ print_row(TideExplainer *explainer, const TideRow *row, GError **error)
       .reading = &reading,
       .row = row,
       .rows = explainer->mapped.rows,
+      .expired_ttl_ms = row->n_expired_cells > 0 ? explainer->mapped.expired[table->index].ttl_ms : 0,
       .reader = notes->reader,
       .warnings = repeats ? explainer->none : notes->warnings,
       .notes = repeats ? explainer->none : notes->notes,

@@ -2,6 +2,7 @@
 
 #include "commands/output.h"
 #include "commands/time_argument.h"
+#include "config/option_value.h"
 #include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
 
@@ -215,6 +216,17 @@ append_order(GString *text, const TideExplainedRow *explained)
   g_string_append_printf(text, "    waits   until HBase has acknowledged %s of %s\n", key, table);
 }
 
+static void
+append_expired(GString *text, const TideExplainedRow *explained)
+{
+  guint32 n = explained->row->n_expired_cells;
+  if (n == 0)
+    return;
+  g_autofree char *ttl = tide_duration_format(explained->expired_ttl_ms);
+  g_string_append_printf(text, "    expired %u cell%s left out: older than %s time to live of %s\n", n,
+                         n == 1 ? "" : "s", n == 1 ? "its" : "their", ttl);
+}
+
 /* The event time, where the table has one of its own. */
 static void
 append_own_time(GString *text, const TideExplainedRow *explained)
@@ -299,6 +311,7 @@ tide_explained_row_text(const TideExplainedRow *explained)
     append_region(text, explained->region);
   append_order(text, explained);
   append_cells(text, explained);
+  append_expired(text, explained);
   append_size(text, explained, &shape);
   append_growth(text, &shape);
   append_sentences(text, "warning", explained->warnings);
@@ -444,6 +457,9 @@ tide_explained_row_json(const TideExplainedRow *explained, const char *place)
   g_string_append_printf(text, ",\"event_time_ms\":%" G_GINT64_FORMAT,
                          tide_ns_to_ms(explained->reading->event_time_ns));
   append_json_cells(text, explained);
+  if (row->n_expired_cells > 0)
+    g_string_append_printf(text, ",\"expired_cells\":%u,\"expired_ttl_ms\":%" G_GINT64_FORMAT, row->n_expired_cells,
+                           explained->expired_ttl_ms);
   append_json_order(text, explained);
   append_json_sizes(text, explained, &shape);
   if (explained->region != NULL)

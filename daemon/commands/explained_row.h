@@ -14,6 +14,7 @@ typedef struct TideExplainedRow {
   const TideReading *reading; /* with the row's event time */
   const TideRow *row;
   const TideRow *rows;       /* all of the message: which one this follows */
+  gint64 expired_ttl_ms;     /* of the cells that it is written without; 0: it has all */
   TideCellReader *reader;    /* of its table */
   const TideRegion *region;  /* NULL: not asked for, or not known */
   const GPtrArray *warnings; /* (element-type utf8): of the table's declaration */

@@ -226,15 +226,19 @@ register_metrics(TideConsumer *consumer)
 }
 
 static void
-register_rows_expired(TideConsumer *consumer)
+register_expired(TideConsumer *consumer)
 {
   const GPtrArray *tables = consumer->context.config->tables;
-  consumer->rows_expired = g_new0(TideCounter *, tables->len);
+  TideMetrics *metrics = consumer->context.metrics;
+  consumer->expired = g_new0(TideExpiredCounters, tables->len);
   for (guint i = 0; i < tables->len; i++) {
     g_autofree char *label = tide_metrics_label("table", ((const TideTable *)g_ptr_array_index(tables, i))->name);
-    consumer->rows_expired[i] =
-        tide_metrics_counter(consumer->context.metrics, "tidemark_rows_expired_total",
+    consumer->expired[i].rows =
+        tide_metrics_counter(metrics, "tidemark_rows_expired_total",
                              "Rows not written because their cells are older than their time to live", label);
+    consumer->expired[i].cells = tide_metrics_counter(
+        metrics, "tidemark_cells_expired_total",
+        "Cells left out of rows that are written, because they are older than their time to live", label);
   }
 }
 
@@ -259,7 +263,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   tide_mutex_init(&consumer->lock);
   atomic_init(&consumer->last_round_us, tide_now_us());
   register_metrics(consumer);
-  register_rows_expired(consumer);
+  register_expired(consumer);
   tide_inbox_init(&consumer->inbox, wake, consumer);
   consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
@@ -314,6 +318,6 @@ tide_consumer_free(TideConsumer *consumer)
   g_ptr_array_unref(consumer->partitions);
   tide_mutex_clear(&consumer->lock);
   g_free(consumer->held_text);
-  g_free(consumer->rows_expired);
+  g_free(consumer->expired);
   g_free(consumer);
 }

@@ -87,12 +87,14 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
   tide_consumer_hold(consumer, partition, why);
 }
 
+/* @by_table: what has expired */
 static void
-count_expired_rows(const TideConsumer *consumer, const guint32 *n_by_table)
+count_expired(const TideConsumer *consumer, const TideExpired *by_table)
 {
-  for (guint i = 0; i < consumer->context.config->tables->len; i++)
-    if (n_by_table[i] > 0)
-      tide_counter_add(consumer->rows_expired[i], n_by_table[i]);
+  for (guint i = 0; i < consumer->context.config->tables->len; i++) {
+    tide_counter_add(consumer->expired[i].rows, by_table[i].n_rows);
+    tide_counter_add(consumer->expired[i].cells, by_table[i].n_cells);
+  }
 }
 
 void
@@ -112,8 +114,8 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
     hold_at_unplaced_row(consumer, partition, record, unplaced);
     return;
   }
-  if (G_UNLIKELY(mapped.n_expired_rows != NULL))
-    count_expired_rows(consumer, mapped.n_expired_rows);
+  if (G_UNLIKELY(mapped.expired != NULL))
+    count_expired(consumer, mapped.expired);
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped);
   tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
   tide_consumer_heed_span(consumer, partition);

@@ -10,6 +10,12 @@
 
 G_BEGIN_DECLS
 
+/* Of one table: what it did not get because it is older than its time to live. */
+typedef struct TideExpiredCounters {
+  TideCounter *rows;
+  TideCounter *cells;
+} TideExpiredCounters;
+
 struct TideConsumer {
   /* set before start, then read-only */
   TideConsumerContext context;
@@ -21,7 +27,7 @@ struct TideConsumer {
   TideCounter *commit_failures;
   TideCounter *out_of_range;
   TideCounter *messages_held;
-  TideCounter **rows_expired; /* owned; by table */
+  TideExpiredCounters *expired; /* owned; by table */
 
   /* the consumer's thread only */
   TideKafkaSource *source;

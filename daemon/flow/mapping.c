@@ -37,7 +37,7 @@ struct TideMapping {
   GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
   guint32 n_unmatched_readings;
   guint32 n_expired_readings;
-  guint32 *n_expired_rows; /* owned; by table */
+  TideExpired *expired; /* owned; by table */
   gboolean some_expired;
 };
 
@@ -115,7 +115,7 @@ tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
   add_tables(mapping, config, protocol);
   tide_row_list_init(&mapping->list);
   mapping->row_of_table = g_new0(guint32, config->tables->len);
-  mapping->n_expired_rows = g_new0(guint32, config->tables->len);
+  mapping->expired = g_new0(TideExpired, config->tables->len);
   mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
   return mapping;
 }
@@ -134,7 +134,7 @@ tide_mapping_free(TideMapping *mapping)
   tide_reading_times_clear(&mapping->times);
   tide_row_list_clear(&mapping->list);
   g_free(mapping->row_of_table);
-  g_free(mapping->n_expired_rows);
+  g_free(mapping->expired);
   g_array_unref(mapping->deleted);
   g_free(mapping);
 }
@@ -154,7 +154,7 @@ begin_message(TideMapping *mapping)
   for (guint i = 0; i < mapping->n_tables; i++)
     tide_table_mapper_begin_message(mapping->tables[i].mapper);
   if (mapping->some_expired)
-    memset(mapping->n_expired_rows, 0, mapping->n_tables * sizeof *mapping->n_expired_rows);
+    memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
   mapping->some_expired = FALSE;
 }
 
@@ -171,6 +171,16 @@ is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *
                               reading);
 }
 
+static void
+count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, guint32 n_cells)
+{
+  TideExpired *expired = &mapping->expired[mapped->table->index];
+  mapping->some_expired = TRUE;
+  expired->n_rows += n_rows;
+  expired->n_cells += n_cells;
+  expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
+}
+
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
 static TideMapOutcome
 map_into(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, TideReject *ret_reject)
@@ -185,9 +195,12 @@ map_into(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, 
   if (outcome != TIDE_MAP_ROW)
     return outcome;
   guint n_rows = mapping->list.rows->len;
+  TideRow *row = tide_row_list_row(&mapping->list, n_rows - 1);
   mapping->row_of_table[mapped->table->index] = n_rows;
   if (mapped->table->index_of != TIDE_TABLE_NONE)
-    tide_row_list_row(&mapping->list, n_rows - 1)->follows = mapping->row_of_table[mapped->table->index_of];
+    row->follows = mapping->row_of_table[mapped->table->index_of];
+  if (G_UNLIKELY(row->n_expired_cells > 0))
+    count_expired(mapping, mapped, 0, row->n_expired_cells);
   return TIDE_MAP_ROW;
 }
 
@@ -205,8 +218,8 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
     case TIDE_MAP_ROW:
       break;
     case TIDE_MAP_EXPIRED:
-      mapping->n_expired_rows[mapped->table->index]++;
-      mapping->some_expired = some_expired = TRUE;
+      count_expired(mapping, mapped, 1, 0);
+      some_expired = TRUE;
       break;
     case TIDE_MAP_REJECTED:
       return FALSE;
@@ -294,7 +307,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
       .n_readings = mapping->n_readings,
       .n_unmatched_readings = mapping->n_unmatched_readings,
       .n_expired_readings = mapping->n_expired_readings,
-      .n_expired_rows = mapping->some_expired ? mapping->n_expired_rows : NULL,
+      .expired = mapping->some_expired ? mapping->expired : NULL,
   };
   return TRUE;
 }

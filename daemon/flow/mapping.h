@@ -26,14 +26,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
  * left out. 0, as at first: nothing is old. */
 void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
-typedef struct TideMapped {
-  TideRow *rows; /* in the order of readings, and of tables within a reading, indexes behind the others; the mapping's, the
-                  * caller may change them */
+/* What a table does not get because nobody could ever read it. */
+typedef struct TideExpired {
   guint32 n_rows;
-  guint32 n_readings;            /* none of a tombstone, whatever it deletes */
-  guint32 n_unmatched_readings;  /* those that no table takes */
-  guint32 n_expired_readings;    /* those that some table takes, but all rows would have expired */
-  const guint32 *n_expired_rows; /* by table; NULL: none at all */
+  guint32 n_cells; /* of rows that are written without them */
+  gint64 ttl_ms;   /* the longest of their times to live */
+} TideExpired;
+
+typedef struct TideMapped {
+  TideRow *rows; /* in the order of readings, and of tables within a reading, indexes behind the others; the mapping's,
+                  * the caller may change them */
+  guint32 n_rows;
+  guint32 n_readings;           /* none of a tombstone, whatever it deletes */
+  guint32 n_unmatched_readings; /* those that no table takes */
+  guint32 n_expired_readings;   /* those that some table takes, but all rows would have expired */
+  const TideExpired *expired;   /* by table; NULL: nothing at all */
 } TideMapped;
 
 /**

@@ -27,16 +27,17 @@ typedef struct TideCell {
 } TideCell;
 
 typedef struct TideRow {
-  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/consumer.c has made it the
-                        * place of the table with that name */
+  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/consumer.c has made
+                        * it the place of the table with that name */
   guint32 reading_index;
   TideBytes key;
   const TideCell *cells;
   guint32 n_cells;
-  gint64 ttl_ms; /* 0: none */
+  guint32 n_expired_cells; /* left out of it: they are older than their time to live */
+  gint64 ttl_ms;           /* 0: none */
   gint64 event_time_ns;
-  gint64 delete_to_ms;  /* the row's families are deleted up to this cell time, inclusive, in the same mutation; 0: nothing is.
-                         * With cells: latest: replace; without: a tombstone */
+  gint64 delete_to_ms;  /* the row's families are deleted up to this cell time, inclusive, in the same mutation; 0:
+                         * nothing is.  With cells: latest: replace; without: a tombstone */
   TideBytes table_name; /* of the dated table it goes to; empty: the table's own name */
   guint32 follows;      /* 1 + the place, among the message's rows, of the row that must be acknowledged before this one
                          * is sent; 0: none */

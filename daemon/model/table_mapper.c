@@ -23,6 +23,7 @@ struct TideTableMapper {
 
   TideFieldColumns *columns; /* owned */
   guint64 row;               /* how many were begun */
+  gint64 expired_ttl_ms;     /* the longest by which cells of the last one had expired */
   TideBuffer qualifier;      /* scratch */
   TideBuffer value;          /* scratch: a made member of a packed cell */
 };
@@ -115,7 +116,8 @@ typedef struct Attempt {
   gint64 timestamp_ms; /* of the cells */
   gint64 now_epoch_ms;
   gboolean some_expired; /* cells with the shortest time to live */
-  gboolean dropped;      /* a cell, because it is expired */
+  guint32 n_expired;     /* cells that were left out */
+  gint64 expired_ttl_ms; /* the longest of theirs */
   TideReject *ret_reject;
 } Attempt;
 
@@ -134,6 +136,17 @@ static gboolean
 is_expired(const Attempt *attempt, gint64 ttl_ms)
 {
   return ttl_ms > 0 && attempt->timestamp_ms <= attempt->now_epoch_ms - ttl_ms;
+}
+
+/* Whether a cell is left out, and counts it. */
+static gboolean
+leave_out(Attempt *attempt, gint64 ttl_ms)
+{
+  if (!is_expired(attempt, ttl_ms))
+    return FALSE;
+  attempt->n_expired++;
+  attempt->expired_ttl_ms = MAX(attempt->expired_ttl_ms, ttl_ms);
+  return TRUE;
 }
 
 /* ---- cells ---- */
@@ -246,10 +259,8 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
   gboolean skip = FALSE;
   if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
     return skip;
-  if (is_expired(attempt, target->rule->ttl_ms)) {
-    attempt->dropped = TRUE;
+  if (leave_out(attempt, target->rule->ttl_ms))
     return TRUE;
-  }
   return add_encoded_cell(mapper, attempt, field, target);
 }
 
@@ -281,10 +292,8 @@ add_made_cells(TideTableMapper *mapper, Attempt *attempt)
   for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
     if (target->rule->declared->packing != TIDE_PACK_NONE)
       continue;
-    if (is_expired(attempt, target->rule->ttl_ms)) {
-      attempt->dropped = TRUE;
+    if (leave_out(attempt, target->rule->ttl_ms))
       continue;
-    }
     TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
     gsize offset = list->bytes.len;
     if (column == NULL || !append_text(attempt, mapper, target->value, target->name, &list->bytes) ||
@@ -350,8 +359,7 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
     return FALSE;
   if (!tide_packer_end(&packer))
     return TRUE;
-  if (is_expired(attempt, rule->ttl_ms)) {
-    attempt->dropped = TRUE;
+  if (leave_out(attempt, rule->ttl_ms)) {
     bytes->len = offset;
     return TRUE;
   }
@@ -424,6 +432,7 @@ end_row(const TideTableMapper *mapper, const Attempt *attempt, gint64 delete_to_
   TideRow row = {.table_index = mapper->table->index,
                  .reading_index = attempt->reading->index,
                  .n_cells = tide_row_list_n_cells(list) - attempt->before.n_cells,
+                 .n_expired_cells = attempt->n_expired,
                  .ttl_ms = mapper->table->ttl_ms,
                  .event_time_ns = attempt->reading->event_time_ns,
                  .delete_to_ms = delete_to_ms};
@@ -440,17 +449,26 @@ tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, Ti
                      .now_epoch_ms = request->now_epoch_ms,
                      .ret_reject = ret_reject};
   attempt.some_expired = is_expired(&attempt, mapper->shortest_ttl_ms);
-  if (attempt.some_expired && is_expired(&attempt, mapper->longest_ttl_ms))
+  if (attempt.some_expired && is_expired(&attempt, mapper->longest_ttl_ms)) {
+    mapper->expired_ttl_ms = mapper->longest_ttl_ms;
     return TIDE_MAP_EXPIRED;
+  }
 
   gboolean is_made = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
-  gboolean is_empty = is_made && attempt.dropped && tide_row_list_n_cells(list) == attempt.before.n_cells;
+  mapper->expired_ttl_ms = attempt.expired_ttl_ms;
+  gboolean is_empty = is_made && attempt.n_expired > 0 && tide_row_list_n_cells(list) == attempt.before.n_cells;
   if (!is_made || is_empty || !check_row(mapper, &attempt)) {
     tide_row_list_return(list, attempt.before);
     return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
   }
   end_row(mapper, &attempt, mapper->table->latest == TIDE_LATEST_REPLACE ? MAX(attempt.timestamp_ms - 1, 0) : 0);
   return TIDE_MAP_ROW;
+}
+
+gint64
+tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper)
+{
+  return mapper->expired_ttl_ms;
 }
 
 gboolean

@@ -35,7 +35,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableMapper, tide_table_mapper_free)
 
 /* What became of a reading in a table. */
 typedef enum TideMapOutcome {
-  TIDE_MAP_ROW,      /* a row was appended */
+  TIDE_MAP_ROW,      /* a row was appended, without the cells that have expired */
   TIDE_MAP_EXPIRED,  /* none: all its cells are older than their time to live, so nobody could ever read them */
   TIDE_MAP_REJECTED, /* the whole message is rejected by the caller */
 } TideMapOutcome;
@@ -56,6 +56,9 @@ typedef struct TideMapRequest {
  */
 TideMapOutcome tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, TideRowList *list,
                                      TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* After a map that left cells out, or the row: the longest time to live that is over. */
+gint64 tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper);
 
 /**
  * tide_table_mapper_delete: append the deletion of a row, for a table with tombstone: delete.

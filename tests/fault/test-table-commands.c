@@ -177,6 +177,42 @@ test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
 }
 
+/* What the daemon would not send because nobody could ever read it. */
+static void
+test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
+{
+  static const char expiring[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                                 "hbase: { gateways: [\"%s\"] }\n"
+                                 "readings: { time: { field: ts, format: epoch_ms } }\n"
+                                 "tables:\n"
+                                 "  SHORT:\n"
+                                 "    ttl: 90d\n"
+                                 "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                 "    columns: { family: M, from: \"*\" }\n"
+                                 "  SHORT_INDEX:\n"
+                                 "    latest: merge\n"
+                                 "    index_of: SHORT\n"
+                                 "    key: [ { field: host } ]\n"
+                                 "    columns: { family: M, from: { value: { time: epoch_ms }, as: ts } }\n"
+                                 "  MIXED:\n"
+                                 "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                 "    columns: [ { family: M, from: cpu }, { family: N, from: note } ]\n"
+                                 "    families: { M: { ttl: 7d } }\n";
+  static const char reading[] = "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":600.5,\"note\":\"x\"}\n";
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(expiring, scripted_gateway_endpoint(fixture->gateway));
+  g_assert_cmpint(run(fixture, "explain --offline", reading), ==, 0);
+  assert_says(fixture->done.output, "  SHORT  not written: expired: older than its time to live of 90d,");
+  assert_says(fixture->done.output, "  SHORT_INDEX  not written: it is the index of 'SHORT', which has no row\n");
+  assert_says(fixture->done.output, "  MIXED  h1#1501028163000\n");
+  assert_says(fixture->done.output, "    expired 1 cell left out: older than its time to live of 7d\n");
+  assert_silent(fixture->done.output, "M:cpu");
+  g_assert_cmpint(run(fixture, "explain --offline -f json", reading), ==, 0);
+  assert_says(fixture->done.output, "\"not_written\":\"SHORT\",\"text\":\"expired: older than its time to live of 90d");
+  assert_says(fixture->done.output, "],\"expired_cells\":1,\"expired_ttl_ms\":604800000,");
+}
+
 /* Many readings show what none shows alone. */
 static void
 test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
@@ -204,6 +240,7 @@ main(int argc, char **argv)
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
   ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
+  ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   return g_test_run();
 }

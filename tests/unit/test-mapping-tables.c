@@ -223,27 +223,27 @@ test_rows_older_than_their_time_to_live_are_not_made(void)
   assert_outcome(&fixture, value,
                  "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n"
                  "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
-  g_assert_null(fixture.mapped.n_expired_rows);
+  g_assert_null(fixture.mapped.expired);
   /* a has lived for exactly a day, b for one millisecond less. */
   tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
   assert_outcome(&fixture, value,
                  "LONG a#1426535612045 M:v=1@1426535612045\n"
                  "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
-  g_assert_cmpuint(fixture.mapped.n_expired_rows[0], ==, 1);
-  g_assert_cmpuint(fixture.mapped.n_expired_rows[1], ==, 0);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 0);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
   /* A family's time to live counts as the table's. */
   tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
   assert_outcome(&fixture, value, "LONG b#1426535612046 M:v=2@1426535612046\n");
-  g_assert_cmpuint(fixture.mapped.n_expired_rows[0], ==, 2);
-  g_assert_cmpuint(fixture.mapped.n_expired_rows[1], ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_unmatched_readings, ==, 0);
   /* The counts are of one message. */
   tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045));
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
                  "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n");
-  g_assert_null(fixture.mapped.n_expired_rows);
+  g_assert_null(fixture.mapped.expired);
 }
 
 static void
@@ -260,12 +260,21 @@ test_families_expire_each_in_its_time(void)
                  "DATA a#1426535612045 S:v=1@1426535612045 L:w=2@1426535612045 P:r={\"x\":3}@1426535612045\n");
   tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
   assert_outcome(&fixture, whole, "DATA a#1426535612045 L:w=2@1426535612045\n");
-  g_assert_null(fixture.mapped.n_expired_rows);
+  g_assert_cmpuint(fixture.mapped.rows[0].n_expired_cells, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_cells, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 0);
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, DAY_MS);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
   /* All that this reading would have is old: the row is expired, not at fault. */
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}", "");
-  g_assert_cmpuint(fixture.mapped.n_expired_rows[0], ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_cells, ==, 0); /* they count as the row */
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, DAY_MS);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045}", "no_cells DATA");
+  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
+  assert_outcome(&fixture, whole, "");
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, 2 * DAY_MS);
 }
 
 /* ---- messages without value ---- */
