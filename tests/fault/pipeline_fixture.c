@@ -1,7 +1,9 @@
 #include "fault/pipeline_fixture.h"
 
+#include "thrift/hbase_client.h"
 #include "util/clock.h"
 #include "util/lock.h"
+#include "util/log.h"
 
 #define LOOK_AGAIN_US (10 * TIDE_US_PER_MS)
 
@@ -9,6 +11,14 @@ gint64
 pipeline_fixture_deadline_us(void)
 {
   return tide_now_us() + FIXTURE_PATIENCE_US;
+}
+
+void
+pipeline_fixture_init(int *argc, char ***argv)
+{
+  g_test_init(argc, argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
+  tide_hbase_client_init_types();
 }
 
 void

@@ -29,6 +29,9 @@ typedef struct RunningPipeline {
   TidePipeline *pipeline;
 } RunningPipeline;
 
+/* For main(): g_test_init(), and the log on standard error: critical only, or all with TIDE_TEST_VERBOSE. */
+void pipeline_fixture_init(int *argc, char ***argv);
+
 /* Kafka, two gateways before one HBase, and the tables METRIC (split at "host5") and CURRENT_METRIC. */
 void pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data);
 void pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data);

@@ -1,9 +1,7 @@
 /* The whole pipeline with every kind of latest table and with an index, under faults: what HBase holds in the end is
  * right whatever came in which order, and an index never names a row that is not there. */
 #include "fault/pipeline_fixture.h"
-#include "thrift/hbase_client.h"
 #include "util/clock.h"
-#include "util/log.h"
 
 #define N_HOSTS 8
 
@@ -537,9 +535,7 @@ test_followers_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstp
 int
 main(int argc, char **argv)
 {
-  g_test_init(&argc, &argv, NULL);
-  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
-  tide_hbase_client_init_types();
+  pipeline_fixture_init(&argc, &argv);
   ADD("order/A28-metric-that-disappears-in-all-orders", test_metric_that_disappears);
   ADD("order/A28-tombstone-then-a-later-reading-revives-in-all-orders", test_tombstone_then_a_later_reading_revives);
   ADD("order/A28-tombstone-hides-older-readings-in-all-orders", test_tombstone_hides_older_readings);

@@ -3,10 +3,7 @@
 #include "fault/pipeline_fixture.h"
 #include "flow/dated_tables.h"
 #include "flow/scheme_store.h"
-#include "thrift/hbase_client.h"
-#include "util/clock.h"
 #include "util/error.h"
-#include "util/log.h"
 
 #define DAY_MS (24 * G_GINT64_CONSTANT(3600000))
 #define FIRST_DAY_MS G_GINT64_CONSTANT(1763596800000) /* 2025-11-20 00:00 UTC */
@@ -404,9 +401,7 @@ test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, 
 int
 main(int argc, char **argv)
 {
-  g_test_init(&argc, &argv, NULL);
-  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
-  tide_hbase_client_init_types();
+  pipeline_fixture_init(&argc, &argv);
   g_unsetenv("STATE_DIRECTORY");
   ADD("dated/three-days-make-three-tables", test_three_days_make_three_tables);
   ADD("dated/two-daemons-make-each-table-once", test_two_daemons_make_each_table_once);
