@@ -30,8 +30,9 @@ append_delete(const TideExplainedRow *explained, TideBuffer *out)
                               explained->row->delete_to_ms);
 }
 
-gsize
-tide_explained_row_size(const TideExplainedRow *explained)
+/* The bytes that the row takes in a call, with what it deletes. */
+static gsize
+size_in_call(const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
   g_auto(TideBuffer) put = {0};
@@ -152,14 +153,6 @@ append_parts(GString *text, const GArray *parts)
   }
 }
 
-static char *
-column_text(const TideColumn *column)
-{
-  g_autofree char *family = tide_text_printable(column->family);
-  g_autofree char *qualifier = tide_text_printable(column->qualifier);
-  return g_strdup_printf("%s:%s", family, qualifier);
-}
-
 /* What is stored, read back: behind the cell where it is one value, below it where it is packed. */
 static void
 append_read_back(GString *text, const TideExplainedRow *explained, const TideCell *cell)
@@ -182,7 +175,7 @@ append_cells(GString *text, const TideExplainedRow *explained)
   g_auto(GStrv) columns = g_new0(char *, row->n_cells + 1);
   g_auto(GStrv) values = g_new0(char *, row->n_cells + 1);
   for (guint32 i = 0; i < row->n_cells; i++) {
-    columns[i] = column_text(row->cells[i].column);
+    columns[i] = tide_column_text(row->cells[i].column->family, row->cells[i].column->qualifier);
     values[i] = tide_text_printable(row->cells[i].value);
     column_width = longest(column_width, columns[i]);
     value_width = longest(value_width, values[i]);
@@ -246,8 +239,8 @@ static void
 append_size(GString *text, const TideExplainedRow *explained, const TideRowShape *shape)
 {
   const TideRow *row = explained->row;
-  g_string_append_printf(text, "    size    %" G_GSIZE_FORMAT " bytes in a call, %u cell%s",
-                         tide_explained_row_size(explained), row->n_cells, row->n_cells == 1 ? "" : "s");
+  g_string_append_printf(text, "    size    %" G_GSIZE_FORMAT " bytes in a call, %u cell%s", size_in_call(explained),
+                         row->n_cells, row->n_cells == 1 ? "" : "s");
   if (row->n_cells > 0)
     g_string_append_printf(text, "; %" G_GUINT64_FORMAT " bytes in HBase, %" G_GUINT64_FORMAT " of them values",
                            shape->stored_bytes, shape->value_bytes);
@@ -434,8 +427,7 @@ append_json_sizes(GString *text, const TideExplainedRow *explained, const TideRo
   g_string_append_printf(text,
                          ",\"size_bytes\":%" G_GSIZE_FORMAT ",\"stored_bytes\":%" G_GUINT64_FORMAT
                          ",\"growth\":\"%s\",\"slots\":%" G_GUINT64_FORMAT,
-                         tide_explained_row_size(explained), shape->stored_bytes, growths[shape->growth],
-                         shape->n_slots);
+                         size_in_call(explained), shape->stored_bytes, growths[shape->growth], shape->n_slots);
   if (explained->row->ttl_ms > 0)
     g_string_append_printf(text, ",\"ttl_ms\":%" G_GINT64_FORMAT, explained->row->ttl_ms);
 }

@@ -28,9 +28,6 @@ char *tide_explained_row_text(const TideExplainedRow *explained);
 /* One JSON object with its line end. @place: members that say where the message is, as "\"line\":1". (transfer full) */
 char *tide_explained_row_json(const TideExplainedRow *explained, const char *place);
 
-/* The bytes that the row takes in a call, with what it deletes. */
-gsize tide_explained_row_size(const TideExplainedRow *explained);
-
 /* The region of @regions (element-type TideRegion, in order) that holds @key; NULL when there is none. */
 const TideRegion *tide_region_of_key(const GPtrArray *regions, TideBytes key);
 

@@ -10,7 +10,6 @@ struct TideKafkaProducer {
   rd_kafka_t *kafka; /* owned */
   char *topic;       /* owned */
   guint64 delivered;
-  guint64 failed;
   char *failure;      /* owned: of the first message that failed */
   char *broker_fault; /* owned: the last one */
 };
@@ -24,7 +23,6 @@ count_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaqu
     producer->delivered++;
     return;
   }
-  producer->failed++;
   if (producer->failure == NULL)
     producer->failure = g_strdup(rd_kafka_err2str(message->err));
 }
@@ -133,12 +131,6 @@ guint64
 tide_kafka_producer_delivered(const TideKafkaProducer *producer)
 {
   return producer->delivered;
-}
-
-guint64
-tide_kafka_producer_failed(const TideKafkaProducer *producer)
-{
-  return producer->failed;
 }
 
 const char *

@@ -26,7 +26,6 @@ gboolean tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, Ti
 guint64 tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms);
 
 guint64 tide_kafka_producer_delivered(const TideKafkaProducer *producer);
-guint64 tide_kafka_producer_failed(const TideKafkaProducer *producer);
 
 /* Why the first message failed, or what a broker was last said to suffer from; NULL when all is well. Borrowed. */
 const char *tide_kafka_producer_fault(const TideKafkaProducer *producer);

@@ -8,7 +8,6 @@ struct TideKeyReader {
   char **names;          /* owned */
   TideBytes *values;     /* owned; they point into decoded */
   TideDecodedKey decoded;
-  guint64 n_unread;
 };
 
 TideKeyReader *
@@ -56,10 +55,8 @@ find_value(const TideDecodedKey *decoded, TideNameId id)
 gboolean
 tide_key_reader_read(TideKeyReader *reader, TideBytes row)
 {
-  if (!tide_row_key_decode(reader->key, row, &reader->decoded)) {
-    reader->n_unread++;
+  if (!tide_row_key_decode(reader->key, row, &reader->decoded))
     return FALSE;
-  }
   for (guint i = 0; i < reader->ids->len; i++)
     reader->values[i] = find_value(&reader->decoded, g_array_index(reader->ids, TideNameId, i));
   return TRUE;
@@ -75,10 +72,4 @@ const TideDecodedKey *
 tide_key_reader_key(const TideKeyReader *reader)
 {
   return &reader->decoded;
-}
-
-guint64
-tide_key_reader_n_unread(const TideKeyReader *reader)
-{
-  return reader->n_unread;
 }

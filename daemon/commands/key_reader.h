@@ -1,5 +1,5 @@
-/* Reads the fields and the time back out of a table's row keys, row by row, for commands that print them. Counts the rows
- * whose keys the declared scheme did not make. Threads: one. */
+/* Reads the fields and the time back out of a table's row keys, row by row, for commands that print them. Counts the
+ * rows whose keys the declared scheme did not make. Threads: one. */
 #pragma once
 
 #include "model/table.h"
@@ -22,10 +22,9 @@ const char *const *tide_key_reader_names(const TideKeyReader *reader, gsize *ret
  */
 gboolean tide_key_reader_read(TideKeyReader *reader, TideBytes row) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Of the row read last: a value for each of the names, empty where it has none; and all of it. Valid until the next read. */
+/* Of the row read last: a value for each of the names, empty where it has none; and all of it. Valid until the next
+ * read. */
 const TideBytes *tide_key_reader_values(const TideKeyReader *reader);
 const TideDecodedKey *tide_key_reader_key(const TideKeyReader *reader);
-
-guint64 tide_key_reader_n_unread(const TideKeyReader *reader); /* rows of another scheme */
 
 G_END_DECLS

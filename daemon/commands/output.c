@@ -34,6 +34,14 @@ tide_text_printable(TideBytes bytes)
   return g_string_free(text, FALSE);
 }
 
+char *
+tide_column_text(TideBytes family, TideBytes qualifier)
+{
+  g_autofree char *printable_family = tide_text_printable(family);
+  g_autofree char *printable_qualifier = tide_text_printable(qualifier);
+  return g_strdup_printf("%s:%s", printable_family, printable_qualifier);
+}
+
 void
 tide_text_unescape(const char *text, TideBuffer *out)
 {

@@ -23,6 +23,9 @@ extern const char *const tide_output_format_names[];
 /* @bytes for people: printable UTF-8 as it is, all else and backslash as \xHH. (transfer full) */
 char *tide_text_printable(TideBytes bytes);
 
+/* FAMILY:QUALIFIER for people, likewise. (transfer full) */
+char *tide_column_text(TideBytes family, TideBytes qualifier);
+
 /* Undoes \xHH; other backslashes stay as they are. (transfer none): appended to @out. */
 void tide_text_unescape(const char *text, TideBuffer *out);
 

@@ -162,14 +162,6 @@ tide_row_shape(const TideTable *table, const TideReading *reading, const TideRow
 /* ---- advice --------------------------------------------------------------------------------------------------------
  */
 
-static char *
-column_text(const TideColumn *column)
-{
-  g_autofree char *family = tide_text_printable(column->family);
-  g_autofree char *qualifier = tide_text_printable(column->qualifier);
-  return g_strdup_printf("%s:%s", family, qualifier);
-}
-
 /* Of all long names one sentence, about the longest. */
 static void
 advise_on_names(const TideRow *row, GPtrArray *advice)
@@ -186,7 +178,7 @@ advise_on_names(const TideRow *row, GPtrArray *advice)
   }
   if (longest == NULL)
     return;
-  g_autofree char *column = column_text(longest->column);
+  g_autofree char *column = tide_column_text(longest->column->family, longest->column->qualifier);
   g_ptr_array_add(advice, g_strdup_printf("the name %s takes %" G_GSIZE_FORMAT " bytes, and is stored with each of its "
                                           "values (this one takes %" G_GSIZE_FORMAT "): shorten family and qualifier",
                                           column, most, longest->value.len));
@@ -199,7 +191,7 @@ advise_on_cells(const TideRow *row, GPtrArray *advice)
     gsize bytes = tide_stored_cell_bytes(row, &row->cells[i]);
     if (bytes <= TIDE_ROW_ADVICE_CELL_BYTES)
       continue;
-    g_autofree char *column = column_text(row->cells[i].column);
+    g_autofree char *column = tide_column_text(row->cells[i].column->family, row->cells[i].column->qualifier);
     g_autofree char *count = tide_count_text(bytes);
     g_ptr_array_add(advice,
                     g_strdup_printf("the cell %s has %s bytes; HBase works well up to 10 MB: store large values "

@@ -13,7 +13,6 @@ struct TideRowPrinter {
   gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
   GString *text;        /* owned; reused */
   guint64 n_rows;
-  guint64 n_cells;
 };
 
 static gboolean
@@ -158,14 +157,6 @@ cell_age_ms(const TideRowPrinter *printer, const TideResultCell *cell)
   return age_ms;
 }
 
-static char *
-column_text(const TideResultCell *cell)
-{
-  g_autofree char *family = tide_text_printable(cell->family);
-  g_autofree char *qualifier = tide_text_printable(cell->qualifier);
-  return g_strdup_printf("%s:%s", family, qualifier);
-}
-
 /* (transfer full) */
 static void
 add_text(TideRowPrinter *printer, char *text)
@@ -202,13 +193,12 @@ print_cell(TideRowPrinter *printer, const TideResultCell *cell)
 {
   const TideRowPrinterOptions *options = &printer->options;
   gint64 age_ms = cell_age_ms(printer, cell);
-  printer->n_cells++;
   g_ptr_array_set_size(printer->line, (int)printer->n_key_columns);
   if (is_csv(printer))
     add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, cell->timestamp_ms));
   if (is_csv(printer) || !options->with_age)
     add_text(printer, tide_time_text(cell->timestamp_ms));
-  add_text(printer, column_text(cell));
+  add_text(printer, tide_column_text(cell->family, cell->qualifier));
   add_text(printer, tide_text_printable(cell->value));
   if (options->with_age && is_csv(printer))
     add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, age_ms));
@@ -241,7 +231,6 @@ print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
         found = &row->cells[k];
     }
     add_text(printer, found != NULL ? tide_text_printable(found->value) : g_strdup(""));
-    printer->n_cells += found != NULL ? 1 : 0;
   }
   return end_line(printer);
 }
@@ -263,7 +252,6 @@ append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
   if (printer->options.with_age)
     g_string_append_printf(text, ",\"age_ms\":%" G_GINT64_FORMAT, cell_age_ms(printer, cell));
   g_string_append_c(text, '}');
-  printer->n_cells++;
 }
 
 static void
@@ -335,10 +323,4 @@ guint64
 tide_row_printer_n_rows(const TideRowPrinter *printer)
 {
   return printer->n_rows;
-}
-
-guint64
-tide_row_printer_n_cells(const TideRowPrinter *printer)
-{
-  return printer->n_cells;
 }

@@ -12,7 +12,8 @@ typedef struct TideRowPrinterOptions {
   const char *table;               /* borrowed: named in JSON */
   const TideColumnChoice *columns; /* borrowed: only these; NULL: all */
   gboolean line_per_cell;          /* also where columns were chosen */
-  const char *const *field_names;  /* borrowed: of the key's fields, printable. In tables they stand in the key's place */
+  const char *const
+      *field_names; /* borrowed: of the key's fields, printable. In tables they stand in the key's place */
   gsize n_fields;
   gboolean with_key_time; /* cells do not bear the event time: the key's is shown, too */
   gboolean with_age;      /* each cell with its age, and without the row's time */
@@ -37,7 +38,6 @@ gboolean tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row,
                               const TideBytes *fields);
 gboolean tide_row_printer_finish(TideRowPrinter *printer);
 
-guint64 tide_row_printer_n_rows(const TideRowPrinter *printer);  /* printed */
-guint64 tide_row_printer_n_cells(const TideRowPrinter *printer); /* printed */
+guint64 tide_row_printer_n_rows(const TideRowPrinter *printer); /* printed */
 
 G_END_DECLS

@@ -175,12 +175,6 @@ tide_table_scan_take(TideTableScan *scan)
     scan->rows_wanted--;
 }
 
-const TideKeyReader *
-tide_table_scan_keys(const TideTableScan *scan)
-{
-  return scan->keys;
-}
-
 gsize
 tide_table_scan_buffered_bytes(const TideTableScan *scan)
 {

@@ -1,6 +1,6 @@
 /* Reads the rows of a table that a set of key fields and a time range names, as one ordered stream: the plan of `scan`
- * and `latest`. What can be said to HBase is said to it: ranges of keys, the cells' time, columns, and in each page no more
- * rows than are still wanted. What it cannot know, the event time in the key, is held against the range here. */
+ * and `latest`. What can be said to HBase is said to it: ranges of keys, the cells' time, columns, and in each page no
+ * more rows than are still wanted. What it cannot know, the event time in the key, is held against the range here. */
 #pragma once
 
 #include "commands/column_choice.h"
@@ -15,16 +15,16 @@ G_BEGIN_DECLS
 #define TIDE_TABLE_SCAN_MIN_PAGE_ROWS 16
 #define TIDE_TABLE_SCAN_MAX_PAGE_ROWS 500
 
-/* What all pages together are meant to take: rows of a megabyte must not come five hundred at a time. A range holds one row
- * at least, and the first page of each is asked for before the size of its rows is known. */
+/* What all pages together are meant to take: rows of a megabyte must not come five hundred at a time. A range holds one
+ * row at least, and the first page of each is asked for before the size of its rows is known. */
 #define TIDE_TABLE_SCAN_MEMORY_BYTES (64u << 20)
 
 typedef struct TideTableScanWish {
   gboolean newest_first;
   gboolean oldest_first;
-  gboolean reversed;  /* none of the three: as the table stores them, several ranges merged by time where they can be;
-                       * reversed: the other way around */
-  gint64 from_ns;     /* event times in [from, to); 0 and G_MAXINT64 when not bounded */
+  gboolean reversed; /* none of the three: as the table stores them, several ranges merged by time where they can be;
+                      * reversed: the other way around */
+  gint64 from_ns;    /* event times in [from, to); 0 and G_MAXINT64 when not bounded */
   gint64 to_ns;
   guint64 limit_rows; /* 0: none */
 } TideTableScanWish;
@@ -35,8 +35,8 @@ typedef struct TideTableScanPlan {
   TideTableScanWish wish;
   GArray *ranges; /* (element-type TideKeyRange) */
   TideRowOrder order;
-  gboolean reversed;                 /* each range from its end */
-  const TideColumnChoice *columns;   /* NULL: all */
+  gboolean reversed;               /* each range from its end */
+  const TideColumnChoice *columns; /* NULL: all */
 } TideTableScanPlan;
 
 /**
@@ -47,7 +47,8 @@ typedef struct TideTableScanPlan {
 gboolean tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The times of cells that HBase is asked for, [min, max); both 0: any. Cells that do not bear the event time are not bounded.
+/* The times of cells that HBase is asked for, [min, max); both 0: any. Cells that do not bear the event time are not
+ * bounded.
  */
 void tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_ms, gint64 *ret_max_ms);
 
@@ -83,7 +84,6 @@ gboolean tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GErr
 /* The row returned last counts for the limit. One that is not shown after all does not. */
 void tide_table_scan_take(TideTableScan *scan);
 
-const TideKeyReader *tide_table_scan_keys(const TideTableScan *scan);
 gsize tide_table_scan_buffered_bytes(const TideTableScan *scan); /* as tide_row_merge_buffered_bytes() */
 
 G_END_DECLS

@@ -92,12 +92,6 @@ tide_lane_end_key(const TideLane *lane)
   return lane->end_key;
 }
 
-const TideTable *
-tide_lane_table(const TideLane *lane)
-{
-  return lane->table;
-}
-
 /* ---- state = list membership ---- */
 
 static void

@@ -2,9 +2,9 @@
  *
  * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
  * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at
- * most so many calls in flight; one whose call failed waits (doubling, with jitter) and is sent alone until it succeeds,
- * so that a region in trouble delays its own rows only. What failed goes back to the front of its lane and is sent again,
- * the same bytes, for ever.
+ * most so many calls in flight; one whose call failed waits (doubling, with jitter) and is sent alone until it
+ * succeeds, so that a region in trouble delays its own rows only. What failed goes back to the front of its lane and is
+ * sent again, the same bytes, for ever.
  *
  * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
 #pragma once
@@ -37,7 +37,6 @@ TideLane *tide_lane_ref(TideLane *lane);
 void tide_lane_unref(TideLane *lane); /* NULL ok */
 TideBytes tide_lane_start_key(const TideLane *lane);
 TideBytes tide_lane_end_key(const TideLane *lane);
-const TideTable *tide_lane_table(const TideLane *lane);
 
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
@@ -68,8 +67,8 @@ typedef enum TideOutcome {
 /* @error_text: what the gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
-/* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the same
- * or another reason, the trouble lasts since the first. */
+/* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the
+ * same or another reason, the trouble lasts since the first. */
 void tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us);
 void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
 
@@ -80,9 +79,9 @@ gboolean tide_lanes_is_stopped(TideLanes *lanes);
 /* A lane whose calls keep failing, or a table that is blocked. */
 typedef struct TideLaneTrouble {
   const TideTable *table;
-  char *region_start;   /* owned, printable */
-  char *first_row_key;  /* owned, printable */
-  char *error_text;     /* owned */
+  char *region_start;  /* owned, printable */
+  char *first_row_key; /* owned, printable */
+  char *error_text;    /* owned */
   gint64 since_us;
   guint32 failures;
   guint64 waiting_rows;
@@ -99,7 +98,7 @@ typedef struct TideLanesState {
   guint64 in_flight_rows;
   guint32 in_flight_calls;
   guint32 troubled_lanes;
-  gint64 oldest_us;       /* of all waiting and in flight; 0: none */
+  gint64 oldest_us; /* of all waiting and in flight; 0: none */
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);

@@ -193,15 +193,6 @@ append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
   return FALSE;
 }
 
-static gboolean
-is_made_of_time(const TideKeyPart *part)
-{
-  for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME)
-      return TRUE;
-  return FALSE;
-}
-
 /* Whether what was read is enough to make the part at @place again. */
 static gboolean
 is_repeatable(const Reader *reader, gsize place)
@@ -217,7 +208,7 @@ is_repeatable(const Reader *reader, gsize place)
     return !reader->is_unresolved[place];
   case TIDE_KEY_HASH:
   case TIDE_KEY_SALT:
-    return part->is_repeatable && !(reader->has_unresolved && is_made_of_time(part));
+    return part->is_repeatable && !(reader->has_unresolved && tide_key_part_is_of_time(part));
   }
   return FALSE;
 }

@@ -128,15 +128,6 @@ tide_key_times_end(const TideRowKey *key, gsize first)
   return end;
 }
 
-static gboolean
-is_made_of_time(const TideKeyPart *part)
-{
-  for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME)
-      return TRUE;
-  return FALSE;
-}
-
 /* The place of the first time in @key; n_parts when there is none, or no two moments share what is in front of it. */
 static gsize
 find_time(const TideRowKey *key)
@@ -144,7 +135,7 @@ find_time(const TideRowKey *key)
   for (gsize i = 0; i < key->n_parts; i++) {
     if (key->parts[i].kind == TIDE_KEY_TIME)
       return i;
-    if (key->parts[i].kind == TIDE_KEY_HASH && is_made_of_time(&key->parts[i]))
+    if (key->parts[i].kind == TIDE_KEY_HASH && tide_key_part_is_of_time(&key->parts[i]))
       break;
   }
   return key->n_parts;

@@ -99,6 +99,16 @@ tide_key_part_is_integer(const TideKeyPart *part)
   return part->has_range || (part->form >= TIDE_KEY_INT8 && part->form <= TIDE_KEY_UINT64);
 }
 
+/* Whether the HASH or SALT part @part is made of a time, among others. */
+static inline gboolean
+tide_key_part_is_of_time(const TideKeyPart *part)
+{
+  for (gsize i = 0; i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_TIME)
+      return TRUE;
+  return FALSE;
+}
+
 void tide_key_parts_free(TideKeyPart *parts, gsize n_parts);
 
 /* key_field.c */

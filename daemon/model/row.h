@@ -14,12 +14,6 @@ typedef struct TideColumn {
   guint64 hash;     /* XXH3_64bits() of prefix: flow/unsettled.c computes it again from encoded cells */
 } TideColumn;
 
-static inline gboolean
-tide_column_equal(const TideColumn *a, const TideColumn *b)
-{
-  return a == b || (a->hash == b->hash && tide_bytes_equal(a->prefix, b->prefix));
-}
-
 typedef struct TideCell {
   const TideColumn *column;
   TideBytes value;
