@@ -21,8 +21,8 @@ typedef struct TideCell {
 } TideCell;
 
 typedef struct TideRow {
-  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/consumer.c has made
-                        * it the place of the table with that name */
+  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/consumer_messages.c
+                        * has made it the place of the table with that name */
   guint32 reading_index;
   TideBytes key;
   const TideCell *cells;

@@ -1,6 +1,8 @@
 /* What a declared table is created as: its attributes, and whether a framed gateway can make it. */
 #include "flow/declared_table.h"
 
+#include "load_text.h"
+
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
                            "readings: { time: { field: ts, format: epoch_ms } }\n"
@@ -18,15 +20,6 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
                            "    splits: [\"g\"]\n";
-
-static TideConfig *
-load(void)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
-  return config;
-}
 
 /* The attribute's text; NULL when it is not set. */
 static char *
@@ -57,7 +50,7 @@ test_purge(void)
       {TIDE_LATEST_REPLACE, TIDE_TOMBSTONE_DELETE, 3600000, "3600000"},
       {TIDE_LATEST_MERGE, TIDE_TOMBSTONE_IGNORE, 60000, "60000"},
   };
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     TideTable table = *tide_config_find_table(config, "CURRENT");
     table.latest = cases[i].latest;
@@ -72,7 +65,7 @@ test_purge(void)
 static void
 test_declared_purge(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autofree char *value = attribute(config, tide_config_find_table(config, "REPLACED"), TIDE_PURGE_DELETES_ATTRIBUTE);
   g_assert_cmpstr(value, ==, "7200000");
 }
@@ -80,7 +73,7 @@ test_declared_purge(void)
 static void
 test_splits(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_assert_true(tide_declared_table_needs_unframed(tide_config_find_table(config, "SPLIT")));
   g_assert_false(tide_declared_table_needs_unframed(tide_config_find_table(config, "CURRENT")));
 }
@@ -88,7 +81,7 @@ test_splits(void)
 static void
 test_command(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   TideTable table = *tide_config_find_table(config, "SPLIT");
   char name[] = "plant:SPLIT";
   table.name = name;

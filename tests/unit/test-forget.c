@@ -2,6 +2,7 @@
 #include "commands/forget.h"
 
 #include "assert_bytes.h"
+#include "load_text.h"
 #include "thrift/mutation_encoder.h"
 #include "util/error.h"
 
@@ -19,19 +20,10 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "      - { family: N, from: [a] }\n"
                            "      - { family: M, from: \"*\" }\n";
 
-static TideConfig *
-load(void)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
-  return config;
-}
-
 static void
 test_bytes(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "CURRENT");
   const char *const texts[] = {"host=s1", "site=a"};
   g_auto(TideForget) forget = {0};
@@ -70,7 +62,7 @@ test_refused(void)
       {"CURRENT", {"host=s1", "site=a#b"}, 2, "no row of 'CURRENT' can have these fields"},
       {"CURRENT", {"hots=s1", "site=a"}, 2, "did you mean 'host'?"},
   };
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
     g_auto(TideForget) forget = {0};

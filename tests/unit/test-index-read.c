@@ -2,6 +2,7 @@
 #include "commands/index_read.h"
 
 #include "assert_bytes.h"
+#include "load_text.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -78,9 +79,7 @@ typedef struct Fixture {
 static void
 fixture_init(Fixture *fixture)
 {
-  g_autoptr(GPtrArray) problems = NULL;
-  *fixture = (Fixture){.config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems)};
-  g_assert_nonnull(fixture->config);
+  *fixture = (Fixture){.config = load_text(yaml)};
   fixture->stream = open_memstream(&fixture->shown, &fixture->shown_len);
   TideRowViewOptions viewing = {
       .command = "latest", .table = tide_config_find_table(fixture->config, "DATA"), .format = TIDE_OUTPUT_CSV};

@@ -1,6 +1,7 @@
 /* FIELD=VALUE and table names on the command line, against a configuration. */
 #include "assert_bytes.h"
 #include "commands/key_arguments.h"
+#include "load_text.h"
 #include "util/error.h"
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
@@ -15,19 +16,10 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "    key: [ { field: host } ]\n"
                            "    columns: { family: M, from: \"*\" }\n";
 
-static TideConfig *
-load(void)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
-  return config;
-}
-
 static void
 test_key(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
   const char *const texts[] = {"unit=a=b\\x41", "host=server1"};
   g_autoptr(GError) error = NULL;
@@ -44,7 +36,7 @@ test_key(void)
 static void
 test_missing(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
   g_autoptr(GError) error = NULL;
   g_autoptr(TideKeyArguments) arguments = tide_key_arguments_parse(config, table, NULL, 0, &error);
@@ -66,7 +58,7 @@ test_refused(void)
       {{"ts=1"}, 1, "the key of 'METRIC' has no field 'ts': its time is given as a range"},
       {{"host=a", "host=b"}, 2, "the field of 'host=b' is given twice"},
   };
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -89,7 +81,7 @@ test_whole_key(void)
       {{"host=a#b", "unit=c"}, 2, "no row of 'METRIC' can have these fields: "},
       {{"host=", "unit=c"}, 2, "no row of 'METRIC' can have these fields: "},
   };
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -136,7 +128,7 @@ test_key_bytes(void)
 static void
 test_tables(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(GError) error = NULL;
   g_assert_nonnull(tide_table_argument_find(config, "METRIC", &error));
   g_assert_null(tide_table_argument_find(config, "METRICS", &error));

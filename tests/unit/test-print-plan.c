@@ -1,6 +1,8 @@
 /* `scan --plan`, in each format. */
 #include "commands/print_plan.h"
 
+#include "load_text.h"
+
 #include <stdio.h>
 
 static const char yaml[] =
@@ -15,9 +17,7 @@ static const char yaml[] =
 static char *
 print(TideOutputFormat format)
 {
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
+  g_autoptr(TideConfig) config = load_text(yaml);
   TideTableScanPlan plan = {
       .table = tide_config_find_table(config, "SALTED"),
       .wish = {.newest_first = TRUE,

@@ -2,6 +2,7 @@
  */
 #include "commands/row_view.h"
 
+#include "load_text.h"
 #include "model/table_mapper.h"
 
 #include <stdio.h>
@@ -134,9 +135,7 @@ test_written_is_shown(void)
        "42   2015-03-16T19:53:32.045Z  M:r     {\"count\":-7,\"load\":0.1,\"temp\":1e+22,\"name\":\"a, "
        "\\x5C\"b\\x5C\"\"}\n"},
   };
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
+  g_autoptr(TideConfig) config = load_text(yaml);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     const TideTable *table = tide_config_find_table(config, cases[i].table);
     g_autoptr(TideTableMapper) mapper =

@@ -3,6 +3,7 @@
 #include "commands/table_scan.h"
 
 #include "assert_bytes.h"
+#include "load_text.h"
 #include "util/error.h"
 
 static const char yaml[] =
@@ -99,19 +100,10 @@ assert_case(const TideConfig *config, const Case *expected)
   g_assert_cmpint(plan.reversed, ==, expected->reversed);
 }
 
-static TideConfig *
-load_config(void)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
-  return config;
-}
-
 static void
 test_order(void)
 {
-  g_autoptr(TideConfig) config = load_config();
+  g_autoptr(TideConfig) config = load_text(yaml);
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     assert_case(config, &cases[i]);
 }
@@ -169,7 +161,7 @@ scan_generated(const TideScanRequest *request, TideRowFunc func, gpointer func_d
 static gsize
 read_merged(guint n_rows, guint64 limit_rows, Generated *table)
 {
-  g_autoptr(TideConfig) config = load_config();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const char *const host[] = {"host=h"};
   TideTableScanPlan plan = {.table = tide_config_find_table(config, "SIXTEEN"),
                             .wish = {.oldest_first = TRUE, .to_ns = G_MAXINT64, .limit_rows = limit_rows}};
@@ -251,7 +243,7 @@ scan_listed(const TideScanRequest *request, TideRowFunc func, gpointer func_data
 static char *
 show_keys(const char *table, gint64 from_ms, gint64 to_ms, const char *column, Listed *listed)
 {
-  g_autoptr(TideConfig) config = load_config();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(GPtrArray) texts = g_ptr_array_new();
   if (column != NULL)
     g_ptr_array_add(texts, (gpointer)column);

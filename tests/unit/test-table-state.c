@@ -1,6 +1,7 @@
 /* What of a table in HBase counts as a difference to its declaration. */
 #include "commands/table_state.h"
 #include "flow/declared_table.h"
+#include "load_text.h"
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
@@ -44,15 +45,6 @@ state_as_declared(void)
   return state;
 }
 
-static TideConfig *
-load(void)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
-  g_assert_nonnull(config);
-  return config;
-}
-
 /* As the commands do. */
 static void
 compare(TideTableState *state, const TideConfig *config)
@@ -73,7 +65,7 @@ assert_texts(const GPtrArray *texts, const char *const *expected)
 static void
 test_same(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
   compare(state, config);
   g_assert_cmpuint(state->differences->len, ==, 0);
@@ -83,7 +75,7 @@ test_same(void)
 static void
 test_different(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
   TideFamilySettings *family = state->description->families->pdata[0];
   family->compression = TIDE_COMPRESSION_NONE;
@@ -114,7 +106,7 @@ test_different(void)
 static void
 test_unset(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   g_autoptr(TideTableState) state = state_as_declared();
   TideFamilySettings *family = state->description->families->pdata[0];
   family->compression = -1;
@@ -127,7 +119,7 @@ test_unset(void)
 static void
 test_durability(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   static const int safe[] = {-1, TIDE_DURABILITY_DEFAULT, TIDE_DURABILITY_SYNC_WAL, TIDE_DURABILITY_FSYNC_WAL};
   for (gsize i = 0; i < G_N_ELEMENTS(safe); i++) {
     g_autoptr(TideTableState) state = state_as_declared();
@@ -146,7 +138,7 @@ test_durability(void)
 static void
 test_attributes(void)
 {
-  g_autoptr(TideConfig) config = load();
+  g_autoptr(TideConfig) config = load_text(yaml);
   const TideTable *table = tide_config_find_table(config, "METRIC");
   g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
   g_array_set_size(declared->attributes, 0);
