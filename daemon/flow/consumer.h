@@ -47,7 +47,7 @@ typedef struct TideConsumerState {
   gint64 lag;              /* messages */
   gboolean had_assignment; /* ever */
   gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
-  gboolean left_work;      /* after the end: the deadline passed with messages unfinished */
+  gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
   gboolean fatal;          /* the client is fenced: the program must end */
 } TideConsumerState;
 

@@ -101,6 +101,9 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     unfinished += partition->offsets.unfinished;
     tide_partition_release(partition, consumer->context.budget);
   }
+  /* A stop does not find them any more when it counts what is unfinished. */
+  if (unfinished > 0 && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   tide_consumer_publish_assigned(consumer);
   tide_consumer_publish_held(consumer);
   tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);

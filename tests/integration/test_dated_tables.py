@@ -1,8 +1,9 @@
 """A table for each day, made with its first row: on real gateways, by one daemon and by two at once."""
 
+import threading
 from typing import Any, Sequence
 
-from case import Case, Reading
+from case import EX_TEMPFAIL, Case, Reading
 from daemon import Daemon, wait_until
 
 DAY_MS = 24 * 3600 * 1000
@@ -33,9 +34,9 @@ class DatedTables(Case):
         self.days = {day: f"{self.name}_{day}" for day in DAYS}
         self.drop_later(*self.days.values())
 
-    def dated_daemon(self, name: str = "daemon", **options: Any) -> Daemon:
+    def dated_daemon(self, name: str = "daemon", n_salts: int = N_SALTS, **options: Any) -> Daemon:
         tables = {f"{self.name}_{{yyyyMMdd}}": {
-            "key": [{"salt": N_SALTS, "of": ["host"]}, "#", {"field": "host"}, "#", {"time": "epoch_ms"}],
+            "key": [{"salt": n_salts, "of": ["host"]}, "#", {"field": "host"}, "#", {"time": "epoch_ms"}],
             "columns": {"family": "M", "from": "*"},
             "families": {"M": {"compression": "gz", "bloom": "rowcol", "versions": 3}}}}
         daemon = self.daemon(name, tables=tables, **options)
@@ -82,6 +83,61 @@ class DatedTables(Case):
         self.assertEqual(daemon.metric("tidemark_tables_created_total"), len(DAYS) + 1)
         self.assert_books_balance(daemon)
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+
+    def test_table_is_dropped_in_the_middle_of_a_flow(self) -> None:
+        """What comes after the drop is all there, in a table made anew; nothing stands still."""
+        self.create_topic(1)
+        daemon = self.dated_daemon()
+        readings = readings_of_day("20170725", n_times=140)
+        first, rest = readings[:100], readings[100:]
+        daemon.wait_committed(self.send(first))
+        stop = threading.Event()
+        flow = threading.Thread(target=self.send_slowly, args=(rest[:400], stop))
+        flow.start()
+        self.addCleanup(flow.join)
+        self.addCleanup(stop.set)
+        self.stack.oracle.drop(self.days["20170725"])
+        flow.join()
+        last = rest[400:]
+        self.send(last)
+        daemon.wait_committed(len(readings))
+        stored = self.stored("20170725")
+        self.assertLessEqual(stored.items(), cells_of(readings).items())
+        self.assertLessEqual(cells_of(last).items(), stored.items())
+        self.assertEqual(self.description("20170725")[0], ["", "1", "2", "3"])
+        self.assert_books_balance(daemon)
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+
+    def send_slowly(self, readings: Sequence[Reading], stop: threading.Event) -> None:
+        for place in range(0, len(readings), len(HOSTS)):
+            self.send(readings[place:place + len(HOSTS)])
+            if stop.wait(0.02):
+                return
+
+    def test_changed_key_of_dated_table(self) -> None:
+        """Found with the first row for the table: its rows wait, those for other days are written; until it is accepted."""
+        self.create_topic(2)
+        daemon = self.dated_daemon()
+        daemon.wait_committed(self.send(readings_of_day("20170725")))
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+        before = self.cells(self.days["20170725"])
+
+        changed = self.dated_daemon("changed", n_salts=2 * N_SALTS)
+        later = readings_of_day("20170725", n_times=10, first=40)
+        self.send(later)
+        elsewhere = readings_of_day("20170726")
+        self.send(elsewhere, partition=1)
+        changed.wait_committed(len(before) + len(elsewhere))
+        wait_until(lambda: "cannot be written to" in changed.log_text(), changed.log_tail)
+        for text in (f"scheme 1: salt({N_SALTS}, ", f"scheme 1: salt({2 * N_SALTS}, ", "--accept-scheme-change"):
+            self.assertIn(text, changed.log_text())
+        self.assertEqual(changed.stop(), EX_TEMPFAIL, changed.log_tail())
+        self.assertEqual(self.cells(self.days["20170725"]), before)
+        self.assertEqual(self.stored("20170726"), cells_of(elsewhere))
+
+        changed.start("--accept-scheme-change", "--until-end")
+        self.assertEqual(changed.wait_end(), 0, changed.log_tail())
+        self.assertEqual(self.stored("20170725"), cells_of(readings_of_day("20170725", n_times=50)))
 
     def test_two_daemons_need_the_same_table_at_once(self) -> None:
         """One makes it, the other finds it; both write all they have."""
