@@ -1,5 +1,7 @@
 """Latest tables that delete, on real gateways: what HBase itself shows in the end, compacted or not."""
 
+import itertools
+import json
 import subprocess
 import time
 from typing import Any
@@ -60,3 +62,35 @@ class LatestModes(Case):
         self.send([{"host": host, "ts": now_ms - 2000, "a": 0, "c": 0} for host in ("newer-first", "newer-last", "gone", "back")])
         self.write_with(gateways[0].address)
         self.assertEqual(self.cells(self.latest), expected)
+
+    def test_field_that_disappears(self) -> None:
+        """Every order of arrival, each reading in a call of its own, with and without a major compaction between them."""
+        modes = {mode: f"{self.name}_{mode}" for mode in ("merge", "replace", "packed")}
+        tables = {table: {"latest": mode, "key": [{"field": "host"}], "columns": {"family": "M", "from": "*"}}
+                  for mode, table in modes.items()}
+        self.create_topic(1)
+        self.drop_later(*tables)
+        daemon = self.daemon(tables=tables)
+        self.command("tables", "create", "--config", str(daemon.config_path))
+        start_ms = int(time.time() * 1000) - MINUTE_MS
+        # b is gone from the second reading on, c comes with the last.
+        readings = [{"ts": start_ms + step, **fields} for step, fields in enumerate(
+            ({"a": "0", "b": "0"}, {"a": "1"}, {"a": "2", "c": "2"}))]
+        last_ms = start_ms + 2
+        orders = list(itertools.permutations(readings))
+        for phase in ("plain", "compacted"):
+            for step in range(len(readings)):
+                self.send([{"host": f"{phase}-{number}", **order[step]} for number, order in enumerate(orders)])
+                daemon.start("--until-end")
+                self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+                if phase == "compacted":
+                    for table in tables:
+                        self.stack.oracle.major_compact(table)
+            hosts = [f"{phase}-{number}" for number in range(len(orders))]
+            newest = {("M:a", last_ms, "2"), ("M:c", last_ms, "2")}
+            for mode, wanted in (("merge", newest | {("M:b", start_ms, "0")}), ("replace", newest)):
+                stored = {(row, (column, *cell)) for (row, column), cell in self.cells(modes[mode]).items() if row in hosts}
+                self.assertEqual(stored, {(host, cell) for host in hosts for cell in wanted}, f"{mode} {phase}")
+            packed = {row: (column, time_ms, json.loads(value)) for (row, column), (time_ms, value)
+                      in self.cells(modes["packed"]).items() if row in hosts}
+            self.assertEqual(packed, {host: ("M:r", last_ms, {"a": "2", "c": "2"}) for host in hosts}, phase)
