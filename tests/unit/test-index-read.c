@@ -50,7 +50,8 @@ get_rows(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gp
     return FALSE;
   }
   data->most_rows = MAX(data->most_rows, request->n_rows);
-  g_autofree guint8 *value = g_malloc0(MAX(data->cell_bytes, 1));
+  g_autofree guint8 *value = g_malloc(MAX(data->cell_bytes, 1));
+  memset(value, 'x', data->cell_bytes);
   for (gsize i = 0; i < request->n_rows; i++) {
     TideBytes key = request->rows[i];
     g_autofree char *expected = g_strdup_printf("%06u#%" G_GINT64_FORMAT, data->n_asked, TIME_MS + data->n_asked);
