@@ -22,15 +22,11 @@ static void load_part(TideLoad *load, const char *path, const TideYamlNode *node
 GByteArray *
 tide_load_decode_hex(const char *digits, gsize len)
 {
-  g_autoptr(GByteArray) bytes = g_byte_array_new();
+  g_auto(TideBuffer) bytes = {0};
 
-  for (gsize i = 0; i + 1 < len; i += 2) {
-    if (!g_ascii_isxdigit(digits[i]) || !g_ascii_isxdigit(digits[i + 1]))
-      return NULL;
-    guint8 byte = (guint8)(g_ascii_xdigit_value(digits[i]) << 4 | g_ascii_xdigit_value(digits[i + 1]));
-    g_byte_array_append(bytes, &byte, 1);
-  }
-  return len > 0 && len % 2 == 0 ? g_steal_pointer(&bytes) : NULL;
+  if (len == 0 || !tide_bytes_from_hex(digits, len, &bytes))
+    return NULL;
+  return g_byte_array_append(g_byte_array_new(), bytes.data, (guint)bytes.len);
 }
 
 /* Hex digits of a scalar. */

@@ -166,13 +166,8 @@ tide_key_arguments_append_key(const TideKeyArguments *arguments, const TideConfi
 gboolean
 tide_key_hex_parse(const char *hex, TideBuffer *out, GError **error)
 {
-  gsize len = strlen(hex);
-  gsize len_before = out->len;
-  for (gsize i = 0; i + 1 < len && g_ascii_isxdigit(hex[i]) && g_ascii_isxdigit(hex[i + 1]); i += 2)
-    tide_buffer_append_byte(out, (guint8)(g_ascii_xdigit_value(hex[i]) * 16 + g_ascii_xdigit_value(hex[i + 1])));
-  if (len > 0 && (out->len - len_before) * 2 == len)
+  if (hex[0] != '\0' && tide_bytes_from_hex(hex, strlen(hex), out))
     return TRUE;
-  out->len = len_before;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no row key in hex: two digits a byte, like 00ff", hex);
   return FALSE;
 }

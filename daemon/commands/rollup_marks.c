@@ -108,15 +108,8 @@ static void
 read_bytes(Reader *reader, const char *group, const char *name, TideBuffer *ret_bytes)
 {
   g_autofree char *hex = read_text(reader, group, name);
-  if (hex == NULL)
-    return;
-  for (const char *at = hex; at[0] != '\0'; at += 2) {
-    if (!g_ascii_isxdigit(at[0]) || !g_ascii_isxdigit(at[1])) {
-      g_set_error(&reader->fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", name, group);
-      return;
-    }
-    tide_buffer_append_byte(ret_bytes, (guint8)(g_ascii_xdigit_value(at[0]) << 4 | g_ascii_xdigit_value(at[1])));
-  }
+  if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), ret_bytes))
+    g_set_error(&reader->fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", name, group);
 }
 
 static void

@@ -58,3 +58,15 @@ tide_buffer_grow(TideBuffer *buffer, gsize more_bytes)
   buffer->data = g_realloc(buffer->data, capacity);
   buffer->capacity = capacity;
 }
+
+gboolean
+tide_bytes_from_hex(const char *digits, gsize len, TideBuffer *out)
+{
+  gsize len_before = out->len;
+  for (gsize i = 0; i + 1 < len && g_ascii_isxdigit(digits[i]) && g_ascii_isxdigit(digits[i + 1]); i += 2)
+    tide_buffer_append_byte(out, (guint8)(g_ascii_xdigit_value(digits[i]) << 4 | g_ascii_xdigit_value(digits[i + 1])));
+  if ((out->len - len_before) * 2 == len)
+    return TRUE;
+  out->len = len_before;
+  return FALSE;
+}

@@ -55,7 +55,24 @@ test_printable_as_in_the_hbase_shell(void)
     g_autofree char *hex = tide_bytes_hex(cases[i].bytes);
     g_assert_cmpstr(printable, ==, cases[i].printable);
     g_assert_cmpstr(hex, ==, cases[i].hex);
+    g_auto(TideBuffer) back = {0};
+    g_assert_true(tide_bytes_from_hex(hex, strlen(hex), &back));
+    g_assert_true(tide_bytes_equal(tide_buffer_bytes(&back), cases[i].bytes));
   }
+}
+
+static void
+test_what_is_no_hex_adds_nothing(void)
+{
+  const char *const texts[] = {"0", "0g", "00f", "00 ff", "0x00", "00fg"};
+  g_auto(TideBuffer) buffer = {0};
+  tide_buffer_append_byte(&buffer, 'k');
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_assert_false(tide_bytes_from_hex(texts[i], strlen(texts[i]), &buffer));
+    g_assert_cmpuint(buffer.len, ==, 1);
+  }
+  g_assert_true(tide_bytes_from_hex("00fFAb", 6, &buffer));
+  g_assert_true(tide_bytes_equal(tide_buffer_bytes(&buffer), TIDE_BYTES_LITERAL("k\0\xff\xab")));
 }
 
 static void
@@ -106,6 +123,7 @@ main(int argc, char **argv)
   g_test_add_func("/bytes/order/is-unsigned-and-shorter-first", test_order_is_unsigned_and_shorter_first);
   g_test_add_func("/bytes/order/null-is-empty", test_null_is_empty);
   g_test_add_func("/bytes/print/as-in-the-hbase-shell", test_printable_as_in_the_hbase_shell);
+  g_test_add_func("/bytes/what-is-no-hex-adds-nothing", test_what_is_no_hex_adds_nothing);
   g_test_add_func("/buffer/growth-keeps-what-is-there", test_growth_keeps_what_is_there);
   g_test_add_func("/buffer/one-large-append-fits", test_one_large_append_fits);
   g_test_add_func("/buffer/reset-keeps-the-memory", test_reset_keeps_the_memory);
