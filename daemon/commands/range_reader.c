@@ -68,18 +68,6 @@ tide_key_ranges_new(guint n)
   return ranges;
 }
 
-void
-tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
-{
-  tide_buffer_append_bytes(&range->start, prefix);
-  /* The first key behind them: the last byte counted up. Nothing is behind a prefix of 0xff only. */
-  while (prefix.len > 0 && prefix.data[prefix.len - 1] == 0xff)
-    prefix.len--;
-  tide_buffer_append_bytes(&range->stop, prefix);
-  if (prefix.len > 0)
-    range->stop.data[prefix.len - 1]++;
-}
-
 TideRangeReader *
 tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *options)
 {

@@ -54,7 +54,4 @@ void tide_row_key_append_before(TideBytes start, TideBuffer *out);
 /* @n empty ranges, cleared with the array. (transfer full) (element-type TideKeyRange) */
 GArray *tide_key_ranges_new(guint n);
 
-/* Makes the empty @range that of all keys that begin with @prefix. */
-void tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix);
-
 G_END_DECLS

@@ -135,6 +135,14 @@ step_behind(TideBuffer *bytes)
     bytes->data[bytes->len - 1]++;
 }
 
+void
+tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
+{
+  tide_buffer_append_bytes(&range->start, prefix);
+  tide_buffer_append_bytes(&range->stop, prefix);
+  step_behind(&range->stop);
+}
+
 /* All keys that begin with a prefix. */
 static void
 add_prefix_ranges(Plan *plan)

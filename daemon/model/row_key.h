@@ -200,6 +200,9 @@ typedef struct TideKeyRange {
 } TideKeyRange;
 void tide_key_range_clear(TideKeyRange *range);
 
+/* Makes the empty @range that of all keys that begin with @prefix. */
+void tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix);
+
 /**
  * tide_row_key_plan: the ranges that hold every key of (@reading's fields, time in [from, to)).
  * @reading: the fields given; the parts in front of the first part that cannot be built from them make the prefix
