@@ -3,9 +3,8 @@
 #include "model/calendar.h"
 #include "model/reading.h"
 #include "model/time_cut.h"
+#include "model/time_text.h"
 #include "util/error.h"
-
-#include <stdio.h>
 
 #define MS_PER_S G_GINT64_CONSTANT(1000)
 #define NOON_S (12 * 3600) /* clocks are not set at noon */
@@ -20,17 +19,13 @@ set_day(GTimeZone *zone, gint64 within_ns, TideRollupDay *ret_day)
 }
 
 static gboolean
-read_date(const char *text, int *ret_year, int *ret_month, int *ret_day)
+read_date(const char *text, TideTimeText *ret_date)
 {
-  static const char *const forms[] = {"%4d-%2d-%2d%n", "%4d%2d%2d%n"};
-  for (gsize i = 0; i < G_N_ELEMENTS(forms); i++) {
-    int n_read = 0;
-    gsize len = i == 0 ? 10 : 8;
-    if (strlen(text) == len && strspn(text, "0123456789-") == len &&
-        sscanf(text, forms[i], ret_year, ret_month, ret_day, &n_read) == 3 && n_read == (int)len)
-      return *ret_year >= 1970 && *ret_year < 2200 && tide_date_is_valid(*ret_year, *ret_month, *ret_day);
-  }
-  return FALSE;
+  TideBytes bytes = tide_bytes_of_string(text);
+  const char *detail;
+  return (tide_time_text_read_pattern(bytes, "yyyy-MM-dd", ret_date, &detail) ||
+          tide_time_text_read_pattern(bytes, "yyyyMMdd", ret_date, &detail)) &&
+         ret_date->year >= 1970 && ret_date->year < 2200;
 }
 
 gboolean
@@ -42,12 +37,12 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
     set_day(zone, ret_day->from_ms * TIDE_NS_PER_MS - 1, ret_day);
     noon_utc_s = ret_day->from_ms / MS_PER_S + NOON_S;
   } else {
-    int year, month, day;
-    if (!read_date(text, &year, &month, &day)) {
+    TideTimeText date;
+    if (!read_date(text, &date)) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
       return FALSE;
     }
-    gint64 noon_s = tide_days_of_date(year, month, day) * TIDE_SECONDS_PER_DAY + NOON_S;
+    gint64 noon_s = tide_time_text_local_s(&date) + NOON_S;
     noon_utc_s = noon_s;
     if (zone != NULL && !tide_zone_utc_of_local(zone, noon_s, &noon_utc_s)) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
