@@ -8,13 +8,13 @@
 #include "commands/progress.h"
 #include "commands/rollup_day.h"
 #include "commands/rollup_job.h"
+#include "commands/stop_signal.h"
 #include "commands/time_argument.h"
 #include "flow/declared_table.h"
 #include "model/dated_table.h"
 #include "util/clock.h"
 
 #include <errno.h>
-#include <signal.h>
 
 /* Each thread holds a page of the source and a call of the gateway. */
 #define DEFAULT_THREADS 4
@@ -43,19 +43,11 @@ typedef struct Rollup {
   const RollupOptions *options;
   const TideTable *source; /* borrowed */
   TideRollupDay day;
-  char *target;           /* owned: the table's name */
-  char *marks_path;       /* owned; NULL: marks cannot be kept */
-  TideRollupMarks *marks; /* owned */
+  char *target;             /* owned: the table's name */
+  char *marks_path;         /* owned; NULL: marks cannot be kept */
+  TideRollupMarks *marks;   /* owned */
+  const volatile int *stop; /* set by a signal */
 } Rollup;
-
-/* Set by a signal handler; a second signal ends the program, because the handler is installed for one. */
-static volatile sig_atomic_t stop_asked;
-
-static void
-ask_to_stop(int signal_number)
-{
-  stop_asked = 1;
-}
 
 static void
 clear_rollup(Rollup *rollup)
@@ -285,12 +277,12 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
     *ret_state = tide_rollup_job_wait(job, now_us + LOOK_INTERVAL_US);
     now_us = tide_now_us();
     tide_progress_update(&progress, ret_state->rows, now_us);
-    if (!count_only && now_us >= save_us) {
+    if (!count_only && kept && now_us >= save_us) {
       g_autofree char *text = tide_rollup_job_marks_text(job);
       kept = save_marks(rollup, text, error);
       save_us = now_us + SAVE_INTERVAL_US;
     }
-    if (stop_asked != 0 || !kept)
+    if (*rollup->stop != 0 || !kept)
       tide_rollup_job_stop(job);
   } while (!ret_state->ended);
   tide_progress_end(&progress);
@@ -400,9 +392,7 @@ begin_rollup(const TideCommandLine *line, const TideConfig *config, const Rollup
   rollup.target = options->target != NULL ? g_strdup(options->target)
                                           : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
   choose_marks_path(&rollup);
-  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  rollup.stop = tide_stop_signal_install();
   int exit_code = roll_up(line, &rollup);
   clear_rollup(&rollup);
   return exit_code;

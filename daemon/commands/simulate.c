@@ -8,12 +8,12 @@
 #include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/simulation.h"
+#include "commands/stop_signal.h"
 #include "commands/time_argument.h"
 #include "model/reading.h"
 #include "util/clock.h"
 
 #include <errno.h>
-#include <signal.h>
 
 #define KAFKA_TIMEOUT_MS 5000
 
@@ -44,20 +44,12 @@ typedef struct Simulate {
   TideKafkaProducer *producer; /* owned; NULL with --print */
   FILE *log;                   /* owned; NULL without --log */
   const char *log_path;
+  const volatile int *stop; /* set by a signal */
   guint64 rate_per_s;
   guint64 n_sent[TIDE_SIMULATED_POISON + 1]; /* by kind */
   gint64 start_us;
   TideProgress progress;
 } Simulate;
-
-/* Set by a signal handler; a second signal ends the program, because the handler is installed for one. */
-static volatile int stop_asked;
-
-static void
-ask_to_stop(int signal_number)
-{
-  stop_asked = 1;
-}
 
 static guint64
 n_messages(const Simulate *simulate)
@@ -117,11 +109,11 @@ static gboolean
 wait_for_rate(Simulate *simulate)
 {
   if (simulate->rate_per_s == 0)
-    return stop_asked == 0;
+    return *simulate->stop == 0;
   gint64 due_us = simulate->start_us +
                   (gint64)((double)n_messages(simulate) * (double)TIDE_US_PER_S / (double)simulate->rate_per_s);
   gint64 wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
-  while (wait_ms > 0 && stop_asked == 0) {
+  while (wait_ms > 0 && *simulate->stop == 0) {
     if (simulate->producer != NULL)
       tide_kafka_producer_poll(simulate->producer, (int)MIN(wait_ms, WAIT_MS));
     else
@@ -129,7 +121,7 @@ wait_for_rate(Simulate *simulate)
     tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
     wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
   }
-  return stop_asked == 0;
+  return *simulate->stop == 0;
 }
 
 static gboolean
@@ -148,7 +140,7 @@ static gboolean
 send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
 {
   if (simulate->producer != NULL) {
-    if (!tide_kafka_producer_send(simulate->producer, key, payload, &stop_asked, error))
+    if (!tide_kafka_producer_send(simulate->producer, key, payload, simulate->stop, error))
       return FALSE;
     tide_kafka_producer_poll(simulate->producer, 0);
     return TRUE;
@@ -234,11 +226,7 @@ close_log(Simulate *simulate, GError **error)
 static gboolean
 run_simulation(Simulate *simulate, GError **error)
 {
-  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-
+  simulate->stop = tide_stop_signal_install();
   simulate->start_us = tide_now_us();
   gboolean ok = send_all(simulate, error);
   /* What was handed over is waited for even after a fault, so that the counts are true. */
@@ -248,7 +236,7 @@ run_simulation(Simulate *simulate, GError **error)
   print_summary(simulate, simulate->producer != NULL ? stdout : stderr);
   if (!ok || !check_deliveries(simulate, error) || !close_log(simulate, error))
     return FALSE;
-  if (stop_asked == 0)
+  if (*simulate->stop == 0)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
   return FALSE;

@@ -1,0 +1,15 @@
+/* SIGINT and SIGTERM for commands that end long work in good order. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * tide_stop_signal_install: from now on the first of these signals only sets the flag that is returned, which work looks at
+ * between its steps; a second one ends the program, as without this.
+ * Threads: the main thread's, before others. The flag may be read by any.
+ */
+const volatile int *tide_stop_signal_install(void);
+
+G_END_DECLS
