@@ -11,6 +11,15 @@ tide_batch_new(void)
   return g_new0(TideBatch, 1);
 }
 
+static void
+free_poison_texts(TideBatch *batch)
+{
+  gsize n;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n);
+  for (gsize i = 0; i < n; i++)
+    g_free(poison[i].text);
+}
+
 void
 tide_batch_free(TideBatch *batch)
 {
@@ -22,6 +31,8 @@ tide_batch_free(TideBatch *batch)
   tide_buffer_clear_memory(&batch->sources);
   tide_buffer_clear_memory(&batch->key_set);
   tide_buffer_clear_memory(&batch->followers);
+  free_poison_texts(batch);
+  tide_buffer_clear_memory(&batch->poison);
   g_free(batch);
 }
 
@@ -29,13 +40,22 @@ void
 tide_batch_reset(TideBatch *batch)
 {
   tide_lane_unref(batch->lane);
+  free_poison_texts(batch);
   TideBatch empty = {.wire = batch->wire,
                      .rows = batch->rows,
                      .sources = batch->sources,
                      .key_set = batch->key_set,
-                     .followers = batch->followers};
-  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = 0;
+                     .followers = batch->followers,
+                     .poison = batch->poison};
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = empty.poison.len = 0;
   *batch = empty;
+}
+
+void
+tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text)
+{
+  TideBatchPoison poison = {.row = row, .attempts = attempts, .text = g_strdup(text)};
+  tide_buffer_append(&batch->poison, &poison, sizeof poison);
 }
 
 TideBytes

@@ -1,5 +1,5 @@
-/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from. It is either
- * of puts, which go together in one putMultiple, or of mutated rows, each of which is a mutateRow of its own.
+/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from. It is
+ * either of puts, which go together in one putMultiple, or of mutated rows, each of which is a mutateRow of its own.
  *
  * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
  * gives it back to the lanes when the call failed, or home to its consumer when HBase has acknowledged it. The consumer
@@ -34,26 +34,34 @@ typedef struct TideBatchSource {
   guint32 row; /* index in rows */
 } TideBatchSource;
 
+/* A row that HBase refuses whatever is done: found by sending it alone. */
+typedef struct TideBatchPoison {
+  guint32 row; /* index in rows */
+  guint32 attempts;
+  char *text; /* owned: what the gateway said */
+} TideBatchPoison;
+
 typedef struct TideInbox TideInbox;
 typedef struct TideBatch TideBatch;
 
 struct TideBatch {
   /* the owner's only (see above) */
-  TideBatch *next;         /* in whichever list holds it */
-  TideInbox *home;         /* borrowed: where it goes when acknowledged */
-  gpointer open_lane;      /* borrowed: the consumer's own lane that sealed it */
-  TideLane *lane;          /* ref */
-  TideBuffer wire;         /* encoded puts, or the rows' mutations, one after the other */
-  TideBuffer rows;         /* of TideBatchRow */
-  TideBuffer sources;      /* of TideBatchSource */
-  TideBuffer key_set;      /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
-  TideBuffer followers;    /* followers.h: rows that may go once this batch is acknowledged */
+  TideBatch *next;      /* in whichever list holds it */
+  TideInbox *home;      /* borrowed: where it goes when acknowledged */
+  gpointer open_lane;   /* borrowed: the consumer's own lane that sealed it */
+  TideLane *lane;       /* ref */
+  TideBuffer wire;      /* encoded puts, or the rows' mutations, one after the other */
+  TideBuffer rows;      /* of TideBatchRow */
+  TideBuffer sources;   /* of TideBatchSource */
+  TideBuffer key_set;   /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
+  TideBuffer followers; /* followers.h: rows that may go once this batch is acknowledged */
+  TideBuffer poison;    /* of TideBatchPoison, by row: all other rows are acknowledged when the batch comes home */
   gboolean is_mutations;
   guint32 n_rows;
-  gint64 oldest_us;        /* when its oldest row was mapped, monotonic */
-  gint64 charged_bytes;    /* what the budget holds for it */
+  gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
+  gint64 charged_bytes; /* what the budget holds for it */
   guint32 attempts;
-  gint64 last_unknown_us;  /* when a call that carried it last ended without an answer; 0: never */
+  gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
 };
 
 TideBatch *tide_batch_new(void);
@@ -64,8 +72,8 @@ void tide_batch_reset(TideBatch *batch);
 static inline gsize
 tide_batch_memory_bytes(const TideBatch *batch)
 {
-  return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity + batch->key_set.capacity +
-         batch->followers.capacity;
+  return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity +
+         batch->key_set.capacity + batch->followers.capacity + batch->poison.capacity;
 }
 
 static inline const TideBatchRow *
@@ -80,6 +88,16 @@ tide_batch_sources(const TideBatch *batch, gsize *ret_n)
   *ret_n = batch->sources.len / sizeof(TideBatchSource);
   return (const TideBatchSource *)(const void *)batch->sources.data;
 }
+
+static inline const TideBatchPoison *
+tide_batch_poison(const TideBatch *batch, gsize *ret_n)
+{
+  *ret_n = batch->poison.len / sizeof(TideBatchPoison);
+  return (const TideBatchPoison *)(const void *)batch->poison.data;
+}
+
+/* @row, larger than those before it, can never be written. @text: copied. */
+void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);
 TideBytes tide_batch_row_wire(const TideBatch *batch, guint32 row); /* its put, or its mutations */
@@ -104,7 +122,7 @@ struct TideInbox {
 };
 
 void tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data);
-void tide_inbox_clear(TideInbox *inbox); /* frees what is still in it */
+void tide_inbox_clear(TideInbox *inbox);                  /* frees what is still in it */
 void tide_inbox_push(TideInbox *inbox, TideBatch *batch); /* transfers @batch */
 /* All that arrived, in order, linked by next; NULL when nothing did by @deadline_us (0: does not wait). */
 TideBatch *tide_inbox_take(TideInbox *inbox, gint64 deadline_us);

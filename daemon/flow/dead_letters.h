@@ -1,0 +1,102 @@
+/* Dead letters: what can never be written is kept in a Kafka topic, or without one in a local file, before its offset
+ * may move.
+ *
+ * A consumer submits jobs; the thread "tide-letters" completes each (reads the original again where the consumer has it
+ * no more; tries a row of several messages on its own), keeps it, and when it is durable (acknowledged by all in-sync
+ * replicas, or written and synced) sends the job home. A job never fails: what cannot be kept is tried again until the
+ * stop, and so holds its partition. When the share of letters among all messages is above `max_ratio`, nothing more is
+ * kept until a restart, so that a wrong configuration does not drain a topic into the letters.
+ *
+ * Threads: any, unless said otherwise. */
+#pragma once
+
+#include "config/config.h"
+#include "flow/batch.h"
+#include "flow/gateways.h"
+#include "model/letter.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideDeadLetters TideDeadLetters;
+typedef struct TideLetterJob TideLetterJob;
+
+typedef enum TideLetterResult {
+  TIDE_LETTER_PENDING,
+  TIDE_LETTER_KEPT,     /* durable: the message ends as dead-lettered */
+  TIDE_LETTER_INNOCENT, /* its own row was written when it was tried alone: another message of that row is guilty */
+} TideLetterResult;
+
+/* Where a consumer's jobs come home to. */
+typedef struct TideLetterBox {
+  TideMutex lock;
+  /* under lock */
+  TideLetterJob *first;
+  TideLetterJob *last;
+  /* set before start, then read-only; called without the lock, by the letters' thread */
+  void (*wake)(gpointer data);
+  gpointer wake_data;
+} TideLetterBox;
+
+void tide_letter_box_init(TideLetterBox *box, void (*wake)(gpointer data), gpointer wake_data);
+void tide_letter_box_clear(TideLetterBox *box); /* frees what is in it */
+/* All that came home, linked by next; NULL: nothing. Does not wait. */
+TideLetterJob *tide_letter_box_take(TideLetterBox *box);
+
+/* One message on its way to the letters. Owned by whoever holds it: consumer, letters, box, consumer. */
+struct TideLetterJob {
+  TideLetterJob *next;
+  TideLetterBox *home;  /* borrowed */
+  TideSourceRef source; /* the consumer's: untouched */
+  guint32 n_acks;       /* the consumer's: acknowledgements of the message that this settles */
+  gboolean must_read;   /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
+  gboolean must_try;    /* the row holds cells of several messages: map this one alone and write its rows of
+                         * letter.table first; only what HBase refuses again is guilty */
+  TideLetter letter;    /* points into memory, but for literals */
+  TideBuffer row;       /* the refused row as encoded put, for the case that the original is gone; empty otherwise */
+  gsize row_key_offset; /* in row */
+  TideBuffer memory;    /* owned: what letter points to */
+  gint64 charged_bytes; /* the letters': what the budget holds for it */
+  TideLetterResult result;
+};
+
+/**
+ * tide_letter_job_new: a job with a copy of all that @letter points to.
+ * Ownership: (transfer full); give it to tide_dead_letters_submit(), or free it.
+ */
+TideLetterJob *tide_letter_job_new(const TideLetter *letter, TideSourceRef source, guint32 n_acks, TideLetterBox *home);
+void tide_letter_job_free(TideLetterJob *job);
+
+typedef struct TideDeadLettersContext {
+  const TideConfig *config; /* borrowed, all */
+  TideBudget *budget;
+  TideGateways *gateways; /* for must_try */
+  TideMetrics *metrics;
+} TideDeadLettersContext;
+
+TideDeadLetters *tide_dead_letters_new(const TideDeadLettersContext *context);
+/* Starts the thread; @protocol: of the wire. Does not wait for brokers. Errors: CONFIG, IO (the file cannot be opened).
+ */
+gboolean tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol protocol,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* After the consumers' end: joins the thread; jobs not kept by @deadline_us are dropped, their offsets were not stored.
+ * FALSE when the thread has not ended. */
+gboolean tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us);
+void tide_dead_letters_free(TideDeadLetters *letters);
+
+/* Whether there is a place for letters at all: a topic, or a file. Where there is none, who would submit holds its
+ * partition. */
+gboolean tide_dead_letters_exist(const TideDeadLetters *letters);
+
+/* Transfers @job. Charges the budget for it. */
+void tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job);
+
+/* For the ratio: @n messages more were received. Once a round, never for a message. */
+void tide_dead_letters_note_received(TideDeadLetters *letters, guint32 n);
+
+/* TRUE while nothing is kept because too many were, or because the topic or file takes nothing: consumers pause. */
+gboolean tide_dead_letters_is_holding_racy(const TideDeadLetters *letters);
+/* One sentence: why, and what to do; NULL when it is not holding. (transfer full) */
+char *tide_dead_letters_held_text(TideDeadLetters *letters);
+
+G_END_DECLS
