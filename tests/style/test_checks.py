@@ -199,5 +199,26 @@ class CommandDocs(Project):
         self.assert_finds("command_docs", "'read' has no section '## read'")
 
 
+class Faults(Project):
+    def rows(self, **shown_by):
+        last = {"A": 30, "B": 12, "C": 20, "D": 24, "E": 20}
+        names = [f"{part}{number}" for part, end in last.items() for number in range(1, end + 1)]
+        return "".join(f"| {name} | a fault | what happens | {shown_by.get(name, 'a reason')} |\n" for name in names)
+
+    def test_rows_that_name_tests_are_right(self):
+        self.write("tests/fault/test-a.c", 'g_test_add_func("/a/" "D5-D8-cut-calls", cut);\n')
+        self.write("docs/faults.md", self.rows(D5="`/a/D5-D8-cut-calls`", D8="`/a/D5-D8-cut-calls`"))
+        self.assert_clean("faults")
+
+    def test_a_test_that_is_gone_or_is_for_another_fault_is_found(self):
+        self.write("tests/fault/test-a.c", '"D5-cut-calls"\n')
+        self.write("docs/faults.md", self.rows(D6="`/a/D5-cut-calls`", D7="`/a/D7-gone`"))
+        self.assert_finds("faults", "D6: the test 'D5-cut-calls' does not carry the id", "D7: no test is called 'D7-gone'")
+
+    def test_each_fault_has_one_row(self):
+        self.write("docs/faults.md", self.rows().replace("| E20 |", "| E19 |"))
+        self.assert_finds("faults", "E19 has two rows", "E20 has no row")
+
+
 if __name__ == "__main__":
     unittest.main()
