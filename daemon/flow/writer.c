@@ -1,5 +1,6 @@
 #include "flow/writer.h"
 
+#include "flow/writer_connection.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -7,8 +8,6 @@
 /* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
  * time and its idle check are. */
 #define ROUND_US (1 * TIDE_US_PER_S)
-
-#define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
 
 /* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
 #define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
@@ -32,20 +31,13 @@ struct TideWriter {
   TideThread *thread;
   MethodMetrics methods[N_WRITE_METHODS];
   TideCounter *bytes_written;
-  TideCounter *reconnects;
   /* any thread */
   _Atomic gint64 last_round_us;
   /* the writer's thread only */
-  TideGateway *gateway;
-  TideHBaseClient *client;
-  gint64 last_used_us;
   TideCall call;
   TideBytes parts[TIDE_CALL_MAX_BATCHES];
   TideLogLimit failure_limit;
-  /* under lock */
-  TideMutex lock;
-  TideHBaseClient *active; /* borrowed: of the call that runs */
-  gboolean cancelled;
+  TideWriterConnection connection;
 };
 
 static const char *
@@ -90,60 +82,7 @@ register_metrics(TideWriter *writer)
     register_method_metrics(metrics, method, &writer->methods[method]);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
-  writer->reconnects = tide_metrics_counter(metrics, "tidemark_hbase_connects_total", "Connections opened", NULL);
 }
-
-static void
-set_active(TideWriter *writer, TideHBaseClient *client)
-{
-  tide_mutex_lock(&writer->lock);
-  writer->active = client;
-  if (client != NULL && writer->cancelled)
-    tide_hbase_client_cancel(client);
-  tide_mutex_unlock(&writer->lock);
-}
-
-/* ---- the connection ---- */
-
-static gboolean
-connect_somewhere(TideWriter *writer)
-{
-  writer->gateway = tide_gateways_connect(writer->context.gateways, tide_now_us() + ROUND_US, &writer->client);
-  if (writer->gateway == NULL)
-    return FALSE;
-  tide_counter_inc(writer->reconnects);
-  writer->last_used_us = tide_now_us();
-  return TRUE;
-}
-
-static void
-disconnect(TideWriter *writer, gboolean broke)
-{
-  if (writer->gateway == NULL)
-    return;
-  tide_gateways_release(writer->context.gateways, writer->gateway, g_steal_pointer(&writer->client), broke);
-  writer->gateway = NULL;
-}
-
-/* The gateway cuts connections that are idle for 60 s; a ping before that keeps this one, and a failed ping is no news.
- */
-static void
-keep_alive(TideWriter *writer)
-{
-  gint64 now_us = tide_now_us();
-  if (now_us - writer->last_used_us < writer->context.config->idle_ping_ms * TIDE_US_PER_MS)
-    return;
-  g_autoptr(GError) error = NULL;
-  set_active(writer, writer->client);
-  gboolean alive = tide_hbase_client_ping(writer->client, now_us + PING_TIMEOUT_US, &error);
-  set_active(writer, NULL);
-  if (alive)
-    writer->last_used_us = tide_now_us();
-  else
-    disconnect(writer, TRUE);
-}
-
-/* ---- a call ---- */
 
 static TideOutcome
 outcome_of(const GError *error)
@@ -166,34 +105,35 @@ log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64
     return;
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {{"TABLE", writer->call.table->name},
-                                 {"GATEWAY", tide_gateway_name(writer->gateway)},
+                                 {"GATEWAY", tide_gateway_name(writer->connection.gateway)},
                                  {"OUTCOME", outcome_name(outcome)}};
   tide_log_fields(TIDE_LOG_WARNING, fields, G_N_ELEMENTS(fields),
                   "cannot write %u rows to '%s' via '%s', first row key '%s': %s; sending the same again "
                   "(%" G_GUINT64_FORMAT " such events not logged)",
-                  writer->call.n_rows, writer->call.table->name, tide_gateway_name(writer->gateway), first_key,
-                  error->message, suppressed);
+                  writer->call.n_rows, writer->call.table->name, tide_gateway_name(writer->connection.gateway),
+                  first_key, error->message, suppressed);
 }
 
 /* One call to the gateway has ended. */
 static void
 note_call(TideWriter *writer, WriteMethod method, gint64 start_us, const GError *error)
 {
-  writer->last_used_us = tide_now_us();
+  gint64 end_us = tide_now_us();
+  tide_writer_connection_note_call(&writer->connection, end_us);
   tide_counter_inc(writer->methods[method].calls[outcome_of(error)]);
-  tide_histogram_observe(writer->methods[method].durations, (double)(writer->last_used_us - start_us) / TIDE_US_PER_S);
+  tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
 static gboolean
-put_rows(TideWriter *writer, TideBytes table, GError **error)
+put_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError **error)
 {
   const TideCall *call = &writer->call;
   for (guint32 i = 0; i < call->n_batches; i++)
     writer->parts[i] = tide_buffer_bytes(&call->batches[i]->wire);
   gint64 start_us = tide_now_us();
   gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
-  gboolean acknowledged = tide_hbase_client_put_multiple(writer->client, table, writer->parts, call->n_batches,
-                                                         call->n_rows, deadline_us, error);
+  gboolean acknowledged =
+      tide_hbase_client_put_multiple(client, table, writer->parts, call->n_batches, call->n_rows, deadline_us, error);
   note_call(writer, PUT_MULTIPLE, start_us, *error);
   return acknowledged;
 }
@@ -201,7 +141,7 @@ put_rows(TideWriter *writer, TideBytes table, GError **error)
 /* A call for each row, one after the other; the first that fails ends it. Those before it are sent again with the rest,
  * which changes nothing: the same cells and the same deletes, at the same times. */
 static gboolean
-mutate_rows(TideWriter *writer, TideBytes table, GError **error)
+mutate_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError **error)
 {
   const TideBatch *batch = writer->call.batches[0]; /* it goes alone */
   gboolean acknowledged = TRUE;
@@ -210,7 +150,7 @@ mutate_rows(TideWriter *writer, TideBytes table, GError **error)
     atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
     gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
     acknowledged =
-        tide_hbase_client_mutate_row(writer->client, table, tide_batch_row_key(batch, i), tide_batch_row_wire(batch, i),
+        tide_hbase_client_mutate_row(client, table, tide_batch_row_key(batch, i), tide_batch_row_wire(batch, i),
                                      tide_batch_rows(batch)[i].n_mutations, deadline_us, error);
     note_call(writer, MUTATE_ROW, start_us, *error);
   }
@@ -227,13 +167,14 @@ send_call(TideWriter *writer)
   WriteMethod method = call->batches[0]->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
 
   g_autoptr(GError) error = NULL;
-  set_active(writer, writer->client);
-  gboolean acknowledged = method == MUTATE_ROW ? mutate_rows(writer, table, &error) : put_rows(writer, table, &error);
-  set_active(writer, NULL);
+  TideHBaseClient *client = tide_writer_connection_begin(&writer->connection);
+  gboolean acknowledged =
+      method == MUTATE_ROW ? mutate_rows(writer, client, table, &error) : put_rows(writer, client, table, &error);
+  tide_writer_connection_end(&writer->connection);
   TideOutcome outcome = outcome_of(error);
   g_assert(acknowledged == (outcome == TIDE_OUTCOME_OK));
 
-  gint64 end_us = writer->last_used_us;
+  gint64 end_us = tide_now_us();
   if (acknowledged) {
     tide_counter_add(writer->methods[method].rows_written, n_rows);
     tide_counter_add(writer->bytes_written, n_bytes);
@@ -242,10 +183,7 @@ send_call(TideWriter *writer)
     tide_regions_suspect(writer->context.regions, call->table);
   }
   tide_lanes_finish(writer->context.lanes, call, outcome, acknowledged ? NULL : error->message, end_us);
-  if (!tide_hbase_client_is_open(writer->client))
-    disconnect(writer, TRUE);
-  else if (tide_gateways_should_move(writer->context.gateways, writer->gateway))
-    disconnect(writer, FALSE);
+  tide_writer_connection_settle(&writer->connection);
 }
 
 /* The thread's owner function. It takes work only while it has a connection, so rows never wait in a writer. */
@@ -256,7 +194,7 @@ run_writer(gpointer data)
   gboolean stopped = FALSE;
   while (!stopped) {
     atomic_store_explicit(&writer->last_round_us, tide_now_us(), memory_order_relaxed);
-    gboolean connected = writer->client != NULL || connect_somewhere(writer);
+    gboolean connected = tide_writer_connection_open(&writer->connection, tide_now_us() + ROUND_US);
     gint64 deadline_us = connected ? tide_now_us() + ROUND_US : 0;
     if (!connected) {
       /* No gateway is up; only the stop is of interest, and calls are not taken. */
@@ -268,14 +206,14 @@ run_writer(gpointer data)
       send_call(writer);
       break;
     case TIDE_TAKE_NOTHING:
-      keep_alive(writer);
+      tide_writer_connection_keep_alive(&writer->connection);
       break;
     case TIDE_TAKE_STOPPED:
       stopped = TRUE;
       break;
     }
   }
-  disconnect(writer, FALSE);
+  tide_writer_connection_close(&writer->connection);
 }
 
 TideWriter *
@@ -283,7 +221,7 @@ tide_writer_start(const TideWriterContext *context, guint32 index)
 {
   TideWriter *writer = g_new0(TideWriter, 1);
   writer->context = *context;
-  tide_mutex_init(&writer->lock);
+  tide_writer_connection_init(&writer->connection, context->config, context->gateways, context->metrics);
   atomic_init(&writer->last_round_us, tide_now_us());
   register_metrics(writer);
   g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
@@ -294,11 +232,7 @@ tide_writer_start(const TideWriterContext *context, guint32 index)
 void
 tide_writer_cancel(TideWriter *writer)
 {
-  tide_mutex_lock(&writer->lock);
-  writer->cancelled = TRUE;
-  if (writer->active != NULL)
-    tide_hbase_client_cancel(writer->active);
-  tide_mutex_unlock(&writer->lock);
+  tide_writer_connection_cancel(&writer->connection);
 }
 
 gboolean
@@ -318,7 +252,7 @@ tide_writer_free(TideWriter *writer)
   if (writer == NULL)
     return;
   tide_thread_join(writer->thread);
-  tide_mutex_clear(&writer->lock);
+  tide_writer_connection_clear(&writer->connection);
   g_free(writer);
 }
 
