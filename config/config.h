@@ -13,6 +13,8 @@ G_BEGIN_DECLS
 
 typedef enum TideOnBadMessage { TIDE_BAD_MESSAGE_STOP, TIDE_BAD_MESSAGE_SKIP } TideOnBadMessage;
 typedef enum TideStartFrom { TIDE_START_EARLIEST, TIDE_START_LATEST, TIDE_START_TIME } TideStartFrom;
+typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE } TideAssignment;
+typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
 typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
 
 /* A property handed to librdkafka as it is. Its name is not checked here: only librdkafka knows them all. */
@@ -29,6 +31,9 @@ typedef struct TideKafkaConfig {
   guint32 threads;            /* consumers in this process */
   TideStartFrom start;        /* where a new group begins */
   gint64 start_epoch_ms;      /* with TIDE_START_TIME */
+  TideLostOffsets on_lost_offsets;
+  TideAssignment assignment;
+  char *instance;             /* owned: template of group.instance.id, see kafka_conf.h; NULL: no static membership */
   gint64 session_timeout_ms;
   gint64 max_poll_interval_ms;
   gint64 commit_interval_ms;

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
+#define MAX_INSTANCE_BYTES 128u
+
 /* What delivery rests on: set by tidemark, from an option of its own where one is named. */
 static const struct {
   const char *name;
@@ -14,6 +17,8 @@ static const struct {
     {"bootstrap.servers", "it is 'kafka.brokers'"},
     {"metadata.broker.list", "it is 'kafka.brokers'"},
     {"group.id", "it is 'kafka.group'"},
+    {"group.instance.id", "it is 'kafka.instance', to which each thread adds its number"},
+    {"partition.assignment.strategy", "it is 'kafka.assignment'"},
     {"session.timeout.ms", "it is 'kafka.session_timeout'"},
     {"max.poll.interval.ms", "it is 'kafka.max_poll_interval'"},
     {"auto.commit.interval.ms", "it is 'kafka.commit_interval'"},
@@ -187,16 +192,40 @@ check_tls(TideLoad *load)
 }
 
 static void
-check_strategy(TideLoad *load)
+check_assignment(TideLoad *load)
 {
-  const char *name = "partition.assignment.strategy";
-  const char *value = property_value(load, name);
-
-  if (value == NULL || strstr(value, "cooperative") == NULL)
+  if (load->config->kafka.assignment != TIDE_ASSIGNMENT_COOPERATIVE)
     return;
-  tide_problems_add_warning(load->problems, property_place(load, name),
-                            "cooperative-sticky has faults in librdkafka before 2.6.1 (partitions resumed from an "
-                            "older offset, hangs at close): leave it out there");
+  tide_problems_add_warning(load->problems, tide_load_place(load, "kafka.assignment"),
+                            "cooperative assignment has faults in librdkafka before 2.6.1 (partitions resumed from an "
+                            "older offset, hangs at close): use eager there");
+}
+
+/* What brokers take for a name, as for a topic's, and %H, which becomes such. */
+static gboolean
+is_instance_template(const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (text[0] == '%' && text[1] == 'H')
+      text++;
+    else if (!g_ascii_isalnum(*text) && strchr("._-", *text) == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+check_instance(TideLoad *load)
+{
+  const char *instance = load->config->kafka.instance;
+
+  if (instance == NULL || (strlen(instance) <= MAX_INSTANCE_BYTES && is_instance_template(instance)))
+    return;
+  g_autofree char *shown = tide_problem_quote(instance);
+  tide_problems_add_error(load->problems, tide_load_place(load, "kafka.instance"),
+                          "'kafka.instance' must be at most %u letters, digits, '.', '_', '-' and %%H for the host "
+                          "name, got '%s'",
+                          MAX_INSTANCE_BYTES, shown);
 }
 
 /* TRUE when @brokers are all on this machine. */
@@ -237,6 +266,8 @@ tide_load_kafka_properties(TideLoad *load)
 {
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
 
+  check_assignment(load);
+  check_instance(load);
   if (tide_yaml_is_null(node))
     return;
   if (node->kind != TIDE_YAML_MAPPING) {
@@ -248,6 +279,5 @@ tide_load_kafka_properties(TideLoad *load)
   for (guint i = 0; i < node->keys->len; i++)
     load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
   check_tls(load);
-  check_strategy(load);
   check_clear_password(load);
 }

@@ -134,6 +134,10 @@ static const TideConfigChoice log_formats[] = {{"auto", TIDE_LOG_FORMAT_AUTO},
                                                {"json", TIDE_LOG_FORMAT_JSON},
                                                {"journal", TIDE_LOG_FORMAT_JOURNAL},
                                                {NULL, 0}};
+static const TideConfigChoice lost_offsets_policies[] = {
+    {"hold", TIDE_LOST_OFFSETS_HOLD}, {"continue", TIDE_LOST_OFFSETS_CONTINUE}, {NULL, 0}};
+static const TideConfigChoice assignments[] = {
+    {"eager", TIDE_ASSIGNMENT_EAGER}, {"cooperative", TIDE_ASSIGNMENT_COOPERATIVE}, {NULL, 0}};
 static const TideConfigChoice startups[] = {{"wait", TIDE_STARTUP_WAIT}, {"fail", TIDE_STARTUP_FAIL}, {NULL, 0}};
 
 /* The table. */
@@ -154,6 +158,18 @@ static const TideConfigOption kafka_options[] = {
      .print = print_start,
      .sentence = "Where a group without committed offsets begins. Kafka's own default, latest, would leave out what "
                  "was sent before the first start."},
+    {"on_lost_offsets", TIDE_CONFIG_CHOICE, AT(kafka.on_lost_offsets), .choices = lost_offsets_policies,
+     .default_text = "hold",
+     .sentence = "When messages were deleted before they were read (retention): the partition holds until somebody has "
+                 "looked, or goes on with the oldest that is left. Either way what is lost is counted and logged."},
+    {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
+     .sentence = "When daemons come and go, all of the group stop and share the partitions anew (eager), or only those "
+                 "partitions stop that move (cooperative; needs librdkafka 2.6.1 or later to be sound). To change it, "
+                 "stop all daemons of the group."},
+    {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
+     .sentence = "Gives the consumers a lasting name in the group, so that a restart within the session timeout moves "
+                 "no partition. %H stands for the host name; each thread's number is added. A second daemon with the "
+                 "same name puts the first one out (exit code 75)."},
     {"session_timeout", TIDE_CONFIG_DURATION, AT(kafka.session_timeout_ms), 6 * SECOND, 30 * MINUTE, "45s",
      .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
                  "group.min.session.timeout.ms and group.max.session.timeout.ms."},

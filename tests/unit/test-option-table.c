@@ -227,7 +227,7 @@ test_reference_has_every_option(void)
 static void
 test_sample_shows_the_defaults(void)
 {
-  static const char *const examples[] = {"#pattern", "#zone", "#date", "#librdkafka", NULL};
+  static const char *const examples[] = {"#pattern", "#zone", "#date", "#instance", "#librdkafka", NULL};
   g_autofree char *sample = tide_config_print_defaults();
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(GPtrArray) more_problems = NULL;
