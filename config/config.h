@@ -56,6 +56,7 @@ typedef struct TideHBaseConfig {
   gint64 retry_min_ms;        /* backoff: doubles from here, with full jitter ... */
   gint64 retry_max_ms;        /* ... to here */
   gint64 idle_ping_ms;
+  gint64 max_connection_age_ms;
 } TideHBaseConfig;
 
 typedef struct TideBatchConfig {

@@ -239,6 +239,11 @@ static const TideConfigOption hbase_options[] = {
     {"idle_ping", TIDE_CONFIG_DURATION, AT(hbase.idle_ping_ms), SECOND, 55 * SECOND, "30s",
      .sentence = "A connection that was idle for this long is tried with a cheap call. The gateway cuts connections "
                  "after 60 s (hbase.thrift.server.socket.read.timeout)."},
+    {"max_connection_age", TIDE_CONFIG_DURATION, AT(hbase.max_connection_age_ms), SECOND, DAY, "10m",
+     .sentence =
+         "An older connection is replaced by a fresh one, between two calls; each at an age of its own, drawn "
+         "from the upper half. So load spreads again behind a name or balancer with several gateways, after one "
+         "came back."},
 };
 
 static const TideConfigOption readings_options[] = {
