@@ -1,5 +1,8 @@
-/* The one memory budget for all that is in flight: rows waiting and sent, their sources, offset trackers. Charged by the
- * piece of memory (a buffer that grew), never by the reading. */
+/* The one memory budget for all that is in flight: rows waiting and sent, their sources, offset trackers. Charged by
+ * the piece of memory (a buffer that grew), never by the reading.
+ *
+ * A share is a part of it with a limit of its own: each table has one, so that the rows of a table that stands still
+ * leave room for those of the others. */
 #pragma once
 
 #include <glib.h>
@@ -7,29 +10,46 @@
 
 G_BEGIN_DECLS
 
-/* Consumers stop fetching at the budget and go on below this share of it: wide enough that a full pause and resume (which
- * makes librdkafka fetch again what it had prefetched) pays, low enough that writers never run dry. */
+/* Consumers stop fetching at the budget and go on below this share of it: wide enough that a full pause and resume
+ * (which makes librdkafka fetch again what it had prefetched) pays, low enough that writers never run dry. */
 #define TIDE_BUDGET_RESUME_PERCENT 70
 
-typedef struct TideBudget {
+/* What one table may hold at the most. */
+#define TIDE_BUDGET_TABLE_PERCENT 50
+
+typedef struct TideBudget TideBudget;
+
+struct TideBudget {
   /* set before start, then read-only */
   guint64 limit_bytes;
+  TideBudget *whole; /* borrowed: of which this is a share; NULL: it is the whole */
   /* any thread */
   _Atomic gint64 used_bytes;
-} TideBudget;
+};
 
 static inline void
 tide_budget_init(TideBudget *budget, guint64 limit_bytes)
 {
   budget->limit_bytes = limit_bytes;
+  budget->whole = NULL;
   atomic_init(&budget->used_bytes, 0);
 }
 
-/* @delta_bytes: negative gives back. Never fails: the bound is kept by not fetching, not by refusing what was fetched. */
+static inline void
+tide_budget_init_table_share(TideBudget *share, TideBudget *whole)
+{
+  tide_budget_init(share, whole->limit_bytes / 100 * TIDE_BUDGET_TABLE_PERCENT);
+  share->whole = whole;
+}
+
+/* @delta_bytes: negative gives back. What a share is charged, the whole is. Never fails: the bound is kept by not
+ * fetching, not by refusing what was fetched. */
 static inline void
 tide_budget_charge(TideBudget *budget, gint64 delta_bytes)
 {
   atomic_fetch_add_explicit(&budget->used_bytes, delta_bytes, memory_order_relaxed);
+  if (budget->whole != NULL)
+    atomic_fetch_add_explicit(&budget->whole->used_bytes, delta_bytes, memory_order_relaxed);
 }
 
 static inline guint64

@@ -141,6 +141,7 @@ run_rounds(TideConsumer *consumer)
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     tide_consumer_take_home(consumer, 0);
     tide_consumer_heed_budget(consumer, now_us);
+    tide_consumer_heed_tables(consumer);
     more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us), now_us);
     tide_consumer_take_home(consumer, 0);
     TidePressure pressure = consumer->memory_paused ? TIDE_PRESSURE_FLUSH
@@ -269,6 +270,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   TideOpenLanesContext lanes_context = {.config = context->config,
                                         .protocol = context->protocol,
                                         .budget = context->budget,
+                                        .table_budgets = context->table_budgets,
                                         .lanes = context->lanes,
                                         .regions = context->regions,
                                         .dated = context->dated,

@@ -17,6 +17,7 @@ typedef struct TideConsumerContext {
   const TideConfig *config; /* borrowed, all */
   TideWireProtocol protocol;
   TideBudget *budget;
+  TideBudget *table_budgets; /* shares of budget, by table place */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;

@@ -117,6 +117,8 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
   if (G_UNLIKELY(mapped.expired != NULL))
     count_expired(consumer, mapped.expired);
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped);
-  tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
+  guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
+  if (G_UNLIKELY(crowded != 0))
+    tide_consumer_heed_crowded_table(consumer, partition, crowded);
   tide_consumer_heed_span(consumer, partition);
 }

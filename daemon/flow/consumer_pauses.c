@@ -43,6 +43,26 @@ tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us)
 }
 
 void
+tide_consumer_heed_crowded_table(TideConsumer *consumer, TidePartition *partition, guint32 crowded)
+{
+  partition->crowded_table = crowded;
+  tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_TABLE, TRUE);
+}
+
+void
+tide_consumer_heed_tables(TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->crowded_table == 0 ||
+        !tide_budget_has_room_racy(&consumer->context.table_budgets[partition->crowded_table - 1]))
+      continue;
+    partition->crowded_table = 0;
+    tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_TABLE, FALSE);
+  }
+}
+
+void
 tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition)
 {
   guint32 span = tide_offsets_span(&partition->offsets);
@@ -59,6 +79,7 @@ tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     partition->pause_reasons = 0;
+    partition->crowded_table = 0;
     apply_pause(consumer, partition);
   }
 }

@@ -75,6 +75,11 @@ void tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, T
 /* Above the budget every partition pauses; below its lower mark all go on. */
 void tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us);
 
+/* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions that
+ * feed others go on. @crowded: 1 + the table's place */
+void tide_consumer_heed_crowded_table(TideConsumer *consumer, TidePartition *partition, guint32 crowded);
+void tide_consumer_heed_tables(TideConsumer *consumer); /* lets go on those whose table has room again */
+
 /* A partition whose oldest unfinished message lies far behind waits for it alone. */
 void tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition);
 

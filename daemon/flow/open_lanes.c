@@ -70,9 +70,9 @@ take_batch(gpointer data)
 }
 
 static void
-keep_batch(TideOpenLanes *open_lanes, TideBatch *batch)
+keep_batch(TideOpenLanes *open_lanes, TideBudget *table_budget, TideBatch *batch)
 {
-  tide_budget_charge(open_lanes->context.budget, -batch->charged_bytes);
+  tide_budget_charge(table_budget, -batch->charged_bytes);
   gint64 held = (gint64)tide_batch_memory_bytes(batch);
   if (open_lanes->pool_bytes + held > (gint64)(open_lanes->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
     tide_batch_free(batch);
@@ -326,7 +326,7 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
   open_lanes->followers_of = g_array_new(FALSE, FALSE, sizeof(Followers));
   open_lanes->generation = tide_regions_generation_racy(context->regions);
   open_lanes->table_context = (TideOpenTableContext){.regions = context->regions,
-                                                     .budget = context->budget,
+                                                     .budgets = context->table_budgets,
                                                      .protocol = context->protocol,
                                                      .active = open_lanes->active};
   register_metrics(open_lanes);
@@ -354,11 +354,11 @@ tide_open_lanes_free(TideOpenLanes *open_lanes)
   g_free(open_lanes);
 }
 
-/* Adds @row to its table's lane; @ret_place: its place in the lane's set. */
+/* Adds @row to the lane of its region in @table; @ret_place: its place in the lane's set. */
 static TideOpenLane *
-add_row(TideOpenLanes *open_lanes, const TideRow *row, TideSourceRef source, gint64 mapped_us, guint32 *ret_place)
+add_row(TideOpenLanes *open_lanes, TideOpenTable *table, const TideRow *row, TideSourceRef source, gint64 mapped_us,
+        guint32 *ret_place)
 {
-  TideOpenTable *table = find_table(open_lanes, row->table_index, mapped_us);
   TideOpenLane *open = tide_open_table_find_lane(table, row->key);
   guint32 n_coalesced = 0;
   *ret_place = tide_row_set_append(&open->set, row, source, mapped_us, &n_coalesced);
@@ -409,21 +409,26 @@ link_followers(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows)
   return TRUE;
 }
 
-void
+guint32
 tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, TideSourceRef source,
                                gint64 now_us)
 {
   gboolean any_follows = link_followers(open_lanes, rows, n_rows);
   const Followers *followers = (const Followers *)(const void *)open_lanes->followers_of->data;
+  guint32 crowded = 0;
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;
     guint32 place;
-    TideOpenLane *open = add_row(open_lanes, &rows[i], source, now_us, &place);
+    TideOpenTable *table = find_table(open_lanes, rows[i].table_index, now_us);
+    TideOpenLane *open = add_row(open_lanes, table, &rows[i], source, now_us, &place);
     for (guint32 f = any_follows ? followers[i].first : 0; f != 0; f = followers[f - 1].next)
       tide_row_set_add_follower(&open->set, place, &rows[f - 1], source);
     seal_if_full(open_lanes, open, now_us);
+    if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
+      crowded = table->table->index + 1;
   }
+  return crowded;
 }
 
 /* What followed a row of @batch is a row like any other now. */
@@ -435,7 +440,8 @@ release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_
   while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
     TideFollower follower = tide_follower_read(&open_lanes->follower_reader, record);
     guint32 place;
-    TideOpenLane *open = add_row(open_lanes, &follower.row, follower.source, batch->oldest_us, &place);
+    TideOpenTable *table = find_table(open_lanes, follower.row.table_index, now_us);
+    TideOpenLane *open = add_row(open_lanes, table, &follower.row, follower.source, batch->oldest_us, &place);
     seal_if_full(open_lanes, open, now_us);
   }
 }
@@ -462,18 +468,19 @@ void
 tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us)
 {
   TideOpenLane *open = batch->open_lane;
+  TideOpenTable *table = open_lanes->places[open->table->index];
   g_ptr_array_remove_fast(open->on_the_way, batch);
   open_lanes->n_on_the_way--;
   open->shares_key = FALSE;
   if (batch->last_unknown_us > 0) {
     gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
     if (until_us > now_us) {
-      guint64 n_missed = tide_unsettled_add_batch(open_lanes->places[open->table->index]->unsettled, batch, until_us);
+      guint64 n_missed = tide_unsettled_add_batch(table->unsettled, batch, until_us);
       tide_counter_add(open_lanes->unsettled_overflow, n_missed);
     }
   }
   release_followers(open_lanes, batch, now_us);
-  keep_batch(open_lanes, batch);
+  keep_batch(open_lanes, table->budget, batch);
 }
 
 gboolean

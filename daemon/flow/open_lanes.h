@@ -1,18 +1,21 @@
 /* A consumer's side of the lanes: its open rows for each lane, when they are sealed, and what is still on its way.
  *
  * When rows leave:
- *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or at once when nothing of it
- *     is on its way and no more messages are there to be read (so a quiet stream has no delay, and a busy one big calls);
- *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed. So there
- *     are at most two versions of a latest row: one on its way, one open, and the slower HBase is, the more is coalesced.
+ *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or at once when nothing
+ * of it is on its way and no more messages are there to be read (so a quiet stream has no delay, and a busy one big
+ * calls);
+ *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed. So
+ * there are at most two versions of a latest row: one on its way, one open, and the slower HBase is, the more is
+ * coalesced.
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;
- *   - after a call of unknown outcome, a row that would write another value over one of its cells waits the settle time;
+ *   - after a call of unknown outcome, a row that would write another value over one of its cells waits the settle
+ * time;
  *   - when regions change, a new lane waits for old lanes that overlap it;
- *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has come
- *     home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true, and the
- *     next owner only says it again.
+ *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
+ * come home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true,
+ * and the next owner only says it again.
  *
  * An instance of a dated table takes part from its first row until it had none for an hour.
  *
@@ -32,6 +35,7 @@ typedef struct TideOpenLanesContext {
   const TideConfig *config; /* borrowed, all */
   TideWireProtocol protocol;
   TideBudget *budget;
+  TideBudget *table_budgets; /* shares of budget, by table place */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
@@ -42,10 +46,11 @@ typedef struct TideOpenLanesContext {
 TideOpenLanes *tide_open_lanes_new(const TideOpenLanesContext *context);
 void tide_open_lanes_free(TideOpenLanes *open_lanes);
 
-/* Adds the rows of one message, of @source, to their tables' lanes; those that follow another are kept with it. Seals the
- * lanes which that filled. The rows' table_index is the place of a table that exists. */
-void tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, TideSourceRef source,
-                                    gint64 now_us);
+/* Adds the rows of one message, of @source, to their tables' lanes; those that follow another are kept with it. Seals
+ * the lanes which that filled. The rows' table_index is the place of a table that exists. Returns: 1 + the place of a
+ * table that now holds more than its share of the budget; 0: none does. */
+guint32 tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows,
+                                       TideSourceRef source, gint64 now_us);
 
 typedef enum TidePressure {
   TIDE_PRESSURE_NONE,  /* messages keep coming */
@@ -56,8 +61,8 @@ typedef enum TidePressure {
 /* Seals what is due, takes new region maps, drops idle lanes' memory. Returns when to come again at the latest. */
 gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us);
 
-/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows, and keeps
- * it for the next use. */
+/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows, and
+ * keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
 
 /* Rows that are not acknowledged: open, or on their way. */

@@ -16,8 +16,8 @@ lane_new(const TideOpenTable *table, TideLane *lane)
   open->lane = tide_lane_ref(lane);
   open->table = table->table;
   TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
-  tide_row_set_init(&open->set, context->budget, context->protocol, rule, open->table->families);
-  tide_row_set_init(&open->settling, context->budget, context->protocol, rule, open->table->families);
+  tide_row_set_init(&open->set, table->budget, context->protocol, rule, open->table->families);
+  tide_row_set_init(&open->settling, table->budget, context->protocol, rule, open->table->families);
   open->on_the_way = g_ptr_array_new();
   return open;
 }
@@ -185,6 +185,7 @@ tide_open_table_new(const TideOpenTableContext *context, const TideTable *table,
   TideOpenTable *open = g_new0(TideOpenTable, 1);
   open->context = context;
   open->table = table;
+  open->budget = &context->budgets[table->index];
   open->map = tide_regions_get(context->regions, table);
   open->lanes = g_new0(TideOpenLane *, open->map->n_lanes);
   open->retired = g_ptr_array_new();

@@ -27,7 +27,7 @@ typedef struct TideOpenLane {
 /* What the lanes of one consumer have in common. */
 typedef struct TideOpenTableContext {
   TideRegions *regions; /* borrowed */
-  TideBudget *budget;   /* borrowed */
+  TideBudget *budgets;  /* borrowed: by table place */
   TideWireProtocol protocol;
   GPtrArray *active; /* (element-type TideOpenLane) borrowed: those with open rows, of all tables */
 } TideOpenTableContext;
@@ -35,6 +35,7 @@ typedef struct TideOpenTableContext {
 typedef struct TideOpenTable {
   const TideOpenTableContext *context; /* borrowed */
   const TideTable *table;
+  TideBudget *budget;       /* borrowed: its share */
   TideRegionMap *map;       /* ref */
   TideOpenLane **lanes;     /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired;       /* owned (element-type TideOpenLane): of regions that are no more, until they are empty */
@@ -44,15 +45,16 @@ typedef struct TideOpenTable {
   TideCounter *cells_coalesced;
 } TideOpenTable;
 
-/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are the
- * caller's to set. */
+/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are
+ * the caller's to set. */
 TideOpenTable *tide_open_table_new(const TideOpenTableContext *context, const TideTable *table, gint64 now_us);
 void tide_open_table_free(TideOpenTable *table); /* whatever it holds; NULL ok */
 
 /* The lane of @key's region. */
 TideOpenLane *tide_open_table_find_lane(TideOpenTable *table, TideBytes key);
 
-/* Takes over a new map. Lanes of regions that are no more retire: they take no rows, and new ones that overlap them wait. */
+/* Takes over a new map. Lanes of regions that are no more retire: they take no rows, and new ones that overlap them
+ * wait. */
 void tide_open_table_refresh_map(TideOpenTable *table);
 
 /* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */

@@ -80,6 +80,7 @@ tide_partition_assign(TidePartition *partition)
   partition->epoch++;
   partition->assigned = TRUE;
   partition->pause_reasons = 0;
+  partition->crowded_table = 0;
   partition->is_paused = FALSE;
   partition->stored_offset = partition->end_offset = -1;
   partition->reached_end = FALSE;

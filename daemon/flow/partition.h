@@ -1,8 +1,9 @@
-/* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the life
- * of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
+/* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the
+ * life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
  *
- * The books. Of messages: received = written + unmatched + expired + skipped + in flight + handed back. Of the readings in
- * messages that were not skipped: received = written + unmatched + expired + those in messages in flight or handed back.
+ * The books. Of messages: received = written + unmatched + expired + skipped + in flight + handed back. Of the readings
+ * in messages that were not skipped: received = written + unmatched + expired + those in messages in flight or handed
+ * back.
  *
  * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
 #pragma once
@@ -19,6 +20,7 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_MEMORY = 1 << 0, /* the budget is spent: every partition pauses */
   TIDE_PAUSE_SPAN = 1 << 1,   /* too many messages from the oldest unfinished to the newest */
   TIDE_PAUSE_HELD = 1 << 2,   /* a message cannot be used and the operator chose to stop there */
+  TIDE_PAUSE_TABLE = 1 << 3,  /* a table that it feeds holds more than its share of the budget */
 } TidePauseReason;
 
 typedef struct TidePartition {
@@ -28,13 +30,14 @@ typedef struct TidePartition {
   guint16 epoch;
   gboolean assigned;
   TideOffsets offsets;
-  gint64 charged_bytes;    /* what the budget holds for offsets */
-  guint pause_reasons;     /* TidePauseReason */
-  gboolean is_paused;      /* what librdkafka was told */
-  gint64 stored_offset;    /* last stored; -1: none */
-  gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gint64 charged_bytes;  /* what the budget holds for offsets */
+  guint pause_reasons;   /* TidePauseReason */
+  guint32 crowded_table; /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
+  gboolean is_paused;    /* what librdkafka was told */
+  gint64 stored_offset;  /* last stored; -1: none */
+  gint64 end_offset;     /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
-  char *held_text;         /* owned: why it is held */
+  char *held_text; /* owned: why it is held */
   /* metrics */
   TideCounter *messages_received;
   TideCounter *messages_written;
@@ -68,9 +71,10 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
 }
 
 /* A message was fetched and mapped. Returns the source of its rows. */
-TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped);
-/* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks what to
- * delete. */
+TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
+                                   const TideMapped *mapped);
+/* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
+ * what to delete. */
 void tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
                          TideRejectReason reason);
 /* One row of @ref's message was acknowledged. */

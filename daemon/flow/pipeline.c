@@ -29,6 +29,7 @@ struct TidePipeline {
   TidePipelineOptions options;
   TideSchemeStore schemes;
   TideBudget budget;
+  TideBudget *table_budgets; /* owned array, by table place */
   TideDatedTables *dated;
   TideLanes *lanes;
   TideGateways *gateways;
@@ -211,6 +212,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
   TideConsumerContext context = {.config = pipeline->options.config,
                                  .protocol = protocol,
                                  .budget = &pipeline->budget,
+                                 .table_budgets = pipeline->table_budgets,
                                  .lanes = pipeline->lanes,
                                  .regions = pipeline->regions,
                                  .dated = pipeline->dated,
@@ -283,6 +285,9 @@ tide_pipeline_new(const TidePipelineOptions *options)
   pipeline->dated = tide_dated_tables_new(config);
   guint32 n_dated;
   guint32 n_places = tide_dated_tables_places(config, &n_dated);
+  pipeline->table_budgets = g_new0(TideBudget, n_places);
+  for (guint32 i = 0; i < n_places; i++)
+    tide_budget_init_table_share(&pipeline->table_budgets[i], &pipeline->budget);
   TideLanesOptions lanes = {.n_tables = n_places,
                             .n_blocked = n_dated,
                             .max_rows = config->batch.max_rows,
@@ -379,6 +384,7 @@ tide_pipeline_free(TidePipeline *pipeline)
   tide_lanes_free(pipeline->lanes);
   tide_gateways_free(pipeline->gateways);
   tide_dated_tables_free(pipeline->dated);
+  g_free(pipeline->table_budgets);
   tide_scheme_store_clear(&pipeline->schemes);
   tide_cond_clear(&pipeline->stop_asked);
   tide_mutex_clear(&pipeline->lock);

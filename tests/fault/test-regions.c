@@ -217,9 +217,13 @@ acknowledge_all(Fixture *fixture, TideOpenLanes *open_lanes, gint64 now_us)
 static void
 test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer data)
 {
+  g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
+  for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
+    tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
   TideOpenLanesContext context = {.config = fixture->config,
                                   .protocol = TIDE_WIRE_BINARY,
                                   .budget = &fixture->budget,
+                                  .table_budgets = table_budgets,
                                   .lanes = fixture->lanes,
                                   .regions = fixture->regions,
                                   .dated = fixture->dated,
