@@ -11,7 +11,11 @@
 
 G_BEGIN_DECLS
 
-typedef enum TideOnBadMessage { TIDE_BAD_MESSAGE_STOP, TIDE_BAD_MESSAGE_SKIP } TideOnBadMessage;
+typedef enum TideOnBadMessage {
+  TIDE_BAD_MESSAGE_STOP,
+  TIDE_BAD_MESSAGE_SKIP,
+  TIDE_BAD_MESSAGE_DEAD_LETTER,
+} TideOnBadMessage;
 typedef enum TideStartFrom { TIDE_START_EARLIEST, TIDE_START_LATEST, TIDE_START_TIME } TideStartFrom;
 typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE } TideAssignment;
 typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
@@ -77,6 +81,16 @@ typedef struct TideReadingsConfig {
   TideOnBadMessage on_bad_message;
 } TideReadingsConfig;
 
+/* Where dead letters are kept: flow/dead_letters.h. */
+typedef struct TideDeadLettersConfig {
+  char *topic;                /* owned; NULL: none, a file is used */
+  char *file;                 /* owned; NULL: dead-letters.jsonl in the state directory, where there is one */
+  guint64 max_file_bytes;     /* of one file: it is rotated there */
+  guint64 max_bytes;          /* of all files; when they are full, partitions with bad messages hold */
+  double max_ratio;           /* letters to messages received, in window: above it nothing more is kept; 1: no bound */
+  gint64 window_ms;
+} TideDeadLettersConfig;
+
 typedef struct TideServiceConfig {
   char *http_listen;          /* owned: "127.0.0.1:9464" or "off" */
   TideLogLevel log_level;
@@ -89,6 +103,7 @@ typedef struct TideConfig {
   TideKafkaConfig kafka;
   TideHBaseConfig hbase;
   TideReadingsConfig readings;
+  TideDeadLettersConfig dead_letters;
   TideBatchConfig batch;
   TideLimitsConfig limits;
   TideServiceConfig service;

@@ -2,6 +2,8 @@
 #include "config/load.h"
 #include "config/option_value.h"
 
+#include <regex.h>
+
 /* What a value must not pass. */
 typedef struct Bound {
   const char *option; /* path */
@@ -83,9 +85,49 @@ check_sizes(TideLoad *load)
   }
 }
 
+/* A pattern of topics is extended POSIX, as librdkafka takes it. */
+static gboolean
+subscribes_to(const TideKafkaConfig *kafka, const char *topic)
+{
+  for (char **name = kafka->topics; *name != NULL; name++) {
+    regex_t pattern;
+    if ((*name)[0] != '^') {
+      if (strcmp(*name, topic) == 0)
+        return TRUE;
+    } else if (regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) == 0) {
+      gboolean matches = regexec(&pattern, topic, 0, NULL, 0) == 0;
+      regfree(&pattern);
+      if (matches)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static void
+check_dead_letters(TideLoad *load)
+{
+  const TideDeadLettersConfig *letters = &load->config->dead_letters;
+  const Bound bounds[] = {
+      {"dead_letters.max_file_size", (gint64)letters->max_file_bytes, "dead_letters.max_size", "",
+       (gint64)letters->max_bytes, TRUE, "the files would be full before the first of them is"},
+  };
+
+  check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
+  if (letters->topic != NULL && letters->file != NULL)
+    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.file"),
+                            "'dead_letters.file' and 'dead_letters.topic' exclude each other: letters go to one place");
+  if (letters->topic != NULL && subscribes_to(&load->config->kafka, letters->topic))
+    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.topic"),
+                            "'dead_letters.topic' ('%s') is among 'kafka.topics': a dead letter would be read again, "
+                            "and again, without end",
+                            letters->topic);
+}
+
 void
 tide_load_check_options(TideLoad *load)
 {
   check_durations(load);
   check_sizes(load);
+  check_dead_letters(load);
 }

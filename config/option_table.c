@@ -113,6 +113,29 @@ print_http(gconstpointer base)
   return g_strdup(((const TideConfig *)base)->service.http_listen);
 }
 
+static gboolean
+parse_ratio(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+  char *end = NULL;
+  double ratio = g_ascii_strtod(text, &end);
+
+  if (end == text || *end != '\0' || !(ratio > 0 && ratio <= 1)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be a number above 0 and up to 1, such as 0.1");
+    return FALSE;
+  }
+  config->dead_letters.max_ratio = ratio;
+  return TRUE;
+}
+
+static char *
+print_ratio(gconstpointer base)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup(g_ascii_formatd(text, sizeof text, "%g", ((const TideConfig *)base)->dead_letters.max_ratio));
+}
+
 /* Choices. */
 
 static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {NULL, 0}};
@@ -120,8 +143,10 @@ static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
     {"json", TIDE_ARRAY_JSON}, {"index", TIDE_ARRAY_INDEX}, {"reject", TIDE_ARRAY_REJECT}, {NULL, 0}};
-static const TideConfigChoice bad_message_policies[] = {
-    {"stop", TIDE_BAD_MESSAGE_STOP}, {"skip", TIDE_BAD_MESSAGE_SKIP}, {NULL, 0}};
+static const TideConfigChoice bad_message_policies[] = {{"stop", TIDE_BAD_MESSAGE_STOP},
+                                                        {"skip", TIDE_BAD_MESSAGE_SKIP},
+                                                        {"dead_letter", TIDE_BAD_MESSAGE_DEAD_LETTER},
+                                                        {NULL, 0}};
 static const TideConfigChoice log_levels[] = {{"crit", TIDE_LOG_CRIT},
                                               {"error", TIDE_LOG_ERROR},
                                               {"warning", TIDE_LOG_WARNING},
@@ -267,10 +292,31 @@ static const TideConfigOption readings_options[] = {
      .sentence = "Readings in one message."},
     {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "stop",
      .choices = bad_message_policies,
-     .sentence = "A message that cannot be used holds its partition (stop) until somebody has looked, or is counted, "
-                 "logged and left out (skip)."},
+     .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or holds its partition (stop) "
+                 "until somebody has looked, or is counted, logged and left out (skip)."},
     {"time", TIDE_CONFIG_SECTION, AT(readings.time), .section = &tide_time_options,
      .sentence = "The event time of a reading."},
+};
+
+static const TideConfigOption dead_letters_options[] = {
+    {"topic", TIDE_CONFIG_STRING, AT(dead_letters.topic), .example = "metrics-dead-letters",
+     .sentence = "A Kafka topic for what can never be written, on the brokers that are read from. Without it, "
+                 "letters go to a local file."},
+    {"file", TIDE_CONFIG_STRING, AT(dead_letters.file), .example = "/var/lib/tidemark/dead-letters.jsonl",
+     .sentence = "A file for them, where there is no topic. Unless it is set, dead-letters.jsonl in the state "
+                 "directory that systemd gives; without one, a bad message holds its partition."},
+    {"max_file_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_file_bytes), 64 * KIB, 64 * GIB, "64MiB",
+     .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
+                 "and a new one is begun."},
+    {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
+     .sentence = "All files together. When they are full, partitions with bad messages hold until files are removed."},
+    {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
+     .parse = parse_ratio, .print = print_ratio,
+     .sentence = "When more than this share of the messages become letters, and they are at least 100 in the window, "
+                 "something is wrong with the configuration rather than with them: nothing more is kept until a "
+                 "restart. 1: no bound."},
+    {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s",
+     .sentence = "The time over which max_ratio is looked at."},
 };
 
 static const TideConfigOption batch_options[] = {
@@ -324,6 +370,8 @@ static const TideConfigGroup hbase_group = {"hbase", "Where do rows go?", NULL, 
                                             G_N_ELEMENTS(hbase_options)};
 static const TideConfigGroup readings_group = {"readings", "What is in a message?", NULL, readings_options,
                                                G_N_ELEMENTS(readings_options)};
+static const TideConfigGroup dead_letters_group = {"dead_letters", "What becomes of messages that cannot be written?",
+                                                   NULL, dead_letters_options, G_N_ELEMENTS(dead_letters_options)};
 static const TideConfigGroup batch_group = {"batch", "How are rows gathered into calls?", NULL, batch_options,
                                             G_N_ELEMENTS(batch_options)};
 static const TideConfigGroup limits_group = {"limits", "How much may be under way?", NULL, limits_options,
@@ -346,6 +394,7 @@ static const TideConfigOption top_options[] = {
      .sentence = "The tables that a reading is written to: how its row key is made, and which fields become "
                  "columns."},
     {"hbase", TIDE_CONFIG_SECTION, .section = &hbase_group},
+    {"dead_letters", TIDE_CONFIG_SECTION, .section = &dead_letters_group},
     {"batch", TIDE_CONFIG_SECTION, .section = &batch_group},
     {"limits", TIDE_CONFIG_SECTION, .section = &limits_group},
     {"service", TIDE_CONFIG_SECTION, .section = &service_group},

@@ -5,6 +5,7 @@
 
 #include "flow/budget.h"
 #include "flow/dated_tables.h"
+#include "flow/dead_letters.h"
 #include "flow/kafka_source.h"
 #include "flow/lanes.h"
 #include "flow/regions.h"
@@ -21,6 +22,7 @@ typedef struct TideConsumerContext {
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
+  TideDeadLetters *letters;
   TideMetrics *metrics;
   gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
 } TideConsumerContext;

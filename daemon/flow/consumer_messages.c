@@ -40,6 +40,7 @@ handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideK
     tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
                         reject->reason);
     break;
+  case TIDE_BAD_MESSAGE_DEAD_LETTER:
   case TIDE_BAD_MESSAGE_STOP: {
     log_bad_message(consumer, record, reject,
                     "the partition stands still: mend the configuration, or set on_bad_message: skip, and restart");

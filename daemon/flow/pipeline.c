@@ -2,6 +2,7 @@
 
 #include "flow/consumer.h"
 #include "flow/dated_tables.h"
+#include "flow/dead_letters.h"
 #include "flow/scheme_check.h"
 #include "flow/table_check.h"
 #include "flow/writer.h"
@@ -34,6 +35,7 @@ struct TidePipeline {
   TideLanes *lanes;
   TideGateways *gateways;
   TideRegions *regions;
+  TideDeadLetters *letters;
   TideThread *starter;
   TideGauge *budget_used;
   TideGauge *waiting_rows;
@@ -216,6 +218,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
                                  .lanes = pipeline->lanes,
                                  .regions = pipeline->regions,
                                  .dated = pipeline->dated,
+                                 .letters = pipeline->letters,
                                  .metrics = pipeline->options.metrics,
                                  .until_end = pipeline->options.until_end};
   for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
@@ -240,7 +243,8 @@ run_start(gpointer data)
     tide_regions_refresh_all(pipeline->regions, tide_now_us() + TABLE_CHECK_US);
     tide_regions_start(pipeline->regions);
     start_writers(pipeline);
-    if (!is_stopping(pipeline) && start_consumers(pipeline, protocol)) {
+    if (!is_stopping(pipeline) && tide_dead_letters_start(pipeline->letters, protocol, &pipeline->failure) &&
+        start_consumers(pipeline, protocol)) {
       set_waiting_for(pipeline, NULL);
       set_stage(pipeline, TIDE_STAGE_RUNNING);
       return;
@@ -305,6 +309,9 @@ tide_pipeline_new(const TidePipelineOptions *options)
                                 .accept_scheme_change = options->accept_scheme_change,
                                 .n_places = n_places};
   pipeline->regions = tide_regions_new(&regions);
+  TideDeadLettersContext letters = {
+      .config = config, .budget = &pipeline->budget, .gateways = pipeline->gateways, .metrics = options->metrics};
+  pipeline->letters = tide_dead_letters_new(&letters);
   register_metrics(pipeline);
   return pipeline;
 }
@@ -363,6 +370,8 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
     end_here("the start");
   pipeline->starter = NULL;
   gboolean left_work = stop_consumers(pipeline, deadline_us);
+  if (!tide_dead_letters_stop(pipeline->letters, tide_now_us() + CLOSE_US))
+    end_here("the keeping of dead letters");
   stop_writers(pipeline);
   tide_regions_stop(pipeline->regions);
   tide_gateways_stop(pipeline->gateways);
@@ -380,6 +389,7 @@ tide_pipeline_free(TidePipeline *pipeline)
     tide_writer_free(g_ptr_array_index(pipeline->writers, i));
   g_ptr_array_unref(pipeline->consumers);
   g_ptr_array_unref(pipeline->writers);
+  tide_dead_letters_free(pipeline->letters);
   tide_regions_free(pipeline->regions);
   tide_lanes_free(pipeline->lanes);
   tide_gateways_free(pipeline->gateways);

@@ -1,12 +1,12 @@
 /* The pipeline: builds the parts, starts them in order, watches them, and stops them in the opposite order.
  *
  * Start: gateways -> (one is up: the protocol is known) -> tables and their schemes are checked -> regions -> writers ->
- * consumers. It runs in a thread of its own ("tide-start"), so that waiting for a gateway or a table never keeps the main
- * thread from a signal.
+ * dead letters -> consumers. It runs in a thread of its own ("tide-start"), so that waiting for a gateway or a table never
+ * keeps the main thread from a signal.
  *
- * Stop: consumers (fetch no more, flush, wait for acknowledgements, commit, leave) -> lanes -> writers -> regions ->
- * gateways. Consumers first, because they need all the others to finish; what they leave at the deadline was never
- * committed and comes again.
+ * Stop: consumers (fetch no more, flush, wait for acknowledgements, commit, leave) -> dead letters -> lanes -> writers ->
+ * regions -> gateways. Consumers first, because they need all the others to finish; what they leave at the deadline was
+ * never committed and comes again.
  *
  * Threads: one at a time, unless said otherwise. */
 #pragma once

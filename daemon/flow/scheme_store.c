@@ -1,5 +1,6 @@
 #include "flow/scheme_store.h"
 
+#include "flow/state_directory.h"
 #include "thrift/put_encoder.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -15,11 +16,8 @@
 void
 tide_scheme_store_init(TideSchemeStore *store, const TideConfig *config)
 {
-  *store = (TideSchemeStore){.names = config->names, .call_timeout_ms = config->hbase.call_timeout_ms};
-  /* systemd sets one path for each directory of the unit, parted by colons; ours has one. */
-  const char *directories = g_getenv("STATE_DIRECTORY");
-  if (directories != NULL && directories[0] != '\0' && directories[0] != ':')
-    store->directory = g_strndup(directories, strcspn(directories, ":"));
+  *store = (TideSchemeStore){
+      .names = config->names, .call_timeout_ms = config->hbase.call_timeout_ms, .directory = tide_state_directory()};
 }
 
 void

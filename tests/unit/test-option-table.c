@@ -13,6 +13,7 @@ static const struct {
     {"batch", "batch: { ", "}\n"},
     {"limits", "limits: { ", "}\n"},
     {"service", "service: { ", "}\n"},
+    {"dead_letters", "dead_letters: { ", "}\n"},
     {"readings.time", "readings: { time: { field: ts, format: epoch_ms, ", "}, "},
     {"readings", "", "}\n"},
 };
@@ -227,7 +228,8 @@ test_reference_has_every_option(void)
 static void
 test_sample_shows_the_defaults(void)
 {
-  static const char *const examples[] = {"#pattern", "#zone", "#date", "#instance", "#librdkafka", NULL};
+  static const char *const examples[] = {"#pattern",    "#zone",  "#date", "#instance",
+                                         "#librdkafka", "#topic", "#file", NULL};
   g_autofree char *sample = tide_config_print_defaults();
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(GPtrArray) more_problems = NULL;

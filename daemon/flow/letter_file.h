@@ -1,0 +1,44 @@
+/* The file of dead letters: groups of lines, each synced before it counts, in files that are rotated and bounded.
+ *
+ * PATH is being written; when it has reached its size it becomes PATH.1, PATH.2, ...: a number never changes, and the
+ * greatest is the newest. PATH.lock is held for as long as the file is open, so that two daemons do not write one file.
+ * A last line without an end, which a crash leaves, is moved to PATH.torn before anything is appended. An operator may
+ * move or remove any of them at any time, PATH too.
+ *
+ * Threads: one at a time. Blocks: on the disk. */
+#pragma once
+
+#include "util/bytes.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideLetterFile TideLetterFile;
+
+typedef struct TideLetterFileOptions {
+  const char *path; /* copied */
+  guint64 max_file_bytes;
+  guint64 max_bytes; /* of PATH and all PATH.N */
+} TideLetterFileOptions;
+
+/**
+ * tide_letter_file_open: take the lock, mend the last line, and be ready to append.
+ * @ret_torn_bytes: what was moved to PATH.torn; 0: nothing
+ * Errors: IO. Ownership: (transfer full).
+ */
+TideLetterFile *tide_letter_file_open(const TideLetterFileOptions *options, guint64 *ret_torn_bytes,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_letter_file_free(TideLetterFile *file); /* NULL ok */
+
+/**
+ * tide_letter_file_append: append @lines, whole lines, and sync them; all or nothing.
+ * Errors: IO: nothing was kept (what was written of it is cut off again); TOO_BIG: the files are full.
+ */
+gboolean tide_letter_file_append(TideLetterFile *file, TideBytes lines, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+const char *tide_letter_file_path(const TideLetterFile *file);
+
+/* The files of letters at @path, oldest first, as far as they exist: PATH.1, PATH.2, ..., PATH. For readers; takes no
+ * lock. (transfer full) (element-type filename) */
+GPtrArray *tide_letter_file_list(const char *path);
+
+G_END_DECLS

@@ -1,0 +1,25 @@
+/* Lists of jobs, and the copying of letters: for the letters' own files. Threads: the owner's, but for the box. */
+#pragma once
+
+#include "flow/dead_letters.h"
+
+G_BEGIN_DECLS
+
+/* A list that owns what is in it, first in, first out. */
+typedef struct TideLetterJobs {
+  TideLetterJob *first;
+  TideLetterJob *last;
+  guint32 n;
+} TideLetterJobs;
+
+void tide_letter_jobs_append(TideLetterJobs *jobs, TideLetterJob *job); /* transfers @job */
+TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs);             /* the first, (transfer full); NULL: none */
+void tide_letter_jobs_clear(TideLetterJobs *jobs);                      /* frees what is in it */
+
+/* All that @letter points to, in @memory, which must be empty and then not grow any more. */
+void tide_letter_copy(const TideLetter *letter, TideLetter *ret_copy, TideBuffer *memory);
+
+/* Sends @job home. Threads: any. */
+void tide_letter_box_push(TideLetterBox *box, TideLetterJob *job);
+
+G_END_DECLS

@@ -1,0 +1,179 @@
+/* The keeping of letters in a file: what is kept, what comes home, and when nothing more is kept. */
+#include "assert_bytes.h"
+#include "flow/dead_letters.h"
+#include "flow/letter_json.h"
+#include "load_text.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define PATIENCE_US (20 * TIDE_US_PER_S)
+
+typedef struct Fixture {
+  char *directory;
+  char *path;
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideDeadLetters *letters;
+  TideLetterBox box;
+  TideMutex lock;
+  TideCond changed;
+} Fixture;
+
+#define LOOK_US (2 * TIDE_US_PER_MS)
+
+static void
+wake(gpointer data)
+{
+  Fixture *fixture = data;
+  tide_cond_broadcast(&fixture->changed);
+}
+
+/* Looks again soon, at once when something came home. */
+static void
+await_change(Fixture *fixture, gint64 deadline_us)
+{
+  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  tide_mutex_lock(&fixture->lock);
+  (void)tide_cond_wait_until(&fixture->changed, &fixture->lock, tide_now_us() + LOOK_US);
+  tide_mutex_unlock(&fixture->lock);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  g_autoptr(GError) error = NULL;
+  fixture->directory = g_dir_make_tmp("tidemark-letters-XXXXXX", &error);
+  g_assert_no_error(error);
+  fixture->path = g_build_filename(fixture->directory, "letters.jsonl", NULL);
+  g_autofree char *text =
+      g_strdup_printf("kafka: {brokers: \"b:9092\", group: g, topics: [m], threads: 1}\n"
+                      "hbase: {gateways: [\"h:9090\"]}\nreadings: {time: record}\n"
+                      "tables:\n  T:\n    key: [{ field: a }]\n    columns: { family: f, from: \"*\" }\n"
+                      "dead_letters:\n  file: %s\n%s",
+                      fixture->path, options != NULL ? (const char *)options : "");
+  fixture->config = load_text(text);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 1 << 20);
+  TideDeadLettersContext context = {.config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  fixture->letters = tide_dead_letters_new(&context);
+  g_assert_true(tide_dead_letters_start(fixture->letters, TIDE_WIRE_BINARY, &error));
+  g_assert_no_error(error);
+  tide_mutex_init(&fixture->lock);
+  tide_cond_init(&fixture->changed);
+  tide_letter_box_init(&fixture->box, wake, fixture);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer options)
+{
+  tide_dead_letters_free(fixture->letters);
+  tide_letter_box_clear(&fixture->box);
+  tide_cond_clear(&fixture->changed);
+  tide_mutex_clear(&fixture->lock);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  tide_config_free(fixture->config);
+  tide_metrics_free(fixture->metrics);
+  g_autoptr(GDir) entries = g_dir_open(fixture->directory, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(entries)) != NULL;) {
+    g_autofree char *path = g_build_filename(fixture->directory, name, NULL);
+    g_remove(path);
+  }
+  g_remove(fixture->directory);
+  g_free(fixture->path);
+  g_free(fixture->directory);
+}
+
+static void
+submit(Fixture *fixture, gint64 offset)
+{
+  TideLetter letter = {.topic = TIDE_BYTES_LITERAL("m"),
+                       .offset = offset,
+                       .timestamp_ms = 1,
+                       .value = TIDE_BYTES_LITERAL("{bad"),
+                       .has_value = TRUE,
+                       .reading_index = -1,
+                       .reason = TIDE_BYTES_LITERAL("parse"),
+                       .text = TIDE_BYTES_LITERAL("it is not JSON")};
+  TideSourceRef source = {.slot = 3, .epoch = 4, .sequence = (guint32)offset};
+  tide_dead_letters_submit(fixture->letters, tide_letter_job_new(&letter, source, 2, &fixture->box));
+}
+
+/* Until @n jobs came home, in the order of their offsets. */
+static void
+await_home(Fixture *fixture, guint n)
+{
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  for (guint i = 0; i < n;) {
+    TideLetterJob *job = tide_letter_box_take(&fixture->box);
+    if (job == NULL)
+      await_change(fixture, deadline_us);
+    for (TideLetterJob *next; job != NULL; job = next, i++) {
+      next = job->next;
+      g_assert_cmpint(job->result, ==, TIDE_LETTER_KEPT);
+      g_assert_cmpint(job->source.slot, ==, 3);
+      g_assert_cmpint(job->source.epoch, ==, 4);
+      g_assert_cmpuint(job->source.sequence, ==, i);
+      g_assert_cmpuint(job->n_acks, ==, 2);
+      tide_letter_job_free(job);
+    }
+  }
+}
+
+static void
+test_kept_letters_come_home(Fixture *fixture, gconstpointer data)
+{
+  g_assert_true(tide_dead_letters_exist(fixture->letters));
+  for (gint64 i = 0; i < 50; i++)
+    submit(fixture, i);
+  await_home(fixture, 50);
+  g_autofree char *content = NULL;
+  gsize len;
+  g_assert_true(g_file_get_contents(fixture->path, &content, &len, NULL));
+  g_auto(GStrv) lines = g_strsplit(content, "\n", 0);
+  g_assert_cmpuint(g_strv_length(lines), ==, 51);
+  g_autoptr(TideLetterParser) parser = tide_letter_parser_new();
+  for (gint64 i = 0; i < 50; i++) {
+    TideLetter letter;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(tide_letter_parser_parse(parser, tide_bytes_of_string(lines[i]), &letter, NULL, &error));
+    g_assert_cmpint(letter.offset, ==, i);
+    assert_bytes_equal(letter.value, TIDE_BYTES_LITERAL("{bad"));
+    g_assert_cmpuint(letter.version.len, >, 0);
+  }
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_total", "reason=\"parse\""), ==, 50);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_waiting", NULL), ==, 0);
+  g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+}
+
+/* A wrong configuration makes everything bad: most of the topic must not become letters. */
+static void
+test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 99; i++)
+    submit(fixture, i);
+  await_home(fixture, 99); /* too few to say anything, however many they are of all */
+  tide_dead_letters_note_received(fixture->letters, 2000);
+  for (gint64 i = 99; i < 2000; i++)
+    submit(fixture, i);
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (!tide_dead_letters_is_holding_racy(fixture->letters))
+    await_change(fixture, deadline_us);
+  g_autofree char *text = tide_dead_letters_held_text(fixture->letters);
+  g_assert_nonnull(strstr(text, "max_ratio (0.1)"));
+  g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_holding", NULL), ==, 1);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add("/dead-letters/kept-letters-come-home", Fixture, "  max_ratio: 1\n", set_up, test_kept_letters_come_home,
+             tear_down);
+  g_test_add("/dead-letters/too-many-letters-hold-until-a-restart", Fixture, NULL, set_up,
+             test_too_many_letters_hold_until_a_restart, tear_down);
+  return g_test_run();
+}
