@@ -27,7 +27,7 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
   for (gsize i = 0; i < n_sources; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, sources[i].ref.slot);
     if (tide_partition_owns(partition, sources[i].ref))
-      tide_partition_ack(partition, sources[i].ref);
+      tide_partition_ack(partition, sources[i].ref, 1);
   }
 }
 

@@ -30,15 +30,13 @@ handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideK
 {
   if (reject->reason == TIDE_REJECT_TOMBSTONE) {
     /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
-    tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
-                        reject->reason);
+    tide_partition_skip(partition, consumer->context.budget, record->message.offset, reject->reason);
     return;
   }
   switch (consumer->context.config->readings.on_bad_message) {
   case TIDE_BAD_MESSAGE_SKIP:
     log_bad_message(consumer, record, reject, "passing over it, as on_bad_message says");
-    tide_partition_skip(partition, consumer->context.metrics, consumer->context.budget, record->message.offset,
-                        reject->reason);
+    tide_partition_skip(partition, consumer->context.budget, record->message.offset, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
   case TIDE_BAD_MESSAGE_STOP: {

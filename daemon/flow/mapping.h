@@ -41,6 +41,8 @@ typedef struct TideMapped {
   guint32 n_unmatched_readings; /* those that no table takes */
   guint32 n_expired_readings;   /* those that some table takes, but all rows would have expired */
   const TideExpired *expired;   /* by table; NULL: nothing at all */
+  const TideReject *rejects;    /* readings left out, with on_bad_reading: reading; their rows are not among rows */
+  guint32 n_rejects;            /* n_readings counts them */
 } TideMapped;
 
 /**

@@ -52,24 +52,35 @@ tide_offsets_begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 
   *tracked(offsets, sequence) = (TideTrackedMessage){offset, n_rows, n_readings};
   if (n_rows == 0)
     advance_mark(offsets);
-  else
+  else {
     offsets->unfinished++;
+    offsets->unfinished_readings += n_readings;
+  }
   return sequence;
 }
 
 gboolean
-tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 *ret_n_readings)
+tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks, guint32 *ret_n_readings)
 {
   g_assert(sequence - offsets->head < tide_offsets_span(offsets));
   TideTrackedMessage *message = tracked(offsets, sequence);
-  g_assert(message->remaining_rows > 0);
-  if (--message->remaining_rows > 0)
+  g_assert(n_acks > 0 && message->remaining_rows >= n_acks);
+  message->remaining_rows -= n_acks;
+  if (message->remaining_rows > 0)
     return FALSE;
   *ret_n_readings = message->n_readings;
   offsets->unfinished--;
+  offsets->unfinished_readings -= message->n_readings;
   if (sequence == offsets->head)
     advance_mark(offsets);
   return TRUE;
+}
+
+gint64
+tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
+{
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  return tracked(offsets, sequence)->offset;
 }
 
 gsize

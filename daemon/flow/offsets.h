@@ -1,8 +1,8 @@
 /* The contiguous mark of one partition: which messages are unfinished, and up to where an offset may be committed.
  *
  * Batches are per region and end in any order, so messages finish in any order. Only the end of the contiguous finished
- * run may ever be stored; one unfinished message holds the mark below it, whatever finished after. Messages are counted,
- * not offsets: offsets have gaps (compaction, transaction markers).
+ * run may ever be stored; one unfinished message holds the mark below it, whatever finished after. Messages are
+ * counted, not offsets: offsets have gaps (compaction, transaction markers).
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -18,12 +18,13 @@ typedef struct TideTrackedMessage {
 } TideTrackedMessage;
 
 typedef struct TideOffsets {
-  TideTrackedMessage *ring; /* owned */
-  guint32 capacity;    /* a power of two; 0 before the first message */
-  guint32 head;        /* sequence of the oldest unfinished message */
-  guint32 tail;        /* sequence of the next message; sequences wrap, the span is below 2^31 */
-  guint32 unfinished;  /* messages; fewer than the span where later ones finished first */
-  gint64 mark;         /* offset to commit: one past the contiguous finished run; -1 before anything finished */
+  TideTrackedMessage *ring;    /* owned */
+  guint32 capacity;            /* a power of two; 0 before the first message */
+  guint32 head;                /* sequence of the oldest unfinished message */
+  guint32 tail;                /* sequence of the next message; sequences wrap, the span is below 2^31 */
+  guint32 unfinished;          /* messages; fewer than the span where later ones finished first */
+  guint64 unfinished_readings; /* of those messages */
+  gint64 mark;                 /* offset to commit: one past the contiguous finished run; -1 before anything finished */
 } TideOffsets;
 
 void tide_offsets_init(TideOffsets *offsets);
@@ -37,9 +38,12 @@ void tide_offsets_clear(TideOffsets *offsets);
  */
 guint32 tide_offsets_begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings);
 
-/* One row of message @sequence was acknowledged. @sequence must be unfinished. TRUE when that finished the message;
- * @ret_n_readings is set then. */
-gboolean tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 *ret_n_readings);
+/* @n_acks of message @sequence came in: one for each row that was acknowledged. @sequence must be unfinished and wait
+ * for as many. TRUE when that finished the message; @ret_n_readings is set then. */
+gboolean tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks, guint32 *ret_n_readings);
+
+/* Where the unfinished message @sequence stands in its partition. */
+gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 
 /* Messages from the oldest unfinished to the newest fetched: what the span bound limits. */
 static inline guint32

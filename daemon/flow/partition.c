@@ -14,6 +14,7 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   self->topic = g_strdup(topic);
   self->partition = partition;
   self->slot = slot;
+  self->metrics = metrics;
   self->stored_offset = self->end_offset = -1;
   tide_offsets_init(&self->offsets);
   self->labels = labels_of(topic, partition);
@@ -34,14 +35,21 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
       tide_metrics_counter(metrics, "tidemark_readings_received_total", "Readings decoded from messages", self->labels);
   self->readings_written = tide_metrics_counter(metrics, "tidemark_readings_written_total",
                                                 "Readings of messages that were written", self->labels);
+  self->readings_dead_lettered = tide_metrics_counter(metrics, "tidemark_readings_dead_lettered_total",
+                                                      "Readings that are kept as dead letters", self->labels);
   self->readings_unmatched =
       tide_metrics_counter(metrics, "tidemark_readings_unmatched_total",
                            "Readings that no table takes: its conditions do not hold", self->labels);
   self->readings_expired = tide_metrics_counter(
       metrics, "tidemark_readings_expired_total",
       "Readings not written because all their rows are older than their time to live", self->labels);
+  self->readings_handed_back =
+      tide_metrics_counter(metrics, "tidemark_readings_handed_back_total",
+                           "Readings of messages that were handed back with their partition", self->labels);
   self->in_flight = tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase",
                                        self->labels);
+  self->readings_in_flight =
+      tide_metrics_gauge(metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
   self->lag = tide_metrics_gauge(metrics, "tidemark_kafka_consumer_lag",
                                  "Messages between the stored offset and the partition's end", self->labels);
   self->stored_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_stored_offset",
@@ -51,10 +59,14 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   return self;
 }
 
+/* What is in flight has changed: shows it, and charges for what it takes. */
 static void
-charge_for_offsets(TidePartition *partition, TideBudget *budget)
+follow_in_flight(TidePartition *partition, TideBudget *budget)
 {
-  gint64 held = (gint64)tide_offsets_memory_bytes(&partition->offsets);
+  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+  gint64 held =
+      (gint64)(tide_offsets_memory_bytes(&partition->offsets) + tide_message_letters_memory_bytes(&partition->letters));
   if (held == partition->charged_bytes)
     return;
   tide_budget_charge(budget, held - partition->charged_bytes);
@@ -67,7 +79,8 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   if (partition == NULL)
     return;
   tide_offsets_clear(&partition->offsets);
-  charge_for_offsets(partition, budget);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
   g_free(partition->held_text);
   g_free(partition->labels);
   g_free(partition->topic);
@@ -91,10 +104,11 @@ void
 tide_partition_release(TidePartition *partition, TideBudget *budget)
 {
   tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   tide_offsets_clear(&partition->offsets);
-  charge_for_offsets(partition, budget);
-  tide_gauge_set(partition->in_flight, 0);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
   tide_gauge_set(partition->lag, 0);
   tide_gauge_set(partition->paused_gauge, 0);
 }
@@ -111,56 +125,99 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped)
     tide_counter_inc(partition->messages_written); /* no readings, nothing to write */
 }
 
+static void
+note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rejects; i++)
+    tide_message_letters_add_rejected(&partition->letters, sequence, mapped->rejects[i].reason, 1);
+}
+
 TideSourceRef
 tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped)
 {
   guint32 n_without_rows = mapped->n_unmatched_readings + mapped->n_expired_readings;
+  guint32 n_acks = mapped->n_rows + mapped->n_rejects;
   tide_counter_inc(partition->messages_received);
   tide_counter_add(partition->readings_received, mapped->n_readings);
   if (G_UNLIKELY(n_without_rows > 0)) {
     tide_counter_add(partition->readings_unmatched, mapped->n_unmatched_readings);
     tide_counter_add(partition->readings_expired, mapped->n_expired_readings);
   }
-  if (mapped->n_rows == 0)
+  if (n_acks == 0)
     count_without_rows(partition, mapped);
-  guint32 sequence =
-      tide_offsets_begin(&partition->offsets, offset, mapped->n_rows, mapped->n_readings - n_without_rows);
-  charge_for_offsets(partition, budget);
+  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_acks, mapped->n_readings - n_without_rows);
+  note_rejects(partition, sequence, mapped);
+  follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
 
-void
-tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
-                    TideRejectReason reason)
+TideSourceRef
+tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
-  if (partition->messages_skipped[reason] == NULL) {
-    g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, tide_reject_reason_name(reason));
-    partition->messages_skipped[reason] = tide_metrics_counter(
-        metrics, "tidemark_messages_skipped_total",
-        "Messages passed over: those that cannot be used (on_bad_message: skip), and those without "
-        "value (tombstone: ignore)",
-        labels);
-  }
   tide_counter_inc(partition->messages_received);
-  tide_counter_inc(partition->messages_skipped[reason]);
-  tide_offsets_begin(&partition->offsets, offset, 0, 0);
-  charge_for_offsets(partition, budget);
+  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, 1, 0);
+  tide_message_letters_add_rejected(&partition->letters, sequence, reason, 0);
+  follow_in_flight(partition, budget);
+  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+}
+
+/* The counter of @name with the partition's labels and @reason; it is made for the first. */
+static TideCounter *
+counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
+{
+  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, reason);
+  return tide_metrics_counter(partition->metrics, name, help, labels);
 }
 
 void
-tide_partition_ack(TidePartition *partition, TideSourceRef ref)
+tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
+{
+  TideCounter **skipped = &partition->messages_skipped[reason];
+  if (*skipped == NULL)
+    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
+                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
+                                 "without value (tombstone: ignore)",
+                                 tide_reject_reason_name(reason));
+  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(*skipped);
+  tide_offsets_begin(&partition->offsets, offset, 0, 0);
+  follow_in_flight(partition, budget);
+}
+
+static void
+count_dead_lettered(TidePartition *partition, const TideLetterEnd *end, guint32 n_readings)
+{
+  TideCounter **dead_lettered = &partition->messages_dead_lettered[end->reason];
+  if (*dead_lettered == NULL)
+    *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
+                                       "Messages that are kept as dead letters, as a whole or in part",
+                                       tide_letter_reason_name(end->reason));
+  guint32 n_dead = end->whole ? n_readings : end->n_readings;
+  tide_counter_inc(*dead_lettered);
+  tide_counter_add(partition->readings_dead_lettered, n_dead);
+  tide_counter_add(partition->readings_written, n_readings - n_dead);
+}
+
+void
+tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
 {
   guint32 n_readings;
-  if (!tide_offsets_ack(&partition->offsets, ref.sequence, &n_readings))
+  if (!tide_offsets_ack(&partition->offsets, ref.sequence, n_acks, &n_readings))
     return;
-  tide_counter_inc(partition->messages_written);
-  tide_counter_add(partition->readings_written, n_readings);
+  TideLetterEnd end;
+  if (G_UNLIKELY(tide_message_letters_end(&partition->letters, ref.sequence, &end)))
+    count_dead_lettered(partition, &end, n_readings);
+  else {
+    tide_counter_inc(partition->messages_written);
+    tide_counter_add(partition->readings_written, n_readings);
+  }
+  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
 }
 
 void
 tide_partition_show(TidePartition *partition, gint64 high_watermark)
 {
-  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->paused_gauge, partition->is_paused ? 1 : 0);
   if (partition->stored_offset < 0)
     return;

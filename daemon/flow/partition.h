@@ -1,15 +1,17 @@
 /* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the
  * life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
  *
- * The books. Of messages: received = written + unmatched + expired + skipped + in flight + handed back. Of the readings
- * in messages that were not skipped: received = written + unmatched + expired + those in messages in flight or handed
- * back.
+ * The books, which balance at every step.
+ *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
+ *   Readings: received = written + dead-lettered + unmatched + expired + handed back + in flight; a message that could
+ *   not be mapped has none.
  *
  * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
 #pragma once
 
 #include "flow/batch.h"
 #include "flow/mapping.h"
+#include "flow/message_letters.h"
 #include "flow/offsets.h"
 #include "model/reject.h"
 #include "util/metrics.h"
@@ -30,7 +32,8 @@ typedef struct TidePartition {
   guint16 epoch;
   gboolean assigned;
   TideOffsets offsets;
-  gint64 charged_bytes;  /* what the budget holds for offsets */
+  TideMessageLetters letters;
+  gint64 charged_bytes;  /* what the budget holds for offsets and letters */
   guint pause_reasons;   /* TidePauseReason */
   guint32 crowded_table; /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
   gboolean is_paused;    /* what librdkafka was told */
@@ -39,17 +42,22 @@ typedef struct TidePartition {
   gboolean reached_end;
   char *held_text; /* owned: why it is held */
   /* metrics */
+  TideMetrics *metrics; /* borrowed: for those that come with their first event */
   TideCounter *messages_received;
   TideCounter *messages_written;
+  TideCounter *messages_dead_lettered[TIDE_LETTER_N_REASONS]; /* NULL until the first */
   TideCounter *messages_unmatched;
   TideCounter *messages_expired;
   TideCounter *messages_skipped[TIDE_REJECT_N_REASONS]; /* NULL until the first */
   TideCounter *messages_handed_back;
   TideCounter *readings_received;
   TideCounter *readings_written;
+  TideCounter *readings_dead_lettered;
   TideCounter *readings_unmatched;
   TideCounter *readings_expired;
+  TideCounter *readings_handed_back;
   TideGauge *in_flight;
+  TideGauge *readings_in_flight;
   TideGauge *lag;
   TideGauge *stored_gauge;
   TideGauge *paused_gauge;
@@ -70,15 +78,18 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
   return partition->assigned && partition->epoch == ref.epoch;
 }
 
-/* A message was fetched and mapped. Returns the source of its rows. */
+/* A message was fetched and mapped. Returns the source of its rows and of its rejected readings' letters: it ends with
+ * an acknowledgement for each. */
 TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
                                    const TideMapped *mapped);
+/* A message was fetched that cannot be mapped: one acknowledgement, that of its letter, ends it. */
+TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset,
+                                            TideRejectReason reason);
 /* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
  * what to delete. */
-void tide_partition_skip(TidePartition *partition, TideMetrics *metrics, TideBudget *budget, gint64 offset,
-                         TideRejectReason reason);
-/* One row of @ref's message was acknowledged. */
-void tide_partition_ack(TidePartition *partition, TideSourceRef ref);
+void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
+/* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
+void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
 
 void tide_partition_show(TidePartition *partition, gint64 high_watermark); /* sets the gauges */
 

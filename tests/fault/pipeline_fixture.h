@@ -59,7 +59,7 @@ typedef struct RunningPipelineOptions {
 } RunningPipelineOptions;
 RunningPipeline *running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options);
 
-/* Stops with @drain_ms to drain and frees. Returns: the exit code. */
+/* Stops with @drain_ms to drain, sees that the books balance, and frees. Returns: the exit code. */
 int running_pipeline_stop(RunningPipeline *running, gint64 drain_ms);
 
 typedef gboolean (*PipelineCondition)(const TidePipelineState *state, gpointer data);
@@ -72,7 +72,8 @@ void running_pipeline_wait_metric(RunningPipeline *running, const char *name, gu
 /* Until everything produced is committed; aborts the test when it is not in time. */
 void pipeline_fixture_wait_all_committed(PipelineFixture *fixture);
 
-/* received = written + unmatched + expired + skipped + handed back, once nothing is in flight. */
+/* Of each topic and partition, messages and readings: received is what ended in some way and what is in flight. For while
+ * nothing moves: a scrape is not one instant. */
 void running_pipeline_assert_books_balance(RunningPipeline *running);
 
 G_END_DECLS

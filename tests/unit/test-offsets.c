@@ -18,9 +18,9 @@ test_gaps_do_not_stop_the_mark(void)
   guint32 first = tide_offsets_begin(&offsets, 10, 1, 1);
   guint32 second = tide_offsets_begin(&offsets, 500, 1, 1); /* 11..499 are transaction markers or compacted away */
   g_assert_cmpint(offsets.mark, ==, -1);
-  g_assert_true(tide_offsets_ack(&offsets, second, &n_readings));
+  g_assert_true(tide_offsets_ack(&offsets, second, 1, &n_readings));
   g_assert_cmpint(offsets.mark, ==, -1);
-  g_assert_true(tide_offsets_ack(&offsets, first, &n_readings));
+  g_assert_true(tide_offsets_ack(&offsets, first, 1, &n_readings));
   g_assert_cmpint(offsets.mark, ==, 501);
   tide_offsets_clear(&offsets);
 }
@@ -36,8 +36,8 @@ test_message_without_rows_is_finished_at_once(void)
   guint32 open = tide_offsets_begin(&offsets, 8, 2, 3);
   tide_offsets_begin(&offsets, 9, 0, 0);
   g_assert_cmpint(offsets.mark, ==, 8);
-  g_assert_false(tide_offsets_ack(&offsets, open, &n_readings));
-  g_assert_true(tide_offsets_ack(&offsets, open, &n_readings));
+  g_assert_false(tide_offsets_ack(&offsets, open, 1, &n_readings));
+  g_assert_true(tide_offsets_ack(&offsets, open, 1, &n_readings));
   g_assert_cmpuint(n_readings, ==, 3);
   g_assert_cmpint(offsets.mark, ==, 10);
   tide_offsets_clear(&offsets);
@@ -82,7 +82,7 @@ test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
         if (message->remaining == 0)
           continue;
         guint32 n_readings = 0;
-        gboolean finished = tide_offsets_ack(&offsets, message->sequence, &n_readings);
+        gboolean finished = tide_offsets_ack(&offsets, message->sequence, 1, &n_readings);
         message->remaining--;
         g_assert_cmpint(finished, ==, message->remaining == 0);
         unfinished -= finished ? 1 : 0;
@@ -111,7 +111,7 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   g_assert_false(tide_partition_owns(partition, before));
   g_assert_true(tide_partition_owns(partition, after));
   g_assert_cmpint(partition->offsets.mark, ==, -1);
-  tide_partition_ack(partition, after);
+  tide_partition_ack(partition, after, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 101);
   /* The books: received = written + handed back + in flight. */
   g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 2);
@@ -141,7 +141,7 @@ test_books_balance_where_readings_make_no_rows(void)
   for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
     TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i]);
     for (guint32 row = 0; row < mapped[i].n_rows; row++)
-      tide_partition_ack(partition, ref);
+      tide_partition_ack(partition, ref, 1);
   }
   g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 5);
   g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 3);
@@ -152,6 +152,45 @@ test_books_balance_where_readings_make_no_rows(void)
   g_assert_cmpuint(tide_counter_value(partition->readings_unmatched), ==, 6);
   g_assert_cmpuint(tide_counter_value(partition->readings_expired), ==, 2);
   g_assert_cmpint(partition->offsets.mark, ==, 5);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
+/* A message of three readings and two rows, of which one was rejected by itself; then one that is rejected whole. */
+static void
+test_books_balance_where_letters_are_kept(void)
+{
+  const TideReject reject = {.reason = TIDE_REJECT_TIME_INVALID, .reading_index = 1};
+  const TideMapped mapped = {.n_rows = 2, .n_readings = 3, .rejects = &reject, .n_rejects = 1};
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  tide_partition_assign(partition);
+  TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped);
+  TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
+  TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped);
+  tide_partition_ack(partition, whole, 1);
+  tide_partition_ack(partition, part, 2);
+  g_assert_cmpint(partition->offsets.mark, ==, -1); /* the letter is not kept yet */
+  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 6);
+  tide_partition_ack(partition, part, 1);
+  g_assert_cmpint(partition->offsets.mark, ==, 2);
+  g_assert_cmpint(tide_offsets_offset_of(&partition->offsets, back.sequence), ==, 2);
+  tide_partition_release(partition, &budget);
+
+  static const char messages[] = "tidemark_messages_dead_lettered_total";
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "topic=\"t\",partition=\"0\",reason=\"parse\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "reason=\"time_invalid\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, NULL), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 0);
+  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->readings_dead_lettered), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_handed_back), ==, 3);
+  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 0);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_partition_free(partition, &budget);
   tide_metrics_free(metrics);
 }
@@ -167,5 +206,6 @@ main(int argc, char **argv)
   g_test_add_func("/offsets/acknowledgement-of-an-earlier-assignment-is-not-ours",
                   test_acknowledgement_of_an_earlier_assignment_is_not_ours);
   g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
+  g_test_add_func("/offsets/books-balance-where-letters-are-kept", test_books_balance_where_letters_are_kept);
   return g_test_run();
 }

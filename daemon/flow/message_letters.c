@@ -1,0 +1,68 @@
+#include "flow/message_letters.h"
+
+#include "model/letter.h"
+
+typedef struct Entry {
+  TideLetterEnd end;
+} Entry;
+
+/* Of an entry with its place in the hash table, about: for the budget. */
+#define ENTRY_BYTES (sizeof(Entry) + 4 * sizeof(gpointer))
+
+const char *
+tide_letter_reason_name(guint reason)
+{
+  return reason == TIDE_LETTER_REFUSED ? TIDE_LETTER_REASON_REFUSED : tide_reject_reason_name((TideRejectReason)reason);
+}
+
+static Entry *
+find(const TideMessageLetters *letters, guint32 sequence)
+{
+  return letters->by_sequence != NULL ? g_hash_table_lookup(letters->by_sequence, GUINT_TO_POINTER(sequence)) : NULL;
+}
+
+static Entry *
+find_or_add(TideMessageLetters *letters, guint32 sequence)
+{
+  if (letters->by_sequence == NULL)
+    letters->by_sequence = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+  Entry *entry = find(letters, sequence);
+  if (entry != NULL)
+    return entry;
+  entry = g_new0(Entry, 1);
+  g_hash_table_insert(letters->by_sequence, GUINT_TO_POINTER(sequence), entry);
+  return entry;
+}
+
+void
+tide_message_letters_clear(TideMessageLetters *letters)
+{
+  g_clear_pointer(&letters->by_sequence, g_hash_table_unref);
+}
+
+gsize
+tide_message_letters_memory_bytes(const TideMessageLetters *letters)
+{
+  return letters->by_sequence != NULL ? g_hash_table_size(letters->by_sequence) * ENTRY_BYTES : 0;
+}
+
+void
+tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequence, TideRejectReason reason,
+                                  guint32 n_readings)
+{
+  Entry *entry = find_or_add(letters, sequence);
+  if (entry->end.reason == TIDE_REJECT_NONE)
+    entry->end.reason = reason;
+  entry->end.n_readings += n_readings;
+}
+
+gboolean
+tide_message_letters_end(TideMessageLetters *letters, guint32 sequence, TideLetterEnd *ret_end)
+{
+  const Entry *entry = find(letters, sequence);
+  if (G_LIKELY(entry == NULL))
+    return FALSE;
+  *ret_end = entry->end;
+  g_hash_table_remove(letters->by_sequence, GUINT_TO_POINTER(sequence));
+  return ret_end->reason != TIDE_REJECT_NONE;
+}
