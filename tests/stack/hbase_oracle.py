@@ -128,9 +128,9 @@ class Oracle:
     def assign(self, table: str, key: bytes) -> None:
         self.ask("assign", table, key.hex())
 
-    def move_region(self, table: str, key: bytes) -> None:
-        """Takes the region offline and brings it back: on one server there is nowhere else to go."""
-        self.ask("move-region", table, key.hex())
+    def move_region(self, table: str, key: bytes) -> str:
+        """Moves the region to another server, or takes it offline and brings it back where there is one; where it is then."""
+        return self.ask("move-region", table, key.hex())[0]
 
     def stop(self) -> None:
         """Ends the JVM; a later question starts a new one."""

@@ -81,6 +81,13 @@ HBASE_SETTINGS = {
     "hbase.zookeeper.property.maxSessionTimeout": str(HBASE_SESSION_TIMEOUT_MS),
 }
 
+# Settings for a second region server in HBase's process, to which regions can be moved. Only until HBase is restarted: its
+# servers are on other ports then and would not be recognised.
+TWO_REGION_SERVERS = {
+    "hbase.regionservers": "2",
+    "hbase.regionserver.port": "0",
+}
+
 GATEWAY_CLASS = {
     "thrift1": "org.apache.hadoop.hbase.thrift.ThriftServer",
     "thrift2": "org.apache.hadoop.hbase.thrift2.ThriftServer",

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -28,6 +29,7 @@ import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
@@ -57,7 +59,7 @@ public final class HBaseOracle {
       "flush TABLE | major-compact TABLE       return when done",
       "split TABLE HEX                         at this key; returns when both halves are online",
       "unassign TABLE HEX | assign TABLE HEX   the region of this key, offline or online",
-      "move-region TABLE HEX                   offline and online again: one server leaves nowhere else to go",
+      "move-region TABLE HEX                   to another server, whose name is the answer; offline and online where there is one",
       "tables");
 
   private static final long COMPACTION_DEADLINE_MS = TimeUnit.MINUTES.toMillis(5);
@@ -154,7 +156,7 @@ public final class HBaseOracle {
       case "split" -> admin.splitRegionAsync(regionOf(table, rest).getRegionName(), key(rest)).get();
       case "unassign" -> admin.unassign(regionOf(table, rest).getRegionName());
       case "assign" -> admin.assign(regionOf(table, rest).getRegionName());
-      case "move-region" -> moveRegion(regionOf(table, rest));
+      case "move-region" -> moveRegion(table, regionOf(table, rest));
       default -> throw new IllegalArgumentException("unknown command '" + command + "'");
     }
   }
@@ -302,9 +304,19 @@ public final class HBaseOracle {
     return metrics;
   }
 
-  private void moveRegion(RegionInfo region) throws IOException {
-    admin.unassign(region.getRegionName());
-    admin.assign(region.getRegionName());
+  private void moveRegion(TableName table, RegionInfo region) throws IOException {
+    ServerName here;
+    try (RegionLocator locator = connection.getRegionLocator(table)) {
+      here = locator.getRegionLocation(region.getStartKey(), /* reload= */ true).getServerName();
+    }
+    Optional<ServerName> other = admin.getRegionServers().stream().filter(server -> !server.equals(here)).findFirst();
+    if (other.isPresent()) {
+      admin.move(region.getEncodedNameAsBytes(), other.get());
+    } else {
+      admin.unassign(region.getRegionName());
+      admin.assign(region.getRegionName());
+    }
+    out.println(other.orElse(here).getAddress());
   }
 
   private static byte[] key(List<String> words) {
