@@ -44,35 +44,52 @@ def expect(sent: typing.Iterable[dict[str, str]]) -> tuple[Cells, Cells]:
     return history, latest
 
 
+class Comparison:
+    """The differences of one table, which may be compared part by part."""
+
+    def __init__(self) -> None:
+        self.counts = {"missing": 0, "wrong": 0, "unexpected": 0}
+        self.n_rows = 0
+        self.n_cells = 0
+        self._samples: dict[str, list[str]] = {kind: [] for kind in self.counts}
+
+    def add(self, expected: Cells, found: typing.Iterable[tuple[str, str, int, str]]) -> None:
+        """One part of the table: what it must hold, and all that it holds."""
+        seen = set()
+        for row, qualifier, time_ms, value in found:
+            cell = (row, qualifier)
+            if cell not in expected:
+                self._note("unexpected", f"{row} {qualifier} @{time_ms} = {value}")
+            elif expected[cell] != (time_ms, value):
+                wanted = expected[cell]
+                self._note("wrong", f"{row} {qualifier} @{time_ms} = {value}, wanted @{wanted[0]} = {wanted[1]}")
+            seen.add(cell)
+        for cell, (time_ms, value) in expected.items():
+            if cell not in seen:
+                self._note("missing", f"{cell[0]} {cell[1]} @{time_ms} = {value}")
+        self.n_rows += len({row for row, _ in seen})
+        self.n_cells += len(seen)
+
+    def report(self, name: str) -> int:
+        """Prints the differences; how many there are."""
+        print(f"{name:<16} {self.n_rows:>9,} rows {self.n_cells:>11,} cells   "
+              + "   ".join(f"{kind} {count}" for kind, count in self.counts.items()))
+        for kind, samples in self._samples.items():
+            for sample in samples:
+                print(f"  {kind}: {sample}")
+        return sum(self.counts.values())
+
+    def _note(self, kind: str, text: str) -> None:
+        self.counts[kind] += 1
+        if len(self._samples[kind]) < SAMPLES:
+            self._samples[kind].append(text)
+
+
 def compare(name: str, expected: Cells, found: typing.Iterable[tuple[str, str, int, str]]) -> int:
     """Prints the differences of one table; how many there are."""
-    problems: dict[str, list[str]] = {"missing": [], "wrong": [], "unexpected": []}
-    counts = dict.fromkeys(problems, 0)
-
-    def note(kind: str, text: str) -> None:
-        counts[kind] += 1
-        if len(problems[kind]) < SAMPLES:
-            problems[kind].append(text)
-
-    seen = set()
-    for row, qualifier, time_ms, value in found:
-        cell = (row, qualifier)
-        if cell not in expected:
-            note("unexpected", f"{row} {qualifier} @{time_ms} = {value}")
-        elif expected[cell] != (time_ms, value):
-            wanted = expected[cell]
-            note("wrong", f"{row} {qualifier} @{time_ms} = {value}, wanted @{wanted[0]} = {wanted[1]}")
-        seen.add(cell)
-    for cell, (time_ms, value) in expected.items():
-        if cell not in seen:
-            note("missing", f"{cell[0]} {cell[1]} @{time_ms} = {value}")
-    rows = len({row for row, _ in seen})
-    print(f"{name:<16} {rows:>9,} rows {len(seen):>11,} cells   "
-          + "   ".join(f"{kind} {count}" for kind, count in counts.items()))
-    for kind, samples in problems.items():
-        for sample in samples:
-            print(f"  {kind}: {sample}")
-    return sum(counts.values())
+    comparison = Comparison()
+    comparison.add(expected, found)
+    return comparison.report(name)
 
 
 def dump(oracle: Oracle, table: str) -> typing.Iterator[tuple[str, str, int, str]]:

@@ -108,6 +108,24 @@ class Daemon:
     def kill9(self) -> None:
         self._end(signal.SIGKILL, DEADLINE_S)
 
+    @property
+    def pid(self) -> Optional[int]:
+        """The process that runs, or None."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def send(self, signal_number: int) -> None:
+        """Signals the process, if it runs."""
+        if self._process is not None:
+            self._process.send_signal(signal_number)
+
+    def exit_code(self) -> Optional[int]:
+        """How it has ended, if it has; may be started again then."""
+        code = None if self._process is None else self._process.poll()
+        if code is not None:
+            self._process = None
+        return code
+
     def wait_end(self, deadline_s: float = DEADLINE_S) -> int:
         """The exit code of a daemon that ends by itself; negative after a signal, as in subprocess."""
         assert self._process is not None, "does not run"
@@ -118,8 +136,12 @@ class Daemon:
         self._process = None
         return code
 
+    def readiness(self) -> tuple[int, str]:
+        """The answer of /readyz, 200 when it is; 0 while there is no answer."""
+        return self._ask("/readyz")
+
     def wait_ready(self, deadline_s: float = DEADLINE_S) -> None:
-        self._wait(lambda: self._ask("/readyz")[0] == 200, lambda: f"not ready: {self._ask('/readyz')}", deadline_s)
+        self._wait(lambda: self.readiness()[0] == 200, lambda: f"not ready: {self.readiness()}", deadline_s)
 
     def wait_committed(self, messages: int, deadline_s: float = DEADLINE_S) -> None:
         """Until the offsets that the broker holds for the group add up to this."""

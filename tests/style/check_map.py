@@ -29,6 +29,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "tests/examples": "a case for each file of config/examples: messages, rows, reads",
     "tests/fuzz": "fuzz-NAME.c and what was found worth keeping",
     "tests/integration": "the real Kafka and HBase",
+    "tests/chaos": "faults at random on the real Kafka and HBase, and their proof",
     "tests/stack": "starts and stops the real Kafka and HBase",
     "tests/bench": "benchmarks",
     "tests/style": "rules that are checked, this map among them",
