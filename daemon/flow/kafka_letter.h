@@ -1,0 +1,40 @@
+/* A dead letter and a Kafka record: from the original to the letter, from the letter to the headers that are added, and
+ * back.
+ *
+ * Names of headers are taken up to a NUL byte, which librdkafka ends them with; all other bytes stay. Threads: any. */
+#pragma once
+
+#include "model/letter.h"
+#include "model/message.h"
+
+#include <librdkafka/rdkafka.h>
+
+G_BEGIN_DECLS
+
+/* Fills in what @letter says of its original: topic, partition, offset, time, key, value and headers, all borrowed from
+ * @message, which came from Kafka (kafka_message.h).
+ * @headers: memory for the list of headers; borrowed by @letter */
+void tide_kafka_letter_set_original(TideLetter *letter, const TideMessage *message, TideBuffer *headers);
+
+/* The original's headers and, behind them, those of model/letter.h. (transfer full), rd_kafka_headers_destroy or
+ * rd_kafka_producev takes it. */
+rd_kafka_headers_t *tide_kafka_letter_headers(const TideLetter *letter);
+
+/* What a letter that was read points to, beside its record. Zero-initialised is empty and valid. */
+typedef struct TideKafkaLetterMemory {
+  TideBuffer headers;
+  TideBuffer row_key;
+} TideKafkaLetterMemory;
+
+void tide_kafka_letter_memory_clear(TideKafkaLetterMemory *memory);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideKafkaLetterMemory, tide_kafka_letter_memory_clear)
+
+/**
+ * tide_kafka_letter_read: the letter that @message, a record of the letters' topic, holds; the undoing of the above.
+ * @ret_letter: points into @message and @memory
+ * Errors: DATA: the record is no letter of ours, or one of its headers cannot be read.
+ */
+gboolean tide_kafka_letter_read(const TideMessage *message, TideKafkaLetterMemory *memory, TideLetter *ret_letter,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
