@@ -147,6 +147,8 @@ static const TideConfigChoice bad_message_policies[] = {{"stop", TIDE_BAD_MESSAG
                                                         {"skip", TIDE_BAD_MESSAGE_SKIP},
                                                         {"dead_letter", TIDE_BAD_MESSAGE_DEAD_LETTER},
                                                         {NULL, 0}};
+static const TideConfigChoice bad_reading_policies[] = {
+    {"message", TIDE_BAD_READING_MESSAGE}, {"reading", TIDE_BAD_READING_ALONE}, {NULL, 0}};
 static const TideConfigChoice log_levels[] = {{"crit", TIDE_LOG_CRIT},
                                               {"error", TIDE_LOG_ERROR},
                                               {"warning", TIDE_LOG_WARNING},
@@ -294,6 +296,12 @@ static const TideConfigOption readings_options[] = {
      .choices = bad_message_policies,
      .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or holds its partition (stop) "
                  "until somebody has looked, or is counted, logged and left out (skip)."},
+    {"on_bad_reading", TIDE_CONFIG_CHOICE, AT(readings.decode.on_bad_reading), .default_text = "message",
+     .choices = bad_reading_policies,
+     .sentence =
+         "What one bad reading of several in a message takes with it: the whole message, or only itself "
+         "(reading). What on_bad_message says is then done to the reading, and the others are written. A message "
+         "that cannot be read to its end is bad as a whole."},
     {"time", TIDE_CONFIG_SECTION, AT(readings.time), .section = &tide_time_options,
      .sentence = "The event time of a reading."},
 };

@@ -173,8 +173,9 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
 
+/* @is_alone: the reading only, not the message. */
 static void
-print_rejected(TideExplainer *explainer, const TideReject *reject)
+print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
   explainer->counts.n_rejected++;
   g_autofree char *sentence = tide_reject_describe(reject);
@@ -182,7 +183,10 @@ print_rejected(TideExplainer *explainer, const TideReject *reject)
   const char *remedy = remedies[reject->reason];
   if (!explainer->options.json) {
     g_autofree char *place = place_text(explainer);
-    printf("%s: rejected as %s: %s\n", place, reason, sentence);
+    g_autofree char *reading =
+        is_alone ? g_strdup_printf(", reading %u of %u", reject->reading_index + 1, explainer->mapped.n_readings)
+                 : NULL;
+    printf("%s%s: rejected as %s: %s\n", place, is_alone ? reading : "", reason, sentence);
     if (remedy != NULL)
       printf("  remedy: %s\n", remedy);
     return;
@@ -190,6 +194,8 @@ print_rejected(TideExplainer *explainer, const TideReject *reject)
   g_autofree char *place = place_json(explainer);
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(text, "{%s,\"rejected\":\"%s\",\"reading\":%u", place, reason, reject->reading_index);
+  if (is_alone)
+    g_string_append(text, ",\"alone\":true");
   if (reject->byte_position >= 0)
     g_string_append_printf(text, ",\"byte\":%" G_GINT64_FORMAT, reject->byte_position);
   g_string_append(text, ",\"text\":");
@@ -344,8 +350,11 @@ print_mapped(TideExplainer *explainer, GError **error)
   explainer->counts.n_rows += explainer->mapped.n_rows;
   sort_rows(explainer);
   guint at = 0;
+  guint32 at_reject = 0;
   for (guint32 i = 0; i < explainer->mapped.n_readings; i++) {
-    if (!print_reading(explainer, i, &at, error))
+    if (at_reject < explainer->mapped.n_rejects && explainer->mapped.rejects[at_reject].reading_index == i)
+      print_rejected(explainer, &explainer->mapped.rejects[at_reject++], TRUE);
+    else if (!print_reading(explainer, i, &at, error))
       return FALSE;
   }
   g_autofree char *place = place_text(explainer);
@@ -370,7 +379,7 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
   tide_mapping_set_now(explainer->mapping, tide_wall_clock_epoch_ms());
   if (tide_mapping_apply(explainer->mapping, message, &explainer->mapped, &reject))
     return print_mapped(explainer, error);
-  print_rejected(explainer, &reject);
+  print_rejected(explainer, &reject, FALSE);
   return TRUE;
 }
 

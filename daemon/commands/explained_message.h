@@ -34,7 +34,7 @@ void tide_explainer_finish(TideExplainer *explainer);
 typedef struct TideExplainerCounts {
   guint64 n_messages;
   guint64 n_rows;
-  guint64 n_rejected; /* messages */
+  guint64 n_rejected; /* messages, and readings that are left out of theirs */
 } TideExplainerCounts;
 
 TideExplainerCounts tide_explainer_counts(const TideExplainer *explainer);

@@ -81,5 +81,16 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
     return FALSE;
   }
   *ret_readings = tide_reading_builder_finish(decoder->builder, ret_n_readings);
-  return TRUE;
+  guint32 n_rejects;
+  const TideReject *rejects = tide_reading_builder_rejects(decoder->builder, &n_rejects);
+  if (G_LIKELY(n_rejects == 0 || *ret_n_readings > 1))
+    return TRUE;
+  *ret_reject = rejects[0];
+  return FALSE;
+}
+
+const TideReject *
+tide_decoder_rejects(const TideDecoder *decoder, guint32 *ret_n_rejects)
+{
+  return tide_reading_builder_rejects(decoder->builder, ret_n_rejects);
 }

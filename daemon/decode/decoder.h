@@ -1,4 +1,5 @@
-/* From a message's bytes to readings. One decoder for each consumer thread. A message is decoded whole or rejected whole.
+/* From a message's bytes to readings. One decoder for each consumer thread. A message is decoded whole or rejected
+ * whole.
  *
  * JSON: the message is one object, an array of objects, or objects one after the other (newline-delimited, or with any
  * white space or none between them). All of it is checked against RFC 8259 before a reading is used, UTF-8 and unused
@@ -11,12 +12,17 @@
  *     {...}          its members, their names behind its own name and the separator; none when it is empty
  *     [...]          as declared; within raw JSON names may repeat
  *
- * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where two
- * nested names flatten to the same one, a value or an object alike.
+ * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where
+ * two nested names flatten to the same one, a value or an object alike.
+ *
+ * With TIDE_BAD_READING_ALONE the faults that leave no doubt where the reading ends are the reading's own:
+ * DUPLICATE_FIELD, TOO_MANY_FIELDS, TYPE (a list where there may be none) and NUMBER (one too long). The rest of it is
+ * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
+ * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
- * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers are
- * taken as bytes, UTF-8 or not. */
+ * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers
+ * are taken as bytes, UTF-8 or not. */
 #pragma once
 
 #include "model/message.h"
@@ -41,6 +47,12 @@ typedef enum TideArrayForm {
   TIDE_ARRAY_REJECT,
 } TideArrayForm;
 
+/* What one bad reading takes with it. */
+typedef enum TideOnBadReading {
+  TIDE_BAD_READING_MESSAGE, /* its message */
+  TIDE_BAD_READING_ALONE,   /* nothing, where its message holds others and could be read to its end */
+} TideOnBadReading;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator;          /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -52,6 +64,7 @@ typedef struct TideDecodeOptions {
   guint32 max_depth;        /* of objects and arrays, a reading's own braces included; at least 1 */
   guint32 max_fields;       /* in one reading; nested objects count, too */
   guint32 max_readings;     /* in one message */
+  TideOnBadReading on_bad_reading;
 } TideDecodeOptions;
 
 typedef struct TideDecoder TideDecoder;
@@ -73,5 +86,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDecoder, tide_decoder_free)
  */
 gboolean tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReading **ret_readings,
                              guint32 *ret_n_readings, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* After a decode that returned TRUE: the faults of single readings, at most one each, in their order; never that of a
+ * message's only reading, which rejects the message. Valid until the next decode. */
+const TideReject *tide_decoder_rejects(const TideDecoder *decoder, guint32 *ret_n_rejects);
 
 G_END_DECLS

@@ -34,6 +34,10 @@ struct TideJsonWalk {
   const guint32 *end;          /* behind the last token: the length of text */
   guint32 depth;
   gboolean has_escapes;
+  gsize skipped_bytes; /* of the message, before text */
+
+  /* of the reading */
+  gboolean is_spoiled; /* it is left out: what is left of it is only checked */
 
   /* the array or object that is kept as its raw JSON, while inside of it */
   guint32 raw_depth; /* of its frame; 0: none */
@@ -78,6 +82,32 @@ fault_in_field(TideJsonWalk *walk, TideRejectReason reason, gsize position, Tide
 {
   walk->reject->field = field;
   return fault(walk, reason, position, detail);
+}
+
+/* After a fault that may be the reading's alone: leaves it out, and then the walk goes on. FALSE: the message is
+ * rejected.
+ */
+static gboolean
+spoil_reading(TideJsonWalk *walk, gsize position)
+{
+  TideReject *reject = walk->reject;
+  reject->byte_position = (gint64)position;
+  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE)
+    return FALSE;
+  switch ((int)reject->reason) {
+  case TIDE_REJECT_DUPLICATE_FIELD:
+  case TIDE_REJECT_TOO_MANY_FIELDS:
+  case TIDE_REJECT_TYPE:
+  case TIDE_REJECT_NUMBER:
+    break;
+  default:
+    return FALSE;
+  }
+  reject->byte_position += (gint64)walk->skipped_bytes;
+  tide_reading_builder_spoil(walk->builder, reject);
+  *reject = (TideReject){.byte_position = -1};
+  walk->is_spoiled = TRUE;
+  return TRUE;
 }
 
 /* ---- tokens ---- */
@@ -167,12 +197,10 @@ take_string(TideJsonWalk *walk, TideBytes *ret_text)
 static inline gboolean
 add_value(TideJsonWalk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
 {
-  if (walk->raw_depth > 0)
+  if (walk->raw_depth > 0 || walk->is_spoiled)
     return TRUE;
-  if (G_UNLIKELY(!tide_reading_builder_add(walk->builder, name, kind, text, walk->reject))) {
-    walk->reject->byte_position = (gint64)place;
-    return FALSE;
-  }
+  if (G_UNLIKELY(!tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
+    return spoil_reading(walk, place);
   return TRUE;
 }
 
@@ -192,9 +220,12 @@ take_number(TideJsonWalk *walk, TideBytes name)
   const guint8 *end = tide_json_number_end(start);
   if (G_UNLIKELY(end == NULL || !ends_scalar(*end)))
     return fault_in_field(walk, TIDE_REJECT_PARSE, place, name, "not a number");
-  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES))
-    return fault_in_field(walk, TIDE_REJECT_NUMBER, place, name,
-                          "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES) && !walk->is_spoiled) {
+    fault_in_field(walk, TIDE_REJECT_NUMBER, place, name,
+                   "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+    if (!spoil_reading(walk, place))
+      return FALSE;
+  }
   walk->next++;
   return add_value(walk, place, name, TIDE_VALUE_NUMBER, tide_bytes(start, (gsize)(end - start)));
 }
@@ -239,10 +270,10 @@ open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
   gsize place = token_place(walk), outer;
   if (!push(walk, is_object))
     return FALSE;
-  if (!tide_reading_builder_enter(walk->builder, name, &outer, walk->reject)) {
-    walk->reject->byte_position = (gint64)place;
-    return FALSE;
-  }
+  if (walk->is_spoiled)
+    return TRUE;
+  if (!tide_reading_builder_enter(walk->builder, name, &outer, walk->reject))
+    return spoil_reading(walk, place);
   Frame *frame = &walk->frames[walk->depth - 1];
   frame->outer = outer;
   frame->is_entered = TRUE;
@@ -283,7 +314,12 @@ open_array(TideJsonWalk *walk, TideBytes name)
   case TIDE_ARRAY_REJECT:
     break;
   }
-  return fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
+  if (!walk->is_spoiled) {
+    fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
+    if (!spoil_reading(walk, token_place(walk)))
+      return FALSE;
+  }
+  return push(walk, FALSE);
 }
 
 /* The closing bracket of the innermost container, which is the next token. */
@@ -399,15 +435,17 @@ take_reading(TideJsonWalk *walk)
     return fault_no_reading(walk);
   if (!push(walk, TRUE))
     return FALSE;
-  gboolean good = tide_reading_builder_begin_reading(walk->builder, walk->reject);
-  while (good && walk->depth > outer_depth) {
+  walk->is_spoiled = FALSE;
+  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
+    walk->reject->byte_position = (gint64)place;
+    return FALSE;
+  }
+  while (walk->depth > outer_depth) {
     if (!take_member(walk))
       return FALSE;
   }
-  good = good && tide_reading_builder_end_reading(walk->builder, walk->reject);
-  if (!good)
-    walk->reject->byte_position = (gint64)place;
-  return good;
+  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
+         (spoil_reading(walk, place) && tide_reading_builder_end_reading(walk->builder, walk->reject));
 }
 
 static gboolean
@@ -448,6 +486,7 @@ begin(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
   walk->has_escapes = memchr(json.data, '\\', json.len) != NULL;
   walk->depth = 0;
   walk->raw_depth = 0;
+  walk->is_spoiled = FALSE;
 }
 
 static gboolean
@@ -478,11 +517,11 @@ tide_json_walk_run(TideJsonWalk *walk, TideBytes message, TideScratch *scratch, 
 {
   gsize mark = sizeof byte_order_mark;
   gboolean has_mark = message.len >= mark && memcmp(message.data, byte_order_mark, mark) == 0;
-  gsize skipped = has_mark ? mark : 0;
+  walk->skipped_bytes = has_mark ? mark : 0;
   walk->builder = builder;
   walk->reject = ret_reject;
-  gboolean good = run(walk, tide_bytes(message.data + skipped, message.len - skipped), scratch);
+  gboolean good = run(walk, tide_bytes(message.data + walk->skipped_bytes, message.len - walk->skipped_bytes), scratch);
   if (!good)
-    ret_reject->byte_position += (gint64)skipped;
+    ret_reject->byte_position += (gint64)walk->skipped_bytes;
   return good;
 }

@@ -28,6 +28,7 @@ struct TideReadingBuilder {
   TideReading *readings; /* owned */
   guint32 n_readings;
   guint32 readings_capacity;
+  GArray *rejects;    /* owned (element-type TideReject): of readings that were spoiled */
   guint64 name_bytes; /* taken for flattened names */
 
   /* of the reading */
@@ -35,6 +36,7 @@ struct TideReadingBuilder {
   guint32 *known;  /* in scratch */
   guint32 first_field;
   guint32 n_members;
+  gboolean is_spoiled;
   guint32 generation;     /* its stamp in seen */
   TideNameSet unnumbered; /* its names without a number */
 
@@ -60,6 +62,7 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->fields = g_new(TideField, builder->fields_capacity);
   builder->readings_capacity = FIRST_LENGTH;
   builder->readings = g_new(TideReading, builder->readings_capacity);
+  builder->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
   return builder;
 }
 
@@ -70,6 +73,7 @@ tide_reading_builder_free(TideReadingBuilder *builder)
     return;
   g_free(builder->fields);
   g_free(builder->readings);
+  g_array_unref(builder->rejects);
   tide_buffer_clear_memory(&builder->path);
   tide_name_set_clear_memory(&builder->unnumbered);
   g_free(builder->seen);
@@ -84,6 +88,7 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->n_record_fields = n_record_fields;
   builder->n_fields = 0;
   builder->n_readings = 0;
+  g_array_set_size(builder->rejects, 0);
   builder->name_bytes = 0;
 }
 
@@ -116,6 +121,7 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
   builder->first_field = builder->n_fields;
   builder->n_members = 0;
+  builder->is_spoiled = FALSE;
   tide_name_set_reset(&builder->unnumbered);
   builder->generation++;
   if (G_UNLIKELY(builder->generation == 0)) {
@@ -251,8 +257,26 @@ tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer)
   builder->path.len = outer;
 }
 
-gboolean
-tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+void
+tide_reading_builder_spoil(TideReadingBuilder *builder, const TideReject *reject)
+{
+  TideReject kept = *reject;
+  kept.reading_index = builder->n_readings;
+  if (kept.field.len > 0) {
+    guint8 *field = tide_scratch_take(builder->scratch, kept.field.len);
+    memcpy(field, kept.field.data, kept.field.len);
+    kept.field.data = field;
+  }
+  g_array_append_val(builder->rejects, kept);
+  builder->is_spoiled = TRUE;
+  builder->n_fields = builder->first_field;
+  if (builder->n_known > 0)
+    memset(builder->known, 0, builder->n_known * sizeof *builder->known);
+}
+
+/* What the record offers, behind the reading's own fields. */
+static gboolean
+add_record_fields(TideReadingBuilder *builder, TideReject *ret_reject)
 {
   for (guint32 i = 0; i < builder->n_record_fields; i++) {
     const TideField *field = &builder->record_fields[i];
@@ -262,6 +286,14 @@ tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_re
     *next_field(builder) = *field;
     keep_field(builder, field->name_id);
   }
+  return TRUE;
+}
+
+gboolean
+tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  if (!builder->is_spoiled && !add_record_fields(builder, ret_reject))
+    return FALSE;
   if (builder->n_readings == builder->readings_capacity) {
     builder->readings_capacity = grown_length(builder->readings_capacity, builder->n_readings);
     builder->readings = g_renew(TideReading, builder->readings, builder->readings_capacity);
@@ -293,4 +325,11 @@ guint32
 tide_reading_builder_n_readings(const TideReadingBuilder *builder)
 {
   return builder->n_readings;
+}
+
+const TideReject *
+tide_reading_builder_rejects(const TideReadingBuilder *builder, guint32 *ret_n_rejects)
+{
+  *ret_n_rejects = builder->rejects->len;
+  return (const TideReject *)(gconstpointer)builder->rejects->data;
 }

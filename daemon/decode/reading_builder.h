@@ -40,6 +40,10 @@ gboolean tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name,
                                     TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 void tide_reading_builder_leave(TideReadingBuilder *builder, gsize outer);
 
+/* The reading in hand is left out for @reject, whose field may be gone soon: until its end nothing more is added or
+ * entered, and then it has no fields. */
+void tide_reading_builder_spoil(TideReadingBuilder *builder, const TideReject *reject);
+
 gboolean tide_reading_builder_end_reading(TideReadingBuilder *builder,
                                           TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -48,5 +52,8 @@ guint32 tide_reading_builder_n_readings(const TideReadingBuilder *builder);
 
 /* The readings, in order; valid until the next message. */
 TideReading *tide_reading_builder_finish(TideReadingBuilder *builder, guint32 *ret_n_readings);
+
+/* Those of the readings that were spoiled, in order; valid until the next message. */
+const TideReject *tide_reading_builder_rejects(const TideReadingBuilder *builder, guint32 *ret_n_rejects);
 
 G_END_DECLS

@@ -108,6 +108,10 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
     handle_bad_message(consumer, partition, record, &reject);
     return;
   }
+  if (G_UNLIKELY(mapped.n_rejects > 0)) {
+    handle_bad_message(consumer, partition, record, &mapped.rejects[0]);
+    return;
+  }
   const TideRow *unplaced = place_rows(consumer, &mapped);
   if (G_UNLIKELY(unplaced != NULL)) {
     hold_at_unplaced_row(consumer, partition, record, unplaced);

@@ -21,6 +21,7 @@ struct TideMapping {
   MappedTable *tables;      /* owned; an index behind the table it is of */
   guint n_tables;
   gboolean has_deletes; /* a table has tombstone: delete */
+  TideOnBadReading on_bad_reading;
 
   /* reused for each message */
   TideFieldNames *names;     /* owned: this thread's copy */
@@ -39,6 +40,11 @@ struct TideMapping {
   guint32 n_expired_readings;
   TideExpired *expired; /* owned; by table */
   gboolean some_expired;
+  GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
+
+  /* of the reading in hand, which may yet be left out */
+  TideExpired *reading_expired; /* owned; by table */
+  gboolean some_reading_expired;
 };
 
 /* ---- life ---- */
@@ -116,6 +122,9 @@ tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
   tide_row_list_init(&mapping->list);
   mapping->row_of_table = g_new0(guint32, config->tables->len);
   mapping->expired = g_new0(TideExpired, config->tables->len);
+  mapping->reading_expired = g_new0(TideExpired, config->tables->len);
+  mapping->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
+  mapping->on_bad_reading = config->readings.decode.on_bad_reading;
   mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
   return mapping;
 }
@@ -135,6 +144,8 @@ tide_mapping_free(TideMapping *mapping)
   tide_row_list_clear(&mapping->list);
   g_free(mapping->row_of_table);
   g_free(mapping->expired);
+  g_free(mapping->reading_expired);
+  g_array_unref(mapping->rejects);
   g_array_unref(mapping->deleted);
   g_free(mapping);
 }
@@ -156,6 +167,7 @@ begin_message(TideMapping *mapping)
   if (mapping->some_expired)
     memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
   mapping->some_expired = FALSE;
+  g_array_set_size(mapping->rejects, 0);
 }
 
 /* ---- readings ---- */
@@ -174,11 +186,29 @@ is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *
 static void
 count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, guint32 n_cells)
 {
-  TideExpired *expired = &mapping->expired[mapped->table->index];
-  mapping->some_expired = TRUE;
+  TideExpired *expired = &mapping->reading_expired[mapped->table->index];
+  mapping->some_reading_expired = TRUE;
   expired->n_rows += n_rows;
   expired->n_cells += n_cells;
   expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
+}
+
+/* What has expired of the reading in hand is counted with the message's, or forgotten. */
+static void
+settle_expired(TideMapping *mapping, gboolean is_kept)
+{
+  if (G_LIKELY(!mapping->some_reading_expired))
+    return;
+  for (guint i = 0; is_kept && i < mapping->n_tables; i++) {
+    TideExpired *expired = &mapping->expired[i];
+    const TideExpired *added = &mapping->reading_expired[i];
+    expired->n_rows += added->n_rows;
+    expired->n_cells += added->n_cells;
+    expired->ttl_ms = MAX(expired->ttl_ms, added->ttl_ms);
+  }
+  mapping->some_expired |= is_kept;
+  memset(mapping->reading_expired, 0, mapping->n_tables * sizeof *mapping->reading_expired);
+  mapping->some_reading_expired = FALSE;
 }
 
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
@@ -234,14 +264,38 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
   return TRUE;
 }
 
+/* All rows of @reading, or none. */
+static gboolean
+map_reading_whole(TideMapping *mapping, TideReading *reading, const TideMessage *message, TideReject *ret_reject)
+{
+  TideRowList *list = &mapping->list;
+  guint n_rows = list->rows->len;
+  TideRowListMark mark = tide_row_list_mark(list);
+  tide_reading_times_begin(&mapping->times, reading, message);
+  gboolean good = map_reading(mapping, reading, ret_reject);
+  settle_expired(mapping, good);
+  if (!good)
+    tide_row_list_return_rows(list, n_rows, mark);
+  return good;
+}
+
 static gboolean
 map_readings(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
+  guint32 n_spoiled, at_spoiled = 0;
+  const TideReject *spoiled = tide_decoder_rejects(mapping->decoder, &n_spoiled);
   for (guint32 i = 0; i < mapping->n_readings; i++) {
-    TideReading *reading = &mapping->readings[i];
-    tide_reading_times_begin(&mapping->times, reading, message);
-    if (!map_reading(mapping, reading, ret_reject))
+    if (at_spoiled < n_spoiled && spoiled[at_spoiled].reading_index == i) {
+      g_array_append_val(mapping->rejects, spoiled[at_spoiled]);
+      at_spoiled++;
+      continue;
+    }
+    if (map_reading_whole(mapping, &mapping->readings[i], message, ret_reject))
+      continue;
+    if (mapping->on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
       return FALSE;
+    tide_reject_resolve_field(ret_reject, mapping->names);
+    g_array_append_val(mapping->rejects, *ret_reject);
   }
   return TRUE;
 }
@@ -308,6 +362,8 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
       .n_unmatched_readings = mapping->n_unmatched_readings,
       .n_expired_readings = mapping->n_expired_readings,
       .expired = mapping->some_expired ? mapping->expired : NULL,
+      .rejects = (const TideReject *)(gconstpointer)mapping->rejects->data,
+      .n_rejects = mapping->rejects->len,
   };
   return TRUE;
 }

@@ -1,7 +1,8 @@
 /* From a message to all the rows it makes, in all tables. One mapping for each consumer thread; explain uses it too.
  *
  * A message is decoded, timed and keyed whole before anything is queued: one bad reading rejects the message, and then
- * nothing of it was written anywhere. A reading makes a row in each table whose conditions hold; a table that does not
+ * nothing of it was written anywhere; or, with on_bad_reading: reading, it makes no row in any table, and the message's
+ * other readings make theirs. A reading makes a row in each table whose conditions hold; a table that does not
  * take it asks nothing of it, not even its time.
  *
  * A message without value (a tombstone) deletes the row that its key names in each table with tombstone: delete. Where
@@ -41,7 +42,8 @@ typedef struct TideMapped {
   guint32 n_unmatched_readings; /* those that no table takes */
   guint32 n_expired_readings;   /* those that some table takes, but all rows would have expired */
   const TideExpired *expired;   /* by table; NULL: nothing at all */
-  const TideReject *rejects;    /* readings left out, with on_bad_reading: reading; their rows are not among rows */
+  const TideReject *rejects;    /* readings left out, in their order, with on_bad_reading: reading; of messages of several
+                                 * only; the mapping's */
   guint32 n_rejects;            /* n_readings counts them */
 } TideMapped;
 

@@ -37,6 +37,14 @@ tide_row_list_return(TideRowList *list, TideRowListMark mark)
 }
 
 void
+tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark mark)
+{
+  tide_row_list_return(list, mark);
+  g_array_set_size(list->rows, n_rows);
+  g_array_set_size(list->spans, n_rows);
+}
+
+void
 tide_row_list_resolve(TideRowList *list)
 {
   TideCell *cells = (TideCell *)(gpointer)list->cells.data;

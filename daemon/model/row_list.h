@@ -62,6 +62,9 @@ tide_row_list_mark(const TideRowList *list)
 
 void tide_row_list_return(TideRowList *list, TideRowListMark mark);
 
+/* The same from behind rows that were made: @n_rows of them there were at @mark. */
+void tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark mark);
+
 /* Sets key, table_name and cells of all rows, and the values that were made. Nothing is appended afterwards. */
 void tide_row_list_resolve(TideRowList *list);
 
