@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memmem */
 #include "thrift/reply_reader.h"
 
 #include "util/error.h"
@@ -7,25 +6,49 @@
  * of tiny cells can make us allocate. HBase advises against rows a tenth of this. */
 #define CELLS_PER_ROW_MAX (1u << 20)
 
-/* A missing family's message describes the whole table. */
-#define MESSAGE_MAX_BYTES 1000
+/* A missing family's message describes the whole table, and a call that failed in several ways has one for each. */
+#define MESSAGE_MAX_BYTES 2000
 
-/* Some messages bring a Java stack trace with them, from here on. */
-#define STACK_TRACE_START "\n\tat "
+/* Some messages bring Java stack traces with them. Their lines begin so; what stands between and behind them does not.
+ */
+#define STACK_TRACE_LINE "\tat "
+#define STACK_TRACE_REST "\t... "
 
 /* TApplicationException.UNKNOWN_METHOD */
 #define UNKNOWN_METHOD 1
+
+static gboolean
+begins_with(TideBytes line, const char *text)
+{
+  return line.len >= strlen(text) && memcmp(line.data, text, strlen(text)) == 0;
+}
+
+/* @message without the lines of stack traces, as far as there is room. */
+static gsize
+copy_words(TideBytes message, guint8 words[MESSAGE_MAX_BYTES])
+{
+  gsize n_words = 0;
+  for (gsize start = 0; start < message.len && n_words < MESSAGE_MAX_BYTES;) {
+    const guint8 *end = memchr(message.data + start, '\n', message.len - start);
+    gsize line_len = end != NULL ? (gsize)(end - (message.data + start)) + 1 : message.len - start;
+    TideBytes line = tide_bytes(message.data + start, line_len);
+    start += line_len;
+    if (begins_with(line, STACK_TRACE_LINE) || begins_with(line, STACK_TRACE_REST))
+      continue;
+    gsize taken = MIN(line_len, MESSAGE_MAX_BYTES - n_words);
+    memcpy(words + n_words, line.data, taken);
+    n_words += taken;
+  }
+  return n_words;
+}
 
 /* The gateway's words, fit for one line of a log. Ownership: (transfer full). */
 static char *
 one_line(TideBytes message)
 {
-  if (message.len == 0)
-    return g_strdup("");
-  const guint8 *trace = memmem(message.data, message.len, STACK_TRACE_START, strlen(STACK_TRACE_START));
-  if (trace != NULL)
-    message.len = (gsize)(trace - message.data);
-  char *text = g_utf8_make_valid((const char *)message.data, (gssize)MIN(message.len, MESSAGE_MAX_BYTES));
+  guint8 words[MESSAGE_MAX_BYTES];
+  gsize n_words = copy_words(message, words);
+  char *text = g_utf8_make_valid((const char *)words, (gssize)n_words);
   for (char *at = text; *at != '\0'; at++) {
     if (g_ascii_iscntrl(*at))
       *at = ' ';
@@ -91,16 +114,19 @@ open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
   return TRUE;
 }
 
-/* TIOError or TIllegalArgument: field 1 is the text of both. canRetry is not read: the gateway says TRUE for a missing
- * table and a missing family, too. */
+/* TIOError or TIllegalArgument: field 1 is the text of both. @ret_for_good: the gateway says that it is not worth
+ * trying again. That it would be, it says of everything else, also of a missing table and a missing family. */
 static TideBytes
-read_declared_exception(TideWireReader *reader)
+read_declared_exception(TideWireReader *reader, gboolean *ret_for_good)
 {
   TideBytes message = TIDE_BYTES_EMPTY;
   TideWireField field = {0};
+  *ret_for_good = FALSE;
   while (tide_wire_read_field(reader, &field)) {
     if (field.id == 1 && field.type == TIDE_WIRE_STRING)
       message = tide_wire_read_string(reader);
+    else if (field.id == 2 && field.type == TIDE_WIRE_BOOL)
+      *ret_for_good = !tide_wire_read_bool(reader);
     else
       tide_wire_skip(reader, field.type);
   }
@@ -115,14 +141,14 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
     return FALSE;
 
   gboolean succeeded = read_success == NULL;
-  gboolean refused = FALSE;
+  gboolean refused = FALSE, for_good = FALSE;
   TideBytes refusal = TIDE_BYTES_EMPTY;
   TideWireField field = {0};
   while (tide_wire_read_field(&reader, &field)) {
     if (field.id == 0 && read_success != NULL) {
       succeeded = read_success(&reader, &field, data);
     } else if ((field.id == 1 || field.id == 2) && field.type == TIDE_WIRE_STRUCT) {
-      refusal = read_declared_exception(&reader);
+      refusal = read_declared_exception(&reader, &for_good);
       refused = TRUE;
     } else {
       tide_wire_skip(&reader, field.type);
@@ -139,8 +165,8 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
   if (!refused)
     return TRUE;
   g_autofree char *text = one_line(refusal);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "the gateway refused '%s': %s", reply->method,
-              text[0] != '\0' ? text : "it gave no reason");
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "the gateway refused '%s'%s: %s", reply->method,
+              for_good ? " for good" : "", text[0] != '\0' ? text : "it gave no reason");
   return FALSE;
 }
 
