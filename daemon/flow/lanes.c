@@ -367,8 +367,10 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
       batch->last_unknown_us = now_us;
       push_front_locked(lane, batch);
       break;
-    case TIDE_OUTCOME_FAILED:
     case TIDE_OUTCOME_NOT_SENT:
+    case TIDE_OUTCOME_RETRY:
+    case TIDE_OUTCOME_HOLD:
+    case TIDE_OUTCOME_POISON:
       push_front_locked(lane, batch);
       break;
     }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "flow/batch.h"
+#include "flow/failure_class.h"
 
 G_BEGIN_DECLS
 
@@ -55,14 +56,6 @@ typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } T
 /* Waits until @deadline_us (monotonic) for a call; writers that wait for others' slow lanes do not exist: any due lane
  * serves any writer. */
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
-
-/* How a call ended. The one place where outcomes are told apart. */
-typedef enum TideOutcome {
-  TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches go home */
-  TIDE_OUTCOME_NOT_SENT, /* no connection: nobody's fault but the gateway's, the lanes do not wait */
-  TIDE_OUTCOME_FAILED,   /* the gateway answered with an error: the call has ended, rows may be written */
-  TIDE_OUTCOME_UNKNOWN,  /* no answer: rows may be written, now or later */
-} TideOutcome;
 
 /* @error_text: what the gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);

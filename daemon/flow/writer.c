@@ -20,7 +20,7 @@ typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMeth
 static const char *const method_names[N_WRITE_METHODS] = {"putMultiple", "mutateRow"};
 
 typedef struct MethodMetrics {
-  TideCounter *calls[4]; /* by TideOutcome */
+  TideCounter *calls[TIDE_OUTCOME_COUNT]; /* by TideOutcome */
   TideCounter *rows_written;
   TideHistogram *durations;
 } MethodMetrics;
@@ -40,28 +40,12 @@ struct TideWriter {
   TideWriterConnection connection;
 };
 
-static const char *
-outcome_name(TideOutcome outcome)
-{
-  switch (outcome) {
-  case TIDE_OUTCOME_OK:
-    return "ok";
-  case TIDE_OUTCOME_NOT_SENT:
-    return "not_sent";
-  case TIDE_OUTCOME_FAILED:
-    return "failed";
-  case TIDE_OUTCOME_UNKNOWN:
-    return "unknown";
-  }
-  return "unknown";
-}
-
 static void
 register_method_metrics(TideMetrics *metrics, WriteMethod method, MethodMetrics *registered)
 {
   g_autofree char *method_label = tide_metrics_label("method", method_names[method]);
-  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome <= TIDE_OUTCOME_UNKNOWN; outcome++) {
-    g_autofree char *outcome_label = tide_metrics_label("outcome", outcome_name(outcome));
+  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome < TIDE_OUTCOME_COUNT; outcome++) {
+    g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcome_name(outcome));
     g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
     registered->calls[outcome] = tide_metrics_counter(metrics, "tidemark_hbase_calls_total",
                                                       "Calls that write rows, by method and how they ended", labels);
@@ -84,18 +68,6 @@ register_metrics(TideWriter *writer)
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
 }
 
-static TideOutcome
-outcome_of(const GError *error)
-{
-  if (error == NULL)
-    return TIDE_OUTCOME_OK;
-  if (tide_error_outcome_unknown(error))
-    return TIDE_OUTCOME_UNKNOWN;
-  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
-    return TIDE_OUTCOME_NOT_SENT;
-  return TIDE_OUTCOME_FAILED;
-}
-
 static void
 log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64 now_us)
 {
@@ -106,7 +78,7 @@ log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {{"TABLE", writer->call.table->name},
                                  {"GATEWAY", tide_gateway_name(writer->connection.gateway)},
-                                 {"OUTCOME", outcome_name(outcome)}};
+                                 {"OUTCOME", tide_outcome_name(outcome)}};
   tide_log_fields(TIDE_LOG_WARNING, fields, G_N_ELEMENTS(fields),
                   "cannot write %u rows to '%s' via '%s', first row key '%s': %s; sending the same again "
                   "(%" G_GUINT64_FORMAT " such events not logged)",
@@ -120,7 +92,7 @@ note_call(TideWriter *writer, WriteMethod method, gint64 start_us, const GError 
 {
   gint64 end_us = tide_now_us();
   tide_writer_connection_note_call(&writer->connection, end_us);
-  tide_counter_inc(writer->methods[method].calls[outcome_of(error)]);
+  tide_counter_inc(writer->methods[method].calls[tide_failure_class(error)]);
   tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
@@ -171,7 +143,7 @@ send_call(TideWriter *writer)
   gboolean acknowledged =
       method == MUTATE_ROW ? mutate_rows(writer, client, table, &error) : put_rows(writer, client, table, &error);
   tide_writer_connection_end(&writer->connection);
-  TideOutcome outcome = outcome_of(error);
+  TideOutcome outcome = tide_failure_class(error);
   g_assert(acknowledged == (outcome == TIDE_OUTCOME_OK));
 
   gint64 end_us = tide_now_us();

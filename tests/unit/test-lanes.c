@@ -156,7 +156,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpuint(call.n_batches, ==, 2);
   gint64 failed_us = tide_now_us();
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_FAILED, "region is moving", failed_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "region is moving", failed_us);
   g_assert_cmpuint(count_home(fixture), ==, 0);
   submit(fixture, good, 1, 100);
   g_assert_true(take_now(fixture, &call));
@@ -285,7 +285,7 @@ run_taker(gpointer data)
     if (call.n_batches == 0)
       continue;
     /* Every third call fails in one way or another. */
-    TideOutcome outcome = n % 6 == 2 ? TIDE_OUTCOME_FAILED : n % 6 == 5 ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK;
+    TideOutcome outcome = n % 6 == 2 ? TIDE_OUTCOME_RETRY : n % 6 == 5 ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK;
     n++;
     if (outcome == TIDE_OUTCOME_OK)
       atomic_fetch_add(&race->n_taken, call.n_batches);

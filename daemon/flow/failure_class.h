@@ -1,0 +1,46 @@
+/* How a call to a gateway ended, and what that means for its rows. The gateway names no row, says `canRetry` for nearly
+ * everything (also for a missing table), and old ones have no such field: so errors are told apart by their texts, as
+ * HBase 2.4, 2.5 and 2.6 write them. This is the only place that knows those texts.
+ *
+ * Threads: any; pure functions. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum TideOutcome {
+  TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches go home */
+  TIDE_OUTCOME_NOT_SENT, /* no connection: nobody's fault but the gateway's, the lanes do not wait */
+  TIDE_OUTCOME_RETRY,    /* answered with an error that passes: the call has ended, rows may be written */
+  TIDE_OUTCOME_UNKNOWN,  /* no answer: rows may be written, now or later */
+  TIDE_OUTCOME_HOLD,     /* the table takes no rows until an operator mends it; no row is to blame */
+  TIDE_OUTCOME_POISON,   /* some row of the call can never be written */
+} TideOutcome;
+#define TIDE_OUTCOME_COUNT (TIDE_OUTCOME_POISON + 1)
+
+const char *tide_outcome_name(TideOutcome outcome); /* "not_sent": the label of metrics */
+
+typedef struct TideFailure {
+  TideOutcome outcome;
+  gboolean is_certain; /* of POISON: the text says what is wrong with a row. Else it may be the gateway that is broken,
+                        * and the row is only suspected */
+  const char *remedy;  /* of HOLD: what the operator can do; static, NULL for others */
+} TideFailure;
+
+/**
+ * tide_failure_of: the class of a call's error; NULL is OK.
+ *
+ * A putMultiple that failed in several ways ("Failed 3 actions: A: 2 times, B: 1 time") is what its worst member is:
+ * HOLD before RETRY before POISON. While something lasts that is no row's fault, nothing is said of rows: what must be
+ * sent again anyway shows its poison when the rest is well. It is certain only when all members are.
+ */
+TideFailure tide_failure_of(const GError *error);
+
+static inline TideOutcome
+tide_failure_class(const GError *error)
+{
+  return tide_failure_of(error).outcome;
+}
+
+G_END_DECLS
