@@ -143,8 +143,8 @@ on_watch(gpointer data)
     const GError *failure = tide_pipeline_failure(run->pipeline);
     tide_log(TIDE_LOG_CRIT, "cannot start: %s", failure->message);
     finish(run, tide_error_exit_code(failure));
-  } else if (state.fatal)
-    finish(run, TIDE_EXIT_TEMPFAIL);
+  } else if (state.fatal_exit != 0)
+    finish(run, state.fatal_exit);
   else if (state.finished) {
     tide_log(TIDE_LOG_NOTICE, "reached the end: %s", state.status);
     finish(run, state.any_held ? TIDE_EXIT_DATA : TIDE_EXIT_OK);

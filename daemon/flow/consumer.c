@@ -14,6 +14,12 @@
 
 #define SHOW_INTERVAL_US TIDE_US_PER_S
 
+#define COMMIT_LOG_US (30 * TIDE_US_PER_S)
+
+/* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
+ * deadline. */
+#define LAST_COMMIT_US (2 * TIDE_US_PER_S)
+
 /* The share of the memory budget that prefetched messages may take, of all consumers together. */
 #define PREFETCH_SHARE 4u
 
@@ -84,13 +90,25 @@ look_whether_finished(TideConsumer *consumer)
 }
 
 void
-tide_consumer_commit(TideConsumer *consumer)
+tide_consumer_commit_failed(TideConsumer *consumer, const char *text)
+{
+  guint64 suppressed;
+  tide_counter_inc(consumer->commit_failures);
+  if (tide_log_limit_pass(&consumer->commit_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING,
+             "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
+             "writes: nothing is lost (%" G_GUINT64_FORMAT " such failures not logged)",
+             text, suppressed);
+}
+
+gboolean
+tide_consumer_commit(TideConsumer *consumer, gint64 deadline_us)
 {
   g_autofree char *problem = NULL;
-  if (tide_kafka_source_commit(consumer->source, &problem))
-    return;
-  tide_counter_inc(consumer->commit_failures);
-  tide_log(TIDE_LOG_WARNING, "cannot commit offsets: %s; the next owner repeats some writes, nothing is lost", problem);
+  if (tide_kafka_source_commit(consumer->source, deadline_us, &problem))
+    return TRUE;
+  tide_consumer_commit_failed(consumer, problem);
+  return FALSE;
 }
 
 static void
@@ -182,7 +200,8 @@ drain(TideConsumer *consumer)
     tide_consumer_take_home(consumer, 0);
   }
   tide_consumer_store_marks(consumer);
-  tide_consumer_commit(consumer);
+  if (!tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US)))
+    atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   guint64 unfinished = count_unfinished(consumer);
   if (unfinished == 0)
     return;
@@ -219,6 +238,11 @@ register_metrics(TideConsumer *consumer)
   consumer->out_of_range = tide_metrics_counter(
       metrics, "tidemark_kafka_offset_out_of_range_total",
       "Committed offsets that were no more in the topic: messages were lost before they were read", NULL);
+  consumer->messages_lost = tide_metrics_counter(
+      metrics, "tidemark_messages_lost_total",
+      "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
+  consumer->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
+                                           "Fetched pieces whose checksum or compression is wrong", NULL);
   consumer->messages_held =
       tide_metrics_counter(metrics, "tidemark_messages_held_total",
                            "Messages that hold their partition: on_bad_message: stop, or too many "
@@ -244,10 +268,11 @@ register_expired(TideConsumer *consumer)
 }
 
 static gboolean
-make_source(TideConsumer *consumer, GError **error)
+make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
   const TideConfig *config = consumer->context.config;
   TideKafkaSourceOptions options = {.config = config,
+                                    .index = index,
                                     .queue_bytes = config->limits.memory_bytes / PREFETCH_SHARE / config->kafka.threads,
                                     .ask_for_ends = consumer->context.until_end};
   TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
@@ -277,7 +302,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
-  if (!make_source(consumer, error)) {
+  if (!make_source(consumer, index, error)) {
     tide_consumer_free(consumer);
     return NULL;
   }
@@ -320,6 +345,7 @@ tide_consumer_free(TideConsumer *consumer)
   g_ptr_array_unref(consumer->partitions);
   tide_mutex_clear(&consumer->lock);
   g_free(consumer->held_text);
+  g_free(consumer->trouble_text);
   g_free(consumer->expired);
   g_free(consumer);
 }

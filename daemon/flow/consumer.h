@@ -52,11 +52,15 @@ typedef struct TideConsumerState {
   gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
   gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
   gboolean fatal;          /* the client is fenced: the program must end */
+  gboolean denied;         /* Kafka does not let this user read, or be in the group */
 } TideConsumerState;
 
 TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
 
 /* Why partitions are held, one sentence each; NULL when none is. (transfer full) */
 char *tide_consumer_held_text(TideConsumer *consumer);
+
+/* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
+char *tide_consumer_trouble_text(TideConsumer *consumer);
 
 G_END_DECLS

@@ -32,6 +32,8 @@ on_assignment_done(gpointer data)
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->rebalances_assigned);
   atomic_store_explicit(&consumer->had_assignment, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->denied, FALSE, memory_order_relaxed);
+  tide_consumer_publish_trouble(consumer, NULL);
   tide_consumer_publish_assigned(consumer);
   tide_consumer_publish_held(consumer);
   for (guint i = 0; i < consumer->partitions->len; i++)
@@ -63,11 +65,15 @@ drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gi
   }
 }
 
+/* The drain must end before the group loses patience: heartbeats go on meanwhile, but the others wait for this member,
+ * and a broker takes a member that does not poll for gone. Half of each leaves room for the commit and for joining
+ * again. */
 static gint64
 revoke_deadline_us(const TideConsumer *consumer)
 {
   const TideConfig *config = consumer->context.config;
-  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, config->kafka.session_timeout_ms / 2);
+  gint64 patience_ms = MIN(config->kafka.session_timeout_ms, config->kafka.max_poll_interval_ms);
+  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, patience_ms / 2);
   gint64 deadline_us = tide_now_us() + bound_ms * TIDE_US_PER_MS;
   if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     deadline_us = MIN(deadline_us, atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire));
@@ -84,9 +90,11 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
              n_slots);
   } else {
     tide_counter_inc(consumer->rebalances_revoked);
-    drain_partitions(consumer, slots, n_slots, revoke_deadline_us(consumer));
+    gint64 deadline_us = revoke_deadline_us(consumer);
+    drain_partitions(consumer, slots, n_slots, deadline_us);
     tide_consumer_store_marks(consumer);
-    tide_consumer_commit(consumer);
+    gint64 commit_us = consumer->context.config->kafka.session_timeout_ms / 4 * TIDE_US_PER_MS;
+    tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us()) + commit_us);
   }
   tide_consumer_lift_pauses(consumer, slots, n_slots);
 }
@@ -118,38 +126,120 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
     partition->reached_end = TRUE;
 }
 
+/* ---- troubles ---- */
+
 static void
-on_trouble(TideKafkaTrouble kind, guint16 slot, const char *text, gpointer data)
+hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, const char *remedy)
+{
+  char *text = g_strdup_printf("topic '%s' partition %d stands still: %s; %s", partition->topic, partition->partition,
+                               why, remedy);
+  const TideLogField fields[] = {{"TOPIC", partition->topic}};
+  tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
+  tide_consumer_hold(consumer, partition, text);
+}
+
+static void
+on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+{
+  tide_counter_add(consumer->messages_lost, (guint64)(report->lost_to - report->lost_from));
+  if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
+    hold_and_say(consumer, partition, report->text,
+                 "decide where to go on (kafka-consumer-groups --reset-offsets, or on_lost_offsets: continue) and "
+                 "restart; a longer retention.ms keeps it from coming back");
+    return;
+  }
+  tide_log(TIDE_LOG_CRIT,
+           "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
+           ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
+           partition->topic, partition->partition, report->text, report->lost_to);
+  tide_kafka_source_move(consumer->source, partition->slot, report->lost_to);
+}
+
+static void
+on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+{
+  switch ((int)report->kind) {
+  case TIDE_KAFKA_TROUBLE_LOST:
+    tide_counter_inc(consumer->out_of_range);
+    on_lost_messages(consumer, partition, report);
+    break;
+  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
+    tide_counter_inc(consumer->out_of_range);
+    hold_and_say(consumer, partition, report->text,
+                 "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
+    break;
+  case TIDE_KAFKA_TROUBLE_DAMAGED:
+    tide_counter_inc(consumer->damaged);
+    hold_and_say(consumer, partition, report->text,
+                 "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
+                 "kafka-consumer-groups --reset-offsets passes over it");
+    break;
+  }
+}
+
+/* What goes on being tried by librdkafka. */
+static void
+say_trouble(TideConsumer *consumer, const TideKafkaReport *report)
+{
+  TideLogLevel level = report->kind == TIDE_KAFKA_TROUBLE_MISSING ? TIDE_LOG_CRIT
+                       : report->kind == TIDE_KAFKA_TROUBLE_DENIED || report->kind == TIDE_KAFKA_TROUBLE_POLL
+                           ? TIDE_LOG_ERROR
+                           : TIDE_LOG_WARNING;
+  guint64 suppressed = 0;
+  if (level == TIDE_LOG_WARNING &&
+      !tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+    return;
+  const char *next = report->kind == TIDE_KAFKA_TROUBLE_POLL
+                         ? "joining the group again; what was in flight is read again"
+                         : "it is tried again, no offset moves meanwhile";
+  tide_log(level, "kafka: %s; %s (%" G_GUINT64_FORMAT " such events not logged)", report->text, next, suppressed);
+}
+
+static void
+on_trouble(const TideKafkaReport *report, gpointer data)
 {
   TideConsumer *consumer = data;
-  switch (kind) {
-  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE: {
-    tide_counter_inc(consumer->out_of_range);
-    if (slot == G_MAXUINT16)
-      return;
-    TidePartition *partition = tide_consumer_partition(consumer, slot);
-    char *why =
-        g_strdup_printf("topic '%s' partition %d stands still: %s: messages were deleted before they were read, or "
-                        "the topic was made anew; decide where to go on (kafka-consumer-groups "
-                        "--reset-offsets) and restart",
-                        partition->topic, partition->partition, text);
-    tide_log(TIDE_LOG_CRIT, "%s", why);
-    tide_consumer_hold(consumer, partition, why);
+  switch (report->kind) {
+  case TIDE_KAFKA_TROUBLE_LOST:
+  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
+  case TIDE_KAFKA_TROUBLE_DAMAGED:
+    if (report->slot != G_MAXUINT16)
+      on_partition_trouble(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
-  }
   case TIDE_KAFKA_TROUBLE_FATAL:
-    tide_log(TIDE_LOG_CRIT, "the Kafka client cannot go on: %s; the program ends", text);
+    tide_log(TIDE_LOG_CRIT,
+             "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
+             "the program ends",
+             report->text);
     atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
     return;
+  case TIDE_KAFKA_TROUBLE_DENIED:
+    atomic_store_explicit(&consumer->denied, TRUE, memory_order_relaxed);
+    break;
+  case TIDE_KAFKA_TROUBLE_MISSING:
+  case TIDE_KAFKA_TROUBLE_POLL:
   case TIDE_KAFKA_TROUBLE_PARTITION:
-  case TIDE_KAFKA_TROUBLE_CLIENT: {
-    guint64 suppressed;
-    if (tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
-      tide_log(TIDE_LOG_WARNING, "kafka: %s; it is tried again (%" G_GUINT64_FORMAT " such events not logged)", text,
-               suppressed);
-    return;
+  case TIDE_KAFKA_TROUBLE_CLIENT:
+    break;
   }
-  }
+  say_trouble(consumer, report);
+  tide_consumer_publish_trouble(consumer, report->text);
+}
+
+static void
+on_recovered(guint16 slot, gpointer data)
+{
+  TideConsumer *consumer = data;
+  const TidePartition *partition = tide_consumer_partition(consumer, slot);
+  atomic_store_explicit(&consumer->denied, FALSE, memory_order_relaxed);
+  tide_consumer_publish_trouble(consumer, NULL);
+  tide_log(TIDE_LOG_NOTICE, "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+}
+
+static void
+on_commit_failed(const char *text, gpointer data)
+{
+  tide_consumer_commit_failed(data, text);
 }
 
 TideKafkaHandlers
@@ -161,5 +251,7 @@ tide_consumer_source_handlers(TideConsumer *consumer)
                              .revoking = on_revoking,
                              .revoked = on_revoked,
                              .reached_end = on_reached_end,
-                             .trouble = on_trouble};
+                             .recovered = on_recovered,
+                             .trouble = on_trouble,
+                             .commit_failed = on_commit_failed};
 }

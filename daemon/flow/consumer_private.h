@@ -26,6 +26,8 @@ struct TideConsumer {
   TideCounter *rebalances_lost;
   TideCounter *commit_failures;
   TideCounter *out_of_range;
+  TideCounter *messages_lost;
+  TideCounter *damaged;
   TideCounter *messages_held;
   TideExpiredCounters *expired; /* owned; by table */
 
@@ -40,6 +42,7 @@ struct TideConsumer {
   gint64 shown_us;
   TideLogLimit bad_message_limit;
   TideLogLimit trouble_limit;
+  TideLogLimit commit_limit;
 
   /* any thread */
   TideInbox inbox;
@@ -56,10 +59,12 @@ struct TideConsumer {
   _Atomic gboolean finished;
   _Atomic gboolean left_work;
   _Atomic gboolean fatal;
+  _Atomic gboolean denied;
 
   /* under lock */
   TideMutex lock;
   char *held_text; /* owned */
+  char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
 };
 
 static inline TidePartition *
@@ -102,7 +107,9 @@ void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord 
  * @deadline_us: how long to wait for a batch; 0: not at all */
 void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_store_marks(TideConsumer *consumer);
-void tide_consumer_commit(TideConsumer *consumer);
+/* FALSE when what is stored may not have been committed: that is logged and counted. */
+gboolean tide_consumer_commit(TideConsumer *consumer, gint64 deadline_us);
+void tide_consumer_commit_failed(TideConsumer *consumer, const char *text);
 
 /* ---- consumer_assignment.c ---- */
 
@@ -112,5 +119,6 @@ TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
 
 void tide_consumer_show(TideConsumer *consumer, gint64 now_us);
 void tide_consumer_publish_assigned(TideConsumer *consumer);
+void tide_consumer_publish_trouble(TideConsumer *consumer, const char *text); /* NULL: it is over */
 
 G_END_DECLS

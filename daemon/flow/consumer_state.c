@@ -33,6 +33,15 @@ tide_consumer_publish_assigned(TideConsumer *consumer)
   atomic_store_explicit(&consumer->assigned, n, memory_order_relaxed);
 }
 
+void
+tide_consumer_publish_trouble(TideConsumer *consumer, const char *text)
+{
+  tide_mutex_lock(&consumer->lock);
+  g_free(consumer->trouble_text);
+  consumer->trouble_text = g_strdup(text);
+  tide_mutex_unlock(&consumer->lock);
+}
+
 TideConsumerState
 tide_consumer_state_racy(const TideConsumer *consumer)
 {
@@ -48,6 +57,7 @@ tide_consumer_state_racy(const TideConsumer *consumer)
       .finished = atomic_load_explicit(&consumer->finished, memory_order_relaxed),
       .left_work = atomic_load_explicit(&consumer->left_work, memory_order_relaxed),
       .fatal = atomic_load_explicit(&consumer->fatal, memory_order_acquire),
+      .denied = atomic_load_explicit(&consumer->denied, memory_order_relaxed),
   };
 }
 
@@ -56,6 +66,15 @@ tide_consumer_held_text(TideConsumer *consumer)
 {
   tide_mutex_lock(&consumer->lock);
   char *text = g_strdup(consumer->held_text);
+  tide_mutex_unlock(&consumer->lock);
+  return text;
+}
+
+char *
+tide_consumer_trouble_text(TideConsumer *consumer)
+{
+  tide_mutex_lock(&consumer->lock);
+  char *text = g_strdup(consumer->trouble_text);
   tide_mutex_unlock(&consumer->lock);
   return text;
 }

@@ -5,6 +5,10 @@
 
 #define LOG_INTERVAL_US TIDE_US_PER_S
 
+/* How soon new partitions and topics are noticed, unless kafka.librdkafka says otherwise: librdkafka's own 5 minutes
+ * would let a partition that was added wait as long. */
+#define METADATA_MS "60000"
+
 /* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
 #define MIN_QUEUE_BYTES (1024u * 1024)
 
@@ -37,7 +41,8 @@ static gboolean
 set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **error)
 {
   if (!tide_kafka_conf_set(conf, "bootstrap.servers", config->brokers, error) ||
-      !tide_kafka_conf_set(conf, "client.id", "tidemark", error))
+      !tide_kafka_conf_set(conf, "client.id", "tidemark", error) ||
+      !tide_kafka_conf_set(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, error))
     return FALSE;
   for (guint i = 0; i < config->properties->len; i++) {
     const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
@@ -66,14 +71,56 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
   return tide_kafka_conf_set(conf, name, text, error);
 }
 
+guint64
+tide_kafka_conf_queue_bytes(guint64 share_bytes)
+{
+  return MAX(share_bytes, MIN_QUEUE_BYTES);
+}
+
+char *
+tide_kafka_conf_instance(const char *pattern, guint32 index)
+{
+  GString *name = g_string_new(pattern);
+  g_string_replace(name, "%H", g_get_host_name(), 0);
+  g_string_append_printf(name, "-%u", index);
+  return g_string_free(name, FALSE);
+}
+
+const char *
+tide_kafka_conf_principal(const TideKafkaConfig *config)
+{
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (strcmp(property->name, "sasl.username") == 0 && !property->secret)
+      return property->value;
+  }
+  return NULL;
+}
+
 static gboolean
-set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint64 queue_bytes, guint32 max_message_bytes,
+set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
+{
+  const char *strategy = config->assignment == TIDE_ASSIGNMENT_COOPERATIVE ? "cooperative-sticky" : "range,roundrobin";
+  if (!tide_kafka_conf_set(conf, "group.id", config->group, error) ||
+      !tide_kafka_conf_set(conf, "partition.assignment.strategy", strategy, error) ||
+      !set_number(conf, "session.timeout.ms", config->session_timeout_ms, error) ||
+      !set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) ||
+      !set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error))
+    return FALSE;
+  if (config->instance == NULL)
+    return TRUE;
+  g_autofree char *instance = tide_kafka_conf_instance(config->instance, index);
+  return tide_kafka_conf_set(conf, "group.instance.id", instance, error);
+}
+
+static gboolean
+set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
 {
   /* One fetch may fill the queue; a message larger than our limit must still come through to be rejected by us. */
-  guint64 queue = MAX(queue_bytes, MIN_QUEUE_BYTES);
-  guint64 fetch = MAX(queue, (guint64)max_message_bytes);
-  return tide_kafka_conf_set(conf, "group.id", config->group, error) &&
+  guint64 queue = tide_kafka_conf_queue_bytes(consumer->queue_bytes);
+  guint64 fetch = MAX(queue, (guint64)consumer->max_message_bytes);
+  return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
          tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
          tide_kafka_conf_set(conf, "enable.auto.commit", "true", error) &&
@@ -82,22 +129,18 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint64 queue
          tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
          tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
          tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
-         set_number(conf, "session.timeout.ms", config->session_timeout_ms, error) &&
-         set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) &&
-         set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error) &&
          set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes", (gint64)CLAMP(queue / 4, MIN_QUEUE_BYTES, 16u << 20), error);
 }
 
 rd_kafka_conf_t *
-tide_kafka_conf_new_consumer(const TideKafkaConfig *config, guint64 queue_bytes, guint32 max_message_bytes,
-                             GError **error)
+tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer, GError **error)
 {
   rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
   if (conf == NULL)
     return NULL;
-  if (set_consumer(conf, config, queue_bytes, max_message_bytes, error))
+  if (set_consumer(conf, config, consumer, error))
     return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;

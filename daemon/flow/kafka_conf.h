@@ -11,10 +11,25 @@ G_BEGIN_DECLS
  * Ownership: (transfer full), rd_kafka_conf_destroy or rd_kafka_new takes it. */
 rd_kafka_conf_t *tide_kafka_conf_new(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The above and all that a consumer of ours fixes. @queue_bytes: its share of the memory budget for prefetched messages;
- * @max_message_bytes: readings.max_message_size. */
-rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, guint64 queue_bytes,
-                                              guint32 max_message_bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+typedef struct TideKafkaConsumerConf {
+  guint32 index;             /* of the consumer in this process: it ends kafka.instance */
+  guint64 queue_bytes;       /* its share of the memory budget for prefetched messages */
+  guint32 max_message_bytes; /* readings.max_message_size */
+} TideKafkaConsumerConf;
+
+/* The above and all that a consumer of ours fixes. */
+rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What a consumer may hold of prefetched messages, of all partitions together: librdkafka asks for more only below it, and one
+ * fetch comes on top. */
+guint64 tide_kafka_conf_queue_bytes(guint64 share_bytes);
+
+/* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
+char *tide_kafka_conf_instance(const char *pattern, guint32 index);
+
+/* Who we are to the brokers, for messages: sasl.username, or NULL. (borrowed) */
+const char *tide_kafka_conf_principal(const TideKafkaConfig *config);
 
 /* rd_kafka_conf_set() with our error. */
 gboolean tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)

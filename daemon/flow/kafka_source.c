@@ -2,11 +2,10 @@
 
 #include "flow/kafka_conf.h"
 #include "flow/kafka_message.h"
+#include "flow/kafka_start.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
-
-/* Questions asked inside a rebalance: well below any session timeout we allow (6 s). */
-#define QUESTION_TIMEOUT_MS 4000
 
 #define NO_SLOT G_MAXUINT16
 
@@ -22,6 +21,7 @@ typedef struct CacheEntry {
 typedef struct SlotName {
   char *topic; /* owned */
   gint32 partition;
+  gboolean denied; /* reported, and nothing was read since */
 } SlotName;
 
 struct TideKafkaSource {
@@ -31,6 +31,7 @@ struct TideKafkaSource {
   rd_kafka_queue_t *queue; /* of the consumer: for wake */
   GPtrArray *names;        /* owned (element-type SlotName), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
+  guint n_denied; /* slots */
 };
 
 static void
@@ -86,72 +87,6 @@ name_of(const TideKafkaSource *source, guint16 slot)
   return g_ptr_array_index(source->names, slot);
 }
 
-/* ---- where a new group begins ---- */
-
-/* The partition's end as a number, so that it can be committed at once: else a restart before the first commit would
- * begin later and pass over what came in between. */
-static gint64
-end_as_number(TideKafkaSource *source, const char *topic, gint32 partition)
-{
-  gint64 low, high;
-  if (rd_kafka_query_watermark_offsets(source->kafka, topic, partition, &low, &high, QUESTION_TIMEOUT_MS) !=
-      RD_KAFKA_RESP_ERR_NO_ERROR)
-    return RD_KAFKA_OFFSET_END;
-  return high;
-}
-
-static gint64
-offset_at_start_time(TideKafkaSource *source, const char *topic, gint32 partition)
-{
-  rd_kafka_topic_partition_list_t *times = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(times, topic, partition)->offset = source->options.config->kafka.start_epoch_ms;
-  gint64 found = RD_KAFKA_OFFSET_BEGINNING; /* no answer: rather too early than too late */
-  if (rd_kafka_offsets_for_times(source->kafka, times, QUESTION_TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-      times->elems[0].err == RD_KAFKA_RESP_ERR_NO_ERROR)
-    found = times->elems[0].offset;
-  rd_kafka_topic_partition_list_destroy(times);
-  return found == RD_KAFKA_OFFSET_END ? end_as_number(source, topic, partition) : found;
-}
-
-/* The offset at which a partition without a committed one starts. */
-static gint64
-first_offset(TideKafkaSource *source, const char *topic, gint32 partition)
-{
-  switch (source->options.config->kafka.start) {
-  case TIDE_START_EARLIEST:
-    return RD_KAFKA_OFFSET_BEGINNING;
-  case TIDE_START_LATEST:
-    return end_as_number(source, topic, partition);
-  case TIDE_START_TIME:
-    return offset_at_start_time(source, topic, partition);
-  }
-  return RD_KAFKA_OFFSET_BEGINNING;
-}
-
-/* Fills in where partitions without a committed offset begin, and adds those to @fresh; the others keep "the committed
- * one". When the broker does not say, all keep that, and one without is reported as out of range and stands still. */
-static void
-fill_in_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions,
-               rd_kafka_topic_partition_list_t *fresh)
-{
-  rd_kafka_resp_err_t problem = rd_kafka_committed(source->kafka, partitions, QUESTION_TIMEOUT_MS);
-  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_WARNING, "cannot ask for the committed offsets of group '%s': %s",
-             source->options.config->kafka.group, rd_kafka_err2str(problem));
-  for (int i = 0; i < partitions->cnt; i++) {
-    rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    if (problem != RD_KAFKA_RESP_ERR_NO_ERROR || at->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      at->offset = RD_KAFKA_OFFSET_STORED; /* librdkafka asks again, until it is told */
-      continue;
-    }
-    if (at->offset >= 0)
-      continue;
-    at->offset = first_offset(source, at->topic, at->partition);
-    if (at->offset >= 0)
-      rd_kafka_topic_partition_list_add(fresh, at->topic, at->partition)->offset = at->offset;
-  }
-}
-
 /* ---- rebalance ---- */
 
 static gint64
@@ -161,7 +96,7 @@ end_of(TideKafkaSource *source, const char *topic, gint32 partition)
     return -1;
   gint64 low, high;
   rd_kafka_resp_err_t problem =
-      rd_kafka_query_watermark_offsets(source->kafka, topic, partition, &low, &high, QUESTION_TIMEOUT_MS);
+      rd_kafka_query_watermark_offsets(source->kafka, topic, partition, &low, &high, TIDE_KAFKA_QUESTION_MS);
   return problem == RD_KAFKA_RESP_ERR_NO_ERROR ? high : 0; /* no answer: the first end that is reached will do */
 }
 
@@ -181,6 +116,25 @@ log_rebalance_problem(const char *what, rd_kafka_error_t *problem)
 }
 
 static void
+assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions)
+{
+  rd_kafka_resp_err_t problem = rd_kafka_assign(source->kafka, partitions);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    tide_log(TIDE_LOG_ERROR, "cannot take partitions: %s", rd_kafka_err2str(problem));
+}
+
+/* Fills in where @partitions begin, and commits that where it is not the earliest or the committed offset. */
+static void
+find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
+{
+  rd_kafka_topic_partition_list_t *fresh = rd_kafka_topic_partition_list_new(1);
+  tide_kafka_fill_in_starts(source->kafka, &source->options.config->kafka, partitions, fresh);
+  if (fresh->cnt > 0)
+    rd_kafka_commit(source->kafka, fresh, 1);
+  rd_kafka_topic_partition_list_destroy(fresh);
+}
+
+static void
 take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
   memset(source->cache, 0, sizeof source->cache);
@@ -190,18 +144,12 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
     guint16 slot = source->handlers.assigned(at->topic, at->partition, end_offset, source->handlers.data);
     remember_slot(source, slot, at->topic, at->partition);
   }
-  rd_kafka_topic_partition_list_t *fresh = rd_kafka_topic_partition_list_new(1);
-  fill_in_starts(source, partitions, fresh);
+  if (partitions->cnt > 0)
+    find_starts(source, partitions);
   if (is_cooperative(source))
     log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
-  else {
-    rd_kafka_resp_err_t problem = rd_kafka_assign(source->kafka, partitions);
-    if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-      tide_log(TIDE_LOG_ERROR, "cannot take partitions: %s", rd_kafka_err2str(problem));
-  }
-  if (fresh->cnt > 0)
-    rd_kafka_commit(source->kafka, fresh, 1);
-  rd_kafka_topic_partition_list_destroy(fresh);
+  else
+    assign(source, partitions);
   source->handlers.assignment_done(source->handlers.data);
 }
 
@@ -234,6 +182,112 @@ on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t event, rd_kafka_topic_partit
     give_up(source, partitions);
 }
 
+/* ---- troubles ---- */
+
+static TideKafkaTrouble
+kind_of(rd_kafka_resp_err_t code, guint16 slot)
+{
+  switch ((int)code) {
+  case RD_KAFKA_RESP_ERR__FATAL:
+    return TIDE_KAFKA_TROUBLE_FATAL;
+  case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+    return TIDE_KAFKA_TROUBLE_POLL;
+  case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+  case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+  case RD_KAFKA_RESP_ERR__NO_OFFSET:
+    return TIDE_KAFKA_TROUBLE_OUT_OF_RANGE;
+  case RD_KAFKA_RESP_ERR__BAD_MSG:
+  case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+  case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
+    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_DAMAGED : TIDE_KAFKA_TROUBLE_CLIENT;
+  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+  case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+  case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    return TIDE_KAFKA_TROUBLE_DENIED;
+  case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    return TIDE_KAFKA_TROUBLE_MISSING;
+  default:
+    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_PARTITION : TIDE_KAFKA_TROUBLE_CLIENT;
+  }
+}
+
+static void
+report(TideKafkaSource *source, TideKafkaTrouble kind, guint16 slot, const char *text)
+{
+  TideKafkaReport what = {.kind = kind, .slot = slot, .text = text};
+  source->handlers.trouble(&what, source->handlers.data);
+}
+
+/* Names who is denied what: librdkafka says the one half of it, or none. */
+static void
+report_denied(TideKafkaSource *source, rd_kafka_resp_err_t code, guint16 slot, const char *text)
+{
+  const TideKafkaConfig *config = &source->options.config->kafka;
+  const char *principal = tide_kafka_conf_principal(config);
+  g_autofree char *who =
+      principal != NULL ? g_strdup_printf("user '%s'", principal) : g_strdup("the user that this connection has");
+  g_autofree char *topics = g_strjoinv("', '", config->topics);
+  g_autofree char *whole =
+      code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
+          ? g_strdup_printf("%s may not be in group '%s': grant READ on the group (%s)", who, config->group, text)
+          : g_strdup_printf("%s may not read the topic '%s': grant READ and DESCRIBE on it (%s)", who,
+                            slot != NO_SLOT ? name_of(source, slot)->topic : topics, text);
+  if (slot != NO_SLOT) {
+    SlotName *name = g_ptr_array_index(source->names, slot);
+    source->n_denied += name->denied ? 0 : 1;
+    name->denied = TRUE;
+  }
+  report(source, TIDE_KAFKA_TROUBLE_DENIED, slot, whole);
+}
+
+static void
+recover(TideKafkaSource *source, guint16 slot)
+{
+  SlotName *name = g_ptr_array_index(source->names, slot);
+  if (!name->denied)
+    return;
+  name->denied = FALSE;
+  source->n_denied--;
+  source->handlers.recovered(slot, source->handlers.data);
+}
+
+/* The offset that was asked for is not there. On which side of what is there it lies makes all the difference. */
+static void
+report_out_of_range(TideKafkaSource *source, guint16 slot, gint64 offset, const char *text)
+{
+  const SlotName *name = name_of(source, slot);
+  gint64 low = -1, high = -1;
+  rd_kafka_resp_err_t problem = rd_kafka_query_watermark_offsets(source->kafka, name->topic, name->partition, &low,
+                                                                 &high, TIDE_KAFKA_QUESTION_MS);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0 && offset < low) {
+    g_autofree char *lost = g_strdup_printf(
+        "messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read", offset, low - 1);
+    TideKafkaReport what = {TIDE_KAFKA_TROUBLE_LOST, slot, lost, offset, low};
+    source->handlers.trouble(&what, source->handlers.data);
+    return;
+  }
+  g_autofree char *behind =
+      g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
+                      ": the topic was made anew, or lost its newest messages",
+                      offset, high);
+  report(source, TIDE_KAFKA_TROUBLE_OUT_OF_RANGE, slot,
+         problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset > high ? behind : text);
+}
+
+/* librdkafka asked for the committed offset itself, because the broker had not answered us, and there is none. */
+static void
+start_after_all(TideKafkaSource *source, guint16 slot)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, name->topic, name->partition);
+  find_starts(source, list);
+  tide_kafka_source_move(source, slot, list->elems[0].offset);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
 static void
 on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
@@ -242,10 +296,18 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     char text[512];
     rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, text, sizeof text);
     g_autofree char *whole = g_strdup_printf("%s: %s", rd_kafka_err2name(fatal), text);
-    source->handlers.trouble(TIDE_KAFKA_TROUBLE_FATAL, NO_SLOT, whole, source->handlers.data);
+    report(source, TIDE_KAFKA_TROUBLE_FATAL, NO_SLOT, whole);
     return;
   }
-  source->handlers.trouble(TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason, source->handlers.data);
+  report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason);
+}
+
+static void
+on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t problem, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+  TideKafkaSource *source = opaque;
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR && problem != RD_KAFKA_RESP_ERR__NO_OFFSET)
+    source->handlers.commit_failed(rd_kafka_err2str(problem), source->handlers.data);
 }
 
 /* ---- polling ---- */
@@ -267,13 +329,17 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
       source->handlers.reached_end(slot, raw->offset, source->handlers.data);
     return;
   }
-  TideKafkaTrouble kind = slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_PARTITION : TIDE_KAFKA_TROUBLE_CLIENT;
-  if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
-      raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET)
-    kind = TIDE_KAFKA_TROUBLE_OUT_OF_RANGE;
-  else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
-    kind = TIDE_KAFKA_TROUBLE_FATAL;
-  source->handlers.trouble(kind, slot, text != NULL ? text : rd_kafka_err2str(raw->err), source->handlers.data);
+  if (text == NULL)
+    text = rd_kafka_err2str(raw->err);
+  TideKafkaTrouble kind = kind_of(raw->err, slot);
+  if (kind == TIDE_KAFKA_TROUBLE_DENIED)
+    report_denied(source, raw->err, slot, text);
+  else if (kind != TIDE_KAFKA_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
+    report(source, kind, slot, text);
+  else if (raw->offset == RD_KAFKA_OFFSET_INVALID)
+    start_after_all(source, slot);
+  else
+    report_out_of_range(source, slot, raw->offset, text);
 }
 
 gboolean
@@ -284,6 +350,8 @@ tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord 
     return FALSE;
   guint16 slot;
   if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && (slot = find_slot(source, raw)) != NO_SLOT) {
+    if (G_UNLIKELY(source->n_denied > 0))
+      recover(source, slot);
     fill_record(raw, slot, ret_record);
     return TRUE;
   }
@@ -343,14 +411,81 @@ tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
   return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-gboolean
-tide_kafka_source_commit(TideKafkaSource *source, char **ret_problem)
+/* How a commit that is waited for has ended. */
+typedef struct CommitAnswer {
+  gboolean is_there;
+  rd_kafka_resp_err_t problem;
+} CommitAnswer;
+
+static void
+on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t problem, rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
-  rd_kafka_resp_err_t problem = rd_kafka_commit(source->kafka, NULL, 0);
-  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR || problem == RD_KAFKA_RESP_ERR__NO_OFFSET)
+  CommitAnswer *answer = opaque;
+  *answer = (CommitAnswer){TRUE, problem};
+}
+
+/* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
+gboolean
+tide_kafka_source_commit(TideKafkaSource *source, gint64 deadline_us, char **ret_problem)
+{
+  CommitAnswer answer = {.problem = RD_KAFKA_RESP_ERR__TIMED_OUT};
+  rd_kafka_queue_t *queue = rd_kafka_queue_new(source->kafka);
+  rd_kafka_resp_err_t problem = rd_kafka_commit_queue(source->kafka, NULL, queue, on_commit_answer, &answer);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    answer = (CommitAnswer){TRUE, problem};
+  gint64 left_us;
+  while (!answer.is_there && (left_us = deadline_us - tide_now_us()) > 0)
+    rd_kafka_queue_poll_callback(queue, (int)MIN(left_us / TIDE_US_PER_MS + 1, 1000));
+  rd_kafka_queue_destroy(queue);
+  if (answer.problem == RD_KAFKA_RESP_ERR_NO_ERROR || answer.problem == RD_KAFKA_RESP_ERR__NO_OFFSET)
     return TRUE;
-  *ret_problem = g_strdup(rd_kafka_err2str(problem));
+  *ret_problem = g_strdup(rd_kafka_err2str(answer.problem));
   return FALSE;
+}
+
+/* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused: the partition is
+ * assigned once more. Where the protocol is eager, that means all of them; each goes on behind the last message that
+ * was handed out. */
+static void
+assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *all = NULL;
+  rd_kafka_resp_err_t problem = rd_kafka_assignment(source->kafka, &all);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    problem = rd_kafka_position(source->kafka, all);
+  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && i < all->cnt; i++) {
+    rd_kafka_topic_partition_t *at = &all->elems[i];
+    if (at->partition == name->partition && strcmp(at->topic, name->topic) == 0)
+      at->offset = offset;
+    else if (at->offset < 0) { /* nothing was handed out: from where it began */
+      rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+      rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
+      find_starts(source, one);
+      at->offset = one->elems[0].offset;
+      rd_kafka_topic_partition_list_destroy(one);
+    }
+  }
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    assign(source, all);
+  else
+    tide_log(TIDE_LOG_ERROR, "cannot go on with '%s' partition %d: %s", name->topic, name->partition,
+             rd_kafka_err2str(problem));
+  if (all != NULL)
+    rd_kafka_topic_partition_list_destroy(all);
+}
+
+void
+tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  if (!is_cooperative(source)) {
+    assign_all_again(source, slot, offset);
+    return;
+  }
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
+  log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, list));
+  log_rebalance_problem("move", rd_kafka_incremental_assign(source->kafka, list));
+  rd_kafka_topic_partition_list_destroy(list);
 }
 
 gint64
@@ -383,8 +518,10 @@ subscribe(TideKafkaSource *source, GError **error)
 TideKafkaSource *
 tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHandlers *handlers, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, options->queue_bytes,
-                                                       options->config->readings.decode.max_message_bytes, error);
+  TideKafkaConsumerConf fixed = {.index = options->index,
+                                 .queue_bytes = options->queue_bytes,
+                                 .max_message_bytes = options->config->readings.decode.max_message_bytes};
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, &fixed, error);
   if (conf == NULL)
     return NULL;
   TideKafkaSource *source = g_new0(TideKafkaSource, 1);
@@ -394,6 +531,7 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHand
   rd_kafka_conf_set_opaque(conf, source);
   rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
   rd_kafka_conf_set_error_cb(conf, on_error);
+  rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
 
   char reason[512];
   source->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);

@@ -19,12 +19,25 @@ typedef struct TideKafkaRecord {
 } TideKafkaRecord;
 
 typedef enum TideKafkaTrouble {
-  TIDE_KAFKA_TROUBLE_OUT_OF_RANGE, /* the committed offset is no more in the topic: messages were deleted unread, or the
-                                    * topic was made anew; the partition stands still */
+  TIDE_KAFKA_TROUBLE_LOST,         /* messages were deleted before they were read (retention): lost_from, lost_to */
+  TIDE_KAFKA_TROUBLE_OUT_OF_RANGE, /* the committed offset lies behind the partition's end, or nobody knows the partition's
+                                    * range: the topic was made anew, or lost its newest messages */
+  TIDE_KAFKA_TROUBLE_DAMAGED,      /* bytes that no checksum agrees with: librdkafka goes on behind them */
+  TIDE_KAFKA_TROUBLE_DENIED,       /* this user may not read the topic, or be in the group; it is tried again */
+  TIDE_KAFKA_TROUBLE_MISSING,      /* a topic or partition is not there, or no more; it is looked for again */
+  TIDE_KAFKA_TROUBLE_POLL,         /* the thread did not poll for max_poll_interval: the group gave its partitions away */
   TIDE_KAFKA_TROUBLE_PARTITION,    /* librdkafka reported an error for the partition; it goes on trying */
-  TIDE_KAFKA_TROUBLE_CLIENT,       /* the same for the client as a whole, e.g. an unknown topic */
+  TIDE_KAFKA_TROUBLE_CLIENT,       /* the same for the client as a whole, e.g. brokers that are down, or that refuse us */
   TIDE_KAFKA_TROUBLE_FATAL,        /* fenced by another with the same group.instance.id: the client cannot go on */
 } TideKafkaTrouble;
+
+typedef struct TideKafkaReport {
+  TideKafkaTrouble kind;
+  guint16 slot;     /* G_MAXUINT16 when it concerns no partition of ours */
+  const char *text; /* what librdkafka says, or what it means; never a secret */
+  gint64 lost_from; /* with LOST: the first message that is gone ... */
+  gint64 lost_to;   /* ... and the first that is left: where tide_kafka_source_move() can go on */
+} TideKafkaReport;
 
 typedef struct TideKafkaHandlers {
   gpointer data;
@@ -38,12 +51,16 @@ typedef struct TideKafkaHandlers {
   void (*revoked)(const guint16 *slots, gsize n_slots, gpointer data);
   /* All messages up to @offset have been handed out. */
   void (*reached_end)(guint16 slot, gint64 offset, gpointer data);
-  /* @slot: G_MAXUINT16 when it concerns no partition of ours. */
-  void (*trouble)(TideKafkaTrouble kind, guint16 slot, const char *text, gpointer data);
+  /* A partition for which DENIED was reported is read again. */
+  void (*recovered)(guint16 slot, gpointer data);
+  void (*trouble)(const TideKafkaReport *report, gpointer data);
+  /* A commit in the background failed. It is tried again with the next, unless the partition is no longer ours. */
+  void (*commit_failed)(const char *text, gpointer data);
 } TideKafkaHandlers;
 
 typedef struct TideKafkaSourceOptions {
   const TideConfig *config; /* borrowed */
+  guint32 index;            /* of the consumer in this process */
   guint64 queue_bytes;      /* for prefetched messages */
   gboolean ask_for_ends;    /* fill end_offset */
 } TideKafkaSourceOptions;
@@ -66,8 +83,14 @@ void tide_kafka_source_resume(TideKafkaSource *source, guint16 slot);
 /* @offset: one past the last finished message; committed in the background. FALSE when the partition is no longer ours. */
 gboolean tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset);
 
-/* Commits what is stored, waiting for the broker's answer. TRUE as well when there was nothing to commit. */
-gboolean tide_kafka_source_commit(TideKafkaSource *source, char **ret_problem) G_GNUC_WARN_UNUSED_RESULT;
+/* Commits what is stored and waits for the broker's answer until @deadline_us. TRUE as well when there was nothing to commit.
+ * @ret_problem: (out) (transfer full): why not; it may still come to pass when the answer did not come in time */
+gboolean tide_kafka_source_commit(TideKafkaSource *source, gint64 deadline_us,
+                                  char **ret_problem) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Goes on reading the partition at @offset, which tide_kafka_source_poll() stopped at with LOST. Other partitions go on where
+ * they are. */
+void tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset);
 
 /* The partition's newest offset as last seen by a fetch; -1 when unknown. Does not ask the broker. */
 gint64 tide_kafka_source_high_watermark(TideKafkaSource *source, guint16 slot);

@@ -419,6 +419,7 @@ typedef struct Totals {
   guint32 n_finished;
   gboolean had_assignment;
   gboolean fatal;
+  gboolean denied;
   gboolean stuck;
 } Totals;
 
@@ -436,6 +437,7 @@ total(TidePipeline *pipeline, gint64 now_us)
     totals.n_finished += state.finished ? 1 : 0;
     totals.had_assignment &= state.had_assignment;
     totals.fatal |= state.fatal;
+    totals.denied |= state.denied;
     totals.stuck |= now_us - state.last_round_us > STUCK_US;
     if (state.oldest_us > 0 && (totals.oldest_us == 0 || state.oldest_us < totals.oldest_us))
       totals.oldest_us = state.oldest_us;
@@ -466,12 +468,33 @@ trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
                          (now_us - trouble->since_us) / TIDE_US_PER_S, trouble->failures, trouble->error_text);
 }
 
+static char *
+kafka_trouble(TidePipeline *pipeline)
+{
+  char *text = NULL;
+  for (guint i = 0; i < pipeline->consumers->len && text == NULL; i++)
+    text = tide_consumer_trouble_text(g_ptr_array_index(pipeline->consumers, i));
+  return text;
+}
+
+/* Why the program must end by itself, as an exit code; 0: it need not. */
+static int
+fatal_exit(const TidePipeline *pipeline, const Totals *totals)
+{
+  if (totals->fatal)
+    return TIDE_EXIT_TEMPFAIL;
+  gboolean may_wait = totals->had_assignment || pipeline->options.config->service.startup == TIDE_STARTUP_WAIT;
+  return totals->denied && !may_wait ? TIDE_EXIT_PERMISSION : 0;
+}
+
 /* What keeps a running pipeline from being ready; NULL when nothing does. */
 static char *
 why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
 {
-  if (!totals->had_assignment)
-    return g_strdup("waiting for Kafka: no assignment yet");
+  if (!totals->had_assignment || totals->denied) {
+    g_autofree char *trouble = kafka_trouble(pipeline);
+    return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : "no assignment yet");
+  }
   if (totals->held > 0)
     return held_text(pipeline);
   if (tide_gateways_n_up(pipeline->gateways) == 0) {
@@ -488,7 +511,7 @@ fill_running_state(TidePipeline *pipeline, TidePipelineState *state)
   gint64 now_us = tide_now_us();
   Totals totals = total(pipeline, now_us);
   state->healthy = !totals.stuck;
-  state->fatal = totals.fatal;
+  state->fatal_exit = fatal_exit(pipeline, &totals);
   state->any_held = totals.held > 0;
   state->finished = totals.n_finished == pipeline->consumers->len;
   state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")

@@ -49,7 +49,8 @@ typedef struct TidePipelineState {
   gboolean ready;      /* assigned, or waiting lawfully for partitions, and nothing stands still */
   gboolean healthy;    /* every thread went round its loop lately */
   gboolean finished;   /* with until_end */
-  gboolean fatal;      /* a consumer is fenced: stop */
+  int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
+                        * its topics, and the start is to fail then */
   gboolean any_held;   /* a partition stands still until an operator acts */
   char *reason;        /* owned: why not ready or not healthy; NULL */
   char *status;        /* owned: one line for STATUS= */

@@ -24,7 +24,13 @@ pipeline_fixture_init(int *argc, char ***argv)
 void
 pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data)
 {
-  fixture->kafka = mock_kafka_new(1);
+  pipeline_fixture_set_up_brokers(fixture, 1);
+}
+
+void
+pipeline_fixture_set_up_brokers(PipelineFixture *fixture, int n_brokers)
+{
+  fixture->kafka = mock_kafka_new(n_brokers);
   mock_kafka_create_topic(fixture->kafka, FIXTURE_TOPIC, FIXTURE_PARTITIONS);
   fixture->hbase = fake_hbase_new();
   for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
@@ -85,18 +91,20 @@ static const char default_tables[] =
     "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 static TideConfig *
-load_config(PipelineFixture *fixture, const char *group, guint gateways, const char *options)
+load_config(PipelineFixture *fixture, const RunningPipelineOptions *running)
 {
-  g_autofree char *list = gateway_list(fixture, gateways);
+  const char *options = running->options != NULL ? running->options : "";
+  g_autofree char *list = gateway_list(fixture, running->gateways);
   g_autofree char *text = g_strdup_printf(
-      "kafka: { brokers: \"%s\", group: %s, topics: [" FIXTURE_TOPIC "], threads: 1,"
+      "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
       " session_timeout: 6s, commit_interval: 100ms,"
-      " max_span_messages: 2000 }\n"
+      " max_span_messages: 2000%s }\n"
       "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, settle: 3s, retry_min: 20ms,"
       " retry_max: 200ms }\n"
       "%s%s%s%s",
-      mock_kafka_brokers(fixture->kafka), group, list, strstr(options, "tables:") != NULL ? "" : default_tables,
-      options,
+      mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
+      running->topics != NULL ? running->topics : FIXTURE_TOPIC, running->kafka != NULL ? running->kafka : "", list,
+      strstr(options, "tables:") != NULL ? "" : default_tables, options,
       strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
       strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
   GPtrArray *problems = NULL;
@@ -127,8 +135,7 @@ RunningPipeline *
 running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options)
 {
   RunningPipeline *running = g_new0(RunningPipeline, 1);
-  running->config = load_config(fixture, options->group != NULL ? options->group : FIXTURE_GROUP, options->gateways,
-                                options->options != NULL ? options->options : "");
+  running->config = load_config(fixture, options);
   running->metrics = tide_metrics_new();
   TidePipelineOptions pipeline = {
       .config = running->config, .metrics = running->metrics, .accept_scheme_change = options->accept_scheme_change};

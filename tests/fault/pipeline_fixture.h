@@ -34,6 +34,8 @@ void pipeline_fixture_init(int *argc, char ***argv);
 
 /* Kafka, two gateways before one HBase, and the tables METRIC (split at "host5") and CURRENT_METRIC. */
 void pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data);
+/* The same with so many brokers. */
+void pipeline_fixture_set_up_brokers(PipelineFixture *fixture, int n_brokers);
 void pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data);
 
 gint64 pipeline_fixture_deadline_us(void);
@@ -55,6 +57,8 @@ typedef struct RunningPipelineOptions {
   const char *group; /* NULL: FIXTURE_GROUP */
   guint gateways;
   const char *options; /* as above; with "tables:" in it, in place of the fixture's */
+  const char *kafka;   /* further options of "kafka:", in braces' form: ", assignment: cooperative"; NULL: none */
+  const char *topics;  /* NULL: FIXTURE_TOPIC */
   gboolean accept_scheme_change;
 } RunningPipelineOptions;
 RunningPipeline *running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options);

@@ -143,9 +143,11 @@ test_offset_out_of_range_is_said_and_holds_the_partition(PipelineFixture *fixtur
   pipeline_fixture_flush(fixture);
   RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait(second, is_held, NULL);
-  g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_kafka_offset_out_of_range_total", NULL), >, 0);
+  g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_kafka_offset_out_of_range_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_messages_lost_total", NULL), >, 0);
   TidePipelineState state = tide_pipeline_state(second->pipeline);
-  g_assert_nonnull(strstr(state.reason, "messages were deleted before they were read"));
+  g_assert_nonnull(strstr(state.reason, "messages 1 to "));
+  g_assert_nonnull(strstr(state.reason, " were deleted before they were read"));
   tide_pipeline_state_clear(&state);
   g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
