@@ -1,6 +1,7 @@
 #include "thrift/gateway_probe.h"
 
 #include "thrift/client_call.h"
+#include "thrift/spare_descriptors.h"
 #include "thrift/stream_socket.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -203,6 +204,8 @@ gboolean
 tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 probe_timeout_ms, GCancellable *cancellable,
                    TideWireMode *ret_mode, GError **error)
 {
+  if (!tide_spare_descriptors_check(error))
+    return FALSE;
   g_autoptr(GCancellable) own = g_cancellable_new();
   Probe probe = {.endpoint = endpoint, .timeout_ms = probe_timeout_ms, .cancellable = own};
   GPollFD cancel_fd;

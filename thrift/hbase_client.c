@@ -6,6 +6,7 @@
 #include "thrift/generated_types.h"
 #include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
+#include "thrift/spare_descriptors.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -20,6 +21,16 @@ tide_hbase_client_init_types(void)
   g_type_class_ref(TIDE_TYPE_TRANSPORT); /* kept: its first use would else be a race of threads */
 }
 
+/* Each wait opens and closes the cancellable's descriptor, unless somebody else holds it. Held here it costs two system
+ * calls less a wait, and is never closed while tide_hbase_client_cancel() writes to it. */
+static gboolean
+hold_cancel_fd(TideHBaseClient *client, GError **error)
+{
+  if (client->cancel_fd.fd < 0 && tide_spare_descriptors_check(error))
+    (void)g_cancellable_make_pollfd(client->cancellable, &client->cancel_fd);
+  return client->cancel_fd.fd >= 0;
+}
+
 TideHBaseClient *
 tide_client_new_cancelled_by(const TideEndpoint *endpoint, TideWireMode mode, GCancellable *cancellable)
 {
@@ -27,9 +38,8 @@ tide_client_new_cancelled_by(const TideEndpoint *endpoint, TideWireMode mode, GC
   client->endpoint = tide_endpoint_copy(endpoint);
   client->mode = mode;
   client->cancellable = g_object_ref(cancellable);
-  /* Each wait opens and closes the cancellable's descriptor, unless somebody else holds it. Held here it costs two
-   * system calls less a wait, and is never closed while tide_hbase_client_cancel() writes to it. */
-  (void)g_cancellable_make_pollfd(client->cancellable, &client->cancel_fd);
+  client->cancel_fd.fd = -1;
+  (void)hold_cancel_fd(client, NULL); /* without a descriptor it cannot connect, which says why */
   client->parts = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   client->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
   return client;
@@ -48,7 +58,8 @@ tide_hbase_client_free(TideHBaseClient *client)
   if (client == NULL)
     return;
   tide_hbase_client_close(client);
-  g_cancellable_release_fd(client->cancellable);
+  if (client->cancel_fd.fd >= 0)
+    g_cancellable_release_fd(client->cancellable);
   g_object_unref(client->cancellable);
   g_array_unref(client->parts);
   g_array_unref(client->cells);
@@ -97,6 +108,8 @@ tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us, GError **
   if (tide_hbase_client_is_open(client))
     return TRUE;
   tide_hbase_client_close(client);
+  if (!hold_cancel_fd(client, error))
+    return FALSE;
   client->transport =
       tide_transport_new(client->endpoint, client->mode.framing, client->mode.protocol, client->cancellable);
   tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
