@@ -5,6 +5,7 @@
 #include "commands/command_line.h"
 #include "commands/load_config.h"
 #include "flow/pipeline.h"
+#include "flow/state_directory.h"
 #include "service/http.h"
 #include "service/notify.h"
 #include "util/clock.h"
@@ -96,12 +97,14 @@ static gboolean
 on_stop_signal(gpointer data)
 {
   Run *run = data;
+  signal(SIGTERM, end_at_once);
+  signal(SIGINT, end_at_once);
   tide_log(TIDE_LOG_NOTICE,
            "stopping: flushing and waiting for acknowledgements for up to %" G_GINT64_FORMAT
            " ms; a second signal ends at once",
            run->config->limits.drain_timeout_ms);
   finish(run, TIDE_EXIT_OK);
-  return G_SOURCE_REMOVE;
+  return G_SOURCE_CONTINUE; /* removing it would bring back the default, which kills without an exit code */
 }
 
 static gboolean
@@ -169,22 +172,6 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
   return TRUE;
 }
 
-static void
-run_until_told_to_stop(Run *run)
-{
-  guint sources[] = {
-      g_unix_signal_add(SIGTERM, on_stop_signal, run),
-      g_unix_signal_add(SIGINT, on_stop_signal, run),
-      g_unix_signal_add(SIGHUP, on_hangup, run),
-      g_timeout_add(WATCH_INTERVAL_MS, on_watch, run),
-  };
-  tide_pipeline_start(run->pipeline);
-  g_main_loop_run(run->loop);
-  for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
-    if (g_main_context_find_source_by_id(NULL, sources[i]) != NULL)
-      g_source_remove(sources[i]);
-}
-
 /* The owner function of "tide-stop". */
 static void
 run_stop(gpointer data)
@@ -198,7 +185,7 @@ run_stop(gpointer data)
 static void
 stop(Run *run)
 {
-  signal(SIGTERM, end_at_once);
+  signal(SIGTERM, end_at_once); /* also when it ends for another reason than a signal */
   signal(SIGINT, end_at_once);
   tide_notify_stopping();
   tide_notify_status("stopping");
@@ -210,6 +197,23 @@ stop(Run *run)
   tide_log(TIDE_LOG_NOTICE, "stopped: %s",
            run->stop_code == TIDE_EXIT_OK ? "everything is acknowledged and committed"
                                           : "some messages were left for the next start");
+}
+
+static void
+run_and_stop(Run *run)
+{
+  guint sources[] = {
+      g_unix_signal_add(SIGTERM, on_stop_signal, run),
+      g_unix_signal_add(SIGINT, on_stop_signal, run),
+      g_unix_signal_add(SIGHUP, on_hangup, run),
+      g_timeout_add(WATCH_INTERVAL_MS, on_watch, run),
+  };
+  tide_pipeline_start(run->pipeline);
+  g_main_loop_run(run->loop);
+  stop(run);
+  for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+    if (g_main_context_find_source_by_id(NULL, sources[i]) != NULL)
+      g_source_remove(sources[i]);
 }
 
 static int
@@ -225,8 +229,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
   if (start_http(&run, &http, &error)) {
-    run_until_told_to_stop(&run);
-    stop(&run);
+    run_and_stop(&run);
     tide_http_stop(http);
   } else {
     tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
@@ -236,6 +239,24 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
   tide_metrics_free(run.metrics);
   g_main_loop_unref(run.loop);
   return run.exit_code;
+}
+
+/* FALSE when another daemon uses it. One that cannot be locked is said: who keeps files there says more when they fail.
+ */
+static gboolean
+lock_state_directory(int *ret_fd)
+{
+  g_autoptr(GError) error = NULL;
+  *ret_fd = tide_state_directory_lock(&error);
+  if (error == NULL)
+    return TRUE;
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_IN_USE)) {
+    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
+    return FALSE;
+  }
+  tide_log(TIDE_LOG_WARNING, "%s: going on without a lock; see that no other daemon uses the directory",
+           error->message);
+  return TRUE;
 }
 
 int
@@ -258,7 +279,8 @@ tide_command_run(int argc, char **argv)
       .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
       .details =
           "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-          "ends at once. Exit codes: 0 all written; 75 some messages were left for the next start; 65 (with\n"
+          "ends at once. Exit codes: 0 all written; 75 some messages were left for the next start, another daemon has\n"
+          "the state directory, or one with the same kafka.instance took its place; 65 (with\n"
           "--until-end) a partition stands still at a message that cannot be used; 78 the configuration is wrong, or\n"
           "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
           "\n"
@@ -276,5 +298,11 @@ tide_command_run(int argc, char **argv)
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
   tide_log_init(config->service.log_format, config->service.log_level);
-  return run_daemon(config, &options);
+  int lock_fd = -1;
+  if (!lock_state_directory(&lock_fd))
+    return TIDE_EXIT_TEMPFAIL;
+  exit_code = run_daemon(config, &options);
+  if (lock_fd >= 0)
+    close(lock_fd);
+  return exit_code;
 }

@@ -1,6 +1,15 @@
+#define _GNU_SOURCE
 #include "flow/state_directory.h"
 
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LOCK_NAME "tidemark.lock"
 
 char *
 tide_state_directory(void)
@@ -17,4 +26,49 @@ tide_state_directory_path(const char *name)
 {
   g_autofree char *directory = tide_state_directory();
   return directory != NULL ? g_build_filename(directory, name, NULL) : NULL;
+}
+
+/* Who holds the lock has written its process id there; 0 when it has not yet. */
+static int
+read_holder(int fd)
+{
+  char text[24] = {0};
+  gssize n = pread(fd, text, sizeof text - 1, 0);
+  return n > 0 ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
+}
+
+/* For whoever finds the lock taken; not being able to say it is no reason not to run. */
+static void
+write_holder(int fd)
+{
+  if (ftruncate(fd, 0) == 0)
+    (void)dprintf(fd, "%d\n", (int)getpid());
+}
+
+int
+tide_state_directory_lock(GError **error)
+{
+  g_autofree char *path = tide_state_directory_path(LOCK_NAME);
+  if (path == NULL)
+    return -1;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    return -1;
+  }
+  /* Of the open file: it ends with the process, and closing another descriptor of the file does not give it up. */
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
+    write_holder(fd);
+    return fd;
+  }
+  if (errno == EAGAIN || errno == EACCES)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+                "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or stop "
+                "that one",
+                read_holder(fd), path);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
+  close(fd);
+  return -1;
 }

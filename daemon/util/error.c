@@ -44,6 +44,7 @@ tide_error_exit_code(const GError *error)
   case TIDE_ERROR_UNAVAILABLE:
     return TIDE_EXIT_UNAVAILABLE;
   case TIDE_ERROR_CANCELLED:
+  case TIDE_ERROR_IN_USE:
     return TIDE_EXIT_TEMPFAIL;
   }
   return TIDE_EXIT_INTERNAL;

@@ -26,6 +26,7 @@ typedef enum TideErrorCode {
   TIDE_ERROR_CANCELLED,      /* the program is stopping */
   TIDE_ERROR_TOO_BIG,        /* a size limit would be passed */
   TIDE_ERROR_UNAVAILABLE,    /* what is needed to start is not there: exit 69 */
+  TIDE_ERROR_IN_USE,         /* another process has it: exit 75 */
 } TideErrorCode;
 
 #define TIDE_ERROR (tide_error_quark())
