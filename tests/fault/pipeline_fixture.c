@@ -90,12 +90,12 @@ static const char default_tables[] =
     "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
     "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
-static TideConfig *
-load_config(PipelineFixture *fixture, const RunningPipelineOptions *running)
+char *
+pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *running)
 {
   const char *options = running->options != NULL ? running->options : "";
   g_autofree char *list = gateway_list(fixture, running->gateways);
-  g_autofree char *text = g_strdup_printf(
+  return g_strdup_printf(
       "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
       " session_timeout: 6s, commit_interval: 100ms,"
       " max_span_messages: 2000%s }\n"
@@ -107,6 +107,12 @@ load_config(PipelineFixture *fixture, const RunningPipelineOptions *running)
       strstr(options, "tables:") != NULL ? "" : default_tables, options,
       strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
       strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
+}
+
+static TideConfig *
+load_config(PipelineFixture *fixture, const RunningPipelineOptions *options)
+{
+  g_autofree char *text = pipeline_fixture_yaml(fixture, options);
   GPtrArray *problems = NULL;
   TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
   for (guint i = 0; config == NULL && i < problems->len; i++) {
@@ -206,9 +212,8 @@ running_pipeline_stop(RunningPipeline *running, gint64 drain_ms)
   return exit_code;
 }
 
-/* Looks again a little later; aborts when @deadline_us has passed. */
-static void
-wait_a_little(gint64 deadline_us, const char *what)
+void
+pipeline_fixture_wait_a_little(gint64 deadline_us, const char *what)
 {
   static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
   TideCond never;
@@ -233,7 +238,7 @@ running_pipeline_wait(RunningPipeline *running, PipelineCondition condition, gpo
     tide_pipeline_state_clear(&state);
     if (holds)
       return;
-    wait_a_little(deadline_us, status);
+    pipeline_fixture_wait_a_little(deadline_us, status);
   }
 }
 
@@ -254,7 +259,7 @@ running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64
 {
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (tide_metrics_sum(running->metrics, name, NULL) < least)
-    wait_a_little(deadline_us, name);
+    pipeline_fixture_wait_a_little(deadline_us, name);
 }
 
 void

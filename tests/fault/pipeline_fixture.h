@@ -40,6 +40,9 @@ void pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data);
 
 gint64 pipeline_fixture_deadline_us(void);
 
+/* Until it is time to look again; aborts the test when @deadline_us has passed: @what did not happen. */
+void pipeline_fixture_wait_a_little(gint64 deadline_us, const char *what);
+
 /* A reading {"host":HOST,"ts":TIME_MS,"v":"VALUE"} to @partition. */
 void pipeline_fixture_produce(PipelineFixture *fixture, gint32 partition, const char *host, gint64 time_ms,
                               const char *value);
@@ -61,6 +64,8 @@ typedef struct RunningPipelineOptions {
   const char *topics;  /* NULL: FIXTURE_TOPIC */
   gboolean accept_scheme_change;
 } RunningPipelineOptions;
+/* The configuration of such a pipeline. (transfer full) */
+char *pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *options);
 RunningPipeline *running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options);
 
 /* Stops with @drain_ms to drain, sees that the books balance, and frees. Returns: the exit code. */
@@ -76,8 +81,8 @@ void running_pipeline_wait_metric(RunningPipeline *running, const char *name, gu
 /* Until everything produced is committed; aborts the test when it is not in time. */
 void pipeline_fixture_wait_all_committed(PipelineFixture *fixture);
 
-/* Of each topic and partition, messages and readings: received is what ended in some way and what is in flight. For while
- * nothing moves: a scrape is not one instant. */
+/* Of each topic and partition, messages and readings: received is what ended in some way and what is in flight. For
+ * while nothing moves: a scrape is not one instant. */
 void running_pipeline_assert_books_balance(RunningPipeline *running);
 
 G_END_DECLS

@@ -20,6 +20,7 @@ FORBIDDEN_EVERYWHERE = [
 FORBIDDEN_IN_SOURCES = [
     (r"\b(?:GMutex|GCond|GRWLock|GRecMutex|GAsyncQueue|GThreadPool)\b|\bg_(?:mutex|cond|rw_lock|rec_mutex|async_queue|thread)_",
      "ThreadSanitizer does not see GLib's locks: use util/lock.h"),
+    (r"\bsetlocale\s*\(", "the program stays in the C locale: numbers of messages and of HBase have a point"),
 ]
 FORBIDDEN_IN_TESTS = [
     (r"\b(?:g_usleep|usleep|sleep|nanosleep|clock_nanosleep|thrd_sleep)\s*\(",
