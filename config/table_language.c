@@ -48,7 +48,8 @@ static const TideConfigOption table_options[] = {
     {"when", TIDE_CONFIG_STRUCTURE, .form = "condition, or list of them", .example = "{ field: type, equals: quote }",
      .sentence = "Only readings for which all of these hold make a row; without it, every reading does."},
     {"time", TIDE_CONFIG_STRUCTURE, .form = "as `readings.time`", .example = "{ field: ts, format: epoch_ms }",
-     .sentence = "The table's own event time; without it, that of `readings.time`, whose two bounds also hold unless "
+     .sentence = "The table's own event time; without it, that of `readings.time`, whose bounds and `on_future` also "
+                 "hold unless "
                  "others stand here."},
     {"cell_time", TIDE_CONFIG_STRUCTURE, .form = "`event`, `record`, or a time as in `readings.time`",
      .default_text = "event",

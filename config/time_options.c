@@ -10,6 +10,9 @@ static const TideConfigChoice time_formats[] = {{"epoch_s", TIDE_TIME_EPOCH_S}, 
                                                 {"rfc3339", TIDE_TIME_RFC3339},   {"pattern", TIDE_TIME_PATTERN},
                                                 {"record", TIDE_TIME_RECORD},     {NULL, 0}};
 
+static const TideConfigChoice future_policies[] = {
+    {"reject", TIDE_FUTURE_REJECT}, {"history", TIDE_FUTURE_HISTORY}, {NULL, 0}};
+
 static const TideConfigOption date_options[] = {
     {"field", TIDE_CONFIG_FIELD, AT(date_field), .example = "day", .sentence = "The field that holds the date."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(date_pattern), .example = "yyyyMMdd",
@@ -38,6 +41,10 @@ static const TideConfigOption time_options[] = {
     {"max_future", TIDE_CONFIG_DURATION, AT(max_future_ms), 0, 3650 * DAY, "10m",
      .sentence = "An event time later than the record's by more rejects the reading: in a latest table it would hide "
                  "all that follows. Above the drift of clocks, below the smallest mistake of a zone."},
+    {"on_future", TIDE_CONFIG_CHOICE, AT(on_future), .default_text = "reject", .choices = future_policies,
+     .sentence =
+         "history keeps such a reading out of latest tables only: the others get it, up to ten years ahead. One "
+         "that no other table takes is rejected."},
 };
 
 const TideConfigGroup tide_time_options = {"readings.time", "When was it measured?", "format", time_options,

@@ -168,7 +168,9 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
         "that is too long can be cut ('long: cut')",
     [TIDE_REJECT_TIME_INVALID] = "see that the time's 'field' and 'format' are those of the readings",
     [TIDE_REJECT_TIME_IMPLAUSIBLE] = "see that the time's 'format' has the readings' unit, and 'earliest'",
-    [TIDE_REJECT_TIME_FUTURE] = "set the sender's clock, or raise the time's 'max_future'",
+    [TIDE_REJECT_TIME_FUTURE] =
+        "set the sender's clock, raise the time's 'max_future', or keep such readings in history alone "
+        "by 'on_future'",
     [TIDE_REJECT_NO_CELLS] = "see what 'columns' takes, or keep such readings out of the table by 'when'",
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
@@ -220,6 +222,8 @@ why_not_taken(const TideExplainer *explainer, const TideTable *table, const Tide
     return g_strdup_printf("it takes only readings whose %s", text);
   }
   const TideExpired *expired = explainer->mapped.expired;
+  if (expired != NULL && expired[table->index].n_future_rows > 0)
+    return g_strdup("later than the record's time by more than max_future, which on_future keeps out of latest tables");
   if (expired == NULL || expired[table->index].n_rows == 0)
     return g_strdup_printf("it is the index of '%s', which has no row", table_at(explainer, table->index_of)->name);
   g_autofree char *ttl = tide_duration_format(expired[table->index].ttl_ms);

@@ -264,6 +264,11 @@ register_expired(TideConsumer *consumer)
     consumer->expired[i].cells = tide_metrics_counter(
         metrics, "tidemark_cells_expired_total",
         "Cells left out of rows that are written, because they are older than their time to live", label);
+    consumer->expired[i].future_rows = tide_metrics_counter(
+        metrics, "tidemark_rows_future_total",
+        "Rows that a latest table did not get: later than the record's time by more than max_future "
+        "(on_future: history)",
+        label);
   }
 }
 

@@ -93,6 +93,7 @@ count_expired(const TideConsumer *consumer, const TideExpired *by_table)
   for (guint i = 0; i < consumer->context.config->tables->len; i++) {
     tide_counter_add(consumer->expired[i].rows, by_table[i].n_rows);
     tide_counter_add(consumer->expired[i].cells, by_table[i].n_cells);
+    tide_counter_add(consumer->expired[i].future_rows, by_table[i].n_future_rows);
   }
 }
 

@@ -10,10 +10,11 @@
 
 G_BEGIN_DECLS
 
-/* Of one table: what it did not get because it is older than its time to live. */
+/* Of one table: what it did not get because it is older than its time to live, or of the future. */
 typedef struct TideExpiredCounters {
   TideCounter *rows;
   TideCounter *cells;
+  TideCounter *future_rows;
 } TideExpiredCounters;
 
 struct TideConsumer {

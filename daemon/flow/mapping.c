@@ -193,7 +193,14 @@ count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, g
   expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
 }
 
-/* What has expired of the reading in hand is counted with the message's, or forgotten. */
+static void
+count_future(TideMapping *mapping, const MappedTable *mapped)
+{
+  mapping->reading_expired[mapped->table->index].n_future_rows++;
+  mapping->some_reading_expired = TRUE;
+}
+
+/* What tables do not get of the reading in hand is counted with the message's, or forgotten. */
 static void
 settle_expired(TideMapping *mapping, gboolean is_kept)
 {
@@ -204,6 +211,7 @@ settle_expired(TideMapping *mapping, gboolean is_kept)
     const TideExpired *added = &mapping->reading_expired[i];
     expired->n_rows += added->n_rows;
     expired->n_cells += added->n_cells;
+    expired->n_future_rows += added->n_future_rows;
     expired->ttl_ms = MAX(expired->ttl_ms, added->ttl_ms);
   }
   mapping->some_expired |= is_kept;
@@ -211,14 +219,28 @@ settle_expired(TideMapping *mapping, gboolean is_kept)
   mapping->some_reading_expired = FALSE;
 }
 
+static gboolean
+read_times(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, gint64 *ret_cell_time_ns,
+           TideReject *ret_reject)
+{
+  return tide_reading_times_get(&mapping->times, mapped->event_time, &reading->event_time_ns, ret_reject) &&
+         tide_reading_times_get(&mapping->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
+}
+
+/* Whether the times that were read are too far in the future for @mapped's table. */
+static gboolean
+is_too_early(const TideMapping *mapping, const MappedTable *mapped)
+{
+  return mapped->table->latest != TIDE_LATEST_NONE &&
+         (tide_reading_times_is_future(&mapping->times, mapped->event_time) ||
+          tide_reading_times_is_future(&mapping->times, mapped->cell_time));
+}
+
 /* The row of @reading in @mapped's table, behind the rows that it must follow. */
 static TideMapOutcome
-map_into(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, TideReject *ret_reject)
+map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *reading, gint64 cell_time_ns,
+         TideReject *ret_reject)
 {
-  gint64 cell_time_ns;
-  if (!tide_reading_times_get(&mapping->times, mapped->event_time, &reading->event_time_ns, ret_reject) ||
-      !tide_reading_times_get(&mapping->times, mapped->cell_time, &cell_time_ns, ret_reject))
-    return TIDE_MAP_REJECTED;
   TideMapRequest request = {
       .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = mapping->now_epoch_ms};
   TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
@@ -234,17 +256,45 @@ map_into(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, 
   return TIDE_MAP_ROW;
 }
 
+/* A reading of which no row was made. @kept_out_of: the table for which it is too far in the future, or NULL */
+static gboolean
+end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable *kept_out_of, TideReject *ret_reject)
+{
+  if (some_expired) {
+    mapping->n_expired_readings++;
+    return TRUE;
+  }
+  if (kept_out_of == NULL) {
+    mapping->n_unmatched_readings++;
+    return TRUE;
+  }
+  /* No table keeps it, so it is not passed over in silence. */
+  gboolean is_event = tide_reading_times_is_future(&mapping->times, kept_out_of->event_time);
+  tide_reading_times_reject_future(&mapping->times, is_event ? kept_out_of->event_time : kept_out_of->cell_time,
+                                   ret_reject);
+  return FALSE;
+}
+
 static gboolean
 map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 {
   guint rows_before = mapping->list.rows->len;
   gboolean some_expired = FALSE;
+  const MappedTable *kept_out_of = NULL;
   memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
   for (guint i = 0; i < mapping->n_tables; i++) {
     const MappedTable *mapped = &mapping->tables[i];
     if (!is_taken(mapping, mapped->table, reading))
       continue;
-    switch (map_into(mapping, mapped, reading, ret_reject)) {
+    gint64 cell_time_ns;
+    if (!read_times(mapping, mapped, reading, &cell_time_ns, ret_reject))
+      return FALSE;
+    if (G_UNLIKELY(is_too_early(mapping, mapped))) {
+      count_future(mapping, mapped);
+      kept_out_of = mapped;
+      continue;
+    }
+    switch (map_into(mapping, mapped, reading, cell_time_ns, ret_reject)) {
     case TIDE_MAP_ROW:
       break;
     case TIDE_MAP_EXPIRED:
@@ -255,13 +305,7 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
       return FALSE;
     }
   }
-  if (mapping->list.rows->len > rows_before)
-    return TRUE;
-  if (some_expired)
-    mapping->n_expired_readings++;
-  else
-    mapping->n_unmatched_readings++;
-  return TRUE;
+  return mapping->list.rows->len > rows_before || end_without_rows(mapping, some_expired, kept_out_of, ret_reject);
 }
 
 /* All rows of @reading, or none. */

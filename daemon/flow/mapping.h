@@ -27,11 +27,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
  * left out. 0, as at first: nothing is old. */
 void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
-/* What a table does not get because nobody could ever read it. */
+/* What a table does not get: because nobody could ever read it, and in a latest table what is of the future. */
 typedef struct TideExpired {
-  guint32 n_rows;
+  guint32 n_rows; /* that have expired */
   guint32 n_cells; /* of rows that are written without them */
   gint64 ttl_ms;   /* the longest of their times to live */
+  guint32 n_future_rows; /* with on_future: history */
 } TideExpired;
 
 typedef struct TideMapped {

@@ -51,3 +51,16 @@ tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns, Tid
   *ret_ns = time->ns;
   return TRUE;
 }
+
+gboolean
+tide_reading_times_is_future(const TideReadingTimes *times, guint place)
+{
+  const ReadingTime *time = time_at(times, place);
+  return tide_time_spec_is_future(time->spec, times->message, time->ns);
+}
+
+void
+tide_reading_times_reject_future(const TideReadingTimes *times, guint place, TideReject *ret_reject)
+{
+  tide_time_spec_reject_future(time_at(times, place)->spec, times->reading, ret_reject);
+}

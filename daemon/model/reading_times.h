@@ -26,4 +26,8 @@ void tide_reading_times_begin(TideReadingTimes *times, const TideReading *readin
 gboolean tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns,
                                 TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether the time at @place, which was got, is too far in the future for a latest table. */
+gboolean tide_reading_times_is_future(const TideReadingTimes *times, guint place);
+void tide_reading_times_reject_future(const TideReadingTimes *times, guint place, TideReject *ret_reject);
+
 G_END_DECLS

@@ -7,6 +7,9 @@
  * says. */
 #define LATEST_EPOCH_MS G_GINT64_CONSTANT(7258118400000) /* 2200-01-01T00:00:00Z */
 
+/* The largest max_future: what is beyond it is no clock that goes wrong. */
+#define FUTURE_MAX_MS (3650 * 86400 * G_GINT64_CONSTANT(1000))
+
 /* A time of day is at most this much later than its record; beyond, it is taken for the day before. */
 #define TIME_OF_DAY_AHEAD_MAX_MS (12 * 60 * 60 * G_GINT64_CONSTANT(1000))
 
@@ -195,6 +198,13 @@ read_time(const Attempt *attempt, gint64 *ret_ns)
 }
 
 static gboolean
+refuse_future(const Attempt *attempt)
+{
+  return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
+                "later than the record's time by more than the declared bound");
+}
+
+static gboolean
 check_plausible(const Attempt *attempt, gint64 event_ms)
 {
   const TideTimeSpec *spec = attempt->spec;
@@ -206,10 +216,26 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                   "before the declared earliest time: is the unit right?");
   if (event_ms >= LATEST_EPOCH_MS)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
-  if (record_ms >= 0 && event_ms - record_ms > spec->max_future_ms)
-    return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
-                  "later than the record's time by more than the declared bound");
+  if (spec->on_future == TIDE_FUTURE_REJECT)
+    return !tide_time_spec_is_future(spec, attempt->message, event_ms * TIDE_NS_PER_MS) || refuse_future(attempt);
+  if (record_ms >= 0 && event_ms - record_ms > FUTURE_MAX_MS)
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
+                  "later than the record's time by more than ten years: is the unit right?");
   return TRUE;
+}
+
+gboolean
+tide_time_spec_is_future(const TideTimeSpec *spec, const TideMessage *message, gint64 ns)
+{
+  return message->timestamp_ms >= 0 && tide_ns_to_ms(ns) - message->timestamp_ms > spec->max_future_ms;
+}
+
+void
+tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *reading, TideReject *ret_reject)
+{
+  Attempt attempt = {
+      .spec = spec, .reading = reading, .field = tide_reading_field(reading, spec->field), .ret_reject = ret_reject};
+  refuse_future(&attempt);
 }
 
 gboolean
@@ -240,7 +266,7 @@ tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
   return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
          zones_are_equal(a->zone, b->zone) && a->date_field == b->date_field &&
          g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
-         a->max_future_ms == b->max_future_ms;
+         a->max_future_ms == b->max_future_ms && a->on_future == b->on_future;
 }
 
 void

@@ -17,6 +17,12 @@ typedef enum TideTimeFormat {
   TIDE_TIME_RECORD,  /* the Kafka record's own time */
 } TideTimeFormat;
 
+/* What becomes of a reading whose time is too far in the future. */
+typedef enum TideOnFuture {
+  TIDE_FUTURE_REJECT,
+  TIDE_FUTURE_HISTORY, /* latest tables, in which it would hide all that follows, do not get it; all others do */
+} TideOnFuture;
+
 /* Set before start, then read-only; shared by all threads. */
 typedef struct TideTimeSpec {
   TideNameId field; /* TIDE_NAME_NONE with TIDE_TIME_RECORD */
@@ -27,7 +33,8 @@ typedef struct TideTimeSpec {
                           * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
   char *date_pattern;   /* owned; with date_field: e.g. "yyyyMMdd" */
   gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
-  gint64 max_future_ms;     /* an event later than the record's time plus this is rejected */
+  gint64 max_future_ms;     /* an event later than the record's time plus this is too far in the future */
+  TideOnFuture on_future;
 } TideTimeSpec;
 
 /* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them, digits
@@ -40,13 +47,21 @@ gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GE
  * tide_time_spec_read: the event time of @reading in nanoseconds since the epoch; never negative.
  * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. Of a local
  * time that happens twice (clocks go back) the first is taken; one that never happens is rejected; so is a leap second.
- * A time in 2200 or later is implausible whatever the record's time.
- * "Future" is judged against the record's time, so that a replay decides the same; a record without a time skips that.
+ * A time in 2200 or later is implausible whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more
+ * than ten years later than that: no clock is so wrong, but units are.
+ * "Future" is judged against the record's time, so that a replay decides the same; a record without a time skips that,
+ * since the clock of this machine would decide otherwise at each replay.
  * Returns: FALSE with @ret_reject filled (an absent field by its field_place only: tide_reject_resolve_field()).
  * Threads: any. Allocates: nothing.
  */
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
                              gint64 *ret_ns, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the time @ns, which was read from a reading of @message, is later than @spec's bound. */
+gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideMessage *message, gint64 ns);
+
+/* Fills @ret_reject as a read does for a time of @reading that is later than the bound. */
+void tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *reading, TideReject *ret_reject);
 
 /* TRUE when both read the same time of every reading. */
 gboolean tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b);

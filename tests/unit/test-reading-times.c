@@ -67,6 +67,9 @@ test_specs_that_read_the_same_are_equal(void)
   other.max_future_ms = 1;
   g_assert_false(tide_time_spec_equal(&spec, &other));
   other = spec;
+  other.on_future = TIDE_FUTURE_HISTORY;
+  g_assert_false(tide_time_spec_equal(&spec, &other));
+  other = spec;
   other.date_field = TIDE_NAME_NONE;
   g_assert_false(tide_time_spec_equal(&spec, &other));
 }
