@@ -74,6 +74,12 @@ tide_hbase_client_is_open(const TideHBaseClient *client)
   return client->transport != NULL && tide_transport_is_open(client->transport);
 }
 
+gboolean
+tide_hbase_client_is_ready(const TideHBaseClient *client)
+{
+  return client->transport != NULL && tide_transport_is_ready(client->transport);
+}
+
 void
 tide_hbase_client_close(TideHBaseClient *client)
 {
@@ -139,7 +145,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
     return FALSE;
   }
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
-  if (client->transport != NULL && !tide_transport_is_ready(client->transport))
+  if (!tide_hbase_client_is_ready(client))
     tide_hbase_client_close(client);
   if (!tide_hbase_client_connect(client, deadline_us, error))
     return FALSE;

@@ -33,6 +33,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideHBaseClient, tide_hbase_client_free)
 gboolean tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
+/* FALSE when the next call would have to connect anew: not open, or the gateway has cut the connection meanwhile. Costs a
+ * system call. */
+gboolean tide_hbase_client_is_ready(const TideHBaseClient *client);
 void tide_hbase_client_close(TideHBaseClient *client);
 const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
 TideWireMode tide_hbase_client_mode(const TideHBaseClient *client);

@@ -16,6 +16,10 @@
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES 3
 
+/* While a request is on its way keepalive rests, and the kernel sends it again for a quarter of an hour: a peer that
+ * acknowledges none of it for so long is given up, however long the call may last. */
+#define UNACKNOWLEDGED_MS 60000
+
 static gint64
 elapsed_ms(const TideCallLimits *limits)
 {
@@ -90,6 +94,7 @@ tune(GSocket *socket)
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S, NULL);
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S, NULL);
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES, NULL);
+  (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS, NULL);
 }
 
 /* NULL and a GIO error when @address does not accept by @deadline_us. */

@@ -197,12 +197,15 @@ set_active(TideRegions *regions, TideHBaseClient *client)
   tide_mutex_unlock(&regions->lock);
 }
 
-/* @error: (nullable): NULL when the gateway knows no such table. */
+/* @error: (nullable): NULL when the gateway knows no such table. A connection that broke once is no warning: its gateway
+ * may have been restarted. */
 static void
 note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
 {
   tide_counter_inc(regions->refresh_failures);
-  if (table->failures++ == 0 && !tide_error_is_cancelled(error))
+  table->failures++;
+  gboolean broke = tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  if (table->failures == (broke ? 2 : 1) && !tide_error_is_cancelled(error))
     tide_log(TIDE_LOG_WARNING, "cannot learn the regions of table '%s': %s; rows are batched %s until this works",
              table->table->name, error != NULL ? error->message : "the gateway knows no such table",
              table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");

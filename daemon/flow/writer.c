@@ -12,6 +12,10 @@
 /* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
 #define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
 
+/* Trouble lasts when the same batch failed so often (with the pauses between, half a second or more), or so long. */
+#define LASTING_ATTEMPTS 3
+#define LASTING_US (5 * TIDE_US_PER_S)
+
 static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
 
 /* The two ways in which rows are written. */
@@ -37,6 +41,7 @@ struct TideWriter {
   TideCall call;
   TideBytes parts[TIDE_CALL_MAX_BATCHES];
   TideLogLimit failure_limit;
+  TideLogLimit retry_limit; /* of failures that may pass */
   TideWriterConnection connection;
 };
 
@@ -68,30 +73,41 @@ register_metrics(TideWriter *writer)
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
 }
 
+/* A call that is cut while its gateway restarts, or meets a region that moves, is written a moment later, and no
+ * operator has to read of it; of a gateway that is not there its prober tells. */
+static gboolean
+is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
+{
+  if (outcome != TIDE_OUTCOME_RETRY && outcome != TIDE_OUTCOME_UNKNOWN)
+    return outcome != TIDE_OUTCOME_NOT_SENT;
+  return writer->call.batches[0]->attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
+}
+
 static void
-log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64 now_us)
+log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64 start_us, gint64 now_us)
 {
   guint64 suppressed;
-  if (tide_error_is_cancelled(error) ||
-      !tide_log_limit_pass(&writer->failure_limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
+  gboolean lasting = is_lasting(writer, outcome, now_us - start_us);
+  TideLogLimit *limit = lasting ? &writer->failure_limit : &writer->retry_limit;
+  if (tide_error_is_cancelled(error) || !tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
     return;
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {{"TABLE", writer->call.table->name},
-                                 {"GATEWAY", tide_gateway_name(writer->connection.gateway)},
+                                 {"GATEWAY", tide_writer_connection_gateway_name(&writer->connection)},
                                  {"OUTCOME", tide_outcome_name(outcome)}};
-  tide_log_fields(TIDE_LOG_WARNING, fields, G_N_ELEMENTS(fields),
+  tide_log_fields(lasting ? TIDE_LOG_WARNING : TIDE_LOG_INFO, fields, G_N_ELEMENTS(fields),
                   "cannot write %u rows to '%s' via '%s', first row key '%s': %s; sending the same again "
                   "(%" G_GUINT64_FORMAT " such events not logged)",
-                  writer->call.n_rows, writer->call.table->name, tide_gateway_name(writer->connection.gateway),
-                  first_key, error->message, suppressed);
+                  writer->call.n_rows, writer->call.table->name,
+                  tide_writer_connection_gateway_name(&writer->connection), first_key, error->message, suppressed);
 }
 
 /* One call to the gateway has ended. */
 static void
-note_call(TideWriter *writer, WriteMethod method, gint64 start_us, const GError *error)
+note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
 {
   gint64 end_us = tide_now_us();
-  tide_writer_connection_note_call(&writer->connection, end_us);
+  tide_writer_connection_note_call(&writer->connection, n_rows, start_us, error);
   tide_counter_inc(writer->methods[method].calls[tide_failure_class(error)]);
   tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
@@ -106,7 +122,7 @@ put_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError **
   gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
   gboolean acknowledged =
       tide_hbase_client_put_multiple(client, table, writer->parts, call->n_batches, call->n_rows, deadline_us, error);
-  note_call(writer, PUT_MULTIPLE, start_us, *error);
+  note_call(writer, PUT_MULTIPLE, call->n_rows, start_us, *error);
   return acknowledged;
 }
 
@@ -124,7 +140,7 @@ mutate_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError
     acknowledged =
         tide_hbase_client_mutate_row(client, table, tide_batch_row_key(batch, i), tide_batch_row_wire(batch, i),
                                      tide_batch_rows(batch)[i].n_mutations, deadline_us, error);
-    note_call(writer, MUTATE_ROW, start_us, *error);
+    note_call(writer, MUTATE_ROW, 1, start_us, *error);
   }
   return acknowledged;
 }
@@ -139,6 +155,7 @@ send_call(TideWriter *writer)
   WriteMethod method = call->batches[0]->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
 
   g_autoptr(GError) error = NULL;
+  gint64 start_us = tide_now_us();
   TideHBaseClient *client = tide_writer_connection_begin(&writer->connection);
   gboolean acknowledged =
       method == MUTATE_ROW ? mutate_rows(writer, client, table, &error) : put_rows(writer, client, table, &error);
@@ -151,7 +168,7 @@ send_call(TideWriter *writer)
     tide_counter_add(writer->methods[method].rows_written, n_rows);
     tide_counter_add(writer->bytes_written, n_bytes);
   } else {
-    log_failure(writer, outcome, error, end_us);
+    log_failure(writer, outcome, error, start_us, end_us);
     tide_regions_suspect(writer->context.regions, call->table);
   }
   tide_lanes_finish(writer->context.lanes, call, outcome, acknowledged ? NULL : error->message, end_us);
