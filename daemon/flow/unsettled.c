@@ -1,6 +1,6 @@
 #include "flow/unsettled.h"
 
-#include "thrift/wire_reader.h"
+#include "thrift/mutation_reader.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -125,21 +125,6 @@ read_cell(TideWireReader *reader, TideBytes *ret_prefix, gint64 *ret_timestamp_m
   }
 }
 
-/* Moves @reader from the start of a row's TMutations to its put; FALSE when it has none. */
-static gboolean
-enter_put_of_mutations(TideWireReader *reader)
-{
-  while (reader->offset < reader->len) {
-    TideWireField field = {0};
-    while (tide_wire_read_field(reader, &field)) {
-      if (field.id == 1)
-        return TRUE;
-      tide_wire_skip(reader, field.type);
-    }
-  }
-  return FALSE;
-}
-
 /* @reader stands at the start of the row's put. */
 static guint64
 add_row(TideUnsettled *unsettled, TideWireReader *reader, guint64 key_hash, gint64 until_us)
@@ -166,7 +151,7 @@ tide_unsettled_add_batch(TideUnsettled *unsettled, const TideBatch *batch, gint6
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideWireReader reader;
     tide_wire_reader_init(&reader, unsettled->protocol, tide_batch_row_wire(batch, i));
-    if (!batch->is_mutations || enter_put_of_mutations(&reader))
+    if (!batch->is_mutations || tide_mutations_enter_put(&reader))
       n_missed += add_row(unsettled, &reader, tide_key_hash(tide_batch_row_key(batch, i)), until_us);
   }
   return n_missed;
