@@ -13,6 +13,20 @@ find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
   return TRUE;
 }
 
+static gboolean
+header_at(const TideMessage *message, gsize index, TideLetterHeader *ret_header)
+{
+  rd_kafka_headers_t *headers;
+  const char *name;
+  const void *value;
+  size_t size;
+  if (rd_kafka_message_headers(message->headers, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      rd_kafka_header_get_all(headers, index, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FALSE;
+  *ret_header = (TideLetterHeader){tide_bytes_of_string(name), tide_bytes(value, size), value != NULL};
+  return TRUE;
+}
+
 TideMessage
 tide_kafka_message(const rd_kafka_message_t *raw)
 {
@@ -24,9 +38,11 @@ tide_kafka_message(const rd_kafka_message_t *raw)
       .offset = raw->offset,
       .timestamp_ms = kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms,
       .key = tide_bytes(raw->key, raw->key_len),
+      .has_key = raw->key != NULL,
       .value = tide_bytes(raw->payload, raw->len),
       .has_value = raw->payload != NULL,
       .find_header = find_header,
+      .header_at = header_at,
       .headers = raw,
   };
 }

@@ -1,7 +1,7 @@
 /* One record as Kafka delivered it; everything borrowed and valid until the next poll. */
 #pragma once
 
-#include "util/bytes.h"
+#include "model/letter.h"
 
 G_BEGIN_DECLS
 
@@ -13,11 +13,14 @@ struct TideMessage {
   gint64 offset;
   gint64 timestamp_ms; /* the record's own time (create or append time); -1 when it has none */
   TideBytes key;       /* empty when absent */
+  gboolean has_key;
   TideBytes value;
-  gboolean has_value;  /* FALSE: a tombstone */
+  gboolean has_value; /* FALSE: a tombstone */
   /* The last header called @name; NULL where there are no headers. */
   gboolean (*find_header)(const TideMessage *message, const char *name, TideBytes *ret_value);
-  gconstpointer headers; /* for find_header */
+  /* Header @index, in the record's order; FALSE behind the last. NULL likewise. */
+  gboolean (*header_at)(const TideMessage *message, gsize index, TideLetterHeader *ret_header);
+  gconstpointer headers; /* for find_header and header_at */
 };
 
 G_END_DECLS
