@@ -58,6 +58,21 @@ tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const cha
   tide_buffer_append(&batch->poison, &poison, sizeof poison);
 }
 
+static int
+compare_row(const void *row, const void *poison)
+{
+  guint32 wanted = *(const guint32 *)row, at = ((const TideBatchPoison *)poison)->row;
+  return wanted < at ? -1 : wanted > at;
+}
+
+const TideBatchPoison *
+tide_batch_find_poison(const TideBatch *batch, guint32 row)
+{
+  gsize n_poison;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
+  return n_poison > 0 ? bsearch(&row, poison, n_poison, sizeof *poison, compare_row) : NULL;
+}
+
 TideBytes
 tide_batch_row_key(const TideBatch *batch, guint32 row)
 {

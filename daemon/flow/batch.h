@@ -96,6 +96,9 @@ tide_batch_poison(const TideBatch *batch, gsize *ret_n)
   return (const TideBatchPoison *)(const void *)batch->poison.data;
 }
 
+/* What is known of @row; NULL: it is not poison. */
+const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 row);
+
 /* @row, larger than those before it, can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 

@@ -25,16 +25,25 @@
 
 /* ---- what comes home ---- */
 
-static void
-mark_sources(TideConsumer *consumer, const TideBatch *batch)
+void
+tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref)
 {
+  TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
+  if (tide_partition_owns(partition, ref))
+    tide_partition_ack(partition, ref, 1);
+}
+
+static void
+mark_sources(TideConsumer *consumer, TideBatch *batch, gint64 now_us)
+{
+  if (G_UNLIKELY(batch->poison.len > 0)) {
+    tide_consumer_take_refused(consumer, batch, now_us);
+    return;
+  }
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  for (gsize i = 0; i < n_sources; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, sources[i].ref.slot);
-    if (tide_partition_owns(partition, sources[i].ref))
-      tide_partition_ack(partition, sources[i].ref, 1);
-  }
+  for (gsize i = 0; i < n_sources; i++)
+    tide_consumer_ack_source(consumer, sources[i].ref);
 }
 
 static void
@@ -61,22 +70,35 @@ tide_consumer_store_marks(TideConsumer *consumer)
 void
 tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
 {
-  TideBatch *batch = tide_inbox_take(&consumer->inbox, deadline_us);
-  if (batch == NULL)
+  gboolean any_letters = tide_consumer_take_letters_home(consumer);
+  TideBatch *batch = tide_inbox_take(&consumer->inbox, any_letters ? 0 : deadline_us);
+  if (batch == NULL && !any_letters)
     return;
   gint64 now_us = tide_now_us();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
-    mark_sources(consumer, batch);
+    mark_sources(consumer, batch, now_us);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
   tide_consumer_store_marks(consumer);
 }
 
+static gboolean
+any_letter_pending(const TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->offsets.unfinished > 0 && partition->held_text == NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Where no row is under way, what is unfinished waits for a letter. */
 static void
 look_whether_finished(TideConsumer *consumer)
 {
-  if (!consumer->context.until_end || !tide_open_lanes_is_empty(consumer->open_lanes))
+  if (!consumer->context.until_end || !tide_open_lanes_is_empty(consumer->open_lanes) || any_letter_pending(consumer))
     return;
   if (!atomic_load_explicit(&consumer->had_assignment, memory_order_relaxed))
     return;
@@ -120,24 +142,34 @@ wake(gpointer data)
 
 /* ---- the thread ---- */
 
-/* Takes what can be read now; TRUE when there may be more. */
-static gboolean
-read_messages(TideConsumer *consumer, int timeout_ms, gint64 now_us)
+/* Takes what can be read now, and says how many: MESSAGES_A_ROUND when there may be more. */
+static guint32
+take_messages(TideConsumer *consumer, int timeout_ms)
 {
   TideKafkaRecord record;
-  for (guint i = 0; i < MESSAGES_A_ROUND; i++) {
-    if (!tide_kafka_source_poll(consumer->source, i == 0 ? timeout_ms : 0, &record))
-      return FALSE;
-    if (i == 0) {
+  gint64 now_us = 0;
+  guint32 n = 0;
+  while (n < MESSAGES_A_ROUND && tide_kafka_source_poll(consumer->source, n == 0 ? timeout_ms : 0, &record)) {
+    if (n++ == 0) {
       now_us = tide_now_us();
       tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
     }
     tide_consumer_handle_message(consumer, &record, now_us);
     tide_kafka_source_release(&record);
     if (tide_budget_is_spent_racy(consumer->context.budget))
-      return FALSE;
+      return n;
   }
-  return TRUE;
+  return n;
+}
+
+/* TRUE when there may be more. */
+static gboolean
+read_messages(TideConsumer *consumer, int timeout_ms)
+{
+  guint32 n = take_messages(consumer, timeout_ms);
+  if (n > 0)
+    tide_dead_letters_note_received(consumer->context.letters, n);
+  return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
 }
 
 static int
@@ -160,7 +192,8 @@ run_rounds(TideConsumer *consumer)
     tide_consumer_take_home(consumer, 0);
     tide_consumer_heed_budget(consumer, now_us);
     tide_consumer_heed_tables(consumer);
-    more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us), now_us);
+    tide_consumer_heed_letters(consumer, now_us);
+    more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
     tide_consumer_take_home(consumer, 0);
     TidePressure pressure = consumer->memory_paused ? TIDE_PRESSURE_FLUSH
                             : more                  ? TIDE_PRESSURE_NONE
@@ -243,11 +276,10 @@ register_metrics(TideConsumer *consumer)
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
   consumer->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
-  consumer->messages_held =
-      tide_metrics_counter(metrics, "tidemark_messages_held_total",
-                           "Messages that hold their partition: on_bad_message: stop, or too many "
-                           "dated tables",
-                           NULL);
+  consumer->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
+                                                 "Messages that hold their partition: on_bad_message: stop, no place "
+                                                 "for dead letters, or too many dated tables",
+                                                 NULL);
 }
 
 static void
@@ -296,6 +328,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   register_metrics(consumer);
   register_expired(consumer);
   tide_inbox_init(&consumer->inbox, wake, consumer);
+  tide_letter_box_init(&consumer->letter_box, wake, consumer);
   consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
                                         .protocol = context->protocol,
@@ -345,6 +378,7 @@ tide_consumer_free(TideConsumer *consumer)
   tide_open_lanes_free(consumer->open_lanes);
   tide_mapping_free(consumer->mapping);
   tide_inbox_clear(&consumer->inbox);
+  tide_letter_box_clear(&consumer->letter_box);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);

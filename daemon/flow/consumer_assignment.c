@@ -36,9 +36,13 @@ on_assignment_done(gpointer data)
   tide_consumer_publish_trouble(consumer, NULL);
   tide_consumer_publish_assigned(consumer);
   tide_consumer_publish_held(consumer);
-  for (guint i = 0; i < consumer->partitions->len; i++)
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
     if (consumer->memory_paused)
-      tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
+      tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_MEMORY, TRUE);
+    if (consumer->letters_paused)
+      tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_LETTERS, TRUE);
+  }
   tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions", atomic_load_explicit(&consumer->assigned, memory_order_relaxed));
 }
 

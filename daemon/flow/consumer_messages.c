@@ -1,4 +1,5 @@
-/* A message that a consumer has read: its rows go to the open lanes, or it is passed over, or holds its partition. */
+/* A message that a consumer has read: its rows go to the open lanes, or it is passed over, becomes a dead letter, or
+ * holds its partition. */
 #include "flow/consumer_private.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -24,6 +25,32 @@ log_bad_message(TideConsumer *consumer, const TideKafkaRecord *record, const Tid
                   offset, topic, partition, why, next, suppressed);
 }
 
+/* What is done with a message, or a reading, that cannot be used. */
+static TideOnBadMessage
+policy_for_bad(const TideConsumer *consumer)
+{
+  TideOnBadMessage policy = consumer->context.config->readings.on_bad_message;
+  if (policy == TIDE_BAD_MESSAGE_DEAD_LETTER && !tide_dead_letters_exist(consumer->context.letters))
+    return TIDE_BAD_MESSAGE_STOP;
+  return policy;
+}
+
+static void
+hold_at_bad_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
+                    const TideReject *reject)
+{
+  gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
+  const char *remedy =
+      is_chosen ? "mend the configuration, or set another on_bad_message, and restart" : TIDE_NO_PLACE_FOR_LETTERS;
+  g_autofree char *next = g_strdup_printf("the partition stands still: %s", remedy);
+  log_bad_message(consumer, record, reject, next);
+  tide_counter_inc(consumer->messages_held);
+  g_autofree char *why = tide_reject_describe(reject);
+  tide_consumer_hold(consumer, partition,
+                     g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s; %s",
+                                     partition->topic, partition->partition, record->message.offset, why, remedy));
+}
+
 static void
 handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
                    const TideReject *reject)
@@ -33,23 +60,32 @@ handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideK
     tide_partition_skip(partition, consumer->context.budget, record->message.offset, reject->reason);
     return;
   }
-  switch (consumer->context.config->readings.on_bad_message) {
+  switch (policy_for_bad(consumer)) {
   case TIDE_BAD_MESSAGE_SKIP:
     log_bad_message(consumer, record, reject, "passing over it, as on_bad_message says");
     tide_partition_skip(partition, consumer->context.budget, record->message.offset, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
-  case TIDE_BAD_MESSAGE_STOP: {
-    log_bad_message(consumer, record, reject,
-                    "the partition stands still: mend the configuration, or set on_bad_message: skip, and restart");
-    tide_counter_inc(consumer->messages_held);
-    g_autofree char *why = tide_reject_describe(reject);
-    tide_consumer_hold(consumer, partition,
-                       g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s",
-                                       partition->topic, partition->partition, record->message.offset, why));
+    log_bad_message(consumer, record, reject, "it becomes a dead letter");
+    tide_consumer_dead_letter_message(consumer, partition, &record->message, reject);
+    break;
+  case TIDE_BAD_MESSAGE_STOP:
+    hold_at_bad_message(consumer, partition, record, reject);
     break;
   }
-  }
+}
+
+/* The readings that were left out of @ref's message. */
+static void
+handle_bad_readings(TideConsumer *consumer, const TideKafkaRecord *record, const TideMapped *mapped, TideSourceRef ref,
+                    TideOnBadMessage policy)
+{
+  gboolean skip = policy == TIDE_BAD_MESSAGE_SKIP;
+  log_bad_message(consumer, record, &mapped->rejects[0],
+                  skip ? "the reading is passed over, the message's others are written"
+                       : "the reading becomes a dead letter, the message's others are written");
+  if (!skip)
+    tide_consumer_dead_letter_readings(consumer, ref, &record->message, mapped);
 }
 
 /* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
@@ -109,8 +145,9 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
     handle_bad_message(consumer, partition, record, &reject);
     return;
   }
-  if (G_UNLIKELY(mapped.n_rejects > 0)) {
-    handle_bad_message(consumer, partition, record, &mapped.rejects[0]);
+  TideOnBadMessage policy = policy_for_bad(consumer);
+  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
+    hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
     return;
   }
   const TideRow *unplaced = place_rows(consumer, &mapped);
@@ -120,7 +157,10 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
   }
   if (G_UNLIKELY(mapped.expired != NULL))
     count_expired(consumer, mapped.expired);
-  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped);
+  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped,
+                                           policy == TIDE_BAD_MESSAGE_SKIP);
+  if (G_UNLIKELY(mapped.n_rejects > 0))
+    handle_bad_readings(consumer, record, &mapped, ref, policy);
   guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))
     tide_consumer_heed_crowded_table(consumer, partition, crowded);

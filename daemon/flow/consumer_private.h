@@ -40,13 +40,17 @@ struct TideConsumer {
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 pause_changed_us;
   gboolean memory_paused;
+  gint64 letters_changed_us;
+  gboolean letters_paused;
   gint64 shown_us;
   TideLogLimit bad_message_limit;
+  TideLogLimit refused_limit;
   TideLogLimit trouble_limit;
   TideLogLimit commit_limit;
 
   /* any thread */
   TideInbox inbox;
+  TideLetterBox letter_box;
   _Atomic gboolean stopping;
   _Atomic gint64 stop_deadline_us;
   _Atomic gint64 last_round_us;
@@ -64,7 +68,7 @@ struct TideConsumer {
 
   /* under lock */
   TideMutex lock;
-  char *held_text; /* owned */
+  char *held_text;    /* owned */
   char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
 };
 
@@ -81,8 +85,8 @@ void tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, T
 /* Above the budget every partition pauses; below its lower mark all go on. */
 void tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us);
 
-/* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions that
- * feed others go on. @crowded: 1 + the table's place */
+/* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions
+ * that feed others go on. @crowded: 1 + the table's place */
 void tide_consumer_heed_crowded_table(TideConsumer *consumer, TidePartition *partition, guint32 crowded);
 void tide_consumer_heed_tables(TideConsumer *consumer); /* lets go on those whose table has room again */
 
@@ -102,9 +106,31 @@ void tide_consumer_publish_held(TideConsumer *consumer);
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
 
+/* ---- consumer_letters.c ---- */
+
+/* Why a partition stands still where a letter should be written. */
+#define TIDE_NO_PLACE_FOR_LETTERS                                                                                      \
+  "neither dead_letters.topic nor a file is there to keep it in as a dead letter: set one of them, and restart"
+
+/* @message cannot be mapped: begins it, and makes a letter of it. */
+void tide_consumer_dead_letter_message(TideConsumer *consumer, TidePartition *partition, const TideMessage *message,
+                                       const TideReject *reject);
+/* Makes letters of the readings that were left out of @ref's message. */
+void tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef ref, const TideMessage *message,
+                                        const TideMapped *mapped);
+/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged. */
+void tide_consumer_take_refused(TideConsumer *consumer, TideBatch *batch, gint64 now_us);
+/* TRUE when letters had come home; their marks are not stored yet. */
+gboolean tide_consumer_take_letters_home(TideConsumer *consumer);
+/* While letters cannot be kept, or were too many, every partition pauses. */
+void tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us);
+
 /* ---- consumer.c ---- */
 
-/* Marks what came home acknowledged, and stores the offsets that this sets free.
+/* The source of a row that was written; nothing when its partition is no longer ours. */
+void tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref);
+
+/* Marks what came home, acknowledged or kept as a letter, and stores the offsets that this sets free.
  * @deadline_us: how long to wait for a batch; 0: not at all */
 void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_store_marks(TideConsumer *consumer);

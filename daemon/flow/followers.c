@@ -68,6 +68,12 @@ tide_follower_leader(TideBytes record)
   return ((const Record *)(const void *)record.data)->leader;
 }
 
+TideSourceRef
+tide_follower_source(TideBytes record)
+{
+  return ((const Record *)(const void *)record.data)->source;
+}
+
 void
 tide_followers_append_record(TideBuffer *followers, TideBytes record, guint32 leader)
 {

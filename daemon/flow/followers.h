@@ -14,10 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct TideFollower {
   TideSourceRef source;
-  guint32
-      leader;  /* the row it follows: its place in the set; of no meaning in a batch, which is acknowledged as a whole
-                */
-  TideRow row; /* borrowed from the buffer and the reader */
+  guint32 leader; /* the row it follows: its place in the set, or in the batch */
+  TideRow row;    /* borrowed from the buffer and the reader */
 } TideFollower;
 
 /* Adds a copy of @row, which came from @source. */
@@ -26,6 +24,7 @@ void tide_followers_append(TideBuffer *followers, guint32 leader, const TideRow 
 /* The record at *@offset, and moves *@offset behind it; empty at the end. */
 TideBytes tide_followers_next_record(const TideBuffer *followers, gsize *offset);
 guint32 tide_follower_leader(TideBytes record);
+TideSourceRef tide_follower_source(TideBytes record);
 /* Adds a copy of @record with another leader. */
 void tide_followers_append_record(TideBuffer *followers, TideBytes record, guint32 leader);
 

@@ -80,6 +80,12 @@ tide_lane_unref(TideLane *lane)
   g_free(lane);
 }
 
+const TideTable *
+tide_lane_table(const TideLane *lane)
+{
+  return lane->table;
+}
+
 TideBytes
 tide_lane_start_key(const TideLane *lane)
 {

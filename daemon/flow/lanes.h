@@ -36,6 +36,7 @@ void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have 
 TideLane *tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 TideLane *tide_lane_ref(TideLane *lane);
 void tide_lane_unref(TideLane *lane); /* NULL ok */
+const TideTable *tide_lane_table(const TideLane *lane);
 TideBytes tide_lane_start_key(const TideLane *lane);
 TideBytes tide_lane_end_key(const TideLane *lane);
 

@@ -1,9 +1,13 @@
 /* The messages in flight that become dead letters, in whole or in part: what is known of them until they end. There are
  * few, so they stand beside the partition's offsets, by sequence, and cost the others nothing.
  *
+ * A message of which HBase refused rows has one letter on its way at a time, and one that is kept in all: a refused row
+ * waits while another of its message is on its way, and what is refused later finds the message dead already.
+ *
  * Threads: the owning consumer's only. */
 #pragma once
 
+#include "flow/dead_letters.h"
 #include "model/reject.h"
 
 G_BEGIN_DECLS
@@ -17,6 +21,7 @@ const char *tide_letter_reason_name(guint reason);
 
 typedef struct TideMessageLetters {
   GHashTable *by_sequence; /* owned; NULL before the first */
+  gsize waiting_bytes;     /* that jobs take which wait for another of their message */
 } TideMessageLetters;
 
 void tide_message_letters_clear(TideMessageLetters *letters); /* forgets all; stays usable; zeroed: empty */
@@ -26,6 +31,19 @@ gsize tide_message_letters_memory_bytes(const TideMessageLetters *letters);
  * their way; the first reason stays. */
 void tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequence, TideRejectReason reason,
                                        guint32 n_readings);
+
+/* Rows of job->source's message were refused.
+ * @job: (transfer full), with must_read
+ * Returns: (transfer full) (nullable): what is to be submitted now: nothing while another is on its way, or when the
+ *     message is dead already; @ret_n_acks: acknowledgements that this settles, 0 in the first case. */
+TideLetterJob *tide_message_letters_add_refused(TideMessageLetters *letters, TideLetterJob *job,
+                                                guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
+
+/* @job, of a message in flight, has come home.
+ * Returns: (transfer full) (nullable): what is to be submitted next; @ret_n_acks: acknowledgements that this settles,
+ *     without those of followers that are to be sent now. */
+TideLetterJob *tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob *job,
+                                              guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
 
 /* How a message ends. */
 typedef struct TideLetterEnd {

@@ -61,9 +61,12 @@ typedef enum TidePressure {
 /* Seals what is due, takes new region maps, drops idle lanes' memory. Returns when to come again at the latest. */
 gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us);
 
-/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows, and
- * keeps it for the next use. */
+/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
+ * for those that are poison), and keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
+
+/* Adds what @followers holds, whose leaders are acknowledged, as rows of their own. */
+void tide_open_lanes_append_followers(TideOpenLanes *open_lanes, const TideBuffer *followers, gint64 now_us);
 
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_open_lanes_is_empty(const TideOpenLanes *open_lanes);

@@ -43,6 +43,11 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   self->readings_expired = tide_metrics_counter(
       metrics, "tidemark_readings_expired_total",
       "Readings not written because all their rows are older than their time to live", self->labels);
+  self->readings_skipped =
+      tide_metrics_counter(metrics, "tidemark_readings_skipped_total",
+                           "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
+                           "on_bad_message: skip)",
+                           self->labels);
   self->readings_handed_back =
       tide_metrics_counter(metrics, "tidemark_readings_handed_back_total",
                            "Readings of messages that were handed back with their partition", self->labels);
@@ -113,6 +118,26 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->paused_gauge, 0);
 }
 
+/* The counter of @name with the partition's labels and @reason; it is made for the first. */
+static TideCounter *
+counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
+{
+  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, reason);
+  return tide_metrics_counter(partition->metrics, name, help, labels);
+}
+
+static void
+count_skipped(TidePartition *partition, TideRejectReason reason)
+{
+  TideCounter **skipped = &partition->messages_skipped[reason];
+  if (*skipped == NULL)
+    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
+                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
+                                 "without value (tombstone: ignore)",
+                                 tide_reject_reason_name(reason));
+  tide_counter_inc(*skipped);
+}
+
 /* A message that makes no rows is done at once. */
 static void
 count_without_rows(TidePartition *partition, const TideMapped *mapped)
@@ -121,6 +146,8 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped)
     tide_counter_inc(partition->messages_expired);
   else if (mapped->n_unmatched_readings > 0)
     tide_counter_inc(partition->messages_unmatched);
+  else if (mapped->n_rejects > 0)
+    count_skipped(partition, mapped->rejects[0].reason);
   else
     tide_counter_inc(partition->messages_written); /* no readings, nothing to write */
 }
@@ -133,20 +160,24 @@ note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mappe
 }
 
 TideSourceRef
-tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped)
+tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
+                     gboolean skip_rejects)
 {
-  guint32 n_without_rows = mapped->n_unmatched_readings + mapped->n_expired_readings;
-  guint32 n_acks = mapped->n_rows + mapped->n_rejects;
+  guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
+  guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped;
+  guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped;
   tide_counter_inc(partition->messages_received);
   tide_counter_add(partition->readings_received, mapped->n_readings);
-  if (G_UNLIKELY(n_without_rows > 0)) {
+  if (G_UNLIKELY(n_without_acks > 0)) {
     tide_counter_add(partition->readings_unmatched, mapped->n_unmatched_readings);
     tide_counter_add(partition->readings_expired, mapped->n_expired_readings);
+    tide_counter_add(partition->readings_skipped, n_skipped);
   }
   if (n_acks == 0)
     count_without_rows(partition, mapped);
-  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_acks, mapped->n_readings - n_without_rows);
-  note_rejects(partition, sequence, mapped);
+  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_acks, mapped->n_readings - n_without_acks);
+  if (!skip_rejects)
+    note_rejects(partition, sequence, mapped);
   follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
@@ -161,25 +192,11 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
 
-/* The counter of @name with the partition's labels and @reason; it is made for the first. */
-static TideCounter *
-counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
-{
-  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, reason);
-  return tide_metrics_counter(partition->metrics, name, help, labels);
-}
-
 void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
-  TideCounter **skipped = &partition->messages_skipped[reason];
-  if (*skipped == NULL)
-    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
-                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
-                                 "without value (tombstone: ignore)",
-                                 tide_reject_reason_name(reason));
   tide_counter_inc(partition->messages_received);
-  tide_counter_inc(*skipped);
+  count_skipped(partition, reason);
   tide_offsets_begin(&partition->offsets, offset, 0, 0);
   follow_in_flight(partition, budget);
 }
@@ -213,6 +230,28 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   }
   tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+}
+
+TideLetterJob *
+tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideLetterJob *job)
+{
+  TideSourceRef ref = job->source;
+  guint32 n_acks;
+  TideLetterJob *submitted = tide_message_letters_add_refused(&partition->letters, job, &n_acks);
+  if (n_acks > 0)
+    tide_partition_ack(partition, ref, n_acks);
+  follow_in_flight(partition, budget);
+  return submitted;
+}
+
+TideLetterJob *
+tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget, const TideLetterJob *job)
+{
+  guint32 n_acks;
+  TideLetterJob *next = tide_message_letters_came_home(&partition->letters, job, &n_acks);
+  tide_partition_ack(partition, job->source, n_acks);
+  follow_in_flight(partition, budget);
+  return next;
 }
 
 void

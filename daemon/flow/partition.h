@@ -3,8 +3,8 @@
  *
  * The books, which balance at every step.
  *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
- *   Readings: received = written + dead-lettered + unmatched + expired + handed back + in flight; a message that could
- *   not be mapped has none.
+ *   Readings: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight; a message
+ * that could not be mapped has none.
  *
  * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
 #pragma once
@@ -19,10 +19,12 @@
 G_BEGIN_DECLS
 
 typedef enum TidePauseReason {
-  TIDE_PAUSE_MEMORY = 1 << 0, /* the budget is spent: every partition pauses */
-  TIDE_PAUSE_SPAN = 1 << 1,   /* too many messages from the oldest unfinished to the newest */
-  TIDE_PAUSE_HELD = 1 << 2,   /* a message cannot be used and the operator chose to stop there */
-  TIDE_PAUSE_TABLE = 1 << 3,  /* a table that it feeds holds more than its share of the budget */
+  TIDE_PAUSE_MEMORY = 1 << 0,  /* the budget is spent: every partition pauses */
+  TIDE_PAUSE_SPAN = 1 << 1,    /* too many messages from the oldest unfinished to the newest */
+  TIDE_PAUSE_HELD = 1 << 2,    /* a message cannot be used, and the operator chose to stop there or gave no place for
+                                * dead letters */
+  TIDE_PAUSE_TABLE = 1 << 3,   /* a table that it feeds holds more than its share of the budget */
+  TIDE_PAUSE_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
 } TidePauseReason;
 
 typedef struct TidePartition {
@@ -55,6 +57,7 @@ typedef struct TidePartition {
   TideCounter *readings_dead_lettered;
   TideCounter *readings_unmatched;
   TideCounter *readings_expired;
+  TideCounter *readings_skipped;
   TideCounter *readings_handed_back;
   TideGauge *in_flight;
   TideGauge *readings_in_flight;
@@ -78,10 +81,10 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
   return partition->assigned && partition->epoch == ref.epoch;
 }
 
-/* A message was fetched and mapped. Returns the source of its rows and of its rejected readings' letters: it ends with
- * an acknowledgement for each. */
+/* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' letters unless
+ * @skip_rejects: it ends with an acknowledgement for each. */
 TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
-                                   const TideMapped *mapped);
+                                   const TideMapped *mapped, gboolean skip_rejects);
 /* A message was fetched that cannot be mapped: one acknowledgement, that of its letter, ends it. */
 TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset,
                                             TideRejectReason reason);
@@ -90,6 +93,15 @@ TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget
 void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
 /* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
 void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
+/* HBase refused rows of a message.
+ * @job: (transfer full), with must_read; its source is a message in flight
+ * Returns: (transfer full) (nullable): what is to be submitted now. */
+TideLetterJob *tide_partition_add_refused(TidePartition *partition, TideBudget *budget,
+                                          TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
+/* @job, of a message in flight, has come home. Its followers are the caller's to send when it was innocent.
+ * Returns: (transfer full) (nullable): what is to be submitted next. */
+TideLetterJob *tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget,
+                                               const TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
 
 void tide_partition_show(TidePartition *partition, gint64 high_watermark); /* sets the gauges */
 

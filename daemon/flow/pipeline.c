@@ -497,6 +497,9 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
   }
   if (totals->held > 0)
     return held_text(pipeline);
+  char *letters_text = tide_dead_letters_held_text(pipeline->letters);
+  if (letters_text != NULL)
+    return letters_text;
   if (tide_gateways_n_up(pipeline->gateways) == 0) {
     g_autofree char *complaint = tide_gateways_complaint(pipeline->gateways);
     return g_strdup_printf("no gateway is usable: %s", complaint != NULL ? complaint : "probing");

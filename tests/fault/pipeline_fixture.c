@@ -177,13 +177,11 @@ assert_partition_balances(TideMetrics *metrics, const char *partition)
       "tidemark_messages_unmatched_total", "tidemark_messages_expired_total",
       "tidemark_messages_skipped_total",   "tidemark_messages_handed_back_total",
       "tidemark_messages_in_flight",       NULL};
-  static const char *const reading_ends[] = {"tidemark_readings_written_total",
-                                             "tidemark_readings_dead_lettered_total",
-                                             "tidemark_readings_unmatched_total",
-                                             "tidemark_readings_expired_total",
-                                             "tidemark_readings_handed_back_total",
-                                             "tidemark_readings_in_flight",
-                                             NULL};
+  static const char *const reading_ends[] = {
+      "tidemark_readings_written_total",   "tidemark_readings_dead_lettered_total",
+      "tidemark_readings_unmatched_total", "tidemark_readings_expired_total",
+      "tidemark_readings_skipped_total",   "tidemark_readings_handed_back_total",
+      "tidemark_readings_in_flight",       NULL};
   assert_book_balances(metrics, partition, "tidemark_messages_received_total", message_ends);
   assert_book_balances(metrics, partition, "tidemark_readings_received_total", reading_ends);
 }

@@ -102,12 +102,14 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   tide_budget_init(&budget, 1 << 20);
   TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
   tide_partition_assign(partition);
-  TideSourceRef before = tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1});
+  TideSourceRef before =
+      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
   g_assert_true(tide_partition_owns(partition, before));
   tide_partition_release(partition, &budget);
   g_assert_false(tide_partition_owns(partition, before));
   tide_partition_assign(partition);
-  TideSourceRef after = tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1});
+  TideSourceRef after =
+      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
   g_assert_false(tide_partition_owns(partition, before));
   g_assert_true(tide_partition_owns(partition, after));
   g_assert_cmpint(partition->offsets.mark, ==, -1);
@@ -139,7 +141,7 @@ test_books_balance_where_readings_make_no_rows(void)
   TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
   tide_partition_assign(partition);
   for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
-    TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i]);
+    TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i], FALSE);
     for (guint32 row = 0; row < mapped[i].n_rows; row++)
       tide_partition_ack(partition, ref, 1);
   }
@@ -167,9 +169,9 @@ test_books_balance_where_letters_are_kept(void)
   tide_budget_init(&budget, 1 << 20);
   TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
   tide_partition_assign(partition);
-  TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped);
+  TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
   TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
-  TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped);
+  TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped, FALSE);
   tide_partition_ack(partition, whole, 1);
   tide_partition_ack(partition, part, 2);
   g_assert_cmpint(partition->offsets.mark, ==, -1); /* the letter is not kept yet */
@@ -195,6 +197,33 @@ test_books_balance_where_letters_are_kept(void)
   tide_metrics_free(metrics);
 }
 
+/* on_bad_message: skip, on_bad_reading: reading. */
+static void
+test_books_balance_where_readings_are_skipped(void)
+{
+  const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER, .reading_index = 1}};
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  tide_partition_assign(partition);
+  const TideMapped all = {.n_readings = 2, .rejects = rejects, .n_rejects = 2};
+  const TideMapped some = {.n_rows = 1, .n_readings = 3, .rejects = rejects, .n_rejects = 2};
+  tide_partition_begin(partition, &budget, 0, &all, TRUE);
+  TideSourceRef ref = tide_partition_begin(partition, &budget, 1, &some, TRUE);
+  g_assert_cmpint(partition->offsets.mark, ==, 1);
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpint(partition->offsets.mark, ==, 2);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", "reason=\"type\""), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->readings_skipped), ==, 4);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -207,5 +236,6 @@ main(int argc, char **argv)
                   test_acknowledgement_of_an_earlier_assignment_is_not_ours);
   g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
   g_test_add_func("/offsets/books-balance-where-letters-are-kept", test_books_balance_where_letters_are_kept);
+  g_test_add_func("/offsets/books-balance-where-readings-are-skipped", test_books_balance_where_readings_are_skipped);
   return g_test_run();
 }
