@@ -197,8 +197,8 @@ set_active(TideRegions *regions, TideHBaseClient *client)
   tide_mutex_unlock(&regions->lock);
 }
 
-/* @error: (nullable): NULL when the gateway knows no such table. A connection that broke once is no warning: its gateway
- * may have been restarted. */
+/* @error: (nullable): NULL when the gateway knows no such table. A connection that broke once is no warning: its
+ * gateway may have been restarted. */
 static void
 note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
 {
