@@ -25,6 +25,7 @@ static const Subcommand subcommands[] = {
     {"Look", "latest", "show latest values and their age", tide_command_latest},
     {NULL, "scan", "read rows by key fields and time range", tide_command_scan},
     {NULL, "get", "read one row, with older versions", tide_command_get},
+    {"Mend", "dead-letters", "list, show and send again what could not be written", tide_command_dead_letters},
     {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
     {"Try out", "simulate", "send made-up readings", tide_command_simulate},
     {"About", "version", "print versions", tide_command_version},
@@ -40,7 +41,7 @@ print_help(FILE *stream)
   for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++) {
     if (subcommands[i].group != NULL)
       fprintf(stream, "\n%s%s:%s\n", bold, subcommands[i].group, plain);
-    fprintf(stream, "  %-10s %s\n", subcommands[i].name, subcommands[i].sentence);
+    fprintf(stream, "  %-12s %s\n", subcommands[i].name, subcommands[i].sentence);
   }
   fprintf(stream, "\n'tidemark COMMAND --help' tells the options of a command, with examples.\n"
                   "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");

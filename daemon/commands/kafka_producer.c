@@ -100,6 +100,18 @@ produce(TideKafkaProducer *producer, TideBytes key, TideBytes payload)
                            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
 }
 
+static gboolean
+check_sent(rd_kafka_resp_err_t result, const char *topic, GError **error)
+{
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return TRUE;
+  if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", topic);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", topic, rd_kafka_err2str(result));
+  return FALSE;
+}
+
 gboolean
 tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes payload, const volatile int *stop,
                          GError **error)
@@ -109,14 +121,49 @@ tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes p
     rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
     result = produce(producer, key, payload);
   }
-  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return TRUE;
-  if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", producer->topic);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", producer->topic,
-                rd_kafka_err2str(result));
-  return FALSE;
+  return check_sent(result, producer->topic, error);
+}
+
+/* An empty value is not one that is null: it needs an address. */
+static void *
+address_of(TideBytes bytes, gboolean is_there)
+{
+  if (!is_there)
+    return NULL;
+  return bytes.data != NULL ? (void *)(gsize)bytes.data : (void *)(gsize) "";
+}
+
+static rd_kafka_resp_err_t
+produce_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record)
+{
+  rd_kafka_headers_t *headers = rd_kafka_headers_new(record->n_headers);
+  for (guint32 i = 0; i < record->n_headers; i++) {
+    const TideLetterHeader *header = &record->headers[i];
+    (void)rd_kafka_header_add(headers, header->name.len > 0 ? (const char *)header->name.data : "",
+                              (gssize)header->name.len, address_of(header->value, header->has_value),
+                              (gssize)header->value.len); /* it fails for a list that is read-only: this one is new */
+  }
+  rd_kafka_resp_err_t result =
+      rd_kafka_producev(producer->kafka, RD_KAFKA_V_TOPIC(record->topic), RD_KAFKA_V_PARTITION(record->partition),
+                        RD_KAFKA_V_TIMESTAMP(MAX(record->timestamp_ms, 0)), /* 0: now */
+                        RD_KAFKA_V_KEY(address_of(record->key, record->has_key), record->key.len),
+                        RD_KAFKA_V_VALUE(address_of(record->value, record->has_value), record->value.len),
+                        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+  if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_headers_destroy(headers); /* else the message has it */
+  return result;
+}
+
+gboolean
+tide_kafka_producer_send_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record,
+                                const volatile int *stop, GError **error)
+{
+  rd_kafka_resp_err_t result = produce_record(producer, record);
+  while (result == RD_KAFKA_RESP_ERR__QUEUE_FULL && *stop == 0) {
+    rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
+    result = produce_record(producer, record);
+  }
+  return check_sent(result, record->topic, error);
 }
 
 guint64

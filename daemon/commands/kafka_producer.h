@@ -1,8 +1,9 @@
-/* Sends messages to one topic and counts what became of each. Idempotent, acknowledged by all replicas. Threads: one.
+/* Sends messages and counts what became of each. Idempotent, acknowledged by all replicas. Threads: one.
  */
 #pragma once
 
 #include "config/config.h"
+#include "model/letter.h"
 
 G_BEGIN_DECLS
 
@@ -21,6 +22,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaProducer, tide_kafka_producer_free)
  */
 gboolean tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes payload,
                                   const volatile int *stop, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A record as it is to stand in a topic. */
+typedef struct TideKafkaProducerRecord {
+  const char *topic;
+  gint32 partition;
+  gint64 timestamp_ms; /* -1: now */
+  TideBytes key;
+  gboolean has_key;
+  TideBytes value;
+  gboolean has_value;
+  const TideLetterHeader *headers;
+  guint32 n_headers;
+} TideKafkaProducerRecord;
+
+/* The same for a whole record, to any topic and one partition of it. */
+gboolean tide_kafka_producer_send_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record,
+                                         const volatile int *stop, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Takes delivery reports for up to @wait_ms. Returns: messages that have none yet. */
 guint64 tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms);

@@ -79,7 +79,7 @@ start_partitions(Reader *reader, GError **error)
   gsize n = (gsize)reader->n_partitions;
   reader->counts = g_new0(guint64, n);
   reader->running = g_new0(gboolean, n);
-  reader->share = MAX((request->max_messages + n - 1) / MAX(n, 1), 1);
+  reader->share = MAX(request->max_messages / MAX(n, 1) + (request->max_messages % MAX(n, 1) > 0), 1);
   for (gint32 partition = 0; partition < reader->n_partitions; partition++) {
     gint64 from = request->newest ? RD_KAFKA_OFFSET_TAIL((gint64)reader->share) : RD_KAFKA_OFFSET_BEGINNING;
     if (rd_kafka_consume_start_queue(reader->topic, partition, from, reader->queue) != 0) {
@@ -113,6 +113,8 @@ take_message(Reader *reader, const rd_kafka_message_t *raw)
   }
   if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
     return; /* librdkafka goes on trying, until our time is over */
+  if (reader->request->waits_for_each)
+    reader->deadline_us = tide_now_us() + reader->request->timeout_ms * TIDE_US_PER_MS;
   TideMessage message = tide_kafka_message(raw);
   reader->result.n_messages++;
   reader->stopped = !reader->func(&message, reader->data);

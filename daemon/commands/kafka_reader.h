@@ -9,9 +9,10 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaReadRequest {
   const char *topic;
-  guint64 max_messages; /* in all; each partition gives its share of them at the most */
-  gboolean newest;      /* the last ones of each partition, else the first */
-  gint64 timeout_ms;    /* for the whole of it */
+  guint64 max_messages;    /* in all; each partition gives its share of them at the most */
+  gboolean newest;         /* the last ones of each partition, else the first */
+  gint64 timeout_ms;       /* for the whole of it */
+  gboolean waits_for_each; /* timeout_ms is for each message instead */
 } TideKafkaReadRequest;
 
 typedef struct TideKafkaReadResult {

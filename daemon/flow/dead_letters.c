@@ -278,9 +278,8 @@ run_letters(gpointer data)
 
 /* ---- life ---- */
 
-/* The file of the configuration, or in the state directory; NULL: neither. */
-static char *
-choose_path(const TideDeadLettersConfig *config)
+char *
+tide_dead_letters_file_path(const TideDeadLettersConfig *config)
 {
   if (config->topic != NULL)
     return NULL;
@@ -312,7 +311,7 @@ tide_dead_letters_new(const TideDeadLettersContext *context)
   const TideConfig *config = context->config;
   TideDeadLetters *letters = g_new0(TideDeadLetters, 1);
   letters->context = *context;
-  letters->path = choose_path(&config->dead_letters);
+  letters->path = tide_dead_letters_file_path(&config->dead_letters);
   tide_mutex_init(&letters->lock);
   tide_cond_init(&letters->work);
   letters->reasons = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_reason);

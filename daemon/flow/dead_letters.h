@@ -86,6 +86,10 @@ gboolean tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol prot
 gboolean tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us);
 void tide_dead_letters_free(TideDeadLetters *letters);
 
+/* The file that letters are kept in, the configured one or that in the state directory; NULL: in none. (transfer full)
+ */
+char *tide_dead_letters_file_path(const TideDeadLettersConfig *config);
+
 /* Whether there is a place for letters at all: a topic, or a file. Where there is none, who would submit holds its
  * partition. */
 gboolean tide_dead_letters_exist(const TideDeadLetters *letters);

@@ -25,7 +25,7 @@ const char *mock_kafka_brokers(const TideMockKafka *kafka); /* for bootstrap.ser
 /* Replicated to every broker. Call it before the topic is used. Aborts when it cannot. */
 void mock_kafka_create_topic(TideMockKafka *kafka, const char *topic, int n_partitions);
 
-#define MOCK_KAFKA_MAX_HEADERS 4
+#define MOCK_KAFKA_MAX_HEADERS 12
 
 typedef struct TideMockHeader {
   const char *name;

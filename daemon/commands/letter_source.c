@@ -1,0 +1,124 @@
+#include "commands/letter_source.h"
+
+#include "commands/kafka_letter_reader.h"
+#include "commands/time_argument.h"
+#include "flow/letter_file.h"
+#include "flow/letter_json.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Source {
+  const TideLetterFilter *filter;
+  TideLetterFunc func;
+  gpointer data;
+  TideLetterCounts *counts;
+  GError *error; /* owned: of func */
+  gboolean stopped;
+} Source;
+
+static gboolean
+is_text(TideBytes bytes, const char *wanted)
+{
+  return wanted == NULL || tide_bytes_equal(bytes, tide_bytes_of_string(wanted));
+}
+
+static gboolean
+passes(const TideLetterFilter *filter, const TideLetter *letter, gint64 kept_at_ms)
+{
+  return is_text(letter->reason, filter->reason) && is_text(letter->table, filter->table) &&
+         is_text(letter->topic, filter->topic) &&
+         (!filter->one || (letter->partition == filter->partition && letter->offset == filter->offset)) &&
+         (filter->from_ms == 0 || kept_at_ms >= filter->from_ms) && (filter->to_ms == 0 || kept_at_ms < filter->to_ms);
+}
+
+/* @letter: NULL: it cannot be read. FALSE to stop. */
+static gboolean
+take(const TideLetter *letter, gint64 kept_at_ms, gpointer data)
+{
+  Source *source = data;
+  source->counts->n_read++;
+  if (letter == NULL) {
+    source->counts->n_unreadable++;
+    return TRUE;
+  }
+  if (!passes(source->filter, letter, kept_at_ms))
+    return TRUE;
+  source->counts->n_taken++;
+  source->stopped = !source->func(letter, kept_at_ms, source->data, &source->error);
+  return !source->stopped;
+}
+
+static gint64
+kept_at_ms(TideBytes text)
+{
+  g_autofree char *copy = g_strndup((const char *)text.data, text.len);
+  gint64 ns;
+  return tide_time_argument_parse(copy, 0, &ns, NULL) ? ns / 1000000 : -1;
+}
+
+static gboolean
+take_line(Source *source, TideLetterParser *parser, TideBytes line)
+{
+  TideLetter letter;
+  TideBytes kept_at;
+  /* The last line of the file that is being written may not have its end yet. */
+  if (line.data[line.len - 1] != '\n' || !tide_letter_parser_parse(parser, line, &letter, &kept_at, NULL))
+    return take(NULL, -1, source);
+  return take(&letter, kept_at_ms(kept_at), source);
+}
+
+static gboolean
+read_file(Source *source, TideLetterParser *parser, const char *path, GError **error)
+{
+  FILE *file = fopen(path, "re");
+  if (file == NULL) {
+    if (errno == ENOENT)
+      return TRUE; /* an operator, or a rotation, has moved it meanwhile */
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    return FALSE;
+  }
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t len;
+  while ((len = getline(&line, &capacity, file)) > 0 && take_line(source, parser, tide_bytes(line, (gsize)len)))
+    continue;
+  gboolean ok = ferror(file) == 0;
+  if (!ok)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", path, g_strerror(errno));
+  free(line);
+  fclose(file);
+  return ok;
+}
+
+static gboolean
+read_files(Source *source, const char *path, GError **error)
+{
+  g_autoptr(GPtrArray) files = tide_letter_file_list(path);
+  if (files->len == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no file '%s': no letter was ever kept there", path);
+    return FALSE;
+  }
+  g_autoptr(TideLetterParser) parser = tide_letter_parser_new();
+  gboolean ok = TRUE;
+  for (guint i = 0; i < files->len && ok && !source->stopped; i++)
+    ok = read_file(source, parser, files->pdata[i], error);
+  return ok;
+}
+
+gboolean
+tide_letter_source_read(const TideConfig *config, const TideLetterPlace *place, const TideLetterFilter *filter,
+                        TideLetterFunc func, gpointer data, TideLetterCounts *ret_counts, GError **error)
+{
+  *ret_counts = (TideLetterCounts){0};
+  Source source = {.filter = filter, .func = func, .data = data, .counts = ret_counts};
+  gboolean ok = place->topic != NULL ? tide_kafka_letters_read(&config->kafka, place->topic, take, &source, error)
+                                     : read_files(&source, place->file, error);
+  if (source.error == NULL)
+    return ok;
+  g_clear_error(error);
+  g_propagate_error(error, source.error);
+  return FALSE;
+}
