@@ -184,6 +184,8 @@ class Fleet:
     def __init__(self, tidemark: Path, directory: Path, config: Callable[[int], Mapping[str, Any]], n_daemons: int,
                  messages_per_s: float, admin: KafkaAdmin) -> None:
         self._started = time.monotonic()
+        # Memory means nothing then: the sanitizer keeps what is freed.
+        self.has_sanitizer = b"__asan_init" in tidemark.read_bytes()
         self.members = [Member(Daemon(tidemark, directory, f"daemon-{index}", config(index), admin), f"daemon {index}",
                                messages_per_s, self.now_s) for index in range(n_daemons)]
         self._stopping = threading.Event()

@@ -233,6 +233,7 @@ class Feeder:
         self._messages_per_s = messages_per_s
         self._log_path = log_path
         self._stopping = threading.Event()
+        self._pause_s = 0.0
         self.n_sent = 0
         command = ["kcat", "-P", "-E", "-b", brokers, "-t", topic, "-K", "\t", "-X", "enable.idempotence=true",
                    "-X", "partitioner=consistent", "-X", "message.timeout.ms=0", "-X", "linger.ms=5"]
@@ -261,9 +262,9 @@ class Feeder:
         self._kcat.kill()
         self._kcat.wait()
 
-    def end_early(self) -> None:
-        """No more messages; those that were sent stay."""
-        self._stopping.set()
+    def pause(self, duration_s: float) -> None:
+        """Sends nothing for so long, from the next message on; what was missed is not caught up with."""
+        self._pause_s = duration_s
 
     def _feed(self) -> None:
         assert self._kcat.stdin is not None
@@ -280,6 +281,10 @@ class Feeder:
                     lines.clear()
                     if ahead_s > 0:
                         self._stopping.wait(FEED_INTERVAL_S)
+                    if self._pause_s > 0:
+                        self._stopping.wait(self._pause_s)
+                        started += self._pause_s
+                        self._pause_s = 0.0
                 if self._stopping.is_set():
                     break
             self._kcat.stdin.write(lines)

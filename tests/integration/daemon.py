@@ -140,6 +140,10 @@ class Daemon:
         """The answer of /readyz, 200 when it is; 0 while there is no answer."""
         return self._ask("/readyz")
 
+    def health(self) -> tuple[int, str]:
+        """The answer of /healthz, 200 while the process works."""
+        return self._ask("/healthz")
+
     def wait_ready(self, deadline_s: float = DEADLINE_S) -> None:
         self._wait(lambda: self.readiness()[0] == 200, lambda: f"not ready: {self.readiness()}", deadline_s)
 
