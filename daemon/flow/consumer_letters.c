@@ -78,11 +78,10 @@ tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef ref, co
 
 /* ---- refused by HBase ---- */
 
-/* One message's part in one refused row. */
+/* One message's part in one refused row: a source of it, or a row that follows it. */
 typedef struct Refused {
   const TideBatchPoison *poison; /* borrowed */
   TideSourceRef ref;
-  TideBytes follower; /* borrowed: what follows the row; empty: this is the row itself */
 } Refused;
 
 /* By row, and within a row by message, in the order of their partition. */
@@ -107,7 +106,8 @@ is_same_message(TideSourceRef a, TideSourceRef b)
   return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
 }
 
-/* Acknowledges the sources of rows that were written. The others, and what follows their rows. */
+/* Acknowledges the sources of rows that were written. The others, and what follows their rows: it is not sent, or the
+ * letters send it with the row of an innocent. */
 static GArray *
 part_sources(TideConsumer *consumer, const TideBatch *batch)
 {
@@ -125,8 +125,7 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
   TideBytes record;
   while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
     Refused part = {.poison = tide_batch_find_poison(batch, tide_follower_leader(record)),
-                    .ref = tide_follower_source(record),
-                    .follower = record};
+                    .ref = tide_follower_source(record)};
     if (part.poison != NULL)
       g_array_append_val(refused, part);
   }
@@ -222,12 +221,6 @@ dead_letter_refused(TideConsumer *consumer, const TideBatch *batch, const Refuse
   job->must_read = TRUE;
   job->must_try = is_shared;
   keep_row(consumer, batch, parts->poison->row, job);
-  for (guint i = 0; i < n_parts; i++) {
-    if (parts[i].follower.len == 0)
-      continue;
-    job->n_followers++;
-    tide_buffer_append_bytes(&job->followers, parts[i].follower);
-  }
   job = tide_partition_add_refused(partition, consumer->context.budget, job);
   if (job != NULL)
     tide_dead_letters_submit(consumer->context.letters, job);
@@ -269,8 +262,6 @@ tide_consumer_take_letters_home(TideConsumer *consumer)
       TideLetterJob *next = tide_partition_letter_came_home(partition, consumer->context.budget, job);
       if (next != NULL)
         tide_dead_letters_submit(consumer->context.letters, next);
-      if (job->result == TIDE_LETTER_INNOCENT)
-        tide_open_lanes_append_followers(consumer->open_lanes, &job->followers, tide_now_us());
     }
     tide_letter_job_free(job);
   }

@@ -393,7 +393,7 @@ tide_dead_letters_exist(const TideDeadLetters *letters)
 void
 tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job)
 {
-  job->charged_bytes = (gint64)(sizeof *job + job->memory.capacity + job->row.capacity + job->followers.capacity);
+  job->charged_bytes = (gint64)(sizeof *job + job->memory.capacity + job->row.capacity);
   tide_budget_charge(letters->context.budget, job->charged_bytes);
   tide_gauge_add(letters->waiting, 1);
   tide_mutex_lock(&letters->lock);

@@ -55,8 +55,6 @@ struct TideLetterJob {
   TideLetter letter;    /* points into memory, but for literals */
   TideBuffer row;       /* the refused row as encoded put, for the case that the original is gone; empty otherwise */
   gsize row_key_offset; /* in row */
-  TideBuffer followers; /* the consumer's: what follows the row, see followers.h; sent when the message is innocent */
-  guint32 n_followers;  /* acknowledgements among n_acks that are theirs */
   TideBuffer memory;    /* owned: what letter points to */
   gint64 charged_bytes; /* the letters': what the budget holds for it */
   TideLetterResult result;

@@ -73,7 +73,6 @@ tide_letter_job_free(TideLetterJob *job)
     return;
   tide_buffer_clear_memory(&job->memory);
   tide_buffer_clear_memory(&job->row);
-  tide_buffer_clear_memory(&job->followers);
   g_free(job);
 }
 

@@ -18,7 +18,7 @@ tide_letter_reason_name(guint reason)
 static gsize
 job_bytes(const TideLetterJob *job)
 {
-  return sizeof *job + job->memory.capacity + job->row.capacity + job->followers.capacity;
+  return sizeof *job + job->memory.capacity + job->row.capacity;
 }
 
 static void
@@ -82,8 +82,6 @@ static void
 absorb(TideLetterJob *into, TideLetterJob *job)
 {
   into->n_acks += job->n_acks;
-  into->n_followers += job->n_followers;
-  tide_buffer_append_bytes(&into->followers, tide_buffer_bytes(&job->followers));
   tide_letter_job_free(job);
 }
 
@@ -167,7 +165,6 @@ tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob 
     *ret_n_acks += end_as_refused(letters, entry);
     return NULL;
   }
-  *ret_n_acks -= job->n_followers;
   TideLetterJob *next = take_waiting(letters, entry);
   entry->is_pending = next != NULL;
   return next;

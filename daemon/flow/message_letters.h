@@ -40,8 +40,8 @@ TideLetterJob *tide_message_letters_add_refused(TideMessageLetters *letters, Tid
                                                 guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
 
 /* @job, of a message in flight, has come home.
- * Returns: (transfer full) (nullable): what is to be submitted next; @ret_n_acks: acknowledgements that this settles,
- *     without those of followers that are to be sent now. */
+ * Returns: (transfer full) (nullable): what is to be submitted next; @ret_n_acks: acknowledgements that this settles.
+ */
 TideLetterJob *tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob *job,
                                               guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -431,35 +431,22 @@ tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, g
   return crowded;
 }
 
-/* What followed an acknowledged row is a row like any other now. */
-static void
-append_follower(TideOpenLanes *open_lanes, TideBytes record, gint64 mapped_us, gint64 now_us)
-{
-  TideFollower follower = tide_follower_read(&open_lanes->follower_reader, record);
-  guint32 place;
-  TideOpenTable *table = find_table(open_lanes, follower.row.table_index, now_us);
-  TideOpenLane *open = add_row(open_lanes, table, &follower.row, follower.source, mapped_us, &place);
-  seal_if_full(open_lanes, open, now_us);
-}
-
-/* But for those of rows that were refused: what they would say is not true. */
+/* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
+ * tell. */
 static void
 release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_us)
 {
   gsize offset = 0;
   TideBytes record;
-  while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0)
-    if (tide_batch_find_poison(batch, tide_follower_leader(record)) == NULL)
-      append_follower(open_lanes, record, batch->oldest_us, now_us);
-}
-
-void
-tide_open_lanes_append_followers(TideOpenLanes *open_lanes, const TideBuffer *followers, gint64 now_us)
-{
-  gsize offset = 0;
-  TideBytes record;
-  while ((record = tide_followers_next_record(followers, &offset)).len > 0)
-    append_follower(open_lanes, record, now_us, now_us);
+  while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
+    if (tide_batch_find_poison(batch, tide_follower_leader(record)) != NULL)
+      continue;
+    TideFollower follower = tide_follower_read(&open_lanes->follower_reader, record);
+    guint32 place;
+    TideOpenTable *table = find_table(open_lanes, follower.row.table_index, now_us);
+    TideOpenLane *open = add_row(open_lanes, table, &follower.row, follower.source, batch->oldest_us, &place);
+    seal_if_full(open_lanes, open, now_us);
+  }
 }
 
 gint64

@@ -65,9 +65,6 @@ gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gi
  * for those that are poison), and keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
 
-/* Adds what @followers holds, whose leaders are acknowledged, as rows of their own. */
-void tide_open_lanes_append_followers(TideOpenLanes *open_lanes, const TideBuffer *followers, gint64 now_us);
-
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_open_lanes_is_empty(const TideOpenLanes *open_lanes);
 

@@ -98,7 +98,7 @@ void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_a
  * Returns: (transfer full) (nullable): what is to be submitted now. */
 TideLetterJob *tide_partition_add_refused(TidePartition *partition, TideBudget *budget,
                                           TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
-/* @job, of a message in flight, has come home. Its followers are the caller's to send when it was innocent.
+/* @job, of a message in flight, has come home.
  * Returns: (transfer full) (nullable): what is to be submitted next. */
 TideLetterJob *tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget,
                                                const TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;

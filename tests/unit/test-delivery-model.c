@@ -21,12 +21,6 @@
 
 static const char *const table_names[N_TABLES] = {"METRIC", "CURRENT_METRIC", "INDEX"};
 
-/* What waits for another letter of its message, by table. */
-typedef struct Waiting {
-  guint32 n_acks;
-  guint32 n_followers;
-} Waiting;
-
 typedef struct ModelMessage {
   gint64 offset;
   guint32 remaining;
@@ -34,8 +28,8 @@ typedef struct ModelMessage {
   guint32 n_rejects;
   gboolean has_letter;
   gboolean is_refused;
-  gboolean is_pending; /* a letter of a refused row is on its way */
-  Waiting waiting[N_TABLES];
+  gboolean is_pending;            /* a letter of a refused row is on its way */
+  guint32 waiting_acks[N_TABLES]; /* for another letter, by table of the refused row */
 } ModelMessage;
 
 typedef struct ModelPartition {
@@ -298,9 +292,9 @@ is_same(TideSourceRef a, TideSourceRef b)
   return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
 }
 
-/* @n_acks of @ref's message, of which @n_followers are of rows that are not sent, are settled by a letter. */
+/* @n_acks of @ref's message are settled by a letter. */
 static void
-refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, guint32 n_followers, gboolean is_shared)
+refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, gboolean is_shared)
 {
   ModelPartition *at = partition_of(model, ref);
   ModelMessage *message = message_of(at, ref.sequence);
@@ -310,15 +304,13 @@ refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, gui
   TideLetterJob *job = tide_letter_job_new(&letter, ref, n_acks, NULL);
   job->must_read = TRUE;
   job->must_try = is_shared;
-  job->n_followers = n_followers;
   TideLetterJob *submitted = tide_partition_add_refused(at->partition, &model->budget, job);
   g_assert_true((submitted == NULL) == (message->is_refused || message->is_pending));
   if (message->is_refused)
     expect_acks(at, ref, n_acks);
-  else if (message->is_pending) {
-    message->waiting[row->table].n_acks += n_acks;
-    message->waiting[row->table].n_followers += n_followers;
-  } else {
+  else if (message->is_pending)
+    message->waiting_acks[row->table] += n_acks;
+  else {
     message->is_pending = TRUE;
     g_ptr_array_add(model->jobs, submitted);
   }
@@ -333,17 +325,16 @@ refuse(Model *model, Row *row)
     is_shared |= !is_same(row->parts[0].ref, row->parts[i].ref);
   for (guint32 i = 0; i < row->n_parts; i++) {
     TideSourceRef ref = row->parts[i].ref;
-    guint32 n_acks = 0, n_followers = 0;
+    guint32 n_acks = 0;
     gboolean is_first = TRUE;
     for (guint32 k = 0; k < row->n_parts; k++) {
       if (!is_same(row->parts[k].ref, ref))
         continue;
       is_first &= k >= i;
       n_acks += 1 + row->parts[k].n_followers;
-      n_followers += row->parts[k].n_followers;
     }
     if (is_first && owns(model, ref))
-      refuse_part(model, row, ref, n_acks, n_followers, is_shared);
+      refuse_part(model, row, ref, n_acks, is_shared);
   }
 }
 
@@ -360,18 +351,15 @@ expect_letter_home(Model *model, const TideLetterJob *job, const TideLetterJob *
     message->is_pending = FALSE;
     message->is_refused = TRUE;
     for (guint i = 0; i < N_TABLES; i++)
-      n_acks += message->waiting[i].n_acks;
+      n_acks += message->waiting_acks[i];
   } else {
-    n_acks -= job->n_followers;
     guint n_waiting = 0;
     for (guint i = 0; i < N_TABLES; i++) {
-      Waiting *waiting = &message->waiting[i];
-      n_waiting += waiting->n_acks > 0 ? 1 : 0;
+      n_waiting += message->waiting_acks[i] > 0 ? 1 : 0;
       if (next == NULL || !tide_bytes_equal(next->letter.table, tide_bytes_of_string(table_names[i])))
         continue;
-      g_assert_cmpuint(next->n_acks, ==, waiting->n_acks);
-      g_assert_cmpuint(next->n_followers, ==, waiting->n_followers);
-      *waiting = (Waiting){0};
+      g_assert_cmpuint(next->n_acks, ==, message->waiting_acks[i]);
+      message->waiting_acks[i] = 0;
     }
     message->is_pending = next != NULL;
     g_assert_true((next != NULL) == (n_waiting > 0));
@@ -392,8 +380,6 @@ bring_letter_home(Model *model)
     expect_letter_home(model, job, next);
     if (next != NULL)
       g_ptr_array_add(model->jobs, next);
-    for (guint32 i = 0; job->result == TIDE_LETTER_INNOCENT && i < job->n_followers; i++)
-      add_row(model, job->source, 0);
   }
   tide_letter_job_free(job);
 }
