@@ -1,4 +1,5 @@
-/* librdkafka's settings, made from the configuration: shared by the consumer and by the commands that ask the brokers. */
+/* librdkafka's settings, made from the configuration: shared by the consumer and by the commands that ask the brokers.
+ */
 #pragma once
 
 #include "config/config.h"
@@ -21,8 +22,8 @@ typedef struct TideKafkaConsumerConf {
 rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What a consumer may hold of prefetched messages, of all partitions together: librdkafka asks for more only below it, and one
- * fetch comes on top. */
+/* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
+ * librdkafka asks for more only below it, and one fetch comes on top. */
 guint64 tide_kafka_conf_queue_bytes(guint64 share_bytes);
 
 /* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
@@ -32,7 +33,7 @@ char *tide_kafka_conf_instance(const char *pattern, guint32 index);
 const char *tide_kafka_conf_principal(const TideKafkaConfig *config);
 
 /* rd_kafka_conf_set() with our error. */
-gboolean tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
-    G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
