@@ -1,0 +1,118 @@
+/* The cells that a verification expects and finds, in bounded memory: hashes in one open-addressed array that is made
+ * once.
+ *
+ * What does not fit is left to a later pass: a pass is over a range of row hashes, and when the array is full the upper
+ * half of the range is dropped from it and left for later. So a row is wholly in one pass, nothing is estimated in
+ * advance, and every pass makes progress. Rows are known by 128 bits of hash, columns in a row by 64 more, values by
+ * 64: two rows of one hash are met once in 10^20 tables of a billion rows; two values of one cell with one hash would
+ * only hide a difference, never make one up.
+ *
+ * Of a column only the newest times are kept that its family shows to a reader (one, for latest tables): older ones
+ * need not be there. Of one time there is one value for each partition that wrote it, that of its highest offset.
+ *
+ * Threads: one. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Versions of a column that are looked at, at the most, whatever the family keeps. */
+#define TIDE_VERIFY_MAX_VERSIONS 64u
+
+/* Which message: a place in the list of partitions, and an offset. */
+typedef guint64 TideVerifySource;
+#define TIDE_VERIFY_OFFSET_BITS 48
+#define TIDE_VERIFY_MAX_PARTITIONS 65536u
+
+static inline TideVerifySource
+tide_verify_source(guint partition, gint64 offset)
+{
+  return ((guint64)partition << TIDE_VERIFY_OFFSET_BITS) |
+         ((guint64)offset & ((G_GUINT64_CONSTANT(1) << TIDE_VERIFY_OFFSET_BITS) - 1));
+}
+
+static inline guint
+tide_verify_source_partition(TideVerifySource source)
+{
+  return (guint)(source >> TIDE_VERIFY_OFFSET_BITS);
+}
+
+static inline gint64
+tide_verify_source_offset(TideVerifySource source)
+{
+  return (gint64)(source & ((G_GUINT64_CONSTANT(1) << TIDE_VERIFY_OFFSET_BITS) - 1));
+}
+
+typedef enum TideVerifyKind {
+  TIDE_VERIFY_FREE,
+  TIDE_VERIFY_EXPECTED, /* must be there */
+  TIDE_VERIFY_POSSIBLE, /* may be there: of a message that was dead-lettered */
+  TIDE_VERIFY_FOUND,    /* was found, and equals none of the above */
+  TIDE_VERIFY_DELETED,  /* no cell, but that its row is deleted up to time_ms */
+} TideVerifyKind;
+
+/* A row in a table. */
+typedef struct TideVerifyRow {
+  guint64 high;
+  guint64 low;
+} TideVerifyRow;
+
+typedef struct TideVerifyEntry {
+  TideVerifyRow row;
+  guint64 column; /* of family and qualifier; 0 with DELETED */
+  gint64 time_ms;
+  guint64 value;           /* with DELETED: a time too, up to which the row may be deleted or not yet */
+  TideVerifySource source; /* with EXPECTED, POSSIBLE */
+  guint16 family;          /* whoever uses the set knows them */
+  guint8 kind;             /* TideVerifyKind */
+  guint8 is_matched : 1;   /* EXPECTED, POSSIBLE: it was found */
+  guint8 is_explained : 1; /* FOUND: by a message outside of the window */
+  guint8 is_outside : 1;   /* FOUND: at a time for which the window says nothing */
+} TideVerifyEntry;
+
+typedef struct TideVerifyCells TideVerifyCells;
+
+/* Takes @memory_bytes, and not a byte more. NULL when there is not so much. */
+TideVerifyCells *tide_verify_cells_new(gsize memory_bytes);
+void tide_verify_cells_free(TideVerifyCells *cells); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideVerifyCells, tide_verify_cells_free)
+
+/* Empties the set for the rows with first <= high <= last. */
+void tide_verify_cells_begin(TideVerifyCells *cells, guint64 first, guint64 last);
+/* Where the range ends by now. */
+guint64 tide_verify_cells_last(const TideVerifyCells *cells);
+/* TRUE once a single row has more cells than there is room: it could not be verified. */
+gboolean tide_verify_cells_is_overrun(const TideVerifyCells *cells);
+
+/* FALSE for rows of other passes, of which nothing need be told. */
+gboolean tide_verify_cells_takes(const TideVerifyCells *cells, TideVerifyRow row);
+
+/* A cell is given as an entry: row, column, time_ms, value, family and, but for find and explain, source. */
+
+/* @versions: how many times of the column a reader sees. A partition's messages must come in their order. */
+void tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, guint versions);
+void tide_verify_cells_allow(TideVerifyCells *cells, const TideVerifyEntry *cell);
+/* A cell in the table. @cell->is_outside: the window says nothing about its time; it is kept only where it tells what
+ * became of an expected one. */
+void tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell);
+/* A message outside of the window makes this cell. */
+void tide_verify_cells_explain(TideVerifyCells *cells, const TideVerifyEntry *cell);
+/* The row is deleted up to @time_ms; @surely: it must be by now. */
+void tide_verify_cells_delete(TideVerifyCells *cells, TideVerifyRow row, gint64 time_ms, gboolean surely);
+
+/* All entries: start at 0. NULL at the end. */
+const TideVerifyEntry *tide_verify_cells_next(const TideVerifyCells *cells, gsize *position);
+
+/* The entries of one column, itself too. */
+typedef struct TideVerifyColumn {
+  const TideVerifyCells *cells;
+  TideVerifyRow row;
+  guint64 column;
+  gsize slot;
+} TideVerifyColumn;
+
+TideVerifyColumn tide_verify_cells_column(const TideVerifyCells *cells, TideVerifyRow row, guint64 column);
+TideVerifyEntry *tide_verify_column_next(TideVerifyColumn *column); /* NULL at the end */
+
+G_END_DECLS
