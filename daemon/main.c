@@ -26,6 +26,7 @@ static const Subcommand subcommands[] = {
     {NULL, "scan", "read rows by key fields and time range", tide_command_scan},
     {NULL, "get", "read one row, with older versions", tide_command_get},
     {"Mend", "dead-letters", "list, show and send again what could not be written", tide_command_dead_letters},
+    {"Prove", "verify", "compare the tables with the messages of the topics", tide_command_verify},
     {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
     {"Try out", "simulate", "send made-up readings", tide_command_simulate},
     {"About", "version", "print versions", tide_command_version},

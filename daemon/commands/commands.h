@@ -15,6 +15,7 @@ int tide_command_run(int argc, char **argv);
 int tide_command_scan(int argc, char **argv);
 int tide_command_simulate(int argc, char **argv);
 int tide_command_tables(int argc, char **argv);
+int tide_command_verify(int argc, char **argv);
 int tide_command_version(int argc, char **argv);
 
 G_END_DECLS

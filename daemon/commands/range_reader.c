@@ -170,6 +170,7 @@ request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
       .n_columns = reader->options.n_columns,
       .min_time_ms = reader->options.min_time_ms,
       .max_time_ms = reader->options.max_time_ms,
+      .max_versions = reader->options.max_versions,
       .limit_rows = limit_rows,
       .caching_rows = (guint32)limit_rows,
       .reversed = reader->options.reversed,

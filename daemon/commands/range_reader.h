@@ -20,6 +20,7 @@ typedef struct TideRangeReaderOptions {
   gsize n_columns;
   gint64 min_time_ms; /* of cells, [min, max); both 0: none */
   gint64 max_time_ms;
+  gint32 max_versions;           /* of a column, newest first; 0: 1 */
   guint32 page_rows;           /* in memory at a time, at least 1 */
   gsize page_bytes;            /* a page of larger rows is of fewer, but one at least; 0: not bounded */
   const guint64 *rows_wanted;  /* borrowed: how many rows whoever reads still takes; no page asks for more. NULL: all */

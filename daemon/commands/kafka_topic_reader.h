@@ -1,0 +1,71 @@
+/* Reads stretches of topics for a command: which partitions there are, what they hold, what a group has committed of
+ * them or what was written to them in a span of time, and the messages between two offsets. Joins no group and commits
+ * nothing.
+ *
+ * Threads: one at a time. Memory: some MiB for each of a few partitions that are read at a time. */
+#pragma once
+
+#include "config/config.h"
+#include "model/message.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideTopicReader TideTopicReader;
+
+/* A partition, and the part of it that is asked for. */
+typedef struct TideTopicPart {
+  char *topic; /* owned */
+  gint32 partition;
+  gint64 first; /* what it holds: offsets [first, last) */
+  gint64 last;
+  gint64 begin; /* what is asked for: [begin, end) */
+  gint64 end;
+} TideTopicPart;
+
+/* Offsets [begin, end) of the part at a place in the array. */
+typedef struct TideTopicSpan {
+  guint part;
+  gint64 begin;
+  gint64 end;
+} TideTopicSpan;
+
+/* @config, @stop: borrowed for the reader's life; @stop: not 0 ends a reading with CANCELLED. Errors: CONFIG for
+ * properties that librdkafka refuses. */
+TideTopicReader *tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_topic_reader_free(TideTopicReader *reader); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTopicReader, tide_topic_reader_free)
+
+/**
+ * tide_topic_reader_find: all partitions of @topics, in their order, with all that they hold.
+ * @topics: NULL-terminated; one that begins with ^ is a pattern: all topics that it matches, by name
+ * Ownership: (transfer full) (element-type TideTopicPart).
+ * Errors: NOT_FOUND: no such topic; KAFKA: no answer; USAGE: a pattern that is none.
+ */
+GArray *tide_topic_reader_find(TideTopicReader *reader, const char *const *topics,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Asks again what each part holds: first and last. */
+gboolean tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Ends each part where @group has committed; nothing is left of one of which it has committed nothing.
+ * @ret_n_committed: of how many partitions it has */
+gboolean tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts,
+                                          guint *ret_n_committed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Leaves of each part the messages from the first one at or after @from_ms up to the first one at or after @to_ms, by
+ * the records' own times. 0 and G_MAXINT64: not bounded. */
+gboolean tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64 to_ms, GArray *parts,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* @part: place in the array. Return FALSE to stop. */
+typedef gboolean (*TideTopicFunc)(const TideMessage *message, guint part, gpointer data);
+
+/**
+ * tide_topic_reader_read: hand the messages of @spans to @func, those of a partition in their order. Not two spans of
+ * one partition that meet: they are read in turn. Errors: KAFKA when nothing came for a minute though something should.
+ */
+gboolean tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArray *spans, TideTopicFunc func,
+                                gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
