@@ -292,7 +292,7 @@ static const TideConfigOption readings_options[] = {
      .sentence = "Fields of one reading, nested ones counted."},
     {"max_readings", TIDE_CONFIG_INTEGER, AT(readings.decode.max_readings), 1, 1000000, "10000",
      .sentence = "Readings in one message."},
-    {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "stop",
+    {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "dead_letter",
      .choices = bad_message_policies,
      .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or holds its partition (stop) "
                  "until somebody has looked, or is counted, logged and left out (skip)."},

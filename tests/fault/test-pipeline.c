@@ -142,7 +142,8 @@ test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gcon
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + 1000, "after");
   pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "other");
   pipeline_fixture_flush(fixture);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
   running_pipeline_wait(running, is_held, NULL);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
@@ -192,7 +193,8 @@ test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpoin
 {
   pipeline_fixture_produce_raw(fixture, 0, NULL);
   pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "behind");
-  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL); /* on_bad_message: stop, as by default */
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
                    1);

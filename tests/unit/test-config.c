@@ -79,7 +79,7 @@ test_defaults_are_in_force(void)
   g_assert_cmpuint(config->batch.max_bytes, ==, 1048576);
   g_assert_cmpint(config->readings.time.earliest_epoch_ms, ==, 946684800000);
   g_assert_cmpuint(config->readings.time.date_field, ==, TIDE_NAME_NONE);
-  g_assert_cmpint(config->readings.on_bad_message, ==, TIDE_BAD_MESSAGE_STOP);
+  g_assert_cmpint(config->readings.on_bad_message, ==, TIDE_BAD_MESSAGE_DEAD_LETTER);
   g_assert_cmpstr(config->service.http_listen, ==, "127.0.0.1:9464");
 }
 
