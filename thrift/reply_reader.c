@@ -151,7 +151,8 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
       refusal = read_declared_exception(&reader, &for_good);
       refused = TRUE;
     } else {
-      tide_wire_skip(&reader, field.type);
+      /* What is no success is an exception, be it one that we do not know: never to be taken for an acknowledgement. */
+      tide_wire_reader_fail(&reader, "a field that no result has");
     }
   }
   if (reader.status == TIDE_WIRE_OK && reader.offset != reader.len)

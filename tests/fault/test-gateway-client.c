@@ -1,81 +1,8 @@
-/* The project's own client against the scripted gateway: two readings of one protocol, written apart, must agree, and
- * each fault must become the error that the client's header promises. */
-#include "fault/scripted_gateway.h"
+/* The project's own client against the scripted gateway: two readings of one protocol, written apart, must agree. What
+ * faults become is in test-client-faults.c. */
+#include "fault/client_fixture.h"
 #include "thrift/gateway_probe.h"
 #include "thrift/mutation_encoder.h"
-#include "thrift/put_encoder.h"
-#include "util/clock.h"
-#include "util/error.h"
-
-#define PATIENCE_MS 10000 /* far beyond what any step takes: only a failure waits so long */
-#define SHORT_MS 200      /* how long a call waits for a reply that never comes */
-#define TABLE TIDE_BYTES_LITERAL("T")
-
-static const TideWireMode modes[] = {
-    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
-    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
-    {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
-    {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
-};
-
-static gint64
-in_ms(gint64 ms)
-{
-  return tide_now_us() + ms * TIDE_US_PER_MS;
-}
-
-static gint64
-patience(void)
-{
-  return in_ms(PATIENCE_MS);
-}
-
-static void
-assert_ok(gboolean ok, GError **error)
-{
-  g_assert_no_error(*error);
-  g_assert_true(ok);
-}
-
-static TideScriptedGateway *
-gateway_in_mode(TideWireMode mode)
-{
-  TideScriptedGateway *gateway = scripted_gateway_new(&(TideGatewayOptions){
-      .framed = mode.framing == TIDE_FRAMING_FRAMED, .compact = mode.protocol == TIDE_WIRE_COMPACT});
-  scripted_gateway_create_table(gateway, "T", "M,N", NULL);
-  return gateway;
-}
-
-static TideHBaseClient *
-client_of(TideScriptedGateway *gateway, TideWireMode mode)
-{
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-  g_assert_no_error(error);
-  return tide_hbase_client_new(endpoint, mode);
-}
-
-static void
-append_cell(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier, TideBytes value,
-            gint64 timestamp_ms)
-{
-  g_auto(TideBuffer) prefix = {0};
-  tide_column_prefix_append(protocol, &prefix, family, qualifier);
-  tide_cell_append(protocol, out, tide_buffer_bytes(&prefix), value, timestamp_ms);
-}
-
-/* One put of one cell M:q. */
-static gboolean
-put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, const char *value, gint64 deadline_us,
-        GError **error)
-{
-  g_auto(TideBuffer) put = {0};
-  tide_put_head_append(protocol, &put, tide_bytes_of_string(row), 1);
-  append_cell(protocol, &put, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), tide_bytes_of_string(value), 1000);
-  tide_put_tail_append(protocol, &put, 0);
-  TideBytes part = tide_buffer_bytes(&put);
-  return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
-}
 
 /* One mutateRow of "T": all of family M up to @to_ms goes, and with @value M:@qualifier comes at the millisecond after.
  */
@@ -323,83 +250,6 @@ test_regions_leave_out_parents_and_replicas(void)
   }
 }
 
-typedef struct TideErrorCase {
-  const char *name;
-  TideScriptedFault fault;
-  TideErrorCode code;
-  gboolean stays_open;
-} TideErrorCase;
-
-static const TideErrorCase error_cases[] = {
-    {"closed on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT}, TIDE_ERROR_CONNECTION_LOST, FALSE},
-    {"reset on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT, .reset = TRUE}, TIDE_ERROR_CONNECTION_LOST, FALSE},
-    {"closed mid request", {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5}, TIDE_ERROR_CONNECTION_LOST, FALSE},
-    {"closed before the reply", {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY}, TIDE_ERROR_CONNECTION_LOST, FALSE},
-    {"reset before the reply",
-     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .reset = TRUE},
-     TIDE_ERROR_CONNECTION_LOST,
-     FALSE},
-    {"closed mid reply", {.kind = TIDE_FAULT_CLOSE_MID_REPLY, .cut_bytes = 7}, TIDE_ERROR_CONNECTION_LOST, FALSE},
-    {"silence", {.kind = TIDE_FAULT_SILENCE}, TIDE_ERROR_TIMEOUT, FALSE},
-    {"half a reply, then silence", {.kind = TIDE_FAULT_SILENCE, .cut_bytes = 7}, TIDE_ERROR_TIMEOUT, FALSE},
-    {"one byte at a time", {.drip_bytes = 1, .drip_interval_ms = SHORT_MS / 4}, TIDE_ERROR_TIMEOUT, FALSE},
-    {"garbage",
-     {.kind = TIDE_FAULT_GARBAGE, .garbage = TIDE_BYTES_LITERAL("\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")},
-     TIDE_ERROR_PROTOCOL,
-     FALSE},
-    {"another name", {.kind = TIDE_FAULT_WRONG_NAME}, TIDE_ERROR_PROTOCOL, FALSE},
-    {"another sequence id", {.kind = TIDE_FAULT_WRONG_SEQUENCE_ID}, TIDE_ERROR_PROTOCOL, FALSE},
-    {"an I/O error", {.kind = TIDE_FAULT_IO_ERROR}, TIDE_ERROR_GATEWAY, TRUE},
-    {"an I/O error of an old gateway",
-     {.kind = TIDE_FAULT_IO_ERROR, .can_retry = TIDE_CAN_RETRY_ABSENT},
-     TIDE_ERROR_GATEWAY,
-     TRUE},
-    {"an internal error", {.kind = TIDE_FAULT_APPLICATION_ERROR}, TIDE_ERROR_APPLICATION, TRUE},
-    {"an unknown method",
-     {.kind = TIDE_FAULT_APPLICATION_ERROR, .application_type = TIDE_APPLICATION_UNKNOWN_METHOD},
-     TIDE_ERROR_WRONG_SERVICE,
-     TRUE},
-};
-
-static void
-assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
-{
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(mode);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, mode);
-  g_autoptr(GError) error = NULL;
-  scripted_gateway_add_fault(gateway, &c->fault);
-  gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : patience();
-  g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
-  g_test_message("%s: %s", c->name, error->message);
-  g_assert_error(error, TIDE_ERROR, (int)c->code);
-  g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
-  g_clear_error(&error);
-  scripted_gateway_clear_faults(gateway);
-  assert_ok(put_one(client, mode.protocol, "s", "v", patience(), &error), &error);
-}
-
-static void
-test_each_fault_becomes_its_error_and_the_next_call_works(void)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(error_cases); i++)
-    assert_fault_becomes_error(&error_cases[i], modes[i % G_N_ELEMENTS(modes)]);
-}
-
-static void
-test_a_refusing_gateway_is_no_connection(void)
-{
-  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
-  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
-  g_autoptr(GError) error = NULL;
-  scripted_gateway_refuse(gateway);
-  g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-  g_assert_false(tide_error_outcome_unknown(error));
-  g_clear_error(&error);
-  scripted_gateway_start(gateway);
-  assert_ok(put_one(client, modes[0].protocol, "r", "v", patience(), &error), &error);
-}
-
 static void
 assert_dump(TideScriptedGateway *gateway, const char *expected)
 {
@@ -547,15 +397,12 @@ main(int argc, char **argv)
   ADD("many-rows-come-in-one-call", test_many_rows_come_in_one_call);
   ADD("a-table-comes-back-as-it-was-created", test_a_table_comes_back_as_it_was_created);
   ADD("regions-leave-out-parents-and-replicas", test_regions_leave_out_parents_and_replicas);
-  ADD("each-fault-becomes-its-error-and-the-next-call-works",
-      test_each_fault_becomes_its_error_and_the_next_call_works);
-  ADD("a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
   ADD("a-replaced-row-is-the-newest-in-any-order", test_a_replaced_row_is_the_newest_in_any_order);
   ADD("a-delete-hides-older-puts-until-a-compaction-drops-it",
       test_a_delete_hides_older_puts_until_a_compaction_drops_it);
   ADD("mutate-row-fails-as-put-multiple-does", test_mutate_row_fails_as_put_multiple_does);
-  ADD("the-probe-finds-each-mode", test_the_probe_finds_each_mode);
-  ADD("the-probe-refuses-other-services", test_the_probe_refuses_other_services);
+  ADD("D12-the-probe-finds-each-mode", test_the_probe_finds_each_mode);
+  ADD("D12-the-probe-refuses-other-services", test_the_probe_refuses_other_services);
 #undef ADD
   return g_test_run();
 }
