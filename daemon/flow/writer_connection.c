@@ -37,25 +37,28 @@ adopt(TideWriterConnection *connection, const TideGatewayLink *link)
   tide_counter_inc(connection->connects[connection->reason]);
 }
 
-gboolean
-tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us)
-{
-  TideGatewayLink link;
-  if (connection->link.gateway != NULL)
-    return TRUE;
-  if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
-    return FALSE;
-  adopt(connection, &link);
-  return TRUE;
-}
-
+/* A connection that never carried an answer and is cut is no restart seen late: the gateway did not want it. */
 static void
 give_up(TideWriterConnection *connection, TideConnectReason reason)
 {
   if (connection->link.gateway == NULL)
     return;
-  tide_gateways_close_link(connection->gateways, &connection->link, reason == TIDE_CONNECT_BROKEN);
+  gboolean broke = reason == TIDE_CONNECT_BROKEN || (reason == TIDE_CONNECT_STALE && !connection->link.proven);
+  tide_gateways_close_link(connection->gateways, &connection->link, broke);
   connection->reason = reason;
+}
+
+gboolean
+tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us)
+{
+  TideGatewayLink link;
+  if (connection->link.gateway != NULL && tide_hbase_client_is_ready(connection->link.client))
+    return TRUE;
+  give_up(connection, TIDE_CONNECT_STALE);
+  if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
+    return FALSE;
+  adopt(connection, &link);
+  return TRUE;
 }
 
 static void

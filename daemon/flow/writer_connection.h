@@ -40,7 +40,7 @@ void tide_writer_connection_init(TideWriterConnection *connection, const TideHBa
                                  TideGateways *gateways, TideMetrics *metrics);
 void tide_writer_connection_clear(TideWriterConnection *connection); /* after the writer's thread has ended */
 
-/* Connects when there is no connection. FALSE when no gateway took it until @deadline_us. */
+/* Connects when there is no connection, or the one there is was cut. FALSE when no gateway took it until @deadline_us. */
 gboolean tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us);
 
 /* Around the calls of a piece of work, so that a stop can end them: begin gives the client to send with, of a

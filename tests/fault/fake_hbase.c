@@ -276,6 +276,16 @@ fake_hbase_split_region(TideFakeHBase *hbase, const char *name, TideBytes key, g
 }
 
 void
+fake_hbase_merge_regions(TideFakeHBase *hbase, const char *name, TideBytes key)
+{
+  tide_mutex_lock(&hbase->mutex);
+  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  g_assert_nonnull(table);
+  fake_table_merge(table, key);
+  tide_mutex_unlock(&hbase->mutex);
+}
+
+void
 fake_hbase_set_replicas(TideFakeHBase *hbase, const char *name, gint32 n_replicas)
 {
   tide_mutex_lock(&hbase->mutex);

@@ -133,6 +133,8 @@ typedef struct TideFakeRegion {
 GPtrArray *fake_hbase_regions(TideFakeHBase *hbase, const char *table);
 /* Cuts the region that holds @key in two. With @list_parent the old one stays in the list, offline. */
 void fake_hbase_split_region(TideFakeHBase *hbase, const char *table, TideBytes key, gboolean list_parent);
+/* Joins the region that holds @key and the one behind it. */
+void fake_hbase_merge_regions(TideFakeHBase *hbase, const char *table, TideBytes key);
 void fake_hbase_set_replicas(TideFakeHBase *hbase, const char *table, gint32 n_replicas);
 
 /* Writing. */

@@ -341,6 +341,18 @@ fake_table_split(TideFakeTable *table, TideBytes key, gboolean list_parent)
   g_ptr_array_add(table->parents, parent);
 }
 
+void
+fake_table_merge(TideFakeTable *table, TideBytes key)
+{
+  guint index = region_index(table, key);
+  g_assert_cmpuint(index + 1, <, table->regions->len);
+  TideFakeLiveRegion *left = g_ptr_array_steal_index(table->regions, index);
+  TideFakeLiveRegion *right = g_ptr_array_steal_index(table->regions, index);
+  g_ptr_array_insert(table->regions, (int)index, region_new(table, left->region.start_key, right->region.end_key));
+  g_ptr_array_add(table->parents, left);
+  g_ptr_array_add(table->parents, right);
+}
+
 static void
 list_region(GPtrArray *list, const TideFakeRegion *region, gint32 replica_id)
 {

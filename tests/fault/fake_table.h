@@ -71,6 +71,7 @@ GTreeNode *fake_table_scan_next(GTreeNode *node, const TideFakeQuery *query);
 
 TideFakeLiveRegion *fake_table_region_of(const TideFakeTable *table, TideBytes key);
 void fake_table_split(TideFakeTable *table, TideBytes key, gboolean list_parent);
+void fake_table_merge(TideFakeTable *table, TideBytes key);     /* its region with the next */
 GPtrArray *fake_table_list_regions(const TideFakeTable *table); /* (element-type TideFakeRegion), all owned copies */
 
 G_END_DECLS

@@ -12,7 +12,7 @@ typedef struct GatewayCase {
 static const GatewayCase gateway_cases[] = {
     {"D3-accepts-but-never-answers", {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 3}},
     {"D4-answers-a-byte-at-a-time",
-     {.call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 3, .drip_bytes = 1, .drip_interval_ms = 200}},
+     {.call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 3, .drip_bytes = 1, .drip_interval_ms = 1000}},
     {"D5-closes-mid-request",
      {.kind = TIDE_FAULT_CLOSE_MID_REQUEST,
       .call = TIDE_CALL_PUT_MULTIPLE,
