@@ -17,6 +17,10 @@ G_BEGIN_DECLS
 /* What one table may hold at the most. */
 #define TIDE_BUDGET_TABLE_PERCENT 50
 
+/* What librdkafka's prefetched messages may take, of all consumers together: they are not charged, so the rest is what
+ * there is to charge. */
+#define TIDE_BUDGET_PREFETCH_PERCENT 25
+
 typedef struct TideBudget TideBudget;
 
 struct TideBudget {
@@ -33,6 +37,13 @@ tide_budget_init(TideBudget *budget, guint64 limit_bytes)
   budget->limit_bytes = limit_bytes;
   budget->whole = NULL;
   atomic_init(&budget->used_bytes, 0);
+}
+
+/* @memory_bytes: limits.memory */
+static inline guint64
+tide_budget_prefetch_bytes(guint64 memory_bytes)
+{
+  return memory_bytes / 100 * TIDE_BUDGET_PREFETCH_PERCENT;
 }
 
 static inline void

@@ -14,14 +14,14 @@
 
 #define SHOW_INTERVAL_US TIDE_US_PER_S
 
+/* While a spent budget must wait before it pauses again: for batches that give some of it back. */
+#define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
+
 #define COMMIT_LOG_US (30 * TIDE_US_PER_S)
 
 /* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
  * deadline. */
 #define LAST_COMMIT_US (2 * TIDE_US_PER_S)
-
-/* The share of the memory budget that prefetched messages may take, of all consumers together. */
-#define PREFETCH_SHARE 4u
 
 /* ---- what comes home ---- */
 
@@ -146,6 +146,11 @@ wake(gpointer data)
 static guint32
 take_messages(TideConsumer *consumer, int timeout_ms)
 {
+  if (G_UNLIKELY(consumer->memory_paused && consumer->pauses_wait)) {
+    /* Memory is spent, and it is too early to pause again: under a second without a poll does no harm. */
+    tide_consumer_take_home(consumer, now_us + UNPAUSED_WAIT_US);
+    return FALSE;
+  }
   TideKafkaRecord record;
   gint64 now_us = 0;
   guint32 n = 0;
@@ -262,6 +267,8 @@ register_metrics(TideConsumer *consumer)
 {
   TideMetrics *metrics = consumer->context.metrics;
   consumer->pauses = tide_metrics_counter(metrics, "tidemark_kafka_pauses_total", "Times a partition was paused", NULL);
+  consumer->resumes =
+      tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
   const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by what happened";
   consumer->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
   consumer->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
@@ -310,7 +317,8 @@ make_source(TideConsumer *consumer, guint32 index, GError **error)
   const TideConfig *config = consumer->context.config;
   TideKafkaSourceOptions options = {.config = config,
                                     .index = index,
-                                    .queue_bytes = config->limits.memory_bytes / PREFETCH_SHARE / config->kafka.threads,
+                                    .queue_bytes =
+                                        tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
                                     .ask_for_ends = consumer->context.until_end};
   TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
   consumer->source = tide_kafka_source_new(&options, &handlers, error);

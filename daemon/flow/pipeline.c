@@ -281,7 +281,8 @@ tide_pipeline_new(const TidePipelineOptions *options)
   TidePipeline *pipeline = g_new0(TidePipeline, 1);
   pipeline->options = *options;
   tide_scheme_store_init(&pipeline->schemes, config);
-  tide_budget_init(&pipeline->budget, config->limits.memory_bytes);
+  guint64 memory_bytes = config->limits.memory_bytes;
+  tide_budget_init(&pipeline->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
   tide_mutex_init(&pipeline->lock);
   tide_cond_init(&pipeline->stop_asked);
   pipeline->writers = g_ptr_array_new();
