@@ -148,8 +148,8 @@ take_messages(TideConsumer *consumer, int timeout_ms)
 {
   if (G_UNLIKELY(consumer->memory_paused && consumer->pauses_wait)) {
     /* Memory is spent, and it is too early to pause again: under a second without a poll does no harm. */
-    tide_consumer_take_home(consumer, now_us + UNPAUSED_WAIT_US);
-    return FALSE;
+    tide_consumer_take_home(consumer, tide_now_us() + UNPAUSED_WAIT_US);
+    return 0;
   }
   TideKafkaRecord record;
   gint64 now_us = 0;
@@ -220,6 +220,29 @@ count_unfinished(const TideConsumer *consumer)
   return n;
 }
 
+/* Serves the group. What was prefetched before the pause is not begun, so that it is read again later. */
+static void
+poll_without_reading(TideConsumer *consumer, int timeout_ms)
+{
+  TideKafkaRecord record;
+  if (tide_kafka_source_poll(consumer->source, timeout_ms, &record))
+    tide_kafka_source_release(&record);
+}
+
+/* A group in the middle of a rebalance takes no commits: it is served until it does, or the time is up. */
+static gboolean
+commit_at_last(TideConsumer *consumer, gint64 deadline_us)
+{
+  while (!tide_consumer_commit(consumer, deadline_us)) {
+    gint64 now_us = tide_now_us();
+    if (now_us >= deadline_us)
+      return FALSE;
+    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    poll_without_reading(consumer, 100);
+  }
+  return TRUE;
+}
+
 /* Fetches no more, goes on polling (the group must be served), and waits until all is acknowledged or the time is up.
  */
 static void
@@ -232,13 +255,11 @@ drain(TideConsumer *consumer)
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, now_us);
-    TideKafkaRecord record;
-    if (tide_kafka_source_poll(consumer->source, 20, &record))
-      tide_kafka_source_release(&record); /* prefetched before the pause: not begun, so read again later */
+    poll_without_reading(consumer, 20);
     tide_consumer_take_home(consumer, 0);
   }
   tide_consumer_store_marks(consumer);
-  if (!tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US)))
+  if (!commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US)))
     atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   guint64 unfinished = count_unfinished(consumer);
   if (unfinished == 0)

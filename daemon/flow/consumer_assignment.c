@@ -98,7 +98,9 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
     drain_partitions(consumer, slots, n_slots, deadline_us);
     tide_consumer_store_marks(consumer);
     gint64 commit_us = consumer->context.config->kafka.session_timeout_ms / 4 * TIDE_US_PER_MS;
-    tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us()) + commit_us);
+    gboolean committed = tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us()) + commit_us);
+    if (!committed && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+      atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   }
   tide_consumer_lift_pauses(consumer, slots, n_slots);
 }

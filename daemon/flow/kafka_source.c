@@ -302,10 +302,20 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason);
 }
 
+/* The first thing that went wrong: a commit as a whole succeeds when a single partition does. */
+static rd_kafka_resp_err_t
+commit_problem(rd_kafka_resp_err_t problem, const rd_kafka_topic_partition_list_t *offsets)
+{
+  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && offsets != NULL && i < offsets->cnt; i++)
+    problem = offsets->elems[i].err;
+  return problem;
+}
+
 static void
-on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t problem, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
   TideKafkaSource *source = opaque;
+  rd_kafka_resp_err_t problem = commit_problem(result, offsets);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR && problem != RD_KAFKA_RESP_ERR__NO_OFFSET)
     source->handlers.commit_failed(rd_kafka_err2str(problem), source->handlers.data);
 }
@@ -418,10 +428,10 @@ typedef struct CommitAnswer {
 } CommitAnswer;
 
 static void
-on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t problem, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
   CommitAnswer *answer = opaque;
-  *answer = (CommitAnswer){TRUE, problem};
+  *answer = (CommitAnswer){TRUE, commit_problem(result, offsets)};
 }
 
 /* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
