@@ -247,6 +247,15 @@ mock_kafka_wait_committed(TideMockKafka *kafka, const char *group, const char *t
   return TRUE;
 }
 
+void
+mock_kafka_commit(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+  require(rd_kafka_commit(observer_of(kafka, group), list, 0), topic);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
 static void
 assign_whole_topic(rd_kafka_t *reader, const char *topic, int n_partitions)
 {

@@ -57,6 +57,9 @@ gint64 mock_kafka_committed(TideMockKafka *kafka, const char *group, const char 
 gboolean mock_kafka_wait_committed(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
                                    gint64 offset, gint64 deadline_us);
 
+/* Commits for @group from outside, as an operator's tool does. Aborts when it cannot. */
+void mock_kafka_commit(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset);
+
 /* A message as it was read back. */
 typedef struct TideMockRecord {
   gint32 partition;
