@@ -11,7 +11,7 @@ tide_lanes_new(const TideLanesOptions *options)
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TablePlace, options->n_tables);
   for (guint32 i = options->n_tables - options->n_blocked; i < options->n_tables; i++)
-    lanes->tables[i].blocked = TRUE;
+    lanes->tables[i].blocked.is_on = TRUE;
   return lanes;
 }
 
@@ -34,8 +34,10 @@ tide_lanes_free(TideLanes *lanes)
     lane->first = lane->last = NULL;
     tide_lane_unref(lane);
   }
-  for (guint32 i = 0; i < lanes->options.n_tables; i++)
-    g_free(lanes->tables[i].reason);
+  for (guint32 i = 0; i < lanes->options.n_tables; i++) {
+    g_free(lanes->tables[i].blocked.reason);
+    g_free(lanes->tables[i].held.reason);
+  }
   g_free(lanes->tables);
   tide_cond_clear(&lanes->work);
   tide_mutex_clear(&lanes->lock);
@@ -58,6 +60,7 @@ tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, Tid
   lane->start_key = copy_bytes(start_key);
   lane->end_key = copy_bytes(end_key);
   lane->link.data = lane->busy_link.data = lane;
+  lane->window_rows = tide_lane_widest_window_rows(lanes);
   return lane;
 }
 
@@ -100,23 +103,45 @@ tide_lane_end_key(const TideLane *lane)
 
 /* ---- state = list membership ---- */
 
+/* The list that a lane in @state is in; NULL: none. */
+static GQueue *
+list_of_locked(TideLane *lane, LaneState state)
+{
+  TablePlace *place = &lane->lanes->tables[lane->table->index];
+  switch (state) {
+  case LANE_READY:
+    return &place->ready;
+  case LANE_PROBE:
+    return &place->probes;
+  case LANE_DELAYED:
+    return &lane->lanes->delayed;
+  case LANE_IDLE:
+  case LANE_FULL:
+    break;
+  }
+  return NULL;
+}
+
 static void
 set_state_locked(TideLane *lane, LaneState state)
 {
   TideLanes *lanes = lane->lanes;
-  GQueue *ready = &lanes->tables[lane->table->index].ready;
   if (lane->state == state)
     return;
   lanes->n_used = MAX(lanes->n_used, lane->table->index + 1);
-  if (lane->state == LANE_READY)
-    g_queue_unlink(ready, &lane->link);
-  else if (lane->state == LANE_DELAYED)
-    g_queue_unlink(&lanes->delayed, &lane->link);
+  GQueue *left = list_of_locked(lane, lane->state), *joined = list_of_locked(lane, state);
+  if (left != NULL)
+    g_queue_unlink(left, &lane->link);
+  if (joined != NULL)
+    g_queue_push_tail_link(joined, &lane->link);
   lane->state = state;
-  if (state == LANE_READY)
-    g_queue_push_tail_link(ready, &lane->link);
-  else if (state == LANE_DELAYED)
-    g_queue_push_tail_link(&lanes->delayed, &lane->link);
+}
+
+/* Whether the next batch may go while others of the lane are on their way. Something always may. */
+static gboolean
+has_room_locked(const TideLane *lane)
+{
+  return lane->in_flight_rows == 0 || lane->in_flight_rows + lane->first->n_rows <= lane->window_rows;
 }
 
 /* A lane in trouble has one call in flight at a time. */
@@ -126,17 +151,17 @@ in_flight_cap_locked(const TideLane *lane)
   return lane->failures > 0 ? 1 : lane->lanes->options.max_in_flight_per_region;
 }
 
-static void
-settle_state_locked(TideLane *lane, gint64 now_us)
+void
+tide_lane_settle_state_locked(TideLane *lane, gint64 now_us)
 {
   if (lane->first == NULL)
     set_state_locked(lane, LANE_IDLE);
-  else if (lane->n_in_flight >= in_flight_cap_locked(lane))
+  else if (lane->n_in_flight >= in_flight_cap_locked(lane) || !has_room_locked(lane))
     set_state_locked(lane, LANE_FULL);
   else if (lane->not_before_us > now_us)
     set_state_locked(lane, LANE_DELAYED);
   else
-    set_state_locked(lane, LANE_READY);
+    set_state_locked(lane, lane->failures > 0 ? LANE_PROBE : LANE_READY);
 
   GQueue *busy = &lane->lanes->busy;
   gboolean is_busy = lane->busy_link.prev != NULL || busy->head == &lane->busy_link;
@@ -159,8 +184,8 @@ push_back_locked(TideLane *lane, TideBatch *batch)
   lane->lanes->waiting_rows += batch->n_rows;
 }
 
-static void
-push_front_locked(TideLane *lane, TideBatch *batch)
+void
+tide_lane_push_front_locked(TideLane *lane, TideBatch *batch)
 {
   batch->next = lane->first;
   lane->first = batch;
@@ -191,7 +216,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
       push_back_locked(batch->lane, batch);
-      settle_state_locked(batch->lane, now_us);
+      tide_lane_settle_state_locked(batch->lane, now_us);
       n_batches++;
     }
     if (n_batches == 1)
@@ -218,37 +243,33 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
 static void
 take_from_lane_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
 {
-  gboolean troubled = lane->failures > 0;
   guint32 before = call->n_batches;
-  while (lane->first != NULL && fits_locked(lanes, call, lane->first)) {
+  while (lane->first != NULL && fits_locked(lanes, call, lane->first) && has_room_locked(lane)) {
     TideBatch *batch = pop_locked(lane);
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
     call->n_bytes += batch->wire.len;
-    if (troubled)
+    lane->in_flight_rows += batch->n_rows;
+    if (lane->failures > 0)
       break; /* what is tried again is tried alone */
   }
   if (call->n_batches == before)
     return;
   lane->n_in_flight++;
   set_state_locked(lane, LANE_IDLE); /* so that it queues up behind the others */
-  settle_state_locked(lane, now_us);
+  tide_lane_settle_state_locked(lane, now_us);
 }
 
+/* Fills what is left of @call with batches of other lanes that are well. */
 static void
 gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
 {
-  TideLane *lane = g_queue_peek_head(ready);
-  gboolean troubled = lane->failures > 0;
-  call->table = lane->table;
-  take_from_lane_locked(lanes, lane, call, now_us);
-  if (troubled || call->batches[0]->is_mutations)
-    return;
+  const TideLane *first = call->batches[0]->lane;
   GList *next;
   for (GList *link = g_queue_peek_head_link(ready); link != NULL; link = next) {
     next = link->next;
     TideLane *other = link->data;
-    if (other == lane || other->failures > 0 || other->first->is_mutations)
+    if (other == first || other->first->is_mutations)
       continue;
     if (!fits_locked(lanes, call, other->first))
       break; /* the call is as good as full: the rest is for the next writer */
@@ -266,25 +287,65 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
     next = link->next;
     TideLane *lane = link->data;
     if (lane->not_before_us <= now_us)
-      settle_state_locked(lane, now_us);
+      tide_lane_settle_state_locked(lane, now_us);
     else
       next_us = MIN(next_us, lane->not_before_us);
+  }
+  for (guint32 i = 0; lanes->n_held > 0 && i < lanes->n_used; i++) {
+    const TablePlace *place = &lanes->tables[i];
+    if (place->held.is_on && !place->is_probed && place->probe_at_us > now_us)
+      next_us = MIN(next_us, place->probe_at_us);
   }
   return next_us;
 }
 
-static GQueue *
-next_ready_table_locked(TideLanes *lanes)
+/* The lane that a call of @place can be begun with; NULL when there is none now. */
+static TideLane *
+due_lane_locked(TideLanes *lanes, TablePlace *place, gint64 now_us)
+{
+  gboolean may_probe = lanes->n_probes < MAX(lanes->options.max_probes, 1);
+  if (place->blocked.is_on)
+    return NULL;
+  TideLane *ready = g_queue_peek_head(&place->ready), *probe = g_queue_peek_head(&place->probes);
+  if (place->held.is_on) {
+    if (place->is_probed || place->probe_at_us > now_us || !may_probe)
+      return NULL;
+    gboolean same_again = place->held_lane->state == LANE_READY || place->held_lane->state == LANE_PROBE;
+    return same_again ? place->held_lane : probe != NULL ? probe : ready;
+  }
+  return probe != NULL && may_probe ? probe : ready;
+}
+
+/* Tables take turns. */
+static TideLane *
+next_lane_locked(TideLanes *lanes, gint64 now_us)
 {
   for (guint32 i = 0; i < lanes->n_used; i++) {
     guint32 table = (lanes->next_table + i) % lanes->n_used;
-    TablePlace *place = &lanes->tables[table];
-    if (!place->blocked && !g_queue_is_empty(&place->ready)) {
-      lanes->next_table = table + 1;
-      return &place->ready;
-    }
+    TideLane *lane = due_lane_locked(lanes, &lanes->tables[table], now_us);
+    if (lane == NULL)
+      continue;
+    lanes->next_table = table + 1;
+    return lane;
   }
   return NULL;
+}
+
+static void
+begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
+{
+  TablePlace *place = &lanes->tables[lane->table->index];
+  call->table = lane->table;
+  call->is_probe_of_table = place->held.is_on;
+  call->is_probe = place->held.is_on || lane->failures > 0;
+  take_from_lane_locked(lanes, lane, call, now_us);
+  if (!call->is_probe && !call->batches[0]->is_mutations)
+    gather_locked(lanes, &place->ready, call, now_us);
+  if (call->is_probe_of_table)
+    place->is_probed = TRUE;
+  lanes->n_probes += call->is_probe ? 1 : 0;
+  lanes->n_in_flight_calls++;
+  lanes->in_flight_rows += call->n_rows;
 }
 
 TideTake
@@ -302,11 +363,9 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
       break;
     }
     gint64 wake_us = wake_delayed_locked(lanes, now_us);
-    GQueue *ready = next_ready_table_locked(lanes);
-    if (ready != NULL) {
-      gather_locked(lanes, ready, ret_call, now_us);
-      lanes->n_in_flight_calls++;
-      lanes->in_flight_rows += ret_call->n_rows;
+    TideLane *lane = next_lane_locked(lanes, now_us);
+    if (lane != NULL) {
+      begin_call_locked(lanes, lane, ret_call, now_us);
       taken = TIDE_TAKE_CALL;
       break;
     }
@@ -318,109 +377,13 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
   return taken;
 }
 
-/* ---- the end of a call ---- */
-
-/* Doubles with each failure in a row, drawn evenly from (half of it, it] so that lanes do not march in step. */
-static gint64
-backoff_us(const TideLanesOptions *options, guint32 failures)
-{
-  gint64 bound_us = options->retry_min_us;
-  for (guint32 i = 1; i < failures && bound_us < options->retry_max_us; i++)
-    bound_us *= 2;
-  bound_us = MIN(bound_us, options->retry_max_us);
-  return bound_us / 2 + (gint64)(g_random_double() * (double)(bound_us / 2));
-}
-
-static void
-note_failure_locked(TideLane *lane, const char *error_text, gint64 now_us)
-{
-  if (lane->failures++ == 0)
-    lane->failing_since_us = now_us;
-  lane->not_before_us = now_us + backoff_us(&lane->lanes->options, lane->failures);
-  g_free(lane->error_text);
-  lane->error_text = g_strdup(error_text);
-}
-
-static void
-note_success_locked(TideLane *lane)
-{
-  lane->failures = 0;
-  lane->not_before_us = 0;
-  g_clear_pointer(&lane->error_text, g_free);
-}
-
-/* The call's batches of one lane stand together; TRUE at the first of each run. */
-static gboolean
-begins_lane(const TideCall *call, guint32 i)
-{
-  return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
-}
-
-static void
-end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
-{
-  lanes->n_in_flight_calls--;
-  lanes->in_flight_rows -= call->n_rows;
-  /* From the last to the first, so that what goes back to the front stands in its old order. */
-  for (guint32 i = call->n_batches; i-- > 0;) {
-    TideBatch *batch = call->batches[i];
-    TideLane *lane = batch->lane;
-    batch->attempts++;
-    switch (outcome) {
-    case TIDE_OUTCOME_OK:
-      break;
-    case TIDE_OUTCOME_UNKNOWN:
-      batch->last_unknown_us = now_us;
-      push_front_locked(lane, batch);
-      break;
-    case TIDE_OUTCOME_NOT_SENT:
-    case TIDE_OUTCOME_RETRY:
-    case TIDE_OUTCOME_HOLD:
-    case TIDE_OUTCOME_POISON:
-      push_front_locked(lane, batch);
-      break;
-    }
-    if (!begins_lane(call, i))
-      continue;
-    lane->n_in_flight--;
-    if (outcome == TIDE_OUTCOME_OK)
-      note_success_locked(lane);
-    else if (outcome != TIDE_OUTCOME_NOT_SENT)
-      note_failure_locked(lane, error_text, now_us);
-    settle_state_locked(lane, now_us);
-  }
-}
-
-void
-tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
-{
-  tide_mutex_lock(&lanes->lock);
-  {
-    end_call_locked(lanes, call, outcome, error_text, now_us);
-    tide_cond_broadcast(&lanes->work);
-  }
-  tide_mutex_unlock(&lanes->lock);
-  if (outcome == TIDE_OUTCOME_OK)
-    for (guint32 i = 0; i < call->n_batches; i++)
-      tide_inbox_push(call->batches[i]->home, call->batches[i]);
-  call->n_batches = 0;
-}
-
 /* ---- tables that may not be written to ---- */
 
 void
 tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us)
 {
   tide_mutex_lock(&lanes->lock);
-  {
-    TablePlace *place = &lanes->tables[table->index];
-    if (place->reason == NULL)
-      place->blocked_since_us = now_us;
-    place->blocked = TRUE;
-    place->n_said++;
-    g_free(place->reason);
-    place->reason = g_strdup(reason);
-  }
+  tide_table_stop_say_locked(&lanes->tables[table->index].blocked, reason, now_us);
   tide_mutex_unlock(&lanes->lock);
 }
 
@@ -429,10 +392,7 @@ tide_lanes_unblock(TideLanes *lanes, const TideTable *table)
 {
   tide_mutex_lock(&lanes->lock);
   {
-    TablePlace *place = &lanes->tables[table->index];
-    place->blocked = FALSE;
-    place->n_said = 0;
-    g_clear_pointer(&place->reason, g_free);
+    tide_table_stop_end_locked(&lanes->tables[table->index].blocked);
     tide_cond_broadcast(&lanes->work);
   }
   tide_mutex_unlock(&lanes->lock);

@@ -2,9 +2,14 @@
  *
  * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
  * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at
- * most so many calls in flight; one whose call failed waits (doubling, with jitter) and is sent alone until it
- * succeeds, so that a region in trouble delays its own rows only. What failed goes back to the front of its lane and is
- * sent again, the same bytes, for ever.
+ * most so many calls and rows in flight. What failed goes back to the front of its lane and is sent again, the same
+ * bytes, for ever; how that is done is so that trouble stays where it is:
+ *
+ * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
+ *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
+ * take all writers.
+ * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_HOLD) stands still as a whole, with
+ *   its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
  *
  * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
 #pragma once
@@ -25,6 +30,7 @@ typedef struct TideLanesOptions {
   guint32 max_rows;                 /* in a call */
   guint32 max_bytes;                /* encoded, in a call */
   guint32 max_in_flight_per_region; /* calls */
+  guint32 max_probes;               /* calls in flight of what is in trouble; 0 is 1 */
   gint64 retry_min_us;
   gint64 retry_max_us;
 } TideLanesOptions;
@@ -50,6 +56,9 @@ typedef struct TideCall {
   guint32 n_batches;
   guint32 n_rows;
   gsize n_bytes;
+  /* the lanes' only */
+  gboolean is_probe; /* of what is in trouble */
+  gboolean is_probe_of_table;
 } TideCall;
 
 typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } TideTake;
@@ -58,7 +67,8 @@ typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } T
  * serves any writer. */
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
 
-/* @error_text: what the gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
+/* How a call ended: the one place that acts on it. @error_text: what the gateway or transport said; copied; NULL when
+ * OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
 /* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the
@@ -70,7 +80,7 @@ void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
 
-/* A lane whose calls keep failing, or a table that is blocked. */
+/* A lane whose calls keep failing, or a table that is blocked or held. */
 typedef struct TideLaneTrouble {
   const TideTable *table;
   char *region_start;  /* owned, printable */
@@ -79,11 +89,12 @@ typedef struct TideLaneTrouble {
   gint64 since_us;
   guint32 failures;
   guint64 waiting_rows;
+  gboolean is_held; /* the table stands still until an operator mends it */
 } TideLaneTrouble;
 
 void tide_lane_trouble_free(TideLaneTrouble *trouble);
 
-/* Lanes in trouble since before @before_us; of a blocked table all lanes as one.
+/* Lanes in trouble since before @before_us, and tables that are held; of a table that stands still all lanes as one.
  * (transfer full) (element-type TideLaneTrouble) */
 GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
 
@@ -92,6 +103,9 @@ typedef struct TideLanesState {
   guint64 in_flight_rows;
   guint32 in_flight_calls;
   guint32 troubled_lanes;
+  guint32 narrowed_lanes; /* whose window is not at its widest */
+  guint32 in_flight_probes;
+  guint32 held_tables;
   gint64 oldest_us; /* of all waiting and in flight; 0: none */
 } TideLanesState;
 

@@ -19,20 +19,29 @@ count_waiting_rows_locked(const TideLane *lane)
   return n_rows;
 }
 
-/* Of @lane, or of its whole table when that is blocked. */
+/* Why all of the lane's table stands still; NULL when it does not. */
+static const TableStop *
+stop_of_table_locked(const TideLane *lane)
+{
+  const TablePlace *place = &lane->lanes->tables[lane->table->index];
+  return place->blocked.is_on ? &place->blocked : place->held.is_on ? &place->held : NULL;
+}
+
+/* Of @lane, or of its whole table when that stands still. */
 static TideLaneTrouble *
 describe_trouble_locked(const TideLane *lane)
 {
-  const TablePlace *place = &lane->lanes->tables[lane->table->index];
+  const TableStop *stop = stop_of_table_locked(lane);
   TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
   trouble->table = lane->table;
-  trouble->region_start = tide_bytes_printable(place->blocked ? TIDE_BYTES_EMPTY : lane->start_key);
+  trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : lane->start_key);
   trouble->first_row_key =
       lane->first != NULL ? tide_bytes_printable(tide_batch_row_key(lane->first, 0)) : g_strdup("(in flight)");
-  trouble->error_text = g_strdup(place->blocked ? place->reason : lane->error_text);
-  trouble->since_us = place->blocked ? place->blocked_since_us : lane->failing_since_us;
-  trouble->failures = place->blocked ? place->n_said : lane->failures;
+  trouble->error_text = g_strdup(stop != NULL ? stop->reason : lane->error_text);
+  trouble->since_us = stop != NULL ? stop->since_us : lane->failing_since_us;
+  trouble->failures = stop != NULL ? stop->n_said : lane->failures;
   trouble->waiting_rows = count_waiting_rows_locked(lane);
+  trouble->is_held = stop == &lane->lanes->tables[lane->table->index].held;
   return trouble;
 }
 
@@ -40,16 +49,18 @@ static gboolean
 is_in_trouble_locked(const TideLane *lane, gint64 before_us)
 {
   const TablePlace *place = &lane->lanes->tables[lane->table->index];
-  if (place->blocked)
-    return lane->first != NULL && place->reason != NULL && place->blocked_since_us <= before_us;
+  if (place->blocked.is_on)
+    return lane->first != NULL && place->blocked.reason != NULL && place->blocked.since_us <= before_us;
+  if (place->held.is_on)
+    return TRUE; /* it does not pass by itself, so nobody need wait to be told */
   return lane->failures > 0 && lane->failing_since_us <= before_us;
 }
 
-/* The trouble of @lane's blocked table, where another of its lanes was found before. */
+/* The trouble of @lane's table that stands still, where another of its lanes was found before. */
 static TideLaneTrouble *
 find_same_table_locked(const GPtrArray *found, const TideLane *lane)
 {
-  for (guint i = 0; lane->lanes->tables[lane->table->index].blocked && i < found->len; i++) {
+  for (guint i = 0; stop_of_table_locked(lane) != NULL && i < found->len; i++) {
     TideLaneTrouble *trouble = g_ptr_array_index(found, i);
     if (trouble->table == lane->table)
       return trouble;
@@ -87,8 +98,11 @@ tide_lanes_state(TideLanes *lanes)
     state.waiting_rows = lanes->waiting_rows;
     state.in_flight_rows = lanes->in_flight_rows;
     state.in_flight_calls = lanes->n_in_flight_calls;
+    state.in_flight_probes = lanes->n_probes;
+    state.held_tables = lanes->n_held;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const TideLane *lane = link->data;
+      state.narrowed_lanes += lane->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;
       state.troubled_lanes += is_in_trouble_locked(lane, G_MAXINT64) ? 1 : 0;
       for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
         if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)

@@ -41,6 +41,9 @@ struct TidePipeline {
   TideGauge *waiting_rows;
   TideGauge *in_flight_rows;
   TideGauge *troubled_lanes;
+  TideGauge *narrowed_lanes;
+  TideGauge *probes;
+  TideGauge *held_tables;
   TideGauge *oldest;
   TideGauge *held;
 
@@ -268,6 +271,13 @@ register_metrics(TidePipeline *pipeline)
       tide_metrics_gauge(metrics, "tidemark_lane_in_flight_rows", "Rows in calls that run", NULL);
   pipeline->troubled_lanes =
       tide_metrics_gauge(metrics, "tidemark_lanes_in_trouble", "Lanes (regions) whose calls keep failing", NULL);
+  pipeline->narrowed_lanes =
+      tide_metrics_gauge(metrics, "tidemark_lanes_narrowed",
+                         "Lanes that may have fewer rows in flight since a call of theirs failed", NULL);
+  pipeline->probes =
+      tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
+  pipeline->held_tables = tide_metrics_gauge(metrics, "tidemark_tables_held",
+                                             "Tables that stand still until an operator mends them in HBase", NULL);
   pipeline->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
                                               "Age of the oldest row that HBase has not acknowledged", NULL);
   pipeline->held = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
@@ -298,6 +308,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
                             .max_rows = config->batch.max_rows,
                             .max_bytes = config->batch.max_bytes,
                             .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
+                            .max_probes = config->hbase.writers / 2,
                             .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
                             .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
   pipeline->lanes = tide_lanes_new(&lanes);
@@ -565,7 +576,7 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
     const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
-    tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+    tide_log_fields(trouble->is_held ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
                     "%s; it is sent again until it is written, offsets stay where they are", text);
   }
 }
@@ -578,6 +589,9 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
   tide_gauge_set(pipeline->waiting_rows, (gint64)lanes.waiting_rows);
   tide_gauge_set(pipeline->in_flight_rows, (gint64)lanes.in_flight_rows);
   tide_gauge_set(pipeline->troubled_lanes, lanes.troubled_lanes);
+  tide_gauge_set(pipeline->narrowed_lanes, lanes.narrowed_lanes);
+  tide_gauge_set(pipeline->probes, lanes.in_flight_probes);
+  tide_gauge_set(pipeline->held_tables, lanes.held_tables);
   if (atomic_load_explicit(&pipeline->stage, memory_order_acquire) != TIDE_STAGE_RUNNING)
     return;
   Totals totals = total(pipeline, now_us);

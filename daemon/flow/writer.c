@@ -84,22 +84,26 @@ is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
 }
 
 static void
-log_failure(TideWriter *writer, TideOutcome outcome, const GError *error, gint64 start_us, gint64 now_us)
+log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 start_us, gint64 now_us)
 {
   guint64 suppressed;
   gboolean lasting = is_lasting(writer, outcome, now_us - start_us);
   TideLogLimit *limit = lasting ? &writer->failure_limit : &writer->retry_limit;
-  if (tide_error_is_cancelled(error) || !tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
+  if (!tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
     return;
+  const char *gateway = tide_writer_connection_gateway_name(&writer->connection);
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
-  const TideLogField fields[] = {{"TABLE", writer->call.table->name},
-                                 {"GATEWAY", tide_writer_connection_gateway_name(&writer->connection)},
-                                 {"OUTCOME", tide_outcome_name(outcome)}};
-  tide_log_fields(lasting ? TIDE_LOG_WARNING : TIDE_LOG_INFO, fields, G_N_ELEMENTS(fields),
-                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; sending the same again "
-                  "(%" G_GUINT64_FORMAT " such events not logged)",
-                  writer->call.n_rows, writer->call.table->name,
-                  tide_writer_connection_gateway_name(&writer->connection), first_key, error->message, suppressed);
+  const TideLogField fields[] = {
+      {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcome_name(outcome)}};
+  gboolean is_hold = outcome == TIDE_OUTCOME_HOLD;
+  tide_log_fields(is_hold   ? TIDE_LOG_CRIT
+                  : lasting ? TIDE_LOG_WARNING
+                            : TIDE_LOG_INFO,
+                  fields, G_N_ELEMENTS(fields),
+                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s (%" G_GUINT64_FORMAT
+                  " such events not logged)",
+                  writer->call.n_rows, writer->call.table->name, gateway, first_key, text,
+                  is_hold ? "the table stands still until that is done" : "sending the same again", suppressed);
 }
 
 /* One call to the gateway has ended. */
@@ -160,18 +164,22 @@ send_call(TideWriter *writer)
   gboolean acknowledged =
       method == MUTATE_ROW ? mutate_rows(writer, client, table, &error) : put_rows(writer, client, table, &error);
   tide_writer_connection_end(&writer->connection);
-  TideOutcome outcome = tide_failure_class(error);
-  g_assert(acknowledged == (outcome == TIDE_OUTCOME_OK));
+  TideFailure failure = tide_failure_of(error);
+  g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
+  g_autofree char *text = acknowledged             ? NULL
+                          : failure.remedy != NULL ? g_strdup_printf("%s; %s", error->message, failure.remedy)
+                                                   : g_strdup(error->message);
 
   gint64 end_us = tide_now_us();
   if (acknowledged) {
     tide_counter_add(writer->methods[method].rows_written, n_rows);
     tide_counter_add(writer->bytes_written, n_bytes);
   } else {
-    log_failure(writer, outcome, error, start_us, end_us);
+    if (!tide_error_is_cancelled(error))
+      log_failure(writer, failure.outcome, text, start_us, end_us);
     tide_regions_suspect(writer->context.regions, call->table);
   }
-  tide_lanes_finish(writer->context.lanes, call, outcome, acknowledged ? NULL : error->message, end_us);
+  tide_lanes_finish(writer->context.lanes, call, failure.outcome, text, end_us);
   tide_writer_connection_settle(&writer->connection);
 }
 

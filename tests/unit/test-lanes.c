@@ -18,6 +18,7 @@ set_up(Fixture *fixture, gconstpointer data)
                               .max_rows = 10,
                               .max_bytes = 1000,
                               .max_in_flight_per_region = 2,
+                              .max_probes = 2,
                               .retry_min_us = 50 * TIDE_US_PER_MS,
                               .retry_max_us = 100 * TIDE_US_PER_MS};
   fixture->lanes = tide_lanes_new(&options);
@@ -270,6 +271,137 @@ test_last_places_begin_blocked(Fixture *fixture, gconstpointer data)
   tide_lane_unref(dated);
 }
 
+/* ---- how trouble is kept small ---- */
+
+/* A lane that works may have two calls of ten rows; each failure halves what it may have, each success gives back an
+ * eighth of a call. */
+static void
+test_window_halves_and_widens_by_steps(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  for (guint i = 0; i < 12; i++)
+    submit(fixture, lane, 1, 10);
+  TideCall call;
+  static const guint32 n_wanted[] = {10, 1, 1, 20 / 2 / 2 + 2}; /* a full call; alone twice; the window */
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[0]);
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", now_us);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, now_us + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[1]);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).narrowed_lanes, ==, 1);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[2]);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, n_wanted[3]);
+  TideCall second;
+  g_assert_false(take_now(fixture, &second)); /* the window is full, though a second call were allowed */
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, 4);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 12);
+  tide_lane_unref(lane);
+}
+
+/* A batch is never split by the lanes: the smallest window lets one through. */
+static void
+test_batch_larger_than_the_window_goes_all_the_same(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 10, 100);
+  TideCall call;
+  for (guint i = 0; i < 5; i++) {
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpuint(call.n_rows, ==, 10);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us());
+  }
+  tide_lane_unref(lane);
+}
+
+#define N_DEAD 6
+
+/* Of any number of regions in trouble only so many are tried at a time, and the others' rows find a writer. */
+static void
+test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
+{
+  TideLane *dead[N_DEAD], *good = lane_of(fixture, 1, "", "");
+  TideCall calls[N_DEAD];
+  for (guint i = 0; i < N_DEAD; i++) {
+    g_autofree char *start = g_strdup_printf("%u", i);
+    dead[i] = lane_of(fixture, 0, start, "");
+    submit(fixture, dead[i], 10, 100); /* a call each */
+    g_assert_true(take_now(fixture, &calls[i]));
+  }
+  for (guint i = 0; i < N_DEAD; i++)
+    tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  gint64 all_waited_us = tide_now_us() + 60 * TIDE_US_PER_MS;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[0]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[1]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[2]), ==, TIDE_TAKE_NOTHING);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).in_flight_probes, ==, 2);
+  submit(fixture, good, 1, 100);
+  g_assert_true(take_now(fixture, &calls[2]));
+  g_assert_true(calls[2].batches[0]->lane == good);
+  tide_lanes_finish(fixture->lanes, &calls[0], TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
+  g_assert_true(take_now(fixture, &calls[3])); /* one of the others' turn */
+  g_assert_true(calls[3].batches[0]->lane != calls[1].batches[0]->lane);
+  for (guint i = 1; i <= 3; i++)
+    tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 3);
+  for (guint i = 0; i < N_DEAD; i++)
+    tide_lane_unref(dead[i]);
+  tide_lane_unref(good);
+}
+
+/* ---- tables that take no rows ---- */
+
+static void
+test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", ""), *other = lane_of(fixture, 1, "", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, b, 10, 100);
+  TideCall call, second;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(take_now(fixture, &second)); /* on its way already when the first comes back */
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_HOLD, "A is disabled; enable it", now_us);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_HOLD, "A is disabled; enable it", now_us);
+  submit(fixture, other, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == other);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_false(take_now(fixture, &call));
+
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 0); /* told at once */
+  g_assert_cmpuint(troubles->len, ==, 1);
+  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  g_assert_true(trouble->is_held);
+  g_assert_cmpstr(trouble->error_text, ==, "A is disabled; enable it");
+  g_assert_cmpuint(trouble->waiting_rows, ==, 20);
+  g_assert_cmpint(trouble->since_us, ==, now_us);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 1);
+
+  for (guint i = 0; i < 3; i++) {
+    static const TideOutcome outcomes[] = {TIDE_OUTCOME_HOLD, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_true(call.batches[0]->lane == a);
+    g_assert_false(take_now(fixture, &second)); /* one probe at a time */
+    tide_lanes_finish(fixture->lanes, &call, outcomes[i], i < 2 ? "not yet" : NULL, tide_now_us());
+  }
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == b);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 3);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+  tide_lane_unref(other);
+}
+
 typedef struct Race {
   Fixture *fixture;
   _Atomic guint n_taken;
@@ -342,6 +474,10 @@ main(int argc, char **argv)
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
   ADD("/lanes/last-places-begin-blocked", test_last_places_begin_blocked);
+  ADD("/lanes/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);
+  ADD("/lanes/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
+  ADD("/lanes/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
+  ADD("/lanes/held-table-is-probed-by-what-failed-and-goes-on", test_held_table_is_probed_by_what_failed_and_goes_on);
   ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);
   return g_test_run();
 }

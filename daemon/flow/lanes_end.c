@@ -1,0 +1,157 @@
+/* What the end of a call does to its batches, their lanes, and their table. */
+#include "flow/lanes_private.h"
+
+/* ---- tables that stand still ---- */
+
+void
+tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us)
+{
+  if (stop->reason == NULL)
+    stop->since_us = now_us;
+  stop->is_on = TRUE;
+  stop->n_said++;
+  g_free(stop->reason);
+  stop->reason = g_strdup(reason);
+}
+
+void
+tide_table_stop_end_locked(TableStop *stop)
+{
+  stop->is_on = FALSE;
+  stop->n_said = 0;
+  g_clear_pointer(&stop->reason, g_free);
+}
+
+/* Doubles with each failure in a row, drawn evenly from (half of it, it] so that lanes do not march in step. */
+static gint64
+backoff_us(const TideLanesOptions *options, guint32 failures)
+{
+  gint64 bound_us = options->retry_min_us;
+  for (guint32 i = 1; i < failures && bound_us < options->retry_max_us; i++)
+    bound_us *= 2;
+  bound_us = MIN(bound_us, options->retry_max_us);
+  return bound_us / 2 + (gint64)(g_random_double() * (double)(bound_us / 2));
+}
+
+/* Calls that were on their way when the table came to be held say it again, but only probes make the wait longer. */
+static void
+hold_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gint64 now_us)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  gboolean is_news = !place->held.is_on;
+  if (!is_news && !call->is_probe_of_table)
+    return;
+  tide_table_stop_say_locked(&place->held, reason, now_us);
+  place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+  if (!is_news)
+    return;
+  place->held_lane = call->batches[0]->lane;
+  lanes->n_held++;
+}
+
+/* A probe that ended otherwise than by HOLD. */
+static void
+end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  if (outcome == TIDE_OUTCOME_OK) {
+    tide_table_stop_end_locked(&place->held);
+    place->held_lane = NULL;
+    lanes->n_held--;
+  } else {
+    place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+  }
+}
+
+/* ---- lanes ---- */
+
+static void
+note_failure_locked(TideLane *lane, const char *error_text, gint64 now_us)
+{
+  if (lane->failures++ == 0)
+    lane->failing_since_us = now_us;
+  lane->not_before_us = now_us + backoff_us(&lane->lanes->options, lane->failures);
+  lane->window_rows = MAX(lane->window_rows / 2, 1);
+  g_free(lane->error_text);
+  lane->error_text = g_strdup(error_text);
+}
+
+static void
+note_success_locked(TideLane *lane)
+{
+  guint32 step_rows = lane->lanes->options.max_rows / 8 + 1;
+  lane->window_rows = MIN(lane->window_rows + step_rows, tide_lane_widest_window_rows(lane->lanes));
+  lane->failures = 0;
+  lane->not_before_us = 0;
+  g_clear_pointer(&lane->error_text, g_free);
+}
+
+static void
+note_outcome_locked(TideLane *lane, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  switch (outcome) {
+  case TIDE_OUTCOME_OK:
+    note_success_locked(lane);
+    break;
+  case TIDE_OUTCOME_RETRY:
+  case TIDE_OUTCOME_UNKNOWN:
+  case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found guilty */
+    note_failure_locked(lane, error_text, now_us);
+    break;
+  case TIDE_OUTCOME_NOT_SENT:
+  case TIDE_OUTCOME_HOLD:
+    break; /* not the lane's trouble */
+  }
+}
+
+/* The call's batches of one lane stand together; TRUE at the first of each run. */
+static gboolean
+begins_lane(const TideCall *call, guint32 i)
+{
+  return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
+}
+
+static void
+end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  lanes->n_in_flight_calls--;
+  lanes->n_probes -= call->is_probe ? 1 : 0;
+  lanes->in_flight_rows -= call->n_rows;
+  if (call->is_probe_of_table)
+    lanes->tables[call->table->index].is_probed = FALSE;
+  if (outcome == TIDE_OUTCOME_HOLD)
+    hold_table_locked(lanes, call, error_text, now_us);
+  else if (call->is_probe_of_table)
+    end_probe_of_table_locked(lanes, call, outcome, now_us);
+  /* From the last to the first, so that what goes back to the front stands in its old order. */
+  for (guint32 i = call->n_batches; i-- > 0;) {
+    TideBatch *batch = call->batches[i];
+    TideLane *lane = batch->lane;
+    batch->attempts++;
+    lane->in_flight_rows -= batch->n_rows;
+    if (outcome == TIDE_OUTCOME_UNKNOWN)
+      batch->last_unknown_us = now_us;
+    if (outcome != TIDE_OUTCOME_OK)
+      tide_lane_push_front_locked(lane, batch);
+    if (!begins_lane(call, i))
+      continue;
+    lane->n_in_flight--;
+    note_outcome_locked(lane, outcome, error_text, now_us);
+    tide_lane_settle_state_locked(lane, now_us);
+  }
+}
+
+void
+tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  tide_mutex_lock(&lanes->lock);
+  {
+    end_call_locked(lanes, call, outcome, error_text, now_us);
+    tide_cond_broadcast(&lanes->work);
+  }
+  tide_mutex_unlock(&lanes->lock);
+  if (outcome == TIDE_OUTCOME_OK)
+    for (guint32 i = 0; i < call->n_batches; i++)
+      tide_inbox_push(call->batches[i]->home, call->batches[i]);
+  call->n_batches = 0;
+}
