@@ -54,8 +54,14 @@ tide_batch_reset(TideBatch *batch)
 void
 tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text)
 {
-  TideBatchPoison poison = {.row = row, .attempts = attempts, .text = g_strdup(text)};
-  tide_buffer_append(&batch->poison, &poison, sizeof poison);
+  TideBatchPoison added = {.row = row, .attempts = attempts, .text = g_strdup(text)};
+  tide_buffer_append(&batch->poison, &added, sizeof added);
+  /* Nearly always the last already. */
+  TideBatchPoison *poison = (TideBatchPoison *)(void *)batch->poison.data;
+  for (gsize i = batch->poison.len / sizeof added - 1; i > 0 && poison[i - 1].row > row; i--) {
+    poison[i] = poison[i - 1];
+    poison[i - 1] = added;
+  }
 }
 
 static int

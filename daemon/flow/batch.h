@@ -61,6 +61,11 @@ struct TideBatch {
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */
   guint32 attempts;
+  /* row_isolation.h: what is known after calls that failed */
+  guint32 done_rows;      /* of a batch that is sent in slices: so many of the first are acknowledged, or poison */
+  guint32 slice_rows;     /* it is to be sent by so many rows; 0: as a whole */
+  guint32 n_alone;        /* times in a row that one row of it failed alone, and nothing told whose fault it was */
+  gint64 alone_since_us;  /* when that began */
   gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
 };
 
@@ -99,7 +104,7 @@ tide_batch_poison(const TideBatch *batch, gsize *ret_n)
 /* What is known of @row; NULL: it is not poison. */
 const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 row);
 
-/* @row, larger than those before it, can never be written. @text: copied. */
+/* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);

@@ -20,19 +20,19 @@ typedef struct FailureText {
 
 #define RETRY                                                                                                          \
   {                                                                                                                    \
-    TIDE_OUTCOME_RETRY, FALSE, NULL                                                                                    \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, NULL                                                                             \
   }
 #define HOLD(remedy)                                                                                                   \
   {                                                                                                                    \
-    TIDE_OUTCOME_HOLD, FALSE, remedy                                                                                   \
+    TIDE_OUTCOME_HOLD, FALSE, FALSE, remedy                                                                            \
   }
 #define POISON                                                                                                         \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, TRUE, NULL                                                                                    \
+    TIDE_OUTCOME_POISON, TRUE, FALSE, NULL                                                                             \
   }
 #define SUSPECT                                                                                                        \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, FALSE, NULL                                                                                   \
+    TIDE_OUTCOME_POISON, FALSE, FALSE, NULL                                                                            \
   }
 
 /* Java classes, without their packages. Names that are not here: see of_unknown_name(). */
@@ -286,7 +286,8 @@ tide_failure_of(const GError *error)
   if (error == NULL)
     return (TideFailure){.outcome = TIDE_OUTCOME_OK};
   if (tide_error_outcome_unknown(error))
-    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN};
+    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN,
+                         .is_cut = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))

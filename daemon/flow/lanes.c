@@ -172,8 +172,8 @@ tide_lane_settle_state_locked(TideLane *lane, gint64 now_us)
     g_queue_unlink(busy, &lane->busy_link);
 }
 
-static void
-push_back_locked(TideLane *lane, TideBatch *batch)
+void
+tide_lane_push_back_locked(TideLane *lane, TideBatch *batch)
 {
   batch->next = NULL;
   if (lane->last != NULL)
@@ -215,7 +215,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   {
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
-      push_back_locked(batch->lane, batch);
+      tide_lane_push_back_locked(batch->lane, batch);
       tide_lane_settle_state_locked(batch->lane, now_us);
       n_batches++;
     }
@@ -336,6 +336,7 @@ begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_u
 {
   TablePlace *place = &lanes->tables[lane->table->index];
   call->table = lane->table;
+  call->last_ok_us = lanes->last_ok_us;
   call->is_probe_of_table = place->held.is_on;
   call->is_probe = place->held.is_on || lane->failures > 0;
   take_from_lane_locked(lanes, lane, call, now_us);

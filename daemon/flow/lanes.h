@@ -56,6 +56,7 @@ typedef struct TideCall {
   guint32 n_batches;
   guint32 n_rows;
   gsize n_bytes;
+  gint64 last_ok_us; /* when a call of any table was last acknowledged, monotonic; 0: never */
   /* the lanes' only */
   gboolean is_probe; /* of what is in trouble */
   gboolean is_probe_of_table;

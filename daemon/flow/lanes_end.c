@@ -111,12 +111,25 @@ begins_lane(const TideCall *call, guint32 i)
   return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
 }
 
+/* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
+ * their region works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
+static void
+take_back_locked(TideLane *lane, TideBatch *batch)
+{
+  if (batch->n_alone > 0)
+    tide_lane_push_back_locked(lane, batch);
+  else
+    tide_lane_push_front_locked(lane, batch);
+}
+
 static void
 end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
   lanes->n_in_flight_calls--;
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
+  if (outcome == TIDE_OUTCOME_OK)
+    lanes->last_ok_us = now_us;
   if (call->is_probe_of_table)
     lanes->tables[call->table->index].is_probed = FALSE;
   if (outcome == TIDE_OUTCOME_HOLD)
@@ -132,7 +145,7 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     if (outcome == TIDE_OUTCOME_UNKNOWN)
       batch->last_unknown_us = now_us;
     if (outcome != TIDE_OUTCOME_OK)
-      tide_lane_push_front_locked(lane, batch);
+      take_back_locked(lane, batch);
     if (!begins_lane(call, i))
       continue;
     lane->n_in_flight--;

@@ -73,6 +73,7 @@ struct TideLanes {
   guint32 n_probes; /* of them */
   guint64 in_flight_rows;
   guint64 waiting_rows;
+  gint64 last_ok_us;
 };
 
 /* The window of a lane is how many of its rows may be in flight, for a region in trouble must not be given as much as
@@ -89,6 +90,7 @@ tide_lane_widest_window_rows(const TideLanes *lanes)
 /* Puts @lane into the list where it belongs now. */
 void tide_lane_settle_state_locked(TideLane *lane, gint64 now_us);
 void tide_lane_push_front_locked(TideLane *lane, TideBatch *batch);
+void tide_lane_push_back_locked(TideLane *lane, TideBatch *batch);
 
 /* Said again, a stop lasts since the first time. */
 void tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us);

@@ -1,5 +1,6 @@
 #include "flow/writer.h"
 
+#include "flow/row_isolation.h"
 #include "flow/writer_connection.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -35,11 +36,15 @@ struct TideWriter {
   TideThread *thread;
   MethodMetrics methods[N_WRITE_METHODS];
   TideCounter *bytes_written;
+  TideCounter *bisections;
+  TideCounter *poison_rows;
   /* any thread */
   _Atomic gint64 last_round_us;
   /* the writer's thread only */
   TideCall call;
-  TideBytes parts[TIDE_CALL_MAX_BATCHES];
+  TideRowIsolation *isolation;
+  TideHBaseClient *client; /* borrowed, while a call is sent */
+  gboolean is_cancelled;   /* the last call was, by the stop */
   TideLogLimit failure_limit;
   TideLogLimit retry_limit; /* of failures that may pass */
   TideWriterConnection connection;
@@ -71,6 +76,10 @@ register_metrics(TideWriter *writer)
     register_method_metrics(metrics, method, &writer->methods[method]);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
+  writer->bisections = tide_metrics_counter(metrics, "tidemark_hbase_bisections_total",
+                                            "Calls sent to find the rows that HBase refuses", NULL);
+  writer->poison_rows = tide_metrics_counter(metrics, "tidemark_hbase_poison_rows_total",
+                                             "Rows that HBase refuses whatever is done", NULL);
 }
 
 /* A call that is cut while its gateway restarts, or meets a region that moves, is written a moment later, and no
@@ -116,66 +125,54 @@ note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_u
   tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
-static gboolean
-put_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError **error)
+/* One call to the gateway: puts together, a mutated row alone. */
+static TideFailure
+send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
 {
-  const TideCall *call = &writer->call;
-  for (guint32 i = 0; i < call->n_batches; i++)
-    writer->parts[i] = tide_buffer_bytes(&call->batches[i]->wire);
+  TideWriter *writer = data;
+  TideBytes table = tide_bytes_of_string(writer->call.table->name);
+  WriteMethod method = rows->batch->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
   gint64 start_us = tide_now_us();
   gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
-  gboolean acknowledged =
-      tide_hbase_client_put_multiple(client, table, writer->parts, call->n_batches, call->n_rows, deadline_us, error);
-  note_call(writer, PUT_MULTIPLE, call->n_rows, start_us, *error);
-  return acknowledged;
-}
+  atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
 
-/* A call for each row, one after the other; the first that fails ends it. Those before it are sent again with the rest,
- * which changes nothing: the same cells and the same deletes, at the same times. */
-static gboolean
-mutate_rows(TideWriter *writer, TideHBaseClient *client, TideBytes table, GError **error)
-{
-  const TideBatch *batch = writer->call.batches[0]; /* it goes alone */
-  gboolean acknowledged = TRUE;
-  for (guint32 i = 0; i < batch->n_rows && acknowledged; i++) {
-    gint64 start_us = tide_now_us();
-    atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
-    gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
-    acknowledged =
-        tide_hbase_client_mutate_row(client, table, tide_batch_row_key(batch, i), tide_batch_row_wire(batch, i),
-                                     tide_batch_rows(batch)[i].n_mutations, deadline_us, error);
-    note_call(writer, MUTATE_ROW, 1, start_us, *error);
+  g_autoptr(GError) error = NULL;
+  gboolean acknowledged = method == MUTATE_ROW
+                              ? tide_hbase_client_mutate_row(
+                                    writer->client, table, tide_batch_row_key(rows->batch, rows->row), rows->parts[0],
+                                    tide_batch_rows(rows->batch)[rows->row].n_mutations, deadline_us, &error)
+                              : tide_hbase_client_put_multiple(writer->client, table, rows->parts, rows->n_parts,
+                                                               rows->n_rows, deadline_us, &error);
+  writer->is_cancelled = tide_error_is_cancelled(error);
+  TideFailure failure = tide_failure_of(error);
+  g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
+  note_call(writer, method, rows->n_rows, start_us, error);
+  if (acknowledged) {
+    tide_counter_add(writer->methods[method].rows_written, rows->n_rows);
+    tide_counter_add(writer->bytes_written, rows->n_bytes);
+  } else {
+    *ret_text =
+        failure.remedy != NULL ? g_strdup_printf("%s; %s", error->message, failure.remedy) : g_strdup(error->message);
   }
-  return acknowledged;
+  return failure;
 }
 
 static void
 send_call(TideWriter *writer)
 {
   TideCall *call = &writer->call;
-  gsize n_bytes = call->n_bytes;
-  guint32 n_rows = call->n_rows;
-  TideBytes table = tide_bytes_of_string(call->table->name);
-  WriteMethod method = call->batches[0]->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
-
-  g_autoptr(GError) error = NULL;
+  TideIsolationCounts counts;
+  g_autofree char *text = NULL;
   gint64 start_us = tide_now_us();
-  TideHBaseClient *client = tide_writer_connection_begin(&writer->connection);
-  gboolean acknowledged =
-      method == MUTATE_ROW ? mutate_rows(writer, client, table, &error) : put_rows(writer, client, table, &error);
+  writer->client = tide_writer_connection_begin(&writer->connection);
+  TideFailure failure = tide_row_isolation_send(writer->isolation, call, start_us, &counts, &text);
   tide_writer_connection_end(&writer->connection);
-  TideFailure failure = tide_failure_of(error);
-  g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
-  g_autofree char *text = acknowledged             ? NULL
-                          : failure.remedy != NULL ? g_strdup_printf("%s; %s", error->message, failure.remedy)
-                                                   : g_strdup(error->message);
 
   gint64 end_us = tide_now_us();
-  if (acknowledged) {
-    tide_counter_add(writer->methods[method].rows_written, n_rows);
-    tide_counter_add(writer->bytes_written, n_bytes);
-  } else {
-    if (!tide_error_is_cancelled(error))
+  tide_counter_add(writer->bisections, counts.bisections);
+  tide_counter_add(writer->poison_rows, counts.poison);
+  if (failure.outcome != TIDE_OUTCOME_OK) {
+    if (!writer->is_cancelled)
       log_failure(writer, failure.outcome, text, start_us, end_us);
     tide_regions_suspect(writer->context.regions, call->table);
   }
@@ -221,6 +218,7 @@ tide_writer_start(const TideWriterContext *context, guint32 index)
   tide_writer_connection_init(&writer->connection, context->config, context->gateways, context->metrics);
   atomic_init(&writer->last_round_us, tide_now_us());
   register_metrics(writer);
+  writer->isolation = tide_row_isolation_new(send_rows, writer);
   g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
   writer->thread = tide_thread_start(name, run_writer, writer);
   return writer;
@@ -249,6 +247,7 @@ tide_writer_free(TideWriter *writer)
   if (writer == NULL)
     return;
   tide_thread_join(writer->thread);
+  tide_row_isolation_free(writer->isolation);
   tide_writer_connection_clear(&writer->connection);
   g_free(writer);
 }
