@@ -54,6 +54,8 @@ take(const TideLetter *letter, gint64 kept_at_ms, gpointer data)
 static gint64
 kept_at_ms(TideBytes text)
 {
+  if (text.len == 0)
+    return -1; /* a line that somebody else has written */
   g_autofree char *copy = g_strndup((const char *)text.data, text.len);
   gint64 ns;
   return tide_time_argument_parse(copy, 0, &ns, NULL) ? ns / 1000000 : -1;

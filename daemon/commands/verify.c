@@ -11,14 +11,15 @@
  * packed one, the newest alone. Older times need not be there, and are neither missing nor unexpected.
  *   - In a table with latest: replace, or where tombstones delete, nothing up to the time at which its row was deleted
  * last; a cell of such a time that is there is unexpected.
- *   - Nothing of messages that are rejected (they are counted, by reason) and nothing that is older, by now, than its
- *     table keeps it. A missing cell is not told from one that HBase dropped for its age.
- * Found is what a scan shows: of a table of readings the cells from the window's oldest cell time on; of a latest table
- * all. A cell that is not expected is unexpected when its time is within the window's cell times (or newer, in a latest
- * table) and no message makes it: for that, where there are such cells, the messages before and behind the window are
- * read too, up to those that came meanwhile. A cell at an expected one's time with another value is wrong unless such a
- * message has that value. When the topics do not hold any more all that they ever did (their first offset is not 0, an
- * offset holds no message, or not all topics were read), such cells are unexplained and no difference.
+ *   - Nothing of messages that are rejected (they are counted, by reason) or of dead letters, some of whose rows may be
+ * there; and nothing that is older, by now, than its table keeps it. A missing cell is not told from one that HBase
+ * dropped for its age. Found is what a scan shows: of a table of readings the cells from the window's oldest cell time
+ * on; of a latest table all. A cell that is not expected is unexpected when its time is within the window's cell times
+ * (or newer, in a latest table) and no message makes it: for that, where there are such cells, the messages before and
+ * behind the window are read too, up to those that came meanwhile. A cell at an expected one's time with another value
+ * is wrong unless such a message has that value. When the topics do not hold any more all that they ever did (their
+ * first offset is not 0, an offset holds no message, or not all topics were read), such cells are unexplained and no
+ * difference.
  *
  * What it cannot know: rows deleted by hand (`latest --forget`) are missing; rows of other writers are unexpected; what
  * a compaction makes visible again, where rows are deleted (`purge_deletes_after`), is unexpected.
@@ -39,6 +40,9 @@
 #define DEFAULT_SAMPLES 5
 #define MAX_SAMPLES 1000
 
+/* A sixteenth of the memory that is given for cells, beside it. */
+#define LETTERS_PER_MIB ((1u << 20) / 16 / sizeof(TideVerifyLetter))
+
 static const char *const verify_formats[] = {"text", "json", NULL};
 enum { VERIFY_TEXT, VERIFY_JSON };
 
@@ -51,6 +55,7 @@ typedef struct VerifyOptions {
   const char *group;
   gboolean to_end;
   gboolean allow_unexpected;
+  const char *letters_file;
   int format;
   guint64 samples;
   guint64 memory_mib;
@@ -67,6 +72,7 @@ typedef struct Verify {
   GArray *parts;               /* owned */
   TideGatewaySession *session; /* owned */
   TideVerifyTables *tables;    /* owned */
+  TideVerifyLetters *letters;  /* owned */
   char *not_whole;             /* owned: why; NULL: the topics hold all that they ever did */
 } Verify;
 
@@ -76,6 +82,7 @@ clear_verify(Verify *verify)
   tide_topic_reader_free(verify->topics);
   g_clear_pointer(&verify->parts, g_array_unref);
   tide_verify_tables_free(verify->tables);
+  tide_verify_letters_free(verify->letters);
   tide_gateway_session_free(verify->session);
   g_free(verify->not_whole);
 }
@@ -212,6 +219,11 @@ prepare(Verify *verify, GError **error)
   if (!parse_times(verify, error) || !find_window(verify, error))
     return FALSE;
   look_whether_whole(verify);
+  verify->letters =
+      tide_verify_letters_read(verify->config, verify->options->letters_file, verify->parts,
+                               (guint)MIN(verify->options->memory_mib * LETTERS_PER_MIB, G_MAXUINT32 / 64), error);
+  if (verify->letters == NULL)
+    return FALSE;
   verify->session = tide_gateway_session_open(verify->config, TIDE_GATEWAY_ANY, error);
   if (verify->session == NULL)
     return FALSE;
@@ -227,8 +239,12 @@ verify_tables(const TideCommandLine *line, const TideConfig *config, const Verif
   gint64 start_us = tide_now_us();
   if (!prepare(&verify, &error))
     return tide_command_fail(line, error);
-  TideVerifyContext context = {
-      .config = config, .topics = verify.topics, .parts = verify.parts, .tables = verify.tables, .stop = verify.stop};
+  TideVerifyContext context = {.config = config,
+                               .topics = verify.topics,
+                               .parts = verify.parts,
+                               .tables = verify.tables,
+                               .letters = verify.letters,
+                               .stop = verify.stop};
   TideVerifyOptions work = {.memory_bytes = (gsize)options->memory_mib << 20,
                             .rate_rows_per_s = options->rate_rows_per_s,
                             .max_samples = (guint)options->samples,
@@ -284,6 +300,11 @@ tide_command_verify(int argc, char **argv)
        .kind = TIDE_OPTION_FLAG,
        .target = &options.allow_unexpected,
        .sentence = "cells that no message explains are no difference: others write to the tables too"},
+      {.name = "letters",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.letters_file,
+       .value_name = "FILE",
+       .sentence = "dead letters of this file and those rotated from it (of the configured topic or file)"},
       {.name = "format",
        .letter = 'f',
        .kind = TIDE_OPTION_CHOICE,

@@ -225,7 +225,8 @@ tide_verify_run(const TideVerifyContext *context, const TideVerifyOptions *optio
                 "there are no %" G_GSIZE_FORMAT " bytes of memory: give less with '--memory'", options->memory_bytes);
     return FALSE;
   }
-  g_autoptr(TideVerifyMessages) messages = tide_verify_messages_new(context->config, context->tables, cells);
+  g_autoptr(TideVerifyMessages) messages =
+      tide_verify_messages_new(context->config, context->tables, cells, context->letters);
   *ret_result = (TideVerifyResult){.samples = tide_verify_samples_new(options->max_samples)};
   Job job = {.context = context, .options = options, .cells = cells, .messages = messages, .result = ret_result};
   if (!run_passes(&job, error))

@@ -1,17 +1,20 @@
 #include "commands/verify_messages.h"
 
 struct TideVerifyMessages {
-  TideVerifyTables *tables; /* borrowed */
-  TideVerifyCells *cells;   /* borrowed */
-  TideMapping *mapping;     /* owned */
+  TideVerifyTables *tables;         /* borrowed */
+  TideVerifyCells *cells;           /* borrowed */
+  const TideVerifyLetters *letters; /* borrowed */
+  TideMapping *mapping;             /* owned */
 };
 
 TideVerifyMessages *
-tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables, TideVerifyCells *cells)
+tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables, TideVerifyCells *cells,
+                         const TideVerifyLetters *letters)
 {
   TideVerifyMessages *messages = g_new0(TideVerifyMessages, 1);
   messages->tables = tables;
   messages->cells = cells;
+  messages->letters = letters;
   /* The wire's protocol is of no meaning here: nothing is encoded but the columns' names. */
   messages->mapping = tide_mapping_new(config, tide_gateway_session_mode(tide_verify_tables_session(tables)).protocol);
   return messages;
@@ -29,7 +32,7 @@ tide_verify_messages_free(TideVerifyMessages *messages)
 /* One message on its way into the set. */
 typedef struct Addition {
   TideVerifyMessages *messages;
-  TideVerifyRole role;
+  TideVerifyRole role; /* of the row at hand */
   TideVerifySource source;
   TideVerifyMessageCounts *counts; /* nullable */
 } Addition;
@@ -97,24 +100,39 @@ add_row(const Addition *addition, const TideRow *row, GError **error)
   return TRUE;
 }
 
+/* MAY for what a letter says that it was not written. */
+static TideVerifyRole
+role_of(const TideVerifyLetter *letters, guint n_letters, const TideRow *row)
+{
+  for (guint i = 0; i < n_letters; i++)
+    if (letters[i].reading < 0 || (guint32)letters[i].reading == row->reading_index)
+      return TIDE_VERIFY_MAY;
+  return TIDE_VERIFY_MUST;
+}
+
 gboolean
 tide_verify_messages_add(TideVerifyMessages *messages, const TideMessage *message, guint part, TideVerifyRole role,
                          TideVerifyMessageCounts *counts, GError **error)
 {
   Addition addition = {messages, role, tide_verify_source(part, message->offset), counts};
+  guint n_letters;
+  const TideVerifyLetter *letters = tide_verify_letters_of(messages->letters, addition.source, &n_letters);
   TideMapped mapped;
   TideReject reject = {0};
   gboolean is_mapped = tide_mapping_apply(messages->mapping, message, &mapped, &reject);
   if (counts != NULL) {
     counts->messages++;
-    counts->dead_lettered += role == TIDE_VERIFY_MAY ? 1 : 0;
+    counts->dead_lettered += n_letters > 0 ? 1 : 0;
     counts->rejected[reject.reason] += is_mapped ? 0 : 1;
     counts->unmatched += is_mapped ? mapped.n_unmatched_readings : 0;
     counts->rejected_readings += is_mapped ? mapped.n_rejects : 0;
   }
-  for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++)
+  for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++) {
+    if (role != TIDE_VERIFY_EXPLAIN)
+      addition.role = role_of(letters, n_letters, &mapped.rows[i]);
     if (!add_row(&addition, &mapped.rows[i], error))
       return FALSE;
+  }
   return TRUE;
 }
 

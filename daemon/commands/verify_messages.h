@@ -6,15 +6,16 @@
  * Threads: one. */
 #pragma once
 
+#include "commands/verify_letters.h"
 #include "commands/verify_tables.h"
 #include "flow/mapping.h"
 
 G_BEGIN_DECLS
 
-/* What the cells of a message are to the verification. */
+/* What the cells of a message, or of one of its readings, are to the verification. */
 typedef enum TideVerifyRole {
   TIDE_VERIFY_MUST,    /* of the window: they must be there */
-  TIDE_VERIFY_MAY,     /* of the window, and dead-lettered: some rows may be there, the refused one is not */
+  TIDE_VERIFY_MAY,     /* of the window, and dead-lettered: some rows may be there, what was refused is not */
   TIDE_VERIFY_EXPLAIN, /* of outside: where they are found, all is well */
 } TideVerifyRole;
 
@@ -31,13 +32,14 @@ typedef struct TideVerifyMessageCounts {
 typedef struct TideVerifyMessages TideVerifyMessages;
 
 /* All borrowed for its life. */
-TideVerifyMessages *tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables,
-                                             TideVerifyCells *cells);
+TideVerifyMessages *tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables, TideVerifyCells *cells,
+                                             const TideVerifyLetters *letters);
 void tide_verify_messages_free(TideVerifyMessages *messages); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideVerifyMessages, tide_verify_messages_free)
 
 /**
  * tide_verify_messages_add: @message, of the partition at place @part.
+ * @role: MUST, which is MAY for what is a dead letter; or EXPLAIN
  * @counts: (nullable): where it is counted
  * Errors: of looking for a dated table that is new.
  */

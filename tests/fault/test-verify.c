@@ -322,6 +322,37 @@ test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "verify --group other"), ==, 65);
 }
 
+/* A row that HBase refused is not missing when its message is a letter; an older latest value stands in its place. */
+static void
+test_dead_letters(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *path = NULL;
+  g_autoptr(GError) error = NULL;
+  close(g_file_open_tmp("tidemark-XXXXXX.jsonl", &path, &error));
+  g_assert_no_error(error);
+  static const char letters[] = "{\"topic\":\"metrics\",\"partition\":0,\"offset\":3,\"reason\":\"refused_by_hbase\","
+                                "\"key\":null,\"value\":null}\n"
+                                "{\"topic\":\"metrics\",\"partition\":1,\"offset\":3,\"reason\":\"refused_by_hbase\","
+                                "\"key\":null,\"value\":null}\n";
+  g_assert_true(g_file_set_contents(path, letters, -1, NULL));
+  send_usual(fixture);
+  send_reading(fixture, 0, "a", T + 4, "4");
+  send_reading(fixture, 0, "a", T + 5, "poison");
+  put_both(fixture, "a", T + 4, "4");
+  put_reading(fixture, "METRIC", "a", T + 5, "poison"); /* refused of CURRENT only */
+  g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  assert_says(fixture->done.output, "1 messages are dead letters: their cells may be there or not\n");
+  put_cell(fixture, "CURRENT", "a", "v", T + 5, "poison");
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  delete_row(fixture, "CURRENT", "a", T + 5);
+  g_assert_cmpint(run(fixture, words), ==, 1); /* the one before it is still expected */
+  assert_says(fixture->done.output, "missing: CURRENT row 'a' M:v of 2015-03-16T19:53:32.004Z");
+  g_unlink(path);
+  g_assert_cmpint(run(fixture, words), ==, 69);
+  assert_says(fixture->done.errors, "cannot read the dead letters: there is no file");
+}
+
 /* ---- other kinds of tables ------------------------------------------------------------------------------------------
  */
 
@@ -514,6 +545,7 @@ main(int argc, char **argv)
   ADD("rows-of-no-message-are-unexpected", set_up, test_unexpected_rows);
   ADD("A29-values-of-several-partitions-are-a-conflict", set_up, test_conflict_between_partitions);
   ADD("committed-offsets-bound-it-while-the-daemon-runs", set_up, test_committed_offsets_bound_it);
+  ADD("dead-letters-are-not-missing", set_up, test_dead_letters);
   ADD("as-many-versions-as-a-family-keeps", NULL, test_versions);
   ADD("replaced-rows", NULL, test_replaced_rows);
   ADD("tombstones", NULL, test_tombstones);
