@@ -251,10 +251,20 @@ of_members(const char *text, gboolean for_good)
   return is_first ? (TideFailure)RETRY : worst;
 }
 
+/* The client puts the name of its gateway in front of all that went wrong there. */
+static const char *
+skip_gateway_name(const char *text)
+{
+  static const char before[] = "gateway '", behind[] = "': ";
+  const char *end = g_str_has_prefix(text, before) ? strstr(text + sizeof before - 1, behind) : NULL;
+  return end != NULL ? end + sizeof behind - 1 : text;
+}
+
 /* The gateway's own words: what reply_reader.c puts before them says whether canRetry was FALSE. */
 static const char *
-skip_introduction(const char *text, gboolean *ret_for_good)
+skip_introduction(const char *message, gboolean *ret_for_good)
 {
+  const char *text = skip_gateway_name(message);
   *ret_for_good = FALSE;
   if (!g_str_has_prefix(text, "the gateway "))
     return text;

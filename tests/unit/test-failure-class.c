@@ -123,6 +123,7 @@ error_of_reply(const Case *item)
   TideReply reply = {TIDE_WIRE_BINARY, SEQUENCE_ID, reply_end(oracle), "putMultiple"};
   GError *error = NULL;
   g_assert_false(tide_reply_read_void(&reply, &error));
+  g_prefix_error(&error, "gateway '%s': ", "gw1.example:9090"); /* as the client does */
   return error;
 }
 
