@@ -57,6 +57,8 @@ struct TideLetterJob {
   gsize row_key_offset; /* in row */
   TideBuffer memory;    /* owned: what letter points to */
   gint64 charged_bytes; /* the letters': what the budget holds for it */
+  gint64 beyond_end_us; /* the letters': since when its partition ends before it; 0: it does not */
+  guint32 n_failures;   /* the letters': times it could not be kept */
   TideLetterResult result;
 };
 

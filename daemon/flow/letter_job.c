@@ -138,6 +138,16 @@ tide_letter_jobs_append(TideLetterJobs *jobs, TideLetterJob *job)
   jobs->n++;
 }
 
+void
+tide_letter_jobs_prepend(TideLetterJobs *jobs, TideLetterJob *job)
+{
+  job->next = jobs->first;
+  jobs->first = job;
+  if (jobs->last == NULL)
+    jobs->last = job;
+  jobs->n++;
+}
+
 TideLetterJob *
 tide_letter_jobs_take(TideLetterJobs *jobs)
 {

@@ -13,8 +13,9 @@ typedef struct TideLetterJobs {
 } TideLetterJobs;
 
 void tide_letter_jobs_append(TideLetterJobs *jobs, TideLetterJob *job); /* transfers @job */
-TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs);             /* the first, (transfer full); NULL: none */
-void tide_letter_jobs_clear(TideLetterJobs *jobs);                      /* frees what is in it */
+void tide_letter_jobs_prepend(TideLetterJobs *jobs, TideLetterJob *job);
+TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs); /* the first, (transfer full); NULL: none */
+void tide_letter_jobs_clear(TideLetterJobs *jobs);          /* frees what is in it */
 
 /* All that @letter points to, in @memory, which must be empty and then not grow any more. */
 void tide_letter_copy(const TideLetter *letter, TideLetter *ret_copy, TideBuffer *memory);

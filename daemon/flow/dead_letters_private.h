@@ -1,0 +1,71 @@
+/* Inside of the keeping of letters: shared by dead_letters.c, its life, and dead_letters_work.c, its thread; nobody
+ * else includes this. */
+#pragma once
+
+#include "flow/kafka_letters.h"
+#include "flow/kafka_originals.h"
+#include "flow/letter_file.h"
+#include "flow/letter_ratio.h"
+#include "flow/letter_reasons.h"
+#include "flow/row_trial.h"
+
+G_BEGIN_DECLS
+
+/* Jobs that wait for one thing, and how its failures are dealt with. */
+typedef struct TideLetterStage {
+  TideLetterJobs jobs;
+  guint32 n_failures; /* in a row */
+  gint64 next_us;     /* not before this */
+  gint64 logged_us;
+} TideLetterStage;
+
+struct TideDeadLetters {
+  /* set before start, then read-only */
+  TideDeadLettersContext context;
+  char *path; /* owned: of the file; NULL: none */
+  TideThread *thread;
+  TideCounter *bytes;
+  TideCounter *retries;
+  TideCounter *torn_bytes;
+  TideCounter *innocent;
+  TideCounter *gone;
+  TideGauge *waiting;
+  TideGauge *holding_gauge;
+
+  /* the letters' thread only (but before start and after stop) */
+  TideWireProtocol protocol;
+  TideLetterFile *file;
+  TideKafkaLetters *topic; /* owned; NULL: a file is used */
+  TideKafkaOriginals *originals;
+  TideRowTrial *trial;
+  TideLetterStage to_read;
+  TideLetterStage to_try;
+  TideLetterStage to_keep;
+  TideLetterStage to_send_again; /* those that the topic did not take */
+  TideLetterRatio ratio;
+  TideLetterReasons *reasons; /* owned */
+  gboolean too_many;          /* above max_ratio: until a restart */
+  TideBuffer lines;
+
+  /* any thread */
+  _Atomic guint64 received;
+  _Atomic gboolean stopping;
+  _Atomic gboolean holding;
+
+  /* under lock */
+  TideMutex lock;
+  TideCond work;
+  TideLetterJobs incoming;
+  char *held_text; /* owned: NULL: not holding */
+};
+
+/* The thread's owner function; @data: a TideDeadLetters. */
+void tide_dead_letters_run(gpointer data);
+
+/* What the budget is charged for @job. */
+gint64 tide_dead_letters_memory_bytes(const TideLetterJob *job);
+
+/* Frees @jobs, which no one waits for any more. */
+void tide_dead_letters_drop(TideDeadLetters *letters, TideLetterJobs *jobs);
+
+G_END_DECLS
