@@ -1,0 +1,64 @@
+/* The program itself when Kafka will not have it: it says who is refused what, and ends with a code of its own. */
+#include "fault/daemon_process.h"
+#include "fault/pipeline_mixture.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define END_US (30 * TIDE_US_PER_S)
+
+static void
+assert_log_has(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) == NULL)
+    g_error("not said: '%s' in:\n%s", part, log);
+}
+
+/* Another daemon came with the same name: the broker says so with the next heartbeat. The mock knows no static members,
+ * so that answer is put into its mouth. */
+static void
+test_fenced_instance_ends(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", instance: \"%H\""});
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
+  assert_log_has(&daemon, "another daemon runs with the same kafka.instance");
+}
+
+static void
+test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
+  assert_log_has(&daemon, "may not read the topic 'metrics': grant READ and DESCRIBE on it");
+}
+
+static void
+test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, 50);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
+  assert_log_has(&daemon, "may not be in group 'tidemark': grant READ on the group");
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/membership/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("C11-fenced-instance-ends-the-program", test_fenced_instance_ends);
+  ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
+  ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
+  return g_test_run();
+}
