@@ -86,7 +86,7 @@ typedef struct TideDeadLettersConfig {
   char *topic;                /* owned; NULL: none, a file is used */
   char *file;                 /* owned; NULL: dead-letters.jsonl in the state directory, where there is one */
   guint64 max_file_bytes;     /* of one file: it is rotated there */
-  guint64 max_bytes;          /* of all files; when they are full, partitions with bad messages hold */
+  guint64 max_bytes;          /* of all files; when they are full, letters hold */
   double max_ratio;           /* letters to messages received, in window: above it nothing more is kept; 1: no bound */
   gint64 window_ms;
 } TideDeadLettersConfig;

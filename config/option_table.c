@@ -317,7 +317,8 @@ static const TideConfigOption dead_letters_options[] = {
      .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
                  "and a new one is begun."},
     {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
-     .sentence = "All files together. When they are full, partitions with bad messages hold until files are removed."},
+     .sentence =
+         "All files together. When they are full, the next letter pauses all partitions until some are removed."},
     {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
      .parse = parse_ratio, .print = print_ratio,
      .sentence = "When more than this share of the messages become letters, and they are at least 100 in the window, "

@@ -70,8 +70,7 @@ hold(TideDeadLetters *letters, TideLetterStage *stage, const char *text, gint64 
 {
   tide_counter_inc(letters->retries);
   if (note_failure(stage, now_us))
-    tide_log(TIDE_LOG_CRIT, "dead letters cannot be kept: %s; trying again, and partitions with bad messages hold",
-             text);
+    tide_log(TIDE_LOG_CRIT, "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
   if (!letters->too_many)
     set_held_text(letters, g_strdup_printf("dead letters cannot be kept: %s", text));
 }

@@ -3,10 +3,9 @@
  *
  * The message is mapped again, and of its rows the one with the letter's table and key is sent, and when HBase has it,
  * the index rows that follow it, as the consumer would have done. Cells are sent at their own event times, so what is
- * there already is written again unchanged. One thing is given up: where two messages give one column of the row
- * different values at one time, the later offset should win, but a message that was tried late may overwrite a later
- * one that went its normal way meanwhile. That takes an innocent message in a refused row, a second value at the very
- * same time, and a later batch that overtook; a wait for it would hold the partition for nothing in every other case.
+ * there already is written again unchanged. Where two messages give one column of the row different values at one
+ * time, the later offset wins: of one partition the earlier is tried first, and the consumer lets another value for the
+ * same column and time wait for hbase.settle. A trial that takes longer than that may still be the last to write.
  *
  * Threads: the owner's, but for the cancel. */
 #pragma once

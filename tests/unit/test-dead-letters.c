@@ -147,6 +147,32 @@ test_kept_letters_come_home(Fixture *fixture, gconstpointer data)
   g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
 }
 
+static void
+await_holding(Fixture *fixture)
+{
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (!tide_dead_letters_is_holding_racy(fixture->letters))
+    await_change(fixture, deadline_us);
+}
+
+/* The directory is away, as a disk that is full or read-only: nothing comes home, and everything when it is back. */
+static void
+test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
+  g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
+  for (gint64 i = 0; i < 10; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_autofree char *text = tide_dead_letters_held_text(fixture->letters);
+  g_assert_nonnull(strstr(text, fixture->path));
+  g_assert_null(tide_letter_box_take(&fixture->box));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
+  g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+  await_home(fixture, 10);
+  g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+}
+
 /* A wrong configuration makes everything bad: most of the topic must not become letters. */
 static void
 test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
@@ -157,9 +183,7 @@ test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
   tide_dead_letters_note_received(fixture->letters, 2000);
   for (gint64 i = 99; i < 2000; i++)
     submit(fixture, i);
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
-  while (!tide_dead_letters_is_holding_racy(fixture->letters))
-    await_change(fixture, deadline_us);
+  await_holding(fixture);
   g_autofree char *text = tide_dead_letters_held_text(fixture->letters);
   g_assert_nonnull(strstr(text, "max_ratio (0.1)"));
   g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
@@ -173,6 +197,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add("/dead-letters/kept-letters-come-home", Fixture, "  max_ratio: 1\n", set_up, test_kept_letters_come_home,
              tear_down);
+  g_test_add("/dead-letters/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
+             test_holds_while_the_disk_takes_nothing, tear_down);
   g_test_add("/dead-letters/too-many-letters-hold-until-a-restart", Fixture, NULL, set_up,
              test_too_many_letters_hold_until_a_restart, tear_down);
   return g_test_run();
