@@ -109,7 +109,8 @@ parse_time(const char *text, const char *option, gint64 *ret_ms, GError **error)
 static gboolean
 parse_times(Verify *verify, GError **error)
 {
-  verify->from_ms = 0;
+  const TideKafkaConfig *kafka = &verify->config->kafka;
+  verify->from_ms = kafka->start == TIDE_START_TIME ? kafka->start_epoch_ms : 0; /* where the group began */
   verify->to_ms = G_MAXINT64;
   if (!parse_time(verify->options->from, "from", &verify->from_ms, error) ||
       !parse_time(verify->options->to, "to", &verify->to_ms, error))
@@ -231,6 +232,15 @@ prepare(Verify *verify, GError **error)
   return verify->tables != NULL;
 }
 
+/* Where a new group begins is known only when it is told by a time. */
+static void
+warn_of_start(const Verify *verify)
+{
+  if (verify->config->kafka.start == TIDE_START_LATEST && verify->options->from == NULL)
+    fprintf(stderr, "tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
+                    "never written, and is missing unless '--from' leaves it out\n");
+}
+
 static int
 verify_tables(const TideCommandLine *line, const TideConfig *config, const VerifyOptions *options)
 {
@@ -239,6 +249,7 @@ verify_tables(const TideCommandLine *line, const TideConfig *config, const Verif
   gint64 start_us = tide_now_us();
   if (!prepare(&verify, &error))
     return tide_command_fail(line, error);
+  warn_of_start(&verify);
   TideVerifyContext context = {.config = config,
                                .topics = verify.topics,
                                .parts = verify.parts,
@@ -271,7 +282,7 @@ tide_command_verify(int argc, char **argv)
        .kind = TIDE_OPTION_TEXT,
        .target = &options.from,
        .value_name = "TIME",
-       .sentence = "messages from this time on, by the records' own time (the first that there is)"},
+       .sentence = "messages from this time on, by the records' own time (the first that there is, or kafka.start)"},
       {.name = "to",
        .kind = TIDE_OPTION_TEXT,
        .target = &options.to,

@@ -30,6 +30,13 @@ part_at(const Job *job, guint i)
   return &g_array_index(job->context->parts, TideTopicPart, i);
 }
 
+/* What is counted, for the line of progress. How many passes there will be is known only when all fitted into one. */
+static char *
+noun_of_pass(const Job *job, const char *noun)
+{
+  return job->result->n_passes > 1 ? g_strdup_printf("%s in pass %u", noun, job->result->n_passes) : g_strdup(noun);
+}
+
 /* ---- messages ------------------------------------------------------------------------------------------------------
  */
 
@@ -51,9 +58,10 @@ read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun,
     const TideTopicSpan *span = &g_array_index(spans, TideTopicSpan, i);
     n_offsets += (guint64)MAX(span->end - span->begin, 0);
   }
+  g_autofree char *shown = noun_of_pass(job, noun);
   job->role = role;
   job->done = 0;
-  tide_progress_begin(&job->progress, noun, n_offsets, tide_now_us());
+  tide_progress_begin(&job->progress, shown, n_offsets, tide_now_us());
   gboolean ok = tide_topic_reader_read(job->context->topics, job->context->parts, spans, take_message, job, error);
   tide_progress_end(&job->progress);
   if (ok && job->error != NULL) {
@@ -124,7 +132,8 @@ read_tables(Job *job, GError **error)
                            .stop = job->context->stop,
                            .take_row = take_row,
                            .data = job};
-    g_autofree char *noun = g_strdup_printf("rows of %s", tide_verify_tables_at(tables, place)->table->name);
+    g_autofree char *rows = g_strdup_printf("rows of %s", tide_verify_tables_at(tables, place)->table->name);
+    g_autofree char *noun = noun_of_pass(job, rows);
     job->place = place;
     job->done = 0;
     tide_progress_begin(&job->progress, noun, 0, tide_now_us());
