@@ -139,6 +139,10 @@ void fake_hbase_set_replicas(TideFakeHBase *hbase, const char *table, gint32 n_r
 
 /* Writing. */
 
+/* hbase.server.keyvalue.maxsize: a row with a value that is longer fails by itself, the others of its call are written.
+ * 0, as at first: no limit. */
+void fake_hbase_set_max_cell_bytes(TideFakeHBase *hbase, gsize max_cell_bytes);
+
 /* Which rows of a put call are applied: TRUE applies. */
 typedef gboolean (*TideFakeRowFilter)(guint index, TideBytes row, gpointer data);
 

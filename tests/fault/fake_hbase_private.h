@@ -18,6 +18,7 @@ struct TideFakeHBase {
   GPtrArray *dropped;     /* owned (element-type TideFakeTable); calls under way may still count on them */
   GPtrArray *writes;      /* owned (element-type TideFakeWrite) */
   guint max_writes;
+  gsize max_cell_bytes; /* 0: no limit */
 };
 
 /* Ownership: (transfer full). */

@@ -114,6 +114,27 @@ set_family_error(TideFakeError *error, const TideFakeTable *table, TideBytes fam
                  name, table->spec->name, table->spec->name);
 }
 
+/* The value of @row that is longer than HBase takes; NULL: none is. */
+static const TideFakeCell *
+oversized_cell(const TideFakeHBase *hbase, const TideFakeRow *row)
+{
+  for (guint i = 0; hbase->max_cell_bytes > 0 && i < row->n_cells; i++)
+    if (row->cells[i].value.len > hbase->max_cell_bytes)
+      return &row->cells[i];
+  return NULL;
+}
+
+/* As RSRpcServices writes it; no retry, whatever the gateway says of that. */
+static void
+set_size_error(TideFakeError *error, const TideFakeHBase *hbase, const TideFakeCell *cell)
+{
+  g_autofree char *qualifier = tide_bytes_printable(cell->qualifier);
+  fake_error_set(error, TIDE_FAKE_ERROR_IO, TRUE,
+                 "org.apache.hadoop.hbase.DoNotRetryIOException: Cell[%s] with size %zu exceeds limit of %zu bytes\n"
+                 "\tat org.apache.hadoop.hbase.regionserver.RSRpcServices.checkCellSizeLimit(RSRpcServices.java:862)\n",
+                 qualifier, cell->value.len, hbase->max_cell_bytes);
+}
+
 /* Writes what can be written; the number of rows that could not. */
 static guint
 write_rows_locked(TideFakeHBase *hbase, TideFakeTable *table, const TideFakeRow *rows, guint n_rows,
@@ -122,7 +143,11 @@ write_rows_locked(TideFakeHBase *hbase, TideFakeTable *table, const TideFakeRow 
   guint n_failed = 0;
   for (guint i = 0; i < n_rows; i++) {
     const TideBytes *stray = stray_family(table, &rows[i]);
-    if (stray == NULL) {
+    const TideFakeCell *oversized = oversized_cell(hbase, &rows[i]);
+    if (oversized != NULL) {
+      if (n_failed++ == 0)
+        set_size_error(error, hbase, oversized);
+    } else if (stray == NULL) {
       if (filter == NULL || filter(i, rows[i].row, filter_data))
         write_row_locked(hbase, table, &rows[i], origin);
     } else if (n_failed++ == 0) {
@@ -185,6 +210,14 @@ fake_hbase_mutate_row(TideFakeHBase *hbase, const char *name, const TideFakeRow 
     return FALSE;
   }
   return write_rows(hbase, name, row, 1, origin, filter, filter_data, error);
+}
+
+void
+fake_hbase_set_max_cell_bytes(TideFakeHBase *hbase, gsize max_cell_bytes)
+{
+  tide_mutex_lock(&hbase->mutex);
+  hbase->max_cell_bytes = max_cell_bytes;
+  tide_mutex_unlock(&hbase->mutex);
 }
 
 void
