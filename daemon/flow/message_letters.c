@@ -152,12 +152,19 @@ end_as_refused(TideMessageLetters *letters, Entry *entry)
   return n_acks;
 }
 
+/* Else it was rejected when it was mapped. What else a job says of that changes on its way. */
+static gboolean
+is_refused(const TideLetterJob *job)
+{
+  return tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED));
+}
+
 TideLetterJob *
 tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob *job, guint32 *ret_n_acks)
 {
   *ret_n_acks = job->n_acks;
-  if (!job->must_read)
-    return NULL; /* rejected when it was mapped */
+  if (!is_refused(job))
+    return NULL;
   Entry *entry = find(letters, job->source.sequence);
   g_assert(entry != NULL && entry->is_pending);
   entry->is_pending = FALSE;

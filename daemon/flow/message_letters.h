@@ -33,7 +33,7 @@ void tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequ
                                        guint32 n_readings);
 
 /* Rows of job->source's message were refused.
- * @job: (transfer full), with must_read
+ * @job: (transfer full), for TIDE_LETTER_REASON_REFUSED
  * Returns: (transfer full) (nullable): what is to be submitted now: nothing while another is on its way, or when the
  *     message is dead already; @ret_n_acks: acknowledgements that this settles, 0 in the first case. */
 TideLetterJob *tide_message_letters_add_refused(TideMessageLetters *letters, TideLetterJob *job,

@@ -95,7 +95,7 @@ void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 of
 /* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
 void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
 /* HBase refused rows of a message.
- * @job: (transfer full), with must_read; its source is a message in flight
+ * @job: (transfer full), for TIDE_LETTER_REASON_REFUSED; its source is a message in flight
  * Returns: (transfer full) (nullable): what is to be submitted now. */
 TideLetterJob *tide_partition_add_refused(TidePartition *partition, TideBudget *budget,
                                           TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;

@@ -344,7 +344,7 @@ expect_letter_home(Model *model, const TideLetterJob *job, const TideLetterJob *
   ModelPartition *at = partition_of(model, job->source);
   ModelMessage *message = message_of(at, job->source.sequence);
   guint32 n_acks = job->n_acks;
-  if (!job->must_read)
+  if (!tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED)))
     g_assert_null(next);
   else if (job->result == TIDE_LETTER_KEPT) {
     g_assert_null(next);
@@ -373,6 +373,7 @@ bring_letter_home(Model *model)
   if (model->jobs->len == 0)
     return;
   TideLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
+  job->must_read = FALSE; /* the letters have read it */
   job->result = job->must_try && pick(model, 2) == 0 ? TIDE_LETTER_INNOCENT : TIDE_LETTER_KEPT;
   if (owns(model, job->source)) {
     TidePartition *partition = partition_of(model, job->source)->partition;
