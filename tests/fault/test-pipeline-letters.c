@@ -165,7 +165,7 @@ test_without_a_place_for_letters_the_partition_holds(PipelineFixture *fixture, g
 {
   produce_bad(fixture);
   pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "other");
-  produce_oversized(fixture, 1, "host1", PIPELINE_BASE_MS + 1000);
+  produce_oversized(fixture, 1, "host2", PIPELINE_BASE_MS);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait(running, is_held, NULL);
@@ -175,7 +175,7 @@ test_without_a_place_for_letters_the_partition_holds(PipelineFixture *fixture, g
   running_pipeline_wait(running, is_held, NULL);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_nonnull(strstr(state.reason, "partition 0 stands still at offset 0"));
-  g_assert_nonnull(strstr(state.reason, "partition 1 stands still at offset 1: HBase refuses its row 'host1"));
+  g_assert_nonnull(strstr(state.reason, "partition 1 stands still at offset 1: HBase refuses its row 'host2"));
   g_assert_nonnull(strstr(state.reason, "neither dead_letters.topic nor a file is there"));
   tide_pipeline_state_clear(&state);
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75); /* the refused one is unfinished */
