@@ -32,7 +32,7 @@ class Chaos(Proof):
 
     def __init__(self, stack: Stack, options: argparse.Namespace, directory: Path, result: Result) -> None:
         workload = Workload(n_readings=options.readings, n_hosts=N_HOSTS, n_partitions=N_PARTITIONS, seed=options.seed,
-                            poison_share=options.poison, refused_bytes=REFUSED_BYTES + 1024)
+                            poison_share=options.poison, refused_bytes=REFUSED_BYTES + 1024 if options.refused else 0)
         super().__init__(stack, directory, result, workload, tidemark=options.tidemark, n_daemons=options.daemons,
                          messages_per_s=options.readings * (1 + options.poison) / options.duration, changes={},
                          has_letters=options.poison > 0)
@@ -80,6 +80,8 @@ def main() -> int:
     parser = proof.parser(__doc__ or "", readings=1_000_000)
     parser.add_argument("--duration", type=float, default=600, help="for how many seconds faults happen (default: 600)")
     parser.add_argument("--poison", type=share, default=0.0, help="share of messages that can never be written, such as 3%%")
+    parser.add_argument("--refused", action=argparse.BooleanOptionalAction, default=True,
+                        help="whether poison is also rows that only HBase refuses (default: yes)")
     parser.add_argument("--daemons", type=int, default=3)
     options = parser.parse_args()
     hbase_settings = dict(TWO_REGION_SERVERS)

@@ -32,7 +32,7 @@ BUDGET_MIB = 64
 
 START_DEADLINE_S = 120
 FEED_DEADLINE_S = 180
-DRAIN_DEADLINE_S = 300
+DRAIN_DEADLINE_S = 180
 
 # In the gateway a call lives for 12 s: an abandoned one has landed or failed when tidemark's settle time is over.
 GATEWAY_SETTINGS = {
