@@ -188,6 +188,23 @@ add_tables(TideVerifyTables *tables, GError **error)
   return TRUE;
 }
 
+static gboolean
+add_wanted(TideVerifyTables *tables, const char *name, GError **error)
+{
+  const TideTable *table = tide_table_of_name(tables->config, name);
+  if (table == NULL) /* says which names there are */
+    table = tide_table_argument_find(tables->config, name, error);
+  if (table == NULL)
+    return FALSE;
+  if (table->declared != NULL && !tide_table_is_template(table->declared)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a copy that 'tidemark rollup' has made: verify '%s'",
+                name, table->declared->name);
+    return FALSE;
+  }
+  g_ptr_array_add(tables->wanted, (gpointer)table);
+  return TRUE;
+}
+
 TideVerifyTables *
 tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, const GPtrArray *wanted, GError **error)
 {
@@ -206,14 +223,9 @@ tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, co
     tables->place_of_declared[i] = TIDE_TABLE_NONE;
     tables->windows[i] = (Window){G_MAXINT64, G_MININT64};
   }
-  for (guint i = 0; i < wanted->len; i++) {
-    const TideTable *table = tide_table_of_name(config, wanted->pdata[i]);
-    if (table == NULL) /* says which names there are */
-      table = tide_table_argument_find(config, wanted->pdata[i], error);
-    if (table == NULL)
+  for (guint i = 0; i < wanted->len; i++)
+    if (!add_wanted(tables, wanted->pdata[i], error))
       return NULL;
-    g_ptr_array_add(tables->wanted, (gpointer)table);
-  }
   return add_tables(tables, error) ? g_steal_pointer(&tables) : NULL;
 }
 

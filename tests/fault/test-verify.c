@@ -509,6 +509,8 @@ test_what_cannot_be_done(Fixture *fixture, gconstpointer unused)
   assert_says(fixture->done.errors, "'--from' must be before '--to'");
   g_assert_cmpint(run(fixture, "verify --to-end --table METRICS"), ==, 64);
   assert_says(fixture->done.errors, "did you mean 'METRIC'?");
+  g_assert_cmpint(run(fixture, "verify --to-end --table METRIC_20150316"), ==, 64);
+  assert_says(fixture->done.errors, "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
   g_assert_cmpint(run(fixture, "verify --to-end --topic other"), ==, 69);
   assert_says(fixture->done.errors, "topic 'other' does not exist");
   scripted_gateway_refuse(fixture->gateway);
