@@ -61,6 +61,18 @@ static const ConfigProblemCase one_problem[] = {
      "kafka: { brokers: b, group: g, topics: [t], session_timeout: 45s, max_poll_interval: 50s }\n" READINGS HBASE
          TABLES "batch: { max_age: 50s }\n",
      "5:19 error: 'batch.max_age' (50s) must be below 'kafka.max_poll_interval' (50s)"},
+    {"F6-letters-read-again", KAFKA READINGS HBASE TABLES "dead_letters: { topic: t }\n",
+     "5:24 error: 'dead_letters.topic' ('t') is among 'kafka.topics'"},
+    {"F6-letters-read-again-by-pattern",
+     "kafka: { brokers: b, group: g, topics: [\"^met\"] }\n" READINGS HBASE TABLES
+     "dead_letters: { topic: metrics-letters }\n",
+     "5:24 error: 'dead_letters.topic' ('metrics-letters') is among 'kafka.topics'"},
+    {"F6-letters-in-two-places", KAFKA READINGS HBASE TABLES "dead_letters: { topic: l, file: /f }\n",
+     "5:33 error: 'dead_letters.file' and 'dead_letters.topic' exclude each other"},
+    {"F6-letter-file-above-all", KAFKA READINGS HBASE TABLES "dead_letters: { max_size: 1MiB }\n",
+     "5:27 error: 'dead_letters.max_file_size' (64MiB) must not be above 'dead_letters.max_size' (1MiB)"},
+    {"F5-letters-ratio", KAFKA READINGS HBASE TABLES "dead_letters: { max_ratio: 10 }\n",
+     "5:28 error: 'dead_letters.max_ratio' must be a number above 0 and up to 1"},
     {"F6-batch-above-frame", KAFKA READINGS HBASE TABLES "batch: { max_bytes: 2MiB }\n",
      "5:21 error: 'batch.max_bytes' must be 4KiB..1984KiB, got '2MiB'"},
     {"F6-retry-min-above-max", KAFKA READINGS "hbase: { gateways: [g], retry_min: 10s, retry_max: 1s }\n" TABLES,
