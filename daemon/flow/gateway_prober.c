@@ -157,7 +157,9 @@ wait_until_due(TideGateway *gateway, gint64 *pause_us, gint64 not_before_us)
   TideGateways *gateways = gateway->gateways;
   tide_mutex_lock(&gateways->lock);
   while (!gateways->stopped) {
-    gint64 due_us = gateway->state == GATEWAY_RESTING ? MAX(not_before_us, gateway->rests_until_us) : not_before_us;
+    gint64 due_us = not_before_us;
+    if (gateway->state == GATEWAY_RESTING && others_are_up_locked(gateway)) /* the last one has no rest */
+      due_us = MAX(due_us, gateway->rests_until_us);
     if (gateway->state == GATEWAY_UP) {
       *pause_us = PROBE_PAUSE_MIN_US;
       tide_cond_wait(&gateways->changed, &gateways->lock);

@@ -5,6 +5,9 @@
 
 #define FULL_LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
+/* A connection that its gateway did not want is found closed within so long: writers look at idle ones each second. */
+#define CLOSED_AT_ONCE_US (3 * TIDE_US_PER_S)
+
 static void
 init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
 {
@@ -345,7 +348,8 @@ tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean
   {
     load->n_connections--;
     load->n_proven -= link->proven ? 1 : 0;
-    gboolean closed_at_once = broke && !link->proven && load->n_proven > 0;
+    gboolean closed_at_once =
+        broke && !link->proven && load->n_proven > 0 && now_us - link->opened_us < CLOSED_AT_ONCE_US;
     if (closed_at_once) {
       tide_gateway_load_closed_at_once(load, now_us);
       tide_counter_inc(gateway->closed_at_once);
