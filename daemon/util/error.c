@@ -1,6 +1,19 @@
 #include "util/error.h"
 
-G_DEFINE_QUARK(tide - error - quark, tide_error)
+#include <stdatomic.h>
+
+/* As G_DEFINE_QUARK, with an atomic: several threads may be the first, and each finds the same. */
+GQuark
+tide_error_quark(void)
+{
+  static _Atomic GQuark known;
+  GQuark quark = atomic_load_explicit(&known, memory_order_relaxed);
+  if (quark == 0) {
+    quark = g_quark_from_static_string("tide-error-quark");
+    atomic_store_explicit(&known, quark, memory_order_relaxed);
+  }
+  return quark;
+}
 
 gboolean
 tide_error_outcome_unknown(const GError *error)

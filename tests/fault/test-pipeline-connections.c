@@ -249,13 +249,11 @@ test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer
   g_assert_null(strstr(lines, "cannot write"));
   g_assert_null(strstr(lines, "not usable"));
   pipeline_assert_tables(fixture, 70);
-  g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_closed_at_once_total"), >, 0);
+  guint64 closed = metric_of(fixture, running, 0, "tidemark_gateway_closed_at_once_total");
+  g_assert_cmpuint(closed, >, 0);
+  g_assert_cmpuint(closed, <=, 12); /* pauses of 1, 2, 4 ... s */
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections_allowed"), <=, 2);
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_up"), ==, 1);
-  TideGatewayStats stats;
-  scripted_gateway_stats(fixture->gateways[0], &stats);
-  g_assert_cmpuint(stats.refused_connections, >, 0);
-  g_assert_cmpuint(stats.refused_connections, <, 20);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
