@@ -244,11 +244,11 @@ test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer
   fixture->gateways[0] = scripted_gateway_new(&full);
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
   LogCapture *capture = log_capture_start();
-  write_steps(fixture, 10, 60);
+  write_steps(fixture, 10, 20);
   g_autofree char *lines = log_capture_end(capture);
   g_assert_null(strstr(lines, "cannot write"));
   g_assert_null(strstr(lines, "not usable"));
-  pipeline_assert_tables(fixture, 70);
+  pipeline_assert_tables(fixture, 30);
   guint64 closed = metric_of(fixture, running, 0, "tidemark_gateway_closed_at_once_total");
   g_assert_cmpuint(closed, >, 0);
   g_assert_cmpuint(closed, <=, 12); /* pauses of 1, 2, 4 ... s */
@@ -332,11 +332,11 @@ test_slow_gateway_loses_its_writers(PipelineFixture *fixture, gconstpointer data
   }
   g_assert_cmpuint(metric_of(fixture, running, 1, "tidemark_gateway_slow"), ==, 0);
   guint64 slow_puts = puts_of(fixture, 0), fast_puts = puts_of(fixture, 1);
-  write_steps(fixture, step, 60);
-  g_assert_cmpuint(puts_of(fixture, 1) - fast_puts, >, 60);
+  write_steps(fixture, step, 30);
+  g_assert_cmpuint(puts_of(fixture, 1) - fast_puts, >, 30);
   g_assert_cmpuint(puts_of(fixture, 0) - slow_puts, <=, 6);
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections"), <=, 1);
-  pipeline_assert_tables(fixture, step + 60);
+  pipeline_assert_tables(fixture, step + 30);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
