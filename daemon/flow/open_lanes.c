@@ -23,6 +23,7 @@ typedef struct Followers {
 typedef struct TableCounters {
   TideCounter *rows_mapped;
   TideCounter *cells_coalesced;
+  TideCounter *cells_conflicting;
 } TableCounters;
 
 struct TideOpenLanes {
@@ -92,19 +93,21 @@ typedef struct JudgeContext {
   const TideRowSet *settling;
   gint64 now_us;
   gint64 until_us; /* the latest that any kept row waits for */
+  guint64 n_conflicting;
 } JudgeContext;
 
 static TideSealVerdict
 judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
 {
   JudgeContext *judge = data;
-  if (tide_row_set_may_hold_key(judge->settling, key_hash))
-    return TIDE_SEAL_KEEP; /* behind what already waits, in the order they came */
   gint64 until_us;
-  if (!tide_unsettled_conflicts(judge->unsettled, key_hash, cell, judge->now_us, &until_us))
-    return TIDE_SEAL_SEND;
-  judge->until_us = MAX(judge->until_us, until_us);
-  return TIDE_SEAL_KEEP;
+  if (tide_unsettled_conflicts(judge->unsettled, key_hash, cell, judge->now_us, &until_us)) {
+    judge->until_us = MAX(judge->until_us, until_us);
+    judge->n_conflicting++;
+    return TIDE_SEAL_KEEP;
+  }
+  /* Behind what already waits, in the order they came. */
+  return tide_row_set_may_hold_key(judge->settling, key_hash) ? TIDE_SEAL_KEEP : TIDE_SEAL_SEND;
 }
 
 static void
@@ -135,11 +138,11 @@ seal_request(TideOpenLanes *open_lanes)
 static void
 seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
-  const TideUnsettled *unsettled = open_lanes->places[open->table->index]->unsettled;
-  JudgeContext judge = {.unsettled = unsettled, .settling = &open->settling, .now_us = now_us};
+  const TideOpenTable *table = open_lanes->places[open->table->index];
+  JudgeContext judge = {.unsettled = table->unsettled, .settling = &open->settling, .now_us = now_us};
   TideSealRequest request = seal_request(open_lanes);
   guint32 settling_before = open->settling.n_rows;
-  if (!tide_unsettled_is_empty(unsettled) || settling_before > 0) {
+  if (!tide_unsettled_is_empty(table->unsettled) || settling_before > 0) {
     request.judge = judge_cell;
     request.judge_data = &judge;
     request.kept = &open->settling;
@@ -147,6 +150,7 @@ seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
   TideBatch *batches = tide_row_set_seal(&open->set, &request);
   open->settling_until_us = MAX(open->settling_until_us, judge.until_us);
   tide_counter_add(open_lanes->settling_rows, open->settling.n_rows - settling_before);
+  tide_counter_add(table->cells_conflicting, judge.n_conflicting);
   open->last_seal_us = now_us;
   send_batches(open_lanes, open, batches);
 }
@@ -246,6 +250,7 @@ add_table(TideOpenLanes *open_lanes, const TideTable *table, gint64 now_us)
   TideOpenTable *open = tide_open_table_new(&open_lanes->table_context, table, now_us);
   open->rows_mapped = counters->rows_mapped;
   open->cells_coalesced = counters->cells_coalesced;
+  open->cells_conflicting = counters->cells_conflicting;
   open_lanes->places[table->index] = open;
   g_ptr_array_add(open_lanes->tables, open);
   return open;
@@ -299,7 +304,10 @@ register_metrics(TideOpenLanes *open_lanes)
         .rows_mapped = tide_metrics_counter(metrics, "tidemark_rows_mapped_total", "Rows that readings made", label),
         .cells_coalesced =
             tide_metrics_counter(metrics, "tidemark_cells_coalesced_total",
-                                 "Cells that met another of their row and column before they were sent", label)};
+                                 "Cells that met another of their row and column before they were sent", label),
+        .cells_conflicting =
+            tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
+                                 "Cells seen to have another value than one of the same row, column and time", label)};
   }
   open_lanes->unsettled_overflow =
       tide_metrics_counter(metrics, "tidemark_unsettled_overflow_total",
@@ -360,11 +368,13 @@ add_row(TideOpenLanes *open_lanes, TideOpenTable *table, const TideRow *row, Tid
         guint32 *ret_place)
 {
   TideOpenLane *open = tide_open_table_find_lane(table, row->key);
-  guint32 n_coalesced = 0;
-  *ret_place = tide_row_set_append(&open->set, row, source, mapped_us, &n_coalesced);
+  TideCellsMet met;
+  *ret_place = tide_row_set_append(&open->set, row, source, mapped_us, &met);
   tide_counter_inc(table->rows_mapped);
-  if (n_coalesced > 0)
-    tide_counter_add(table->cells_coalesced, n_coalesced);
+  if (met.n_met > 0)
+    tide_counter_add(table->cells_coalesced, met.n_met);
+  if (met.n_conflicting > 0)
+    tide_counter_add(table->cells_conflicting, met.n_conflicting);
   open->last_row_us = mapped_us;
   activate(open_lanes, open);
   return open;

@@ -43,6 +43,7 @@ typedef struct TideOpenTable {
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
+  TideCounter *cells_conflicting;
 } TideOpenTable;
 
 /* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are

@@ -12,15 +12,15 @@ row_is_kept(const TideRowSet *set, const OpenRow *row, const TideSealRequest *re
 {
   if (request->judge == NULL)
     return FALSE;
+  gboolean is_kept = FALSE;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
     const OpenCell *cell = &cells_of(set)[c];
     TideOpenCellView view = {.column_hash = cell->column_hash,
                              .timestamp_ms = cell->timestamp_ms,
                              .encoded = tide_bytes(set->bytes.data + cell->offset, cell->len)};
-    if (request->judge(row->key_hash, &view, request->judge_data) == TIDE_SEAL_KEEP)
-      return TRUE;
+    is_kept |= request->judge(row->key_hash, &view, request->judge_data) == TIDE_SEAL_KEEP;
   }
-  return FALSE;
+  return is_kept;
 }
 
 static void

@@ -145,20 +145,29 @@ link_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell)
   set->encoded_bytes += cell->len;
 }
 
-/* Takes @cell, encoded at the end of bytes, into @row by the set's rule. TRUE when it met one of its column. */
+/* Two cells of one row, column and time: whether their values are different, and so their encodings. */
 static gboolean
-take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix)
+cells_differ(const TideRowSet *set, const OpenCell *a, const OpenCell *b)
+{
+  return a->len != b->len || memcmp(set->bytes.data + a->offset, set->bytes.data + b->offset, a->len) != 0;
+}
+
+/* Takes @cell, encoded at the end of bytes, into @row by the set's rule. */
+static void
+take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix, TideCellsMet *met)
 {
   OpenCell *old = find_cell(set, row, cell, prefix);
   if (old == NULL) {
     link_cell(set, row, cell);
-    return FALSE;
+    return;
   }
+  met->n_met++;
+  if (cell->timestamp_ms == old->timestamp_ms && cells_differ(set, cell, old))
+    met->n_conflicting++;
   if (cell->timestamp_ms >= old->timestamp_ms)
     replace_cell(set, row, old, cell);
   else
     set->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
-  return TRUE;
 }
 
 /* ---- deletes ---- */
@@ -296,11 +305,10 @@ squeeze(TideRowSet *set)
   set->wasted_bytes = 0;
 }
 
-/* Encodes the cells of @row into @open. Returns how many met another or a delete. */
-static guint32
-take_cells(TideRowSet *set, OpenRow *open, const TideRow *row)
+/* Encodes the cells of @row into @open. */
+static void
+take_cells(TideRowSet *set, OpenRow *open, const TideRow *row, TideCellsMet *met)
 {
-  guint32 replaced = 0;
   gboolean is_new = open->n_cells == 0;
   gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
   for (guint32 i = 0; i < row->n_cells; i++) {
@@ -308,7 +316,7 @@ take_cells(TideRowSet *set, OpenRow *open, const TideRow *row)
     OpenCell cell = {
         .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = (guint32)set->bytes.len};
     if (is_deleted(delete_to_ms, cell.timestamp_ms)) {
-      replaced++;
+      met->n_met++;
       continue;
     }
     tide_cell_append(set->protocol, &set->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
@@ -317,26 +325,27 @@ take_cells(TideRowSet *set, OpenRow *open, const TideRow *row)
     if (is_new)
       link_cell(set, open, &cell);
     else
-      replaced += take_cell(set, open, &cell, column->prefix) ? 1 : 0;
+      take_cell(set, open, &cell, column->prefix, met);
   }
   /* After the cells: those that were replaced in place need no dropping. */
-  return replaced + raise_delete(set, open, row->delete_to_ms);
+  met->n_met += raise_delete(set, open, row->delete_to_ms);
 }
 
 guint32
-tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 mapped_us, guint32 *ret_replaced)
+tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 mapped_us, TideCellsMet *ret_met)
 {
+  TideCellsMet met = {0};
   if (set->n_rows == 0 || mapped_us < set->oldest_us)
     set->oldest_us = mapped_us;
   guint32 place = find_or_add_row(set, row->key, row->ttl_ms, row->n_cells);
   OpenRow *open = &rows_of(set)[place]; /* no row is added below, so it stays where it is */
-  guint32 replaced = take_cells(set, open, row);
+  take_cells(set, open, row, &met);
   add_source(set, place, source);
   if (set->wasted_bytes > MIN_WASTE_BYTES && set->wasted_bytes > set->bytes.len / 2)
     squeeze(set);
   tide_row_set_charge(set);
-  if (ret_replaced != NULL)
-    *ret_replaced = replaced;
+  if (ret_met != NULL)
+    *ret_met = met;
   return place;
 }
 
@@ -378,6 +387,7 @@ tide_row_set_copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, g
   TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
   guint32 place = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
   OpenRow *target = &rows_of(to)[place];
+  TideCellsMet met = {0}; /* counted when they came */
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
     OpenCell copy = cells_of(set)[c];
     if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
@@ -386,7 +396,7 @@ tide_row_set_copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, g
     tide_buffer_append(&to->bytes, set->bytes.data + copy.offset, copy.len);
     copy.offset = offset;
     copy.room = copy.len;
-    take_cell(to, target, &copy, TIDE_BYTES_EMPTY);
+    take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &met);
   }
   raise_delete(to, target, row->delete_to_ms);
   return place;

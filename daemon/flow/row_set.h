@@ -50,13 +50,19 @@ void tide_row_set_init(TideRowSet *set, TideBudget *budget, TideWireProtocol pro
                        const GPtrArray *families);
 void tide_row_set_clear(TideRowSet *set); /* frees the memory and gives back what was charged; stays usable */
 
+/* Cells of one append that met what is open. */
+typedef struct TideCellsMet {
+  guint32 n_met;         /* another of their column, of which one stays, or a delete that covers them */
+  guint32 n_conflicting; /* of these: another of their column and time, with another value */
+} TideCellsMet;
+
 /**
  * tide_row_set_append: add @row, which was mapped at @mapped_us (monotonic).
- * @ret_replaced: (nullable): how many cells met another in memory, of which one stays, or a delete that covers them
+ * @ret_met: (nullable): filled in whole
  * Returns: its place, for tide_row_set_add_follower(); valid until the next row or sealing.
  */
 guint32 tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, gint64 mapped_us,
-                            guint32 *ret_replaced);
+                            TideCellsMet *ret_met);
 
 /* Keeps @follower, of @source, until the row at @place is acknowledged. */
 void tide_row_set_add_follower(TideRowSet *set, guint32 place, const TideRow *follower, TideSourceRef source);

@@ -376,6 +376,7 @@ test_abandoned_mutation_does_not_win_over_a_later_value(LatestFixture *fixture, 
     n_second++;
   }
   g_assert_cmpuint(n_second, ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", "table=\"REPLACED\""), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 

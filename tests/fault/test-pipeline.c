@@ -123,6 +123,10 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS);
   g_autoptr(GBytes) history = fake_hbase_value(fixture->hbase, "METRIC", row, "M", "v", NULL);
   assert_text(history, "second");
+  /* Each row that had to wait; one of a table whose call was answered need not. */
+  guint64 n_conflicting = tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", NULL);
+  g_assert_cmpuint(n_conflicting, >=, 1);
+  g_assert_cmpuint(n_conflicting, <=, 2);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 

@@ -21,9 +21,9 @@ append_deleting(TideRowSet *set, const char *key, const Column *column, const ch
                  .cells = &cell,
                  .n_cells = column != NULL ? 1 : 0,
                  .delete_to_ms = delete_to_ms};
-  guint32 n_replaced;
-  tide_row_set_append(set, &row, (TideSourceRef){0, 1, sequence}, 1000, &n_replaced);
-  return n_replaced;
+  TideCellsMet met;
+  tide_row_set_append(set, &row, (TideSourceRef){0, 1, sequence}, 1000, &met);
+  return met.n_met;
 }
 
 static guint32

@@ -43,6 +43,48 @@ test_merge_rules(void)
   check_rules(TIDE_WIRE_COMPACT);
 }
 
+static guint32
+append_counting(TideRowSet *set, const Column *column, const char *value, gint64 timestamp_ms)
+{
+  TideCell cell = {&column->column, tide_bytes_of_string(value), timestamp_ms};
+  TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1};
+  TideCellsMet met;
+  tide_row_set_append(set, &row, (TideSourceRef){0, 1, 0}, 1000, &met);
+  g_assert_cmpuint(met.n_conflicting, <=, met.n_met);
+  return met.n_conflicting;
+}
+
+static void
+check_conflicts(TideWireProtocol protocol, TideMergeRule rule)
+{
+  Column a, b;
+  make_column(&a, protocol, 1);
+  make_column(&b, protocol, 2);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, rule, NULL);
+  g_assert_cmpuint(append_counting(&set, &a, "1", 10), ==, 0);
+  g_assert_cmpuint(append_counting(&set, &b, "2", 10), ==, 0); /* another column */
+  g_assert_cmpuint(append_counting(&set, &a, "1", 10), ==, 0); /* the same again */
+  g_assert_cmpuint(append_counting(&set, &a, "2", 10), ==, 1);
+  g_assert_cmpuint(append_counting(&set, &a, "longer", 10), ==, 1);
+  g_assert_cmpuint(append_counting(&set, &a, "2", 11), ==, 0); /* another time */
+  g_assert_cmpuint(append_counting(&set, &a, "3", 11), ==, 1);
+  g_assert_cmpuint(append_counting(&set, &b, "late", 9), ==, 0);
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_other_values_of_one_time_are_counted(void)
+{
+  check_conflicts(TIDE_WIRE_BINARY, TIDE_MERGE_ALL);
+  check_conflicts(TIDE_WIRE_COMPACT, TIDE_MERGE_ALL);
+  check_conflicts(TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST);
+  check_conflicts(TIDE_WIRE_COMPACT, TIDE_MERGE_NEWEST);
+}
+
 static void
 test_batches_keep_their_limits_and_every_source(void)
 {
@@ -333,6 +375,7 @@ main(int argc, char **argv)
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-set/merge-rules", test_merge_rules);
+  g_test_add_func("/row-set/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);
   g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
                   test_batches_keep_their_limits_and_every_source);
   g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
