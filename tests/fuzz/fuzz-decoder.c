@@ -28,6 +28,7 @@ options_of(guint8 byte)
       .max_depth = is_tight ? 3 : 32,
       .max_fields = is_tight ? 4 : 1024,
       .max_readings = is_tight ? 2 : 1024,
+      .on_bad_reading = (byte & 16) != 0 ? TIDE_BAD_READING_ALONE : TIDE_BAD_READING_MESSAGE,
   };
 }
 
@@ -79,6 +80,22 @@ check_reading(const TideReading *reading, const TideFieldNames *names)
   }
 }
 
+/* A reading that is left out has a reason, and no fields; without the policy none is. */
+static void
+check_rejects(const TideDecoder *decoder, const TideDecodeOptions *options, const TideReading *readings,
+              guint32 n_readings)
+{
+  guint32 n_rejects;
+  const TideReject *rejects = tide_decoder_rejects(decoder, &n_rejects);
+  REQUIRE(n_rejects == 0 || (options->on_bad_reading == TIDE_BAD_READING_ALONE && n_readings > 1));
+  for (guint32 i = 0; i < n_rejects; i++) {
+    REQUIRE(rejects[i].reason != TIDE_REJECT_NONE && rejects[i].reason < TIDE_REJECT_N_REASONS);
+    REQUIRE(rejects[i].reading_index < n_readings);
+    REQUIRE(i == 0 || rejects[i].reading_index > rejects[i - 1].reading_index);
+    REQUIRE(readings[rejects[i].reading_index].n_fields == 0);
+  }
+}
+
 /* Decodes a copy that is gone before the readings are looked at. */
 static gboolean
 decode(TideDecoder *decoder, const guint8 *data, gsize size, TideReading **readings, guint32 *n_readings,
@@ -118,6 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       REQUIRE(readings[i].index == i);
       check_reading(&readings[i], names);
     }
+    check_rejects(decoder, &options, readings, n_readings);
     REQUIRE(decode(decoder, data + 1, size - 1, &readings, &n_readings, &reject));
     return 0;
   }
