@@ -2,6 +2,8 @@
 #include "config/load_table.h"
 #include "config/time_options.h"
 
+#define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
+
 /* One mapping of options while it is checked. */
 typedef struct TimeLoad {
   TideLoad *load;
@@ -129,6 +131,21 @@ is_format_read(const TideYamlNode *node, TideTimeFormat format)
          strcmp(node->text, tide_config_choice_name(option->choices, (int)format)) == 0;
 }
 
+/* A finer unit takes numbers of a coarser one for times soon after 1970: what stands for seconds in 2200 is in March
+ * 1970 when it is read as milliseconds. */
+static void
+warn_of_early_bound(TimeLoad *it)
+{
+  TideTimeFormat format = it->spec->format;
+  gboolean is_fine = format == TIDE_TIME_EPOCH_MS || format == TIDE_TIME_EPOCH_US || format == TIDE_TIME_EPOCH_NS;
+
+  if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
+    tide_problems_add_warning(it->load->problems, place_of(it, "earliest"),
+                              "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for "
+                              "milliseconds, say) pass as times of 1970; set it to when the first reading can be from",
+                              it->path);
+}
+
 static void
 check_time(TimeLoad *it)
 {
@@ -140,8 +157,10 @@ check_time(TimeLoad *it)
                    "write one of epoch_s, epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
     return;
   }
-  if (is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format))
+  if (is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
     check_by_format(it);
+    warn_of_early_bound(it);
+  }
   check_date_pattern(it);
 }
 
