@@ -23,6 +23,7 @@ tide_row_trial_new(const TideRowTrialContext *context)
   /* Its time stays 0: what has expired meanwhile was good when it was read, and HBase knows its own time to live. */
   trial->mapping = tide_mapping_new(context->config, context->protocol);
   tide_writer_connection_init(&trial->connection, &context->config->hbase, context->gateways, context->metrics);
+  trial->connection.is_extra = TRUE;
   tide_budget_init(&trial->uncounted, G_MAXUINT64);
   return trial;
 }

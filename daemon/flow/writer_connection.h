@@ -24,6 +24,7 @@ typedef enum TideConnectReason {
 typedef struct TideWriterConnection {
   const TideHBaseConfig *config; /* borrowed */
   TideGateways *gateways;        /* borrowed */
+  gboolean is_extra;             /* not a writer's: one connection more than a gateway may have in its slow start */
   TideCounter *connects[TIDE_CONNECT_N_REASONS];
   /* the writer's thread only */
   TideGatewayLink link;
@@ -40,7 +41,8 @@ void tide_writer_connection_init(TideWriterConnection *connection, const TideHBa
                                  TideGateways *gateways, TideMetrics *metrics);
 void tide_writer_connection_clear(TideWriterConnection *connection); /* after the writer's thread has ended */
 
-/* Connects when there is no connection, or the one there is was cut. FALSE when no gateway took it until @deadline_us. */
+/* Connects when there is no connection, or the one there is was cut. FALSE when no gateway took it until @deadline_us.
+ */
 gboolean tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us);
 
 /* Around the calls of a piece of work, so that a stop can end them: begin gives the client to send with, of a
