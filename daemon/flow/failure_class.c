@@ -6,6 +6,8 @@
 
 static const char remedy_missing[] = "create the table with: tidemark tables create";
 static const char remedy_disabled[] = "enable the table in the HBase shell with: enable 'TABLE'";
+/* All that a putMultiple says of a disabled table is that nobody serves its regions. */
+static const char remedy_perhaps_disabled[] = "if this lasts, see whether the table is enabled";
 static const char remedy_family[] = "add the column family in the HBase shell with: alter 'TABLE', 'FAMILY'";
 static const char remedy_namespace[] = "create the namespace in the HBase shell with: create_namespace 'NAME'";
 static const char remedy_access[] = "let the gateway's user write the table, in the HBase shell with: grant";
@@ -21,6 +23,10 @@ typedef struct FailureText {
 #define RETRY                                                                                                          \
   {                                                                                                                    \
     TIDE_OUTCOME_RETRY, FALSE, FALSE, NULL                                                                             \
+  }
+#define RETRY_BUT(remedy)                                                                                              \
+  {                                                                                                                    \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, remedy                                                                           \
   }
 #define HOLD(remedy)                                                                                                   \
   {                                                                                                                    \
@@ -56,7 +62,7 @@ static const FailureText exceptions[] = {
     {"DoNotRetryRegionException", RETRY},
     {"RegionOfflineException", RETRY},
     {"WrongRegionException", RETRY},
-    {"NotServingRegionException", RETRY},
+    {"NotServingRegionException", RETRY_BUT(remedy_perhaps_disabled)},
     {"RegionMovedException", RETRY},
     {"RegionOpeningException", RETRY},
     {"RegionTooBusyException", RETRY},

@@ -26,7 +26,7 @@ typedef struct TideFailure {
   gboolean is_certain; /* of POISON: the text says what is wrong with a row. Else it may be the gateway that is broken,
                         * and the row is only suspected */
   gboolean is_cut;     /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
-  const char *remedy;  /* of HOLD: what the operator can do; static, NULL for others */
+  const char *remedy;  /* of HOLD, and some of RETRY: what the operator can do; static, NULL for others */
 } TideFailure;
 
 /**

@@ -136,7 +136,7 @@ test_texts_of_hbase(void)
     g_test_message("%s: %s", tide_outcome_name(failure.outcome), error->message);
     g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(cases[i].wanted));
     g_assert_cmpint(failure.is_certain, ==, cases[i].certain);
-    g_assert_cmpint(failure.remedy != NULL, ==, failure.outcome == TIDE_OUTCOME_HOLD);
+    g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_HOLD);
   }
 }
 
