@@ -469,7 +469,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
-  ADD("/lanes/lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
+  ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);

@@ -374,7 +374,7 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/row-set/merge-rules", test_merge_rules);
+  g_test_add_func("/row-set/B9-merge-rules", test_merge_rules);
   g_test_add_func("/row-set/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);
   g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
                   test_batches_keep_their_limits_and_every_source);

@@ -432,12 +432,12 @@ main(int argc, char **argv)
   g_test_add_func("/table-mapper/fields-of-the-record-are-written-only-when-named",
                   test_fields_of_the_record_are_written_only_when_named);
   g_test_add_func("/table-mapper/nulls-follow-the-rule", test_nulls_follow_the_rule);
-  g_test_add_func("/table-mapper/row-without-cells-is-rejected", test_row_without_cells_is_rejected);
+  g_test_add_func("/table-mapper/B10-row-without-cells-is-rejected", test_row_without_cells_is_rejected);
   g_test_add_func("/table-mapper/missing-key-field-is-named", test_missing_key_field_is_named);
-  g_test_add_func("/table-mapper/cell-is-at-most-what-hbase-takes", test_cell_is_at_most_what_hbase_takes);
-  g_test_add_func("/table-mapper/row-fits-a-call", test_row_fits_a_call);
+  g_test_add_func("/table-mapper/B2-cell-is-at-most-what-hbase-takes", test_cell_is_at_most_what_hbase_takes);
+  g_test_add_func("/table-mapper/B5-row-fits-a-call", test_row_fits_a_call);
   g_test_add_func("/table-mapper/replacing-row-fits-a-call", test_replacing_row_fits_a_call);
-  g_test_add_func("/table-mapper/empty-name-is-rejected", test_empty_name_is_rejected);
+  g_test_add_func("/table-mapper/B3-empty-name-is-rejected", test_empty_name_is_rejected);
   g_test_add_func("/table-mapper/two-fields-never-share-a-column", test_two_fields_never_share_a_column);
   g_test_add_func("/table-mapper/rules-that-say-the-same-write-once", test_rules_that_say_the_same_write_once);
   g_test_add_func("/table-mapper/fields-without-a-number-are-written", test_fields_without_a_number_are_written);
