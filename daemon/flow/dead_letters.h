@@ -5,7 +5,8 @@
  * no more; tries a row of several messages on its own), keeps it, and when it is durable (acknowledged by all in-sync
  * replicas, or written and synced) sends the job home. A job never fails: what cannot be kept is tried again until the
  * stop, and so holds its partition. When the share of letters among all messages is above `max_ratio`, nothing more is
- * kept until a restart, so that a wrong configuration does not drain a topic into the letters.
+ * kept until a restart, so that a wrong configuration does not drain a topic into the letters. Only the guilty count: a
+ * job that a trial may clear counts when it did not.
  *
  * Threads: any, unless said otherwise. */
 #pragma once

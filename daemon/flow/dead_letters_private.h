@@ -43,6 +43,7 @@ struct TideDeadLetters {
   TideLetterStage to_keep;
   TideLetterStage to_send_again; /* those that the topic did not take */
   TideLetterRatio ratio;
+  guint32 n_condemned;        /* jobs that the ratio has not heard of; innocents are not among them */
   TideLetterReasons *reasons; /* owned */
   gboolean too_many;          /* above max_ratio: until a restart */
   TideBuffer lines;

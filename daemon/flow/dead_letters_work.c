@@ -101,11 +101,20 @@ hold_for_too_many(TideDeadLetters *letters, const TideLetterRatioPart *total)
   set_held_text(letters, text);
 }
 
+/* @job will be a letter: no trial can clear it, or none did. */
 static void
-heed_ratio(TideDeadLetters *letters, guint32 n_submitted, gint64 now_us)
+note_condemned(TideDeadLetters *letters, const TideLetterJob *job)
+{
+  letters->n_condemned++;
+  tide_letter_reasons_note_come(letters->reasons, &job->letter);
+}
+
+static void
+heed_ratio(TideDeadLetters *letters, gint64 now_us)
 {
   guint64 received = atomic_exchange_explicit(&letters->received, 0, memory_order_relaxed);
-  tide_letter_ratio_add(&letters->ratio, now_us, received, n_submitted);
+  tide_letter_ratio_add(&letters->ratio, now_us, received, letters->n_condemned);
+  letters->n_condemned = 0;
   TideLetterRatioPart total;
   if (!letters->too_many && tide_letter_ratio_is_exceeded(&letters->ratio, &total))
     hold_for_too_many(letters, &total);
@@ -173,14 +182,14 @@ take_incoming(TideDeadLetters *letters, gint64 deadline_us)
   TideLetterJobs jobs = letters->incoming;
   letters->incoming = (TideLetterJobs){0};
   tide_mutex_unlock(&letters->lock);
-  guint32 n = jobs.n;
   for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;) {
     if (job->letter.version.len == 0)
       job->letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
-    tide_letter_reasons_note_come(letters->reasons, &job->letter);
+    if (!job->must_try)
+      note_condemned(letters, job);
     pass_on(letters, job);
   }
-  heed_ratio(letters, n, tide_now_us());
+  heed_ratio(letters, tide_now_us());
 }
 
 /* ---- completing ---- */
@@ -199,6 +208,8 @@ put_row_for_original(TideDeadLetters *letters, TideLetterJob *job)
   tide_buffer_clear_memory(&job->memory);
   tide_buffer_clear_memory(&job->row);
   job->memory = memory;
+  if (job->must_try)
+    note_condemned(letters, job);
   job->must_try = FALSE; /* there is nothing to try */
   tide_counter_inc(letters->gone);
 }
@@ -235,9 +246,10 @@ try_row(TideDeadLetters *letters, TideLetterJob *job)
     return FALSE;
   }
   job->must_try = FALSE;
-  if (verdict == TIDE_TRIAL_GUILTY)
+  if (verdict == TIDE_TRIAL_GUILTY) {
+    note_condemned(letters, job);
     pass_on(letters, job);
-  else
+  } else
     send_home(letters, job, TIDE_LETTER_INNOCENT);
   return TRUE;
 }

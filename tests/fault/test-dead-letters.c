@@ -24,14 +24,16 @@ typedef struct Fixture {
   guint n_home;
 } Fixture;
 
+/* @data: the configured max_ratio */
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
   pipeline_fixture_set_up(&fixture->outside, NULL);
   mock_kafka_create_topic(fixture->outside.kafka, LETTERS, 1);
-  g_autofree char *yaml = pipeline_fixture_yaml(
-      &fixture->outside,
-      &(RunningPipelineOptions){.gateways = 1, .options = "dead_letters: { topic: " LETTERS ", max_ratio: 1 }\n"});
+  g_autofree char *options =
+      g_strdup_printf("dead_letters: { topic: " LETTERS ", max_ratio: %s }\n", (const char *)data);
+  g_autofree char *yaml =
+      pipeline_fixture_yaml(&fixture->outside, &(RunningPipelineOptions){.gateways = 1, .options = options});
   g_autoptr(GPtrArray) problems = NULL;
   fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
   g_assert_nonnull(fixture->config);
@@ -406,6 +408,36 @@ test_nobody_is_guilty_while_hbase_is_away(Fixture *fixture, gconstpointer data)
   g_autoptr(GPtrArray) records = read_letters(fixture, 0);
 }
 
+/* ---- too many ---- */
+
+#define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
+
+static void
+submit_sharing(Fixture *fixture)
+{
+  for (gint64 offset = 0; offset < N_SHARING; offset++)
+    tide_dead_letters_submit(fixture->letters, job_to_try(fixture, offset));
+}
+
+/* All of a row's messages are under suspicion, and the guilty one is not among them. */
+static void
+test_innocents_do_not_count_as_letters(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N_SHARING; i++)
+    pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
+  pipeline_fixture_flush(&fixture->outside);
+  submit_sharing(fixture);
+  await_home(fixture, N_SHARING);
+  for (gint64 offset = 0; offset < N_SHARING; offset++)
+    g_assert_cmpint(result_of(fixture, offset), ==, TIDE_LETTER_INNOCENT);
+  g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+  TideScriptedFault refusal = {
+      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .message = "KeyValue size too large"};
+  scripted_gateway_add_fault(fixture->outside.gateways[0], &refusal);
+  submit_sharing(fixture);
+  await_holding(fixture, "above dead_letters.max_ratio");
+}
+
 /* ---- the end ---- */
 
 static void
@@ -422,7 +454,8 @@ test_a_stop_drops_what_is_under_way(Fixture *fixture, gconstpointer data)
   mock_kafka_set_broker_up(fixture->outside.kafka, -1, TRUE);
 }
 
-#define ADD(path, test) g_test_add("/dead-letters/" path, Fixture, NULL, set_up, test, tear_down)
+#define ADD_RATIO(path, test, ratio) g_test_add("/dead-letters/" path, Fixture, ratio, set_up, test, tear_down)
+#define ADD(path, test) ADD_RATIO(path, test, "1")
 
 int
 main(int argc, char **argv)
@@ -437,6 +470,7 @@ main(int argc, char **argv)
   ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
   ADD("trial/only-the-guilty-message-is-kept", test_only_the_guilty_message_is_kept);
   ADD("trial/nobody-is-guilty-while-hbase-is-away", test_nobody_is_guilty_while_hbase_is_away);
+  ADD_RATIO("many/innocents-do-not-count", test_innocents_do_not_count_as_letters, "0.1");
   ADD("stop/drops-what-is-under-way", test_a_stop_drops_what_is_under_way);
   return g_test_run();
 }
