@@ -51,19 +51,39 @@ crc32c(const GByteArray *bytes)
   return ~crc;
 }
 
-static void
-append_record(GByteArray *bytes, const char *payload, gint32 delta)
+GByteArray *
+raw_batch_record(GBytes *payload, gint32 delta)
 {
+  gsize len;
+  const guint8 *data = g_bytes_get_data(payload, &len);
   g_autoptr(GByteArray) record = g_byte_array_new();
   append_int(record, 0, 1); /* attributes */
   append_varint(record, 0); /* time */
   append_varint(record, delta);
   append_varint(record, -1); /* no key */
-  append_varint(record, (gint64)strlen(payload));
-  g_byte_array_append(record, (const guint8 *)payload, (guint)strlen(payload));
+  append_varint(record, (gint64)len);
+  g_byte_array_append(record, data, (guint)len);
   append_varint(record, 0); /* headers */
+  GByteArray *bytes = g_byte_array_new();
   append_varint(bytes, record->len);
   g_byte_array_append(bytes, record->data, record->len);
+  return bytes;
+}
+
+static void
+append_records(GByteArray *bytes, const TideRawBatch *batch)
+{
+  if (batch->records != NULL) {
+    gsize len;
+    const guint8 *data = g_bytes_get_data(batch->records, &len);
+    g_byte_array_append(bytes, data, (guint)len);
+    return;
+  }
+  for (guint i = 0; i < RAW_BATCH_MAX && batch->payloads[i] != NULL; i++) {
+    g_autoptr(GBytes) payload = g_bytes_new_static(batch->payloads[i], strlen(batch->payloads[i]));
+    g_autoptr(GByteArray) record = raw_batch_record(payload, batch->deltas[i]);
+    g_byte_array_append(bytes, record->data, record->len);
+  }
 }
 
 /* What the checksum is made of. */
@@ -72,7 +92,7 @@ checked_part(const TideRawBatch *batch)
 {
   GByteArray *bytes = g_byte_array_new();
   guint64 now_epoch_ms = (guint64)(g_get_real_time() / 1000);
-  append_int(bytes, 0, 2); /* attributes: not compressed */
+  append_int(bytes, batch->codec, 2); /* attributes: the rest of them 0 */
   append_int(bytes, (guint64)batch->n_offsets - 1, 4);
   append_int(bytes, now_epoch_ms, 8);
   append_int(bytes, now_epoch_ms, 8);
@@ -80,8 +100,7 @@ checked_part(const TideRawBatch *batch)
   append_int(bytes, G_MAXUINT64, 2);
   append_int(bytes, G_MAXUINT64, 4);
   append_int(bytes, (guint64)batch->n_offsets, 4); /* the mock counts offsets by it, and librdkafka reads to the end */
-  for (guint i = 0; i < RAW_BATCH_MAX && batch->payloads[i] != NULL; i++)
-    append_record(bytes, batch->payloads[i], batch->deltas[i]);
+  append_records(bytes, batch);
   return bytes;
 }
 
