@@ -347,6 +347,75 @@ test_headers_are_no_matter(void)
   assert_written(shared_run(), "A27-headers", 0, "27", "27");
 }
 
+/* ---- dead letters ---- */
+
+#define LETTERS_TOPIC "letters"
+#define LETTERS_OPTIONS                                                                                                \
+  "readings: { on_bad_message: dead_letter, max_message_size: 900KiB, time: { field: ts, format: epoch_ms } }\n"       \
+  "dead_letters: { topic: " LETTERS_TOPIC " }\n"
+
+static void
+assert_header(const TideMockRecord *letter, const char *name, const char *wanted)
+{
+  g_autoptr(GBytes) found = mock_record_header(letter, name);
+  g_assert_nonnull(found);
+  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+/* The bad payloads, all in one partition: a letter of each, in whatever order they are kept. */
+static void
+assert_letters(const GPtrArray *letters, const GPtrArray *sent, GPtrArray *payloads)
+{
+  g_assert_cmpuint(letters->len, ==, sent->len);
+  for (guint i = 0; i < letters->len; i++) {
+    const TideMockRecord *letter = g_ptr_array_index(letters, i);
+    g_autoptr(GBytes) offset = mock_record_header(letter, "tidemark-offset");
+    g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
+    guint place = (guint)g_ascii_strtoull(text, NULL, 10) - 1; /* behind the good one */
+    g_assert_cmpuint(place, <, sent->len);
+    const ReadingCase *at = g_ptr_array_index(sent, place);
+    assert_header(letter, "tidemark-reason", at->reason);
+    g_autofree char *payload = g_ptr_array_index(payloads, place);
+    payloads->pdata[place] = NULL;
+    g_assert_nonnull(payload); /* the first letter of it */
+    gsize len;
+    const guint8 *bytes = g_bytes_get_data(letter->payload, &len);
+    g_assert_true(tide_bytes_equal(tide_bytes(bytes, len), tide_bytes_of_string(payload)));
+  }
+}
+
+static void
+test_letters_keep_payloads_and_tell_reasons(void)
+{
+  SharedRun run = {.base_ms = tide_wall_clock_epoch_ms() - HOUR_MS};
+  g_autoptr(GPtrArray) sent = g_ptr_array_new();
+  g_autoptr(GPtrArray) payloads = g_ptr_array_new_with_free_func(g_free);
+  pipeline_fixture_set_up(&run.fixture, NULL);
+  mock_kafka_create_topic(run.fixture.kafka, LETTERS_TOPIC, 1);
+  produce_good(&run, 0, "before", "letters");
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    if (cases[i].reason == NULL || (cases[i].payload == NULL && cases[i].make == NULL))
+      continue;
+    char *payload = payload_of(&run, &cases[i]);
+    pipeline_fixture_produce_raw(&run.fixture, 0, payload);
+    g_ptr_array_add(sent, (gpointer)&cases[i]);
+    g_ptr_array_add(payloads, payload);
+  }
+  produce_good(&run, 0, "behind", "letters");
+  pipeline_fixture_flush(&run.fixture);
+  run.running = running_pipeline_start(&run.fixture, FIXTURE_GATEWAYS, LETTERS_OPTIONS);
+  pipeline_fixture_wait_all_committed(&run.fixture);
+  running_pipeline_assert_books_balance(run.running);
+  assert_written(&run, "before letters", 0, "letters", "letters");
+  assert_written(&run, "behind letters", 0, "letters", "letters");
+  g_autoptr(GPtrArray) letters =
+      mock_kafka_read_topic(run.fixture.kafka, LETTERS_TOPIC, 1, pipeline_fixture_deadline_us());
+  assert_letters(letters, sent, payloads);
+  g_assert_cmpint(running_pipeline_stop(run.running, 10000), ==, 0);
+  pipeline_fixture_tear_down(&run.fixture, NULL);
+}
+
 /* ---- age and order ---- */
 
 static void
@@ -451,6 +520,7 @@ main(int argc, char *argv[])
 #define ADD(name, function) g_test_add_func("/pipeline-readings/" name, function)
   ADD("messages/A27-headers-are-no-matter", test_headers_are_no_matter);
   ADD("messages/reasons-are-counted", test_reasons_are_counted);
+  ADD("letters/A1-A21-letters-keep-payloads-and-tell-reasons", test_letters_keep_payloads_and_tell_reasons);
   ADD("messages/A19-what-has-expired-is-counted-and-hides-nothing", test_what_has_expired_is_counted_and_hides_nothing);
   ADD("messages/A28-the-same-reading-twice-is-one-cell", test_the_same_reading_twice_is_one_cell);
   ADD("messages/A29-of-equal-times-the-later-offset-wins", test_of_equal_times_the_later_offset_wins);
