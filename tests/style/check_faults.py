@@ -3,25 +3,38 @@
 
     check_faults.py [ROOT]
 
-A test is named by its path in backquotes, `/pipeline-gateways/D3-never-answers`; its last part must stand in a source of
-the tests, and begin with the row's id, alone or joined to others (D5-D8-...). A row without a test gives its reason.
+A test is named by its whole path in backquotes, `/pipeline-gateways/absence/D1-no-gateway-is-waited-for`. One source of
+the tests must make that path of its string literals: of one, or of a beginning ("/pipeline-gateways/", or a format that
+ends in "/%s") and the rest. Its last part begins with the row's id, alone or joined to others (D5-D8-...). A row without
+a test gives its reason.
 """
 import re
 import sys
 
-from source_text import Findings, files_below, line_of, project_root, read
+from source_text import Findings, files_below, line_of, project_root, read, without_comments
 
 DOCUMENT = "docs/faults.md"
 LAST = {"A": 30, "B": 12, "C": 20, "D": 24, "E": 20}
 
 _ROW = re.compile(r"^\| ([A-E]\d+) \|([^\n]*)\|$", re.M)
-_TEST = re.compile(r"`/([\w./-]+)/([\w.-]+)`")
+_TEST = re.compile(r"`(/[\w./-]+/([\w.-]+))`")
 _IDS = re.compile(r"(?:[A-E]\d+-)+")
+_LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 
 
-def names_in_tests(root):
-    """All text of the tests, in one: names are string literals there."""
-    return "\n".join(read(path) for path in files_below(root, ("tests",), (".c", ".py")))
+class TestSource:
+    """The paths that the string literals of one source of the tests can make."""
+
+    def __init__(self, text):
+        self.literals = set(_LITERAL.findall(without_comments(text)))
+        self.beginnings = [re.compile(re.escape(literal.removesuffix("%s")).replace("%u", r"\d+"))
+                           for literal in self.literals if re.match(r"/.*/(%s)?$", literal)]
+
+    def makes(self, path):
+        if path in self.literals:
+            return True
+        found = [beginning.match(path) for beginning in self.beginnings]
+        return any(match is not None and path[match.end():] in self.literals for match in found)
 
 
 def main():
@@ -29,7 +42,7 @@ def main():
     findings = Findings(root)
     document = root / DOCUMENT
     text = read(document)
-    tests = names_in_tests(root)
+    sources = [TestSource(read(path)) for path in files_below(root, ("tests",), (".c",))]
     wanted = [f"{part}{number}" for part, last in LAST.items() for number in range(1, last + 1)]
     rows = {}
     for row in _ROW.finditer(text):
@@ -38,10 +51,12 @@ def main():
             findings.add(document, line, f"{row[1]} has two rows")
         rows[row[1]] = row
         shown_by = row[2].split("|")[-1].strip()
+        if not shown_by:
+            findings.add(document, line, f"{row[1]} names neither a test nor a reason")
         for found in _TEST.finditer(shown_by):
             ids = _IDS.match(found[2])
-            if found[2] not in tests:
-                findings.add(document, line, f"{row[1]}: no test is called '{found[2]}'")
+            if not any(source.makes(found[1]) for source in sources):
+                findings.add(document, line, f"{row[1]}: no test is called '{found[1]}'")
             elif ids is None or row[1] not in ids[0].split("-"):
                 findings.add(document, line, f"{row[1]}: the test '{found[2]}' does not carry the id")
     for missing in [name for name in wanted if name not in rows]:

@@ -206,14 +206,29 @@ class Faults(Project):
         return "".join(f"| {name} | a fault | what happens | {shown_by.get(name, 'a reason')} |\n" for name in names)
 
     def test_rows_that_name_tests_are_right(self):
-        self.write("tests/fault/test-a.c", 'g_test_add_func("/a/" "D5-D8-cut-calls", cut);\n')
-        self.write("docs/faults.md", self.rows(D5="`/a/D5-D8-cut-calls`", D8="`/a/D5-D8-cut-calls`"))
+        self.write("tests/fault/test-a.c", '#define ADD(path, f) g_test_add_func("/a/" path, f)\n'
+                   'ADD("group/D5-D8-cut-calls", cut);\ng_test_add_func("/a/D1-refused", refused);\n'
+                   '{"D2-silent"}, {"D3-closed"}, "/a/more-%u/%s", "/a/group/"\n')
+        cut = "`/a/group/D5-D8-cut-calls`"
+        self.write("docs/faults.md", self.rows(D1="`/a/D1-refused`", D2="`/a/more-12/D2-silent`",
+                                               D3="`/a/group/D3-closed`", D5=cut, D8=cut))
         self.assert_clean("faults")
 
     def test_a_test_that_is_gone_or_is_for_another_fault_is_found(self):
-        self.write("tests/fault/test-a.c", '"D5-cut-calls"\n')
+        self.write("tests/fault/test-a.c", '"/a/" "D5-cut-calls"\n')
         self.write("docs/faults.md", self.rows(D6="`/a/D5-cut-calls`", D7="`/a/D7-gone`"))
-        self.assert_finds("faults", "D6: the test 'D5-cut-calls' does not carry the id", "D7: no test is called 'D7-gone'")
+        self.assert_finds("faults", "D6: the test 'D5-cut-calls' does not carry the id",
+                          "D7: no test is called '/a/D7-gone'", "2 findings")
+
+    def test_a_path_without_its_group_or_of_another_source_is_found(self):
+        self.write("tests/fault/test-a.c", '"/a/" path\nADD("group/D5-cut-calls", cut) /* "D5-cut-calls" */\n')
+        self.write("tests/fault/test-b.c", '"/b/" path\n')
+        self.write("docs/faults.md", self.rows(D5="`/a/D5-cut-calls` `/b/group/D5-cut-calls`"))
+        self.assert_finds("faults", "'/a/D5-cut-calls'", "'/b/group/D5-cut-calls'", "2 findings")
+
+    def test_a_row_with_neither_test_nor_reason_is_found(self):
+        self.write("docs/faults.md", self.rows(D5=""))
+        self.assert_finds("faults", "D5 names neither a test nor a reason", "1 findings")
 
     def test_each_fault_has_one_row(self):
         self.write("docs/faults.md", self.rows().replace("| E20 |", "| E19 |"))
