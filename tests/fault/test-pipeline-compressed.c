@@ -12,7 +12,14 @@
 /* The memory of a run with such a batch above that before, at the most. librdkafka unpacks a batch as a whole, whatever
  * our budget is, but nothing beyond receive.message.max.bytes (100 MB) where the codec can tell; each message of it
  * then costs some 400 bytes. */
-#define MAX_GROWTH_BYTES (192u * 1024 * 1024)
+#define MAX_GROWTH_BYTES (SANITIZER_FACTOR * 192u * 1024 * 1024)
+
+/* Sanitizers keep notes of each byte, and freed memory for a while. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER_FACTOR 4
+#else
+#define SANITIZER_FACTOR 1
+#endif
 
 #define BASE_MS G_GINT64_CONSTANT(1763700000000)
 #define OPTIONS                                                                                                        \
