@@ -9,6 +9,7 @@
 #include "commands/stop_signal.h"
 #include "commands/time_argument.h"
 #include "config/nearest_name.h"
+#include "flow/letter_file.h"
 #include "flow/letter_json.h"
 #include "util/clock.h"
 
@@ -158,6 +159,11 @@ read_letters(Letters *letters, TideLetterFunc func, GError **error)
     return FALSE;
   }
   TideLetterCounts counts;
+  g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file) : NULL;
+  if (files != NULL && files->len == 0 && letters->options->file == NULL) {
+    fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'\n", place.file);
+    return TRUE;
+  }
   if (!tide_letter_source_read(letters->config, &place, &letters->options->filter, func, letters, &counts, error))
     return FALSE;
   if (counts.n_unreadable > 0)

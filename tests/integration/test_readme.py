@@ -1,9 +1,15 @@
 """README.md's first configuration and commands do what it says."""
 
+import os
 import re
+import shlex
+import subprocess
+import time
 from pathlib import Path
 
 from case import Case
+from daemon import DEADLINE_S, wait_until
+from jvm_process import spawn
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -25,3 +31,46 @@ class Readme(Case):
         explained = self.command("explain", "--offline", "-c", str(config), stdin=f"{message[1]}\n").splitlines()
         for table, key in promised:
             self.assertIn([table, key], [line.split() for line in explained])
+
+    def test_readme_commands(self) -> None:
+        """Every command of the block behind it, in order, with the addresses of this stack."""
+        text = README.read_text(encoding="utf-8")
+        yaml = re.search(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        block = re.search(r"^```sh\n(tidemark check .*?)^```$", text, re.MULTILINE | re.DOTALL)
+        assert yaml is not None and block is not None
+        config = self.work / "tidemark.yaml"
+        config.write_text(yaml[1].replace("127.0.0.1:9092", self.stack.kafka.address)
+                          .replace("127.0.0.1:9090", self.stack.gateways[0].address), encoding="utf-8")
+        self.create_topic(1, "metrics")
+        self.drop_later("METRIC", "CURRENT_METRIC", "tidemark_schemes")
+        self.send([{"host": "server1.bbb.com", "ts": int(time.time() * 1000), "CPU/CPU1_USR": 0.02}], topic="metrics")
+        ran = []
+        for line in re.sub(r"\|\n", "| ", block[1]).splitlines():
+            command = re.sub(r" +#.*", "", line)
+            echoed = re.match(r"echo '(.*)' \| +(.*)", command)
+            words = shlex.split(echoed[2] if echoed else command)
+            self.assertEqual(words[0], "tidemark")
+            ran.append(words[1])
+            if words[1] == "run":
+                self.run_until_committed(words[1:])
+            else:
+                done = subprocess.run([str(self.tidemark), *words[1:]], cwd=self.work, text=True, check=False, timeout=DEADLINE_S,
+                                      input=f"{echoed[1]}\n" if echoed else "", capture_output=True, env=self.environment())
+                self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+                if words[1] in ("latest", "scan"):
+                    self.assertIn("server1.bbb.com", done.stdout)
+        self.assertEqual(ran, ["check", "explain", "tables", "run", "latest", "scan", "verify", "dead-letters"])
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "STATE_DIRECTORY": str(self.work)}
+
+    def run_until_committed(self, words: list[str]) -> None:
+        """The daemon, stopped when the message is written."""
+        log = self.work / "run.log"
+        with log.open("ab") as out:
+            process = spawn([str(self.tidemark), *words], self.environment(), out, owned=True, cwd=self.work)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        wait_until(lambda: self.stack.kafka.admin.committed_offsets("tidemark", "metrics").get(0) == 1,
+                   lambda: log.read_text(encoding="utf-8"))
+        process.terminate()
+        self.assertEqual(process.wait(DEADLINE_S), 0, log.read_text(encoding="utf-8"))
