@@ -90,22 +90,27 @@ static const char default_tables[] =
     "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
     "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
+/* The mock cluster ends a fetch that found nothing when its time is over, and not when something comes. */
+#define SHORT_FETCHES ", librdkafka: { fetch.wait.max.ms: 10 }"
+
 char *
 pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *running)
 {
   const char *options = running->options != NULL ? running->options : "";
+  const char *kafka = running->kafka != NULL ? running->kafka : "";
   g_autofree char *list =
       running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
   return g_strdup_printf(
       "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
       " session_timeout: 6s, commit_interval: 100ms,"
-      " max_span_messages: 2000%s }\n"
+      " max_span_messages: 2000%s%s }\n"
       "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, settle: 3s, retry_min: 20ms,"
       " retry_max: 200ms%s }\n"
       "%s%s%s%s",
       mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
-      running->topics != NULL ? running->topics : FIXTURE_TOPIC, running->kafka != NULL ? running->kafka : "", list,
-      running->hbase != NULL ? running->hbase : "", strstr(options, "tables:") != NULL ? "" : default_tables, options,
+      running->topics != NULL ? running->topics : FIXTURE_TOPIC, kafka,
+      strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list, running->hbase != NULL ? running->hbase : "",
+      strstr(options, "tables:") != NULL ? "" : default_tables, options,
       strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
       strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
 }
