@@ -235,5 +235,29 @@ class Faults(Project):
         self.assert_finds("faults", "E19 has two rows", "E20 has no row")
 
 
+class CountTests(Project):
+    """The last line of ./check rests on this one."""
+
+    def count(self, suites, programs):
+        self.write("testlog.junit.xml", f"<testsuites>{suites}</testsuites>")
+        self.write("testlog.json", "".join(f'{{"name": "{name}", "result": "{result}"}}\n' for name, result in programs))
+        return subprocess.run([sys.executable, str(HERE.parent / "count_tests.py"), str(self.root)], capture_output=True,
+                              text=True, check=True).stdout.strip()
+
+    def test_cases_are_counted(self):
+        self.assertEqual("1 1 1", self.count(
+            '<testsuite name="t.t:unit / a"><testcase name="1"/><testcase name="2"><failure/></testcase>'
+            '<testcase name="3"><skipped/></testcase></testsuite>', [("t:unit / a", "FAIL")]))
+
+    def test_a_program_that_aborts_is_a_failure(self):
+        self.assertEqual("1 1 0", self.count('<testsuite name="t.t:unit / a"><testcase name="1"/></testsuite>',
+                                             [("t:unit / a", "ERROR")]))
+        self.assertEqual("1 2 0", self.count('<testsuite name="t.t:unit / a"><testcase name="1"/></testsuite>',
+                                             [("t:unit / a", "OK"), ("t:unit / b", "ERROR"), ("t:unit / c", "TIMEOUT")]))
+
+    def test_nothing_is_a_failure(self):
+        self.assertEqual("0 1 0", self.count("", []))
+
+
 if __name__ == "__main__":
     unittest.main()
