@@ -5,6 +5,7 @@
 
 A second daemon joins the group for half of every minute. Every three minutes a gateway is killed and started again. Every ten
 minutes no reading comes for 45 s, and the gateways cut the connections that are idle. Connections have a greatest age, too.
+Before all that, HBase stands still for 40 s, so that the heap has been as large as any later hiccup makes it.
 With a binary that has the address sanitizer, what counts is its verdict on leaks at the end of each process: its exit code.
 """
 
@@ -36,6 +37,7 @@ GUEST_IS_GONE_S = 30.0
 GATEWAY_EVERY_S = 180.0
 SILENCE_EVERY_S = 600.0
 SILENCE_S = 45.0
+FIRST_OUTAGE_S = 40.0
 
 # Below idle_ping's default of 30 s, so that idle connections are cut before they are tried.
 GATEWAY_IDLE_CUT_MS = 20_000
@@ -86,6 +88,7 @@ class Soak(Proof):
         troublemakers = [threading.Thread(target=self._repeat, args=trouble, daemon=True) for trouble in troubles]
         try:
             feeder.start()
+            self._grow()
             for thread in troublemakers:
                 thread.start()
             self._watch(started, feeder.is_done)
@@ -98,6 +101,13 @@ class Soak(Proof):
             feeder.kill()
             raise
         self._check()
+
+    def _grow(self) -> None:
+        self.stack.hbase.suspend()
+        try:
+            self._over.wait(FIRST_OUTAGE_S)
+        finally:
+            self.stack.hbase.resume()
 
     def _repeat(self, act: Callable[[], None], every_s: float) -> None:
         while not self._over.wait(every_s):
