@@ -25,6 +25,9 @@
 /* While the start waits (for a gateway, a table, a first assignment), systemd is asked for as much again. */
 #define START_EXTENSION_US (30 * TIDE_US_PER_S)
 
+/* Ending what is idle by now takes milliseconds. */
+#define FREE_PATIENCE_US (5 * TIDE_US_PER_S)
+
 typedef struct RunOptions {
   const char *config_path;
   gboolean until_end;
@@ -216,6 +219,26 @@ run_and_stop(Run *run)
       g_source_remove(sources[i]);
 }
 
+static void
+run_free(gpointer data)
+{
+  Run *run = data;
+  tide_pipeline_free(run->pipeline);
+}
+
+/* Kafka's client joins its threads, and one of them can spin for ever, as over a gzip batch that was cut short
+ * (librdkafka 2.0.2). All is committed by now, so nothing is lost when the process ends without it. */
+static void
+free_pipeline(Run *run)
+{
+  TideThread *freer = tide_thread_start("tide-free", run_free, run);
+  if (!tide_thread_join_until(freer, tide_now_us() + FREE_PATIENCE_US)) {
+    tide_log(TIDE_LOG_WARNING,
+             "kafka's client does not end: the process ends without it; what was written is committed");
+    _exit(run->exit_code);
+  }
+}
+
 static int
 run_daemon(const TideConfig *config, const RunOptions *run_options)
 {
@@ -235,7 +258,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
     tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
     run.exit_code = tide_error_exit_code(error);
   }
-  tide_pipeline_free(run.pipeline);
+  free_pipeline(&run);
   tide_metrics_free(run.metrics);
   g_main_loop_unref(run.loop);
   return run.exit_code;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "fault/daemon_process.h"
 #include "fault/pipeline_mixture.h"
+#include "fault/raw_batch.h"
 #include "util/clock.h"
 
 #include <fcntl.h>
@@ -180,6 +181,38 @@ test_stop_during_the_start(PipelineFixture *fixture, gconstpointer data)
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
   daemon_process_wait_log(&process, "not usable");
   stop_cleanly(&process);
+}
+
+/* Until the process has used a second of processor time more: it is idle but for a thread that spins. */
+static void
+wait_busy(pid_t pid)
+{
+  clockid_t clock;
+  struct timespec start, now;
+  g_assert_cmpint(clock_getcpuclockid(pid, &clock), ==, 0);
+  g_assert_cmpint(clock_gettime(clock, &start), ==, 0);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  do {
+    pipeline_fixture_wait_a_little(deadline_us, "a thread spins");
+    g_assert_cmpint(clock_gettime(clock, &now), ==, 0);
+  } while (now.tv_sec <= start.tv_sec + 1);
+}
+
+/* A gzip stream without its end: the client's thread that unpacks it never comes back (librdkafka 2.0.2). */
+static void
+test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data)
+{
+  static const guint8 cut_short[] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 0x4C, 0x4A};
+  g_autoptr(GBytes) records = g_bytes_new_static(cut_short, sizeof cut_short);
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  pipeline_produce_mixture(fixture, 3);
+  pipeline_fixture_wait_all_committed(fixture);
+  TideRawBatch batch = {.n_offsets = 1, .codec = TIDE_RAW_GZIP, .records = records};
+  raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
+  wait_busy(process.pid);
+  stop_cleanly(&process);
+  daemon_process_wait_log(&process, "the process ends without it");
 }
 
 static void
@@ -386,6 +419,7 @@ main(int argc, char **argv)
   ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
   ADD("stop-2/E2-during-the-start", test_stop_during_the_start);
+  ADD("stop-2/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("machine/E6-out-of-descriptors-waits-for-some", test_out_of_descriptors_waits_for_some);
