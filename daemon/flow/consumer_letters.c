@@ -1,8 +1,6 @@
 /* What a consumer makes dead letters of: messages and readings that cannot be mapped, and messages of which HBase
  * refuses a row. flow/dead_letters.h keeps them; each is acknowledged here when it is kept. */
 #include "flow/consumer_private.h"
-#include "thrift/mutation_reader.h"
-#include "thrift/put_encoder.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -133,25 +131,6 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
   return refused;
 }
 
-/* The row as an encoded put, with which the letter does where its message is gone; a row that only deletes has none. */
-static void
-keep_row(const TideConsumer *consumer, const TideBatch *batch, guint32 row, TideLetterJob *job)
-{
-  TideWireProtocol protocol = consumer->context.protocol;
-  TideBytes wire = tide_batch_row_wire(batch, row);
-  if (batch->is_mutations) {
-    TideWireReader reader;
-    tide_wire_reader_init(&reader, protocol, wire);
-    if (!tide_mutations_enter_put(&reader))
-      return;
-    gsize start = reader.offset;
-    tide_wire_skip(&reader, TIDE_WIRE_STRUCT);
-    wire = tide_bytes(wire.data + start, reader.offset - start);
-  }
-  tide_buffer_append_bytes(&job->row, wire);
-  job->row_key_offset = tide_put_key_offset(protocol, tide_batch_row_key(batch, row).len);
-}
-
 static TideLetter
 refused_letter(const TidePartition *partition, const TideBatch *batch, const Refused *refused)
 {
@@ -200,10 +179,10 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
                                      (const char *)letter->text.data, why));
 }
 
-/* @parts: the @n_parts of one message in one refused row. */
+/* @parts: the @n_parts of one message in @row. */
 static void
 dead_letter_refused(TideConsumer *consumer, const TideBatch *batch, const Refused *parts, guint n_parts,
-                    gboolean is_shared)
+                    gboolean is_shared, TideRefusedRow *row)
 {
   TidePartition *partition = tide_consumer_partition(consumer, parts->ref.slot);
   if (!tide_partition_owns(partition, parts->ref))
@@ -215,12 +194,12 @@ dead_letter_refused(TideConsumer *consumer, const TideBatch *batch, const Refuse
     return;
   }
   log_refused(consumer, &letter,
-              is_shared ? "the messages that it was made of are tried one by one"
+              is_shared ? "the messages that it was made of are tried without each other"
                         : "its message becomes a dead letter");
   TideLetterJob *job = tide_letter_job_new(&letter, parts->ref, n_parts, &consumer->letter_box);
   job->must_read = TRUE;
   job->must_try = is_shared;
-  keep_row(consumer, batch, parts->poison->row, job);
+  job->row = tide_refused_row_ref(row);
   job = tide_partition_add_refused(partition, consumer->context.budget, job);
   if (job != NULL)
     tide_dead_letters_submit(consumer->context.letters, job);
@@ -239,10 +218,12 @@ tide_consumer_take_refused(TideConsumer *consumer, TideBatch *batch, gint64 now_
      * these cells waits until that is settled. */
     if (is_shared)
       batch->last_unknown_us = now_us;
+    g_autoptr(TideRefusedRow) row =
+        tide_refused_row_new(consumer->context.budget, tide_batch_row_wire(batch, parts[i].poison->row));
     for (guint at = i, end; at < row_end; at = end) {
       for (end = at + 1; end < row_end && is_same_message(parts[end].ref, parts[at].ref);)
         end++;
-      dead_letter_refused(consumer, batch, &parts[at], end - at, is_shared);
+      dead_letter_refused(consumer, batch, &parts[at], end - at, is_shared, row);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "flow/batch.h"
 #include "flow/gateways.h"
+#include "flow/refused_row.h"
 #include "model/letter.h"
 #include "util/metrics.h"
 
@@ -54,8 +55,7 @@ struct TideLetterJob {
   gboolean must_try;    /* the row holds cells of several messages: map this one alone and write its rows of
                          * letter.table first; only what HBase refuses again is guilty */
   TideLetter letter;    /* points into memory, but for literals */
-  TideBuffer row;       /* the refused row as encoded put, for the case that the original is gone; empty otherwise */
-  gsize row_key_offset; /* in row */
+  TideRefusedRow *row;  /* ref: for the case that the original is gone; NULL otherwise */
   TideBuffer memory;    /* owned: what letter points to */
   gint64 charged_bytes; /* the letters': what the budget holds for it */
   gint64 beyond_end_us; /* the letters': since when its partition ends before it; 0: it does not */

@@ -157,7 +157,7 @@ tide_dead_letters_drop(TideDeadLetters *letters, TideLetterJobs *jobs)
 gint64
 tide_dead_letters_memory_bytes(const TideLetterJob *job)
 {
-  return (gint64)(sizeof *job + job->memory.capacity + job->row.capacity);
+  return (gint64)(sizeof *job + job->memory.capacity);
 }
 
 /* The stage that @job comes to next. */
@@ -194,19 +194,26 @@ take_incoming(TideDeadLetters *letters, gint64 deadline_us)
 
 /* ---- completing ---- */
 
-/* What is left of a message that Kafka has no more: its row. */
+/* What is left of a message that Kafka has no more: its row. Of a merged one, cells of other messages stand in it, and
+ * whether this message is guilty cannot be found out: the letter says so. */
 static void
 put_row_for_original(TideDeadLetters *letters, TideLetterJob *job)
 {
   g_auto(TideBuffer) json = {0};
   TideBuffer memory = {0};
   TideLetter letter = job->letter;
-  letter.has_value =
-      job->row.len > 0 && tide_letter_row_json(letters->protocol, letter.row_key, tide_buffer_bytes(&job->row), &json);
+  letter.has_value = job->row != NULL &&
+                     tide_letter_row_json(letters->protocol, letter.row_key, tide_refused_row_wire(job->row), &json);
   letter.value = tide_buffer_bytes(&json);
+  g_autofree char *text = NULL;
+  if (job->must_try) {
+    text = g_strdup_printf("%.*s; the row is of several messages, and this one is not known to be guilty",
+                           (int)letter.text.len, (const char *)letter.text.data);
+    letter.text = tide_bytes_of_string(text);
+  }
   tide_letter_copy(&letter, &job->letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  tide_buffer_clear_memory(&job->row);
+  g_clear_pointer(&job->row, tide_refused_row_unref);
   job->memory = memory;
   if (job->must_try)
     note_condemned(letters, job);

@@ -217,7 +217,7 @@ take_original(Pass *pass, TideLetterJob *job, const rd_kafka_message_t *raw)
   tide_kafka_letter_set_original(&letter, &message, &pass->originals->headers);
   tide_letter_copy(&letter, &job->letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  tide_buffer_clear_memory(&job->row); /* kept for the case that the original is gone */
+  g_clear_pointer(&job->row, tide_refused_row_unref); /* kept for the case that the original is gone */
   job->memory = memory;
 }
 

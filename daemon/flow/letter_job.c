@@ -72,7 +72,7 @@ tide_letter_job_free(TideLetterJob *job)
   if (job == NULL)
     return;
   tide_buffer_clear_memory(&job->memory);
-  tide_buffer_clear_memory(&job->row);
+  tide_refused_row_unref(job->row);
   g_free(job);
 }
 

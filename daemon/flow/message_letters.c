@@ -15,10 +15,11 @@ tide_letter_reason_name(guint reason)
   return reason == TIDE_LETTER_REFUSED ? TIDE_LETTER_REASON_REFUSED : tide_reject_reason_name((TideRejectReason)reason);
 }
 
+/* Its row is charged by itself. */
 static gsize
 job_bytes(const TideLetterJob *job)
 {
-  return sizeof *job + job->memory.capacity + job->row.capacity;
+  return sizeof *job + job->memory.capacity;
 }
 
 static void

@@ -270,11 +270,12 @@ job_to_read(Fixture *fixture, gint64 offset)
   TideLetter letter = letter_at(offset);
   TideLetterJob *job = job_of(fixture, &letter);
   job->must_read = TRUE;
-  g_auto(TideBuffer) prefix = {0};
+  g_auto(TideBuffer) prefix = {0}, put = {0};
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
-  tide_put_head_append(TIDE_WIRE_BINARY, &job->row, letter.row_key, 1);
-  tide_cell_append(TIDE_WIRE_BINARY, &job->row, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
-  tide_put_tail_append(TIDE_WIRE_BINARY, &job->row, 0);
+  tide_put_head_append(TIDE_WIRE_BINARY, &put, letter.row_key, 1);
+  tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
+  tide_put_tail_append(TIDE_WIRE_BINARY, &put, 0);
+  job->row = tide_refused_row_new(&fixture->budget, tide_buffer_bytes(&put));
   return job;
 }
 
@@ -330,6 +331,32 @@ test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer dat
                                   "\"timestamp_ms\":1000,\"value\":\"MTI=\"}]}"));
   assert_header(there, "tidemark-original", NULL);
   assert_bytes(there->payload, tide_bytes_of_string(large));
+}
+
+/* Both are on trial for one row, and neither can be tried. */
+static void
+test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *large = g_strnfill(500000, 'x');
+  for (guint i = 0; i < 20; i++)
+    mock_kafka_produce_text(fixture->outside.kafka, FIXTURE_TOPIC, 0, large);
+  pipeline_fixture_flush(&fixture->outside);
+  TideLetterJob *first = job_to_read(fixture, 0), *second = job_to_read(fixture, 1);
+  first->must_try = second->must_try = TRUE;
+  tide_refused_row_unref(second->row);
+  second->row = tide_refused_row_ref(first->row);
+  tide_dead_letters_submit(fixture->letters, first);
+  tide_dead_letters_submit(fixture->letters, second);
+  await_home(fixture, 2);
+  g_autoptr(GPtrArray) records = read_letters(fixture, 2);
+  for (guint i = 0; i < records->len; i++) {
+    assert_header(g_ptr_array_index(records, i), "tidemark-original", "gone");
+    assert_header(g_ptr_array_index(records, i), "tidemark-text",
+                  "the gateway says no; the row is of several messages, and this one is not known to be guilty");
+    g_autofree char *payload =
+        g_strndup(g_bytes_get_data(((const TideMockRecord *)g_ptr_array_index(records, i))->payload, NULL), 100);
+    g_assert_nonnull(strstr(payload, "\"row_key\":\"" ROW_KEY_HEX "\""));
+  }
 }
 
 static void
@@ -467,6 +494,8 @@ main(int argc, char **argv)
   ADD("topic/a-letter-that-is-too-large-delays-no-other", test_a_letter_that_is_too_large_delays_no_other);
   ADD("originals/are-read-again", test_originals_are_read_again);
   ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
+  ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
+      test_originals_of_a_shared_row_that_are_gone_are_told_apart);
   ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
   ADD("trial/only-the-guilty-message-is-kept", test_only_the_guilty_message_is_kept);
   ADD("trial/nobody-is-guilty-while-hbase-is-away", test_nobody_is_guilty_while_hbase_is_away);
