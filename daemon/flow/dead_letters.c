@@ -31,7 +31,7 @@ register_metrics(TideDeadLetters *letters)
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
   letters->innocent =
       tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
-                           "Messages of a refused row that HBase took when they were tried alone", NULL);
+                           "Messages of a refused row that HBase took when they were tried without the guilty", NULL);
   letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
                                        "Dead letters whose original was no more in its topic", NULL);
   letters->waiting =
@@ -91,6 +91,7 @@ tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol protocol, GEr
     return FALSE;
   TideRowTrialContext trial = {.config = config,
                                .protocol = protocol,
+                               .budget = letters->context.budget,
                                .gateways = letters->context.gateways,
                                .metrics = letters->context.metrics};
   letters->trial = tide_row_trial_new(&trial);

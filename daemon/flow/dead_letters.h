@@ -26,7 +26,7 @@ typedef struct TideLetterJob TideLetterJob;
 typedef enum TideLetterResult {
   TIDE_LETTER_PENDING,
   TIDE_LETTER_KEPT,     /* durable: the message ends as dead-lettered */
-  TIDE_LETTER_INNOCENT, /* its own row was written when it was tried alone: another message of that row is guilty */
+  TIDE_LETTER_INNOCENT, /* its part of the row is written: another message of that row is guilty */
 } TideLetterResult;
 
 /* Where a consumer's jobs come home to. */
@@ -52,8 +52,8 @@ struct TideLetterJob {
   TideSourceRef source; /* the consumer's: untouched */
   guint32 n_acks;       /* the consumer's: acknowledgements of the message that this settles */
   gboolean must_read;   /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
-  gboolean must_try;    /* the row holds cells of several messages: map this one alone and write its rows of
-                         * letter.table first; only what HBase refuses again is guilty */
+  gboolean must_try;    /* the row holds cells of several messages: write its rows of letter.table without the others'
+                         * first; only what HBase refuses again is guilty */
   TideLetter letter;    /* points into memory, but for literals */
   TideRefusedRow *row;  /* ref: for the case that the original is gone; NULL otherwise */
   TideBuffer memory;    /* owned: what letter points to */

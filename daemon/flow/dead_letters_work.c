@@ -25,9 +25,10 @@
 
 /* Originals are read only while there is room for what they lead to. */
 #define MAX_TO_KEEP 4000u
+#define MAX_READ_BYTES (16 * 1024 * 1024)
 
-/* Rows that are tried before other letters have their turn. */
-#define TRIALS_A_ROUND 100u
+/* Calls for the trial of a row, and before other letters have their turn. */
+#define TRIAL_CALLS_A_ROUND 100u
 
 /* ---- holding ---- */
 
@@ -221,11 +222,21 @@ put_row_for_original(TideDeadLetters *letters, TideLetterJob *job)
   tide_counter_inc(letters->gone);
 }
 
+static gint64
+charged_bytes(const TideLetterJobs *jobs)
+{
+  gint64 bytes = 0;
+  for (const TideLetterJob *job = jobs->first; job != NULL; job = job->next)
+    bytes += job->charged_bytes;
+  return bytes;
+}
+
 static void
 read_originals(TideDeadLetters *letters, gint64 now_us)
 {
   TideLetterStage *stage = &letters->to_read;
-  if (stage->jobs.first == NULL || now_us < stage->next_us || letters->to_keep.jobs.n > MAX_TO_KEEP)
+  if (stage->jobs.first == NULL || now_us < stage->next_us || letters->to_keep.jobs.n > MAX_TO_KEEP ||
+      charged_bytes(&letters->to_try.jobs) + charged_bytes(&letters->to_keep.jobs) > MAX_READ_BYTES)
     return;
   TideLetterJobs read = {0};
   g_autofree char *trouble = tide_kafka_originals_read(letters->originals, &stage->jobs, &read);
@@ -240,29 +251,68 @@ read_originals(TideDeadLetters *letters, gint64 now_us)
   }
 }
 
-/* FALSE when it has to be tried again. */
-static gboolean
-try_row(TideDeadLetters *letters, TideLetterJob *job)
+static guint
+hash_row(gconstpointer data)
 {
-  TideLetterStage *stage = &letters->to_try;
-  g_autofree char *text = NULL;
-  TideTrialVerdict verdict = tide_row_trial_run(letters->trial, &job->letter, &text);
-  if (verdict == TIDE_TRIAL_LATER) {
-    if (note_failure(stage, tide_now_us()))
-      tide_log(TIDE_LOG_ERROR, "cannot find out which message of a refused row is to blame: %s; trying again", text);
-    return FALSE;
-  }
-  job->must_try = FALSE;
-  if (verdict == TIDE_TRIAL_GUILTY) {
-    note_condemned(letters, job);
-    pass_on(letters, job);
-  } else
-    send_home(letters, job, TIDE_LETTER_INNOCENT);
-  return TRUE;
+  const TideLetterJob *job = data;
+  return (guint)tide_key_hash(job->letter.row_key);
 }
 
-/* Once through those that wait. What cannot be tried now holds back the others of its table only, which keep their
- * order. */
+static gboolean
+is_same_row(gconstpointer a, gconstpointer b)
+{
+  const TideLetter *one = &((const TideLetterJob *)a)->letter, *other = &((const TideLetterJob *)b)->letter;
+  return tide_bytes_equal(one->row_key, other->row_key) && tide_bytes_equal(one->table, other->table);
+}
+
+/* Empties @jobs. Returns: (element-type GPtrArray of TideLetterJob): those of one row together, as the first of each
+ * came. */
+static GPtrArray *
+group_by_row(TideLetterJobs *jobs)
+{
+  GPtrArray *groups = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))g_ptr_array_unref);
+  g_autoptr(GHashTable) by_row = g_hash_table_new(hash_row, is_same_row);
+  for (TideLetterJob *job; (job = tide_letter_jobs_take(jobs)) != NULL;) {
+    GPtrArray *group = g_hash_table_lookup(by_row, job);
+    if (group == NULL) {
+      group = g_ptr_array_new();
+      g_ptr_array_add(groups, group);
+      g_hash_table_insert(by_row, job, group);
+    }
+    g_ptr_array_add(group, job);
+  }
+  return groups;
+}
+
+/* Sends those of @group home or on that are judged, and appends the others to @later. FALSE when something keeps them
+ * from being judged now. */
+static gboolean
+try_group(TideDeadLetters *letters, GPtrArray *group, TideLetterJobs *later, guint32 *n_calls)
+{
+  g_ptr_array_sort(group, tide_letter_job_compare);
+  g_autofree TideTrialSubject *subjects = g_new(TideTrialSubject, group->len);
+  for (guint i = 0; i < group->len; i++)
+    subjects[i].letter = &((const TideLetterJob *)g_ptr_array_index(group, i))->letter;
+  g_autofree char *text = NULL;
+  *n_calls += tide_row_trial_run(letters->trial, subjects, group->len, TRIAL_CALLS_A_ROUND, &text);
+  for (guint i = 0; i < group->len; i++) {
+    TideLetterJob *job = g_ptr_array_index(group, i);
+    job->must_try = subjects[i].verdict == TIDE_TRIAL_LATER;
+    if (subjects[i].verdict == TIDE_TRIAL_LATER) {
+      tide_letter_jobs_append(later, job);
+    } else if (subjects[i].verdict == TIDE_TRIAL_GUILTY) {
+      note_condemned(letters, job);
+      pass_on(letters, job);
+    } else {
+      send_home(letters, job, TIDE_LETTER_INNOCENT);
+    }
+  }
+  if (text != NULL && note_failure(&letters->to_try, tide_now_us()))
+    tide_log(TIDE_LOG_ERROR, "cannot find out which message of a refused row is to blame: %s; trying again", text);
+  return text == NULL;
+}
+
+/* Once through those that wait, row by row. What cannot be tried now holds back the others of its table only. */
 static void
 try_rows(TideDeadLetters *letters, gint64 now_us)
 {
@@ -270,21 +320,21 @@ try_rows(TideDeadLetters *letters, gint64 now_us)
   if (stage->jobs.first == NULL || now_us < stage->next_us)
     return;
   g_autoptr(GHashTable) waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  TideLetterJobs later = {0};
-  guint32 n_tried = 0;
-  for (TideLetterJob *job; (job = tide_letter_jobs_take(&stage->jobs)) != NULL;) {
-    g_autofree char *table = g_strndup((const char *)job->letter.table.data, job->letter.table.len);
-    gboolean may_try = n_tried < TRIALS_A_ROUND && !g_hash_table_contains(waiting, table) &&
-                       !atomic_load_explicit(&letters->stopping, memory_order_acquire);
-    if (may_try) {
-      n_tried++;
-      if (try_row(letters, job))
-        continue;
-      g_hash_table_add(waiting, g_steal_pointer(&table));
+  g_autoptr(GPtrArray) groups = group_by_row(&stage->jobs);
+  guint32 n_calls = 0;
+  for (guint i = 0; i < groups->len; i++) {
+    GPtrArray *group = g_ptr_array_index(groups, i);
+    TideBytes name = ((const TideLetterJob *)g_ptr_array_index(group, 0))->letter.table;
+    g_autofree char *table = g_strndup((const char *)name.data, name.len);
+    if (n_calls < TRIAL_CALLS_A_ROUND && !g_hash_table_contains(waiting, table) &&
+        !atomic_load_explicit(&letters->stopping, memory_order_acquire)) {
+      if (!try_group(letters, group, &stage->jobs, &n_calls))
+        g_hash_table_add(waiting, g_steal_pointer(&table));
+      continue;
     }
-    tide_letter_jobs_append(&later, job);
+    for (guint at = 0; at < group->len; at++)
+      tide_letter_jobs_append(&stage->jobs, g_ptr_array_index(group, at));
   }
-  stage->jobs = later;
   if (g_hash_table_size(waiting) == 0)
     note_progress(stage);
   tide_row_trial_rest(letters->trial);

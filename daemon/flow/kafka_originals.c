@@ -141,19 +141,6 @@ job_at(const Pass *pass, guint32 place)
   return g_ptr_array_index(pass->jobs, place);
 }
 
-static gint
-compare_jobs(gconstpointer a, gconstpointer b)
-{
-  const TideLetter *first = &(*(const TideLetterJob *const *)a)->letter;
-  const TideLetter *second = &(*(const TideLetterJob *const *)b)->letter;
-  int order = tide_bytes_compare(first->topic, second->topic);
-  if (order != 0)
-    return order;
-  if (first->partition != second->partition)
-    return first->partition < second->partition ? -1 : 1;
-  return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
-
 /* @text: (transfer full); the first is kept. */
 static void
 note_trouble(Pass *pass, char *text)
@@ -396,7 +383,7 @@ tide_kafka_originals_read(TideKafkaOriginals *originals, TideLetterJobs *wanted,
                .read = read};
   while (pass.jobs->len < MAX_JOBS && wanted->first != NULL)
     g_ptr_array_add(pass.jobs, tide_letter_jobs_take(wanted));
-  g_ptr_array_sort(pass.jobs, compare_jobs);
+  g_ptr_array_sort(pass.jobs, tide_letter_job_compare);
   run(&pass);
   put_back(&pass, wanted);
   g_ptr_array_unref(pass.jobs);

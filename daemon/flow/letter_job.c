@@ -76,6 +76,19 @@ tide_letter_job_free(TideLetterJob *job)
   g_free(job);
 }
 
+gint
+tide_letter_job_compare(gconstpointer a, gconstpointer b)
+{
+  const TideLetter *first = &(*(const TideLetterJob *const *)a)->letter;
+  const TideLetter *second = &(*(const TideLetterJob *const *)b)->letter;
+  int order = tide_bytes_compare(first->topic, second->topic);
+  if (order != 0)
+    return order;
+  if (first->partition != second->partition)
+    return first->partition < second->partition ? -1 : 1;
+  return first->offset < second->offset ? -1 : first->offset > second->offset;
+}
+
 /* ---- boxes ---- */
 
 static void

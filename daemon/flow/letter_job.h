@@ -17,6 +17,9 @@ void tide_letter_jobs_prepend(TideLetterJobs *jobs, TideLetterJob *job);
 TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs); /* the first, (transfer full); NULL: none */
 void tide_letter_jobs_clear(TideLetterJobs *jobs);          /* frees what is in it */
 
+/* For arrays of jobs: by topic, partition and offset. */
+gint tide_letter_job_compare(gconstpointer a, gconstpointer b);
+
 /* All that @letter points to, in @memory, which must be empty and then not grow any more. */
 void tide_letter_copy(const TideLetter *letter, TideLetter *ret_copy, TideBuffer *memory);
 

@@ -2,6 +2,7 @@
 
 #include "flow/failure_class.h"
 #include "flow/mapping.h"
+#include "flow/row_isolation.h"
 #include "flow/row_set.h"
 #include "util/clock.h"
 
@@ -12,7 +13,8 @@ struct TideRowTrial {
   TideRowTrialContext context;
   TideMapping *mapping; /* owned */
   TideWriterConnection connection;
-  TideBudget uncounted; /* one row at a time: the budget need not know */
+  guint32 n_calls;   /* of this run */
+  guint32 max_calls; /* likewise */
 };
 
 TideRowTrial *
@@ -24,7 +26,6 @@ tide_row_trial_new(const TideRowTrialContext *context)
   trial->mapping = tide_mapping_new(context->config, context->protocol);
   tide_writer_connection_init(&trial->connection, &context->config->hbase, context->gateways, context->metrics);
   trial->connection.is_extra = TRUE;
-  tide_budget_init(&trial->uncounted, G_MAXUINT64);
   return trial;
 }
 
@@ -110,6 +111,7 @@ take_batch(gpointer data)
 static gboolean
 send_batch(TideRowTrial *trial, TideBytes table, const TideBatch *batch, GError **error)
 {
+  trial->n_calls += batch->is_mutations ? batch->n_rows : 1;
   TideHBaseClient *client = tide_writer_connection_begin(&trial->connection);
   gint64 start_us = tide_now_us();
   gint64 deadline_us = start_us + trial->context.config->hbase.call_timeout_ms * TIDE_US_PER_MS;
@@ -126,109 +128,161 @@ send_batch(TideRowTrial *trial, TideBytes table, const TideBatch *batch, GError 
   return acknowledged;
 }
 
-/* All that is in @set, which may take several calls. */
-static gboolean
-send_set(TideRowTrial *trial, TideBytes table, TideRowSet *set, GError **error)
+/* Rows of one table that go together. */
+typedef struct Part {
+  char *table; /* owned */
+  TideRowSet set;
+} Part;
+
+static void
+clear_part(gpointer data)
 {
-  TideSealRequest request = {.max_rows = trial->context.config->batch.max_rows,
-                             .max_bytes = trial->context.config->batch.max_bytes,
+  Part *part = data;
+  tide_row_set_clear(&part->set);
+  g_free(part->table);
+}
+
+static GArray *
+new_parts(void)
+{
+  GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
+  g_array_set_clear_func(parts, clear_part);
+  return parts;
+}
+
+/* Rows of one key become one, as they do in the lanes. */
+static void
+add_row(TideRowTrial *trial, GArray *parts, const TideRow *row)
+{
+  TideBytes name = table_name(trial, row);
+  Part *part = NULL;
+  for (guint i = 0; i < parts->len && part == NULL; i++)
+    if (tide_bytes_equal(tide_bytes_of_string(g_array_index(parts, Part, i).table), name))
+      part = &g_array_index(parts, Part, i);
+  if (part == NULL) {
+    const TideTable *table = declared_table(trial, row);
+    Part added = {.table = g_strndup((const char *)name.data, name.len)};
+    tide_row_set_init(&added.set, trial->context.budget, trial->context.protocol,
+                      table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST, table->families);
+    g_array_append_val(parts, added);
+    part = &g_array_index(parts, Part, parts->len - 1);
+  }
+  (void)tide_row_set_append(&part->set, row, (TideSourceRef){0}, tide_now_us(), NULL);
+}
+
+/* All that is in @part, which may take several calls. */
+static gboolean
+send_part(TideRowTrial *trial, Part *part, GError **error)
+{
+  const TideBatchConfig *config = &trial->context.config->batch;
+  TideSealRequest request = {.max_rows = config->max_rows,
+                             .max_bytes = (guint32)MIN(config->max_bytes, TIDE_FRAME_LIMIT_LEAST_BYTES),
                              .take_batch = take_batch,
                              .now_us = tide_now_us()};
   gboolean acknowledged = TRUE;
-  while (acknowledged && !tide_row_set_is_empty(set)) {
-    TideBatch *batch = tide_row_set_seal(set, &request);
+  while (acknowledged && !tide_row_set_is_empty(&part->set)) {
+    TideBatch *batch = tide_row_set_seal(&part->set, &request);
     for (TideBatch *next; batch != NULL; batch = next) {
       next = batch->next;
-      acknowledged = acknowledged && send_batch(trial, table, batch, error);
+      acknowledged = acknowledged && send_batch(trial, tide_bytes_of_string(part->table), batch, error);
+      tide_budget_charge(trial->context.budget, -batch->charged_bytes);
       tide_batch_free(batch);
     }
   }
   return acknowledged;
 }
 
-/* The rows of @mapped that @wants says, which are of one table. */
 static gboolean
-send_rows(TideRowTrial *trial, const TideMapped *mapped, const gboolean *wanted, GError **error)
+send_parts(TideRowTrial *trial, GArray *parts, GError **error)
 {
-  const TideRow *first = NULL;
-  TideRowSet set;
-  for (guint32 i = 0; i < mapped->n_rows; i++) {
-    if (!wanted[i])
-      continue;
-    const TideTable *table = declared_table(trial, &mapped->rows[i]);
-    if (first == NULL)
-      tide_row_set_init(&set, &trial->uncounted, trial->context.protocol,
-                        table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST, table->families);
-    first = &mapped->rows[i];
-    (void)tide_row_set_append(&set, first, (TideSourceRef){0}, tide_now_us(), NULL);
-  }
-  if (first == NULL)
-    return TRUE;
-  gboolean acknowledged = send_set(trial, table_name(trial, first), &set, error);
-  tide_row_set_clear(&set);
-  return acknowledged;
+  for (guint i = 0; i < parts->len; i++)
+    if (!send_part(trial, &g_array_index(parts, Part, i), error))
+      return FALSE;
+  return TRUE;
 }
 
-/* The index rows behind those that were @written, one after the other. */
+/* ---- the verdicts ---- */
+
+/* Adds the rows of @letter's message that are on trial to @rows, and what follows them to @followers. FALSE: it makes
+ * no such row. */
 static gboolean
-send_followers(TideRowTrial *trial, const TideMapped *mapped, const gboolean *written, GError **error)
+collect(TideRowTrial *trial, const TideLetter *letter, GArray *rows, GArray *followers)
 {
-  g_autofree gboolean *wanted = g_new0(gboolean, mapped->n_rows);
-  gboolean acknowledged = TRUE;
-  for (guint32 i = 0; i < mapped->n_rows && acknowledged; i++) {
-    guint32 leader = mapped->rows[i].follows;
-    if (leader == 0 || !written[leader - 1])
-      continue;
-    wanted[i] = TRUE;
-    acknowledged = send_rows(trial, mapped, wanted, error);
-    wanted[i] = FALSE;
-  }
-  return acknowledged;
-}
-
-/* ---- the verdict ---- */
-
-static TideTrialVerdict
-verdict_of(const GError *error)
-{
-  return tide_failure_class(error) == TIDE_OUTCOME_POISON ? TIDE_TRIAL_GUILTY : TIDE_TRIAL_LATER;
-}
-
-static TideTrialVerdict
-try_rows(TideRowTrial *trial, const TideMapped *mapped, const TideLetter *letter, char **ret_text)
-{
-  g_autofree gboolean *on_trial = g_new0(gboolean, mapped->n_rows);
+  TideMessage message = message_of(letter);
+  TideMapped mapped;
+  TideReject reject = {0};
   gboolean any = FALSE;
-  for (guint32 i = 0; i < mapped->n_rows; i++) {
-    on_trial[i] = is_on_trial(trial, &mapped->rows[i], letter);
-    any |= on_trial[i];
+  if (!tide_mapping_apply(trial->mapping, &message, &mapped, &reject))
+    return FALSE;
+  for (guint32 i = 0; i < mapped.n_rows; i++) {
+    const TideRow *row = &mapped.rows[i];
+    if (is_on_trial(trial, row, letter)) {
+      add_row(trial, rows, row);
+      any = TRUE;
+    } else if (row->follows > 0 && is_on_trial(trial, &mapped.rows[row->follows - 1], letter)) {
+      add_row(trial, followers, row);
+    }
   }
-  if (!any) {
-    *ret_text = g_strdup("the message does not make the refused row any more: the configuration was changed");
-    return TIDE_TRIAL_GUILTY;
-  }
+  return any;
+}
+
+/* Sends the row that @subjects make together. Those that make no part of it are guilty, and of the others nothing is
+ * known then; with what is sent otherwise the verdict is on all of them. */
+static TideTrialVerdict
+try_together(TideRowTrial *trial, const TideTrialSubject *subjects, guint n, char **ret_text)
+{
+  g_autoptr(GArray) rows = new_parts();
+  g_autoptr(GArray) followers = new_parts();
+  for (guint i = 0; i < n; i++)
+    if (!collect(trial, subjects[i].letter, rows, followers))
+      return TIDE_TRIAL_GUILTY;
   if (!tide_writer_connection_open(&trial->connection, tide_now_us() + CONNECT_US)) {
     *ret_text = g_strdup("no gateway is usable");
     return TIDE_TRIAL_LATER;
   }
   g_autoptr(GError) error = NULL;
-  gboolean acknowledged = send_rows(trial, mapped, on_trial, &error) && send_followers(trial, mapped, on_trial, &error);
+  gboolean acknowledged = send_parts(trial, rows, &error) && send_parts(trial, followers, &error);
   tide_writer_connection_settle(&trial->connection);
   if (acknowledged)
     return TIDE_TRIAL_INNOCENT;
+  if (tide_failure_class(error) == TIDE_OUTCOME_POISON)
+    return TIDE_TRIAL_GUILTY;
   *ret_text = g_strdup(error->message);
-  return verdict_of(error);
+  return TIDE_TRIAL_LATER;
 }
 
-TideTrialVerdict
-tide_row_trial_run(TideRowTrial *trial, const TideLetter *letter, char **ret_text)
+/* Judges @subjects in their order. @is_refused: that they are refused together is known. FALSE: from some one on they
+ * are to be tried again later, for @ret_text or because this run has made its calls. */
+static gboolean
+judge(TideRowTrial *trial, TideTrialSubject *subjects, guint n, gboolean is_refused, char **ret_text)
 {
-  TideMessage message = message_of(letter);
-  TideMapped mapped;
-  TideReject reject = {0};
+  if (trial->n_calls >= trial->max_calls)
+    return FALSE;
+  TideTrialVerdict verdict = is_refused && n > 1 ? TIDE_TRIAL_GUILTY : try_together(trial, subjects, n, ret_text);
+  if (verdict == TIDE_TRIAL_LATER)
+    return FALSE;
+  if (verdict == TIDE_TRIAL_INNOCENT || n == 1) {
+    for (guint i = 0; i < n; i++)
+      subjects[i].verdict = verdict;
+    return TRUE;
+  }
+  guint half = n / 2;
+  if (!judge(trial, subjects, half, FALSE, ret_text))
+    return FALSE;
+  gboolean all_innocent = TRUE;
+  for (guint i = 0; i < half; i++)
+    all_innocent &= subjects[i].verdict == TIDE_TRIAL_INNOCENT;
+  return judge(trial, subjects + half, n - half, all_innocent, ret_text);
+}
+
+guint32
+tide_row_trial_run(TideRowTrial *trial, TideTrialSubject *subjects, guint n, guint32 max_calls, char **ret_text)
+{
   *ret_text = NULL;
-  if (tide_mapping_apply(trial->mapping, &message, &mapped, &reject))
-    return try_rows(trial, &mapped, letter, ret_text);
-  *ret_text = tide_reject_describe(&reject);
-  return TIDE_TRIAL_GUILTY;
+  trial->n_calls = 0;
+  trial->max_calls = max_calls;
+  for (guint i = 0; i < n; i++)
+    subjects[i].verdict = TIDE_TRIAL_LATER;
+  (void)judge(trial, subjects, n, FALSE, ret_text);
+  return trial->n_calls;
 }

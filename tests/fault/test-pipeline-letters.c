@@ -308,6 +308,108 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   assert_only_letter(fixture, "0", "1");
 }
 
+/* ---- of a row that hundreds were merged into ---- */
+
+#define N_MERGED 400
+#define HALVINGS 9 /* of N_MERGED, until one stands alone */
+
+#define ONLY_LATEST                                                                                                    \
+  "tables:\n"                                                                                                          \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
+  "batch: { latest_window: 1s }\n"
+
+/* One row, a column for each message. @guilty: which, from 1 on; 0 ends it. */
+static void
+produce_merged(PipelineFixture *fixture, const guint *guilty)
+{
+  g_autofree char *large = oversized();
+  for (guint i = 1; i <= N_MERGED; i++) {
+    gboolean is_guilty = FALSE;
+    for (const guint *at = guilty; *at != 0; at++)
+      is_guilty |= *at == i;
+    g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"f%03u\":\"%s\"}",
+                                               PIPELINE_BASE_MS + i, i, is_guilty ? large : "good");
+    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), payload);
+  }
+  pipeline_fixture_flush(fixture);
+}
+
+static guint64
+puts_seen(PipelineFixture *fixture)
+{
+  guint64 n = 0;
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
+    TideGatewayStats stats;
+    scripted_gateway_stats(fixture->gateways[i], &stats);
+    n += stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE];
+  }
+  return n;
+}
+
+/* The cells of all innocents, and none of the guilty; the letters of these, once each. */
+static void
+assert_merged(PipelineFixture *fixture, const guint *guilty)
+{
+  guint n_guilty = 0;
+  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  for (; guilty[n_guilty] != 0; n_guilty++) {
+    g_autofree char *field = g_strdup_printf("f%03u", guilty[n_guilty]);
+    g_autofree char *name = g_strdup_printf("\"%s\"", field);
+    assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
+    guint n_letters = 0;
+    for (guint i = 0; i < letters->len; i++) {
+      const TideMockRecord *letter = g_ptr_array_index(letters, i);
+      gsize len;
+      const char *payload = g_bytes_get_data(letter->payload, &len);
+      n_letters += g_strstr_len(payload, (gssize)len, name) != NULL;
+    }
+    g_assert_cmpuint(n_letters, ==, 1);
+  }
+  g_assert_cmpuint(letters->len, ==, n_guilty);
+  g_autofree char *dump = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
+  g_auto(GStrv) cells = g_strsplit(dump, "\tgood\n", -1);
+  g_assert_cmpuint(g_strv_length(cells) - 1, ==, N_MERGED - n_guilty);
+}
+
+static void
+test_of_hundreds_merged_few_calls_find_the_guilty(PipelineFixture *fixture, gconstpointer data)
+{
+  const guint *guilty = data;
+  guint n_guilty = 0;
+  while (guilty[n_guilty] != 0)
+    n_guilty++;
+  produce_merged(fixture, guilty);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, n_guilty);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, N_MERGED - n_guilty);
+  g_assert_cmpuint(sum_of(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
+  g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_guilty * HALVINGS + 20);
+  assert_merged(fixture, guilty);
+}
+
+/* The gateways fall silent while the row is on trial: a stop does not wait for them, and nothing of it is lost. */
+static void
+test_stop_during_a_trial_leaves_all_to_the_next_start(PipelineFixture *fixture, gconstpointer data)
+{
+  static const guint guilty[] = {77, 0};
+  produce_merged(fixture, guilty);
+  TideScriptedFault silence = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .skip_calls = 4};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &silence);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  gint64 start_us = tide_now_us();
+  g_assert_cmpint(running_pipeline_stop(running, 2000), ==, 75);
+  g_assert_cmpint(tide_now_us() - start_us, <, 8 * TIDE_US_PER_S);
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_merged(fixture, guilty);
+}
+
 /* ---- repeated, and too many ---- */
 
 /* The letter is kept and its offset is not committed: whoever reads on writes it again, and then it is. */
@@ -367,8 +469,9 @@ test_too_many_letters_stop_everything_until_a_restart(PipelineFixture *fixture, 
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-#define ADD(path, func)                                                                                                \
-  g_test_add("/pipeline-letters/" path, PipelineFixture, NULL, set_up, func, pipeline_fixture_tear_down)
+#define ADD_DATA(path, func, data)                                                                                     \
+  g_test_add("/pipeline-letters/" path, PipelineFixture, data, set_up, func, pipeline_fixture_tear_down)
+#define ADD(path, func) ADD_DATA(path, func, NULL)
 
 int
 main(int argc, char **argv)
@@ -384,6 +487,11 @@ main(int argc, char **argv)
       test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("refused/index-does-not-name-a-refused-row", test_index_does_not_name_a_refused_row);
   ADD("refused/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
+  ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty,
+           ((const guint[]){201, 0}));
+  ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty,
+           ((const guint[]){1, 200, 399, 0}));
+  ADD("merged/stop-during-a-trial-leaves-all-to-the-next-start", test_stop_during_a_trial_leaves_all_to_the_next_start);
   ADD("many/letter-comes-again-when-its-offset-was-not-committed",
       test_letter_comes_again_when_its_offset_was_not_committed);
   ADD("many/too-many-letters-stop-everything-until-a-restart", test_too_many_letters_stop_everything_until_a_restart);
