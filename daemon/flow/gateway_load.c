@@ -137,6 +137,10 @@ tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideC
 {
   TideGatewayLoad *load = &loads->loads[index];
   load->called_us = now_us;
+  if (measure->end == TIDE_CALL_END_BAD_ROW) {
+    load->failures = 0;
+    return FALSE;
+  }
   if (measure->end != TIDE_CALL_END_WRITTEN) {
     if (load->failures++ == 0)
       load->failing_since_us = now_us;

@@ -1,5 +1,6 @@
 #include "flow/writer_connection.h"
 
+#include "flow/failure_class.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -111,7 +112,9 @@ end_of(const GError *error)
     return TIDE_CALL_END_WRITTEN;
   if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return TIDE_CALL_END_NO_ANSWER;
-  return TIDE_CALL_END_REFUSED;
+  TideFailure failure = tide_failure_of(error);
+  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain;
+  return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
 }
 
 void

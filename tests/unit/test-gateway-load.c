@@ -199,6 +199,21 @@ test_a_full_gateway_gets_no_more_for_a_growing_pause(Fixture *fixture, gconstpoi
   }
 }
 
+/* As many bad rows as there may be: that they are named shows that the gateway works. */
+static void
+test_bad_rows_open_no_breaker(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 20; i++) {
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_BAD_ROW, 5));
+    write_calls(fixture, 1, 1, 5);
+  }
+  for (guint i = 0; i < 4; i++)
+    g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_BAD_ROW, 5));
+  write_calls(fixture, 1, 1, 5);
+  g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
+}
+
 static void
 test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpointer data)
 {
@@ -254,6 +269,7 @@ main(int argc, char **argv)
   ADD("few-move-at-a-time-and-none-at-once", test_few_move_at_a_time_and_none_at_once);
   ADD("a-gateway-that-came-back-starts-slowly", test_a_gateway_that_came_back_starts_slowly);
   ADD("a-full-gateway-gets-no-more-for-a-growing-pause", test_a_full_gateway_gets_no_more_for_a_growing_pause);
+  ADD("bad-rows-open-no-breaker", test_bad_rows_open_no_breaker);
   ADD("failing-calls-open-the-breaker-when-others-work", test_failing_calls_open_the_breaker_when_others_work);
   ADD("nobody-is-sent-to-what-is-not-usable", test_nobody_is_sent_to_what_is_not_usable);
 #undef ADD
