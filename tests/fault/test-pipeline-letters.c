@@ -318,6 +318,8 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
   "batch: { latest_window: 1s }\n"
 
+static const guint one_guilty[] = {201, 0}, three_guilty[] = {1, 200, 399, 0};
+
 /* One row, a column for each message. @guilty: which, from 1 on; 0 ends it. */
 static void
 produce_merged(PipelineFixture *fixture, const guint *guilty)
@@ -487,10 +489,8 @@ main(int argc, char **argv)
       test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("refused/index-does-not-name-a-refused-row", test_index_does_not_name_a_refused_row);
   ADD("refused/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
-  ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty,
-           ((const guint[]){201, 0}));
-  ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty,
-           ((const guint[]){1, 200, 399, 0}));
+  ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
+  ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, three_guilty);
   ADD("merged/stop-during-a-trial-leaves-all-to-the-next-start", test_stop_during_a_trial_leaves_all_to_the_next_start);
   ADD("many/letter-comes-again-when-its-offset-was-not-committed",
       test_letter_comes_again_when_its_offset_was_not_committed);
