@@ -2,6 +2,7 @@
 
 #include "commands/output.h"
 #include "flow/declared_table.h"
+#include "flow/table_check.h"
 #include "thrift/shell_command.h"
 
 /* Missing split points that are named in a sentence; all are in the remedies. */
@@ -173,20 +174,15 @@ compare_attributes(TideTableState *state, const TideTableDescription *declared)
     g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
 }
 
-/* What an acknowledgement of HBase is worth decides what a committed offset is worth. */
 static void
 check_durability(TideTableState *state, const char *table)
 {
-  int durability = state->description->durability;
-  if (durability != TIDE_DURABILITY_SKIP_WAL && durability != TIDE_DURABILITY_ASYNC_WAL)
+  char *remedy = NULL;
+  char *risk = tide_table_durability_risk(table, state->description, &remedy);
+  if (risk == NULL)
     return;
-  g_ptr_array_add(state->differences,
-                  g_strdup_printf("DATA CAN BE LOST: durability is %s, so HBase acknowledges rows that are gone when "
-                                  "their region server dies, and tidemark commits their offsets",
-                                  tide_durability_name(durability)));
-  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
-  changes->durability = TIDE_DURABILITY_SYNC_WAL;
-  g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+  g_ptr_array_add(state->differences, risk);
+  g_ptr_array_add(state->remedies, remedy);
 }
 
 static gboolean

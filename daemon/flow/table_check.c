@@ -1,8 +1,10 @@
 #include "flow/table_check.h"
 
 #include "model/dated_table.h"
+#include "thrift/shell_command.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/log.h"
 
 static gboolean
 has_family(const TideTableDescription *description, const char *name)
@@ -27,10 +29,36 @@ tide_table_check_families(const TideTable *table, const TideTableDescription *de
   }
 }
 
+char *
+tide_table_durability_risk(const char *table, const TideTableDescription *description, char **ret_remedy)
+{
+  int durability = description->durability;
+  if (durability != TIDE_DURABILITY_SKIP_WAL && durability != TIDE_DURABILITY_ASYNC_WAL)
+    return NULL;
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  changes->durability = TIDE_DURABILITY_SYNC_WAL;
+  *ret_remedy = tide_shell_alter_command(changes);
+  return g_strdup_printf(
+      "DATA CAN BE LOST: durability is %s, so HBase acknowledges rows that are gone when their region "
+      "server dies, and tidemark commits their offsets",
+      tide_durability_name(durability));
+}
+
+void
+tide_table_warn_of_durability(const char *table, const TideTableDescription *description)
+{
+  g_autofree char *remedy = NULL;
+  g_autofree char *risk = tide_table_durability_risk(table, description, &remedy);
+  if (risk != NULL)
+    tide_log(TIDE_LOG_CRIT, "table '%s': %s; writing goes on, change it in the HBase shell with: %s", table, risk,
+             remedy);
+}
+
 GPtrArray *
 tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeout_ms, GError **error)
 {
   g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_description_free);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
     if (tide_table_is_template(table))
@@ -38,9 +66,10 @@ tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeo
     g_autoptr(GError) problem = NULL;
     g_autoptr(TideTableDescription) description =
         tide_hbase_client_describe(client, table->name, tide_now_us() + timeout_ms * TIDE_US_PER_MS, &problem);
-    if (description != NULL)
+    if (description != NULL) {
       tide_table_check_families(table, description, missing);
-    else if (g_error_matches(problem, TIDE_ERROR, TIDE_ERROR_NOT_FOUND))
+      g_ptr_array_add(found, g_steal_pointer(&description));
+    } else if (g_error_matches(problem, TIDE_ERROR, TIDE_ERROR_NOT_FOUND))
       g_ptr_array_add(missing, g_strdup_printf("table '%s' does not exist: create it with: tidemark tables create "
                                                "--config %s %s",
                                                table->name, config->path, table->name));
@@ -48,6 +77,10 @@ tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeo
       g_propagate_error(error, g_steal_pointer(&problem));
       return NULL;
     }
+  }
+  for (guint i = 0; missing->len == 0 && i < found->len; i++) {
+    const TideTableDescription *description = g_ptr_array_index(found, i);
+    tide_table_warn_of_durability(description->name, description);
   }
   return g_steal_pointer(&missing);
 }

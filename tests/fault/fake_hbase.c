@@ -178,6 +178,16 @@ fake_hbase_set_enabled(TideFakeHBase *hbase, const char *name, gboolean enabled,
   return ok;
 }
 
+void
+fake_hbase_set_durability(TideFakeHBase *hbase, const char *name, int durability)
+{
+  tide_mutex_lock(&hbase->mutex);
+  TideFakeTable *table = fake_hbase_find_table_locked(hbase, name);
+  g_assert_nonnull(table);
+  table->spec->durability = durability;
+  tide_mutex_unlock(&hbase->mutex);
+}
+
 gboolean
 fake_hbase_is_enabled(TideFakeHBase *hbase, const char *name, gboolean *ret_enabled, TideFakeError *error)
 {

@@ -96,6 +96,7 @@ typedef struct TideFakeTableSpec {
   char *name;          /* owned */
   GPtrArray *families; /* owned (element-type TideFakeFamily) */
   GArray *attributes;  /* owned (element-type TideFakeAttribute) */
+  int durability;      /* as Thrift numbers it; 0: the default */
 } TideFakeTableSpec;
 
 TideFakeTableSpec *fake_table_spec_new(const char *name);
@@ -110,6 +111,7 @@ gboolean fake_hbase_create_table(TideFakeHBase *hbase, TideFakeTableSpec *spec, 
                                  TideFakeError *error);
 gboolean fake_hbase_delete_table(TideFakeHBase *hbase, const char *table, TideFakeError *error);
 gboolean fake_hbase_set_enabled(TideFakeHBase *hbase, const char *table, gboolean enabled, TideFakeError *error);
+void fake_hbase_set_durability(TideFakeHBase *hbase, const char *table, int durability);
 gboolean fake_hbase_is_enabled(TideFakeHBase *hbase, const char *table, gboolean *ret_enabled, TideFakeError *error);
 gboolean fake_hbase_create_namespace(TideFakeHBase *hbase, const char *name, TideFakeError *error);
 char **fake_hbase_namespaces(TideFakeHBase *hbase); /* sorted; (transfer full) */

@@ -87,6 +87,7 @@ fake_table_spec_copy(const TideFakeTableSpec *spec)
     const TideFakeAttribute *attribute = &g_array_index(spec->attributes, TideFakeAttribute, i);
     fake_table_spec_add_attribute(copy, attribute->name, attribute->value);
   }
+  copy->durability = spec->durability;
   return copy;
 }
 

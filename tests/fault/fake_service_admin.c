@@ -147,7 +147,7 @@ answer_descriptor(TideAnswer *answer)
   }
   write_text_pair(writer, "IS_META", "false");
   write_text_pair(writer, "hbase.store.file-tracker.impl", "DEFAULT");
-  fake_writer_i32_field(writer, 4, 0); /* durability: USE_DEFAULT */
+  fake_writer_i32_field(writer, 4, spec->durability);
   fake_writer_struct_end(writer);
   fake_reply_end(answer);
 }

@@ -1,5 +1,6 @@
 /* What HBase refuses: rows that can never be written are found and kept as letters, and all others written; a table
  * that takes no rows is waited for; a busy region is not stormed. */
+#include "fault/log_capture.h"
 #include "fault/pipeline_mixture.h"
 #include "util/clock.h"
 
@@ -302,6 +303,26 @@ test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* ---- what an acknowledgement is worth ---- */
+
+static void
+test_durability_below_sync_is_said(PipelineFixture *fixture, gconstpointer data)
+{
+  fake_hbase_set_durability(fixture->hbase, "METRIC", 2);         /* ASYNC_WAL */
+  fake_hbase_set_durability(fixture->hbase, "CURRENT_METRIC", 4); /* FSYNC_WAL */
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_produce_mixture(fixture, 3);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *lines = log_capture_end(capture);
+  const char *said = strstr(lines, "crit tide-start: table 'METRIC': DATA CAN BE LOST: durability is ASYNC_WAL");
+  g_assert_nonnull(said);
+  g_assert_nonnull(strstr(said, "alter \"METRIC\", DURABILITY => 'SYNC_WAL'"));
+  g_assert_null(strstr(said + 1, "DATA CAN BE LOST")); /* once, and not of the other table */
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_assert_tables(fixture, 3);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-failures/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                         \
              pipeline_fixture_tear_down)
@@ -316,6 +337,7 @@ main(int argc, char **argv)
   ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-letter",
       test_oversized_calls_are_split_and_the_oversized_row_is_a_letter);
   ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
+  ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
   for (guint i = 0; i < G_N_ELEMENTS(hold_cases); i++) {
     g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", hold_cases[i].name);
     g_test_add(path, PipelineFixture, &hold_cases[i], pipeline_fixture_set_up,
