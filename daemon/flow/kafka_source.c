@@ -32,6 +32,7 @@ struct TideKafkaSource {
   GPtrArray *names;        /* owned (element-type SlotName), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
   guint n_denied; /* slots */
+  gboolean is_closed;
 };
 
 static void
@@ -564,6 +565,7 @@ void
 tide_kafka_source_close(TideKafkaSource *source)
 {
   rd_kafka_consumer_close(source->kafka);
+  source->is_closed = TRUE;
 }
 
 void
@@ -573,8 +575,9 @@ tide_kafka_source_free(TideKafkaSource *source)
     return;
   if (source->queue != NULL)
     rd_kafka_queue_destroy(source->queue);
+  /* Destroying closes once more, and that has been seen never to return while the broker was away. */
   if (source->kafka != NULL)
-    rd_kafka_destroy(source->kafka);
+    rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
   g_ptr_array_unref(source->names);
   g_free(source);
 }
