@@ -167,13 +167,24 @@ take_messages(TideConsumer *consumer, int timeout_ms)
   return n;
 }
 
+/* What the share of dead letters is judged by. */
+static void
+tell_letters(TideConsumer *consumer, guint32 n_received)
+{
+  guint64 written = 0;
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    written += tide_consumer_partition(consumer, (guint16)i)->n_written;
+  if (n_received > 0 || written != consumer->written_told)
+    tide_dead_letters_note_messages(consumer->context.letters, n_received, written - consumer->written_told);
+  consumer->written_told = written;
+}
+
 /* TRUE when there may be more. */
 static gboolean
 read_messages(TideConsumer *consumer, int timeout_ms)
 {
   guint32 n = take_messages(consumer, timeout_ms);
-  if (n > 0)
-    tide_dead_letters_note_received(consumer->context.letters, n);
+  tell_letters(consumer, n);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
 }
 

@@ -45,6 +45,7 @@ struct TideConsumer {
   gboolean letters_paused;
   gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
   gint64 shown_us;
+  guint64 written_told; /* to the dead letters: messages */
   TideLogLimit bad_message_limit;
   TideLogLimit refused_limit;
   TideLogLimit trouble_limit;
@@ -84,8 +85,8 @@ tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
 
 void tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, TidePauseReason reason, gboolean on);
 
-/* Above the budget every partition pauses; below its lower mark all go on. Once a round: it also tells librdkafka what had
- * to wait. */
+/* Above the budget every partition pauses; below its lower mark all go on. Once a round: it also tells librdkafka what
+ * had to wait. */
 void tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us);
 
 /* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions

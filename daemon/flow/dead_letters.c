@@ -161,9 +161,10 @@ tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job)
 }
 
 void
-tide_dead_letters_note_received(TideDeadLetters *letters, guint32 n)
+tide_dead_letters_note_messages(TideDeadLetters *letters, guint64 received, guint64 written)
 {
-  atomic_fetch_add_explicit(&letters->received, n, memory_order_relaxed);
+  atomic_fetch_add_explicit(&letters->received, received, memory_order_relaxed);
+  atomic_fetch_add_explicit(&letters->written, written, memory_order_relaxed);
 }
 
 gboolean

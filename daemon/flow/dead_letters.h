@@ -98,8 +98,8 @@ gboolean tide_dead_letters_exist(const TideDeadLetters *letters);
 /* Transfers @job. Charges the budget for it. */
 void tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job);
 
-/* For the ratio: @n messages more were received. Once a round, never for a message. */
-void tide_dead_letters_note_received(TideDeadLetters *letters, guint32 n);
+/* For the ratio: so many messages more were received, and have been written. Once a round, never for a message. */
+void tide_dead_letters_note_messages(TideDeadLetters *letters, guint64 received, guint64 written);
 
 /* TRUE while nothing is kept because too many were, or because the topic or file takes nothing: consumers pause. */
 gboolean tide_dead_letters_is_holding_racy(const TideDeadLetters *letters);

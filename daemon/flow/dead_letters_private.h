@@ -50,6 +50,7 @@ struct TideDeadLetters {
 
   /* any thread */
   _Atomic guint64 received;
+  _Atomic guint64 written;
   _Atomic gboolean stopping;
   _Atomic gboolean holding;
 

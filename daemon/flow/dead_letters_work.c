@@ -94,10 +94,11 @@ hold_for_too_many(TideDeadLetters *letters, const TideLetterRatioPart *total)
   const TideDeadLettersConfig *config = &letters->context.config->dead_letters;
   letters->too_many = TRUE;
   char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
-                               " were received in %" G_GINT64_FORMAT
+                               " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
                                " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept until a "
                                "restart: mend the configuration or the sender, or raise max_ratio, and restart",
-                               total->letters, total->received, config->window_ms / 1000, config->max_ratio, most);
+                               total->letters, total->received, total->written, config->window_ms / 1000,
+                               config->max_ratio, most);
   tide_log(TIDE_LOG_CRIT, "%s", text);
   set_held_text(letters, text);
 }
@@ -113,8 +114,10 @@ note_condemned(TideDeadLetters *letters, const TideLetterJob *job)
 static void
 heed_ratio(TideDeadLetters *letters, gint64 now_us)
 {
-  guint64 received = atomic_exchange_explicit(&letters->received, 0, memory_order_relaxed);
-  tide_letter_ratio_add(&letters->ratio, now_us, received, letters->n_condemned);
+  TideLetterRatioPart part = {.received = atomic_exchange_explicit(&letters->received, 0, memory_order_relaxed),
+                              .written = atomic_exchange_explicit(&letters->written, 0, memory_order_relaxed),
+                              .letters = letters->n_condemned};
+  tide_letter_ratio_add(&letters->ratio, now_us, &part);
   letters->n_condemned = 0;
   TideLetterRatioPart total;
   if (!letters->too_many && tide_letter_ratio_is_exceeded(&letters->ratio, &total))

@@ -22,12 +22,13 @@ move_on(TideLetterRatio *ratio, gint64 now_us)
 }
 
 void
-tide_letter_ratio_add(TideLetterRatio *ratio, gint64 now_us, guint64 received, guint64 letters)
+tide_letter_ratio_add(TideLetterRatio *ratio, gint64 now_us, const TideLetterRatioPart *more)
 {
   move_on(ratio, now_us);
   TideLetterRatioPart *part = &ratio->parts[ratio->number % TIDE_LETTER_RATIO_PARTS];
-  part->received += received;
-  part->letters += letters;
+  part->received += more->received;
+  part->written += more->written;
+  part->letters += more->letters;
 }
 
 gboolean
@@ -36,9 +37,10 @@ tide_letter_ratio_is_exceeded(const TideLetterRatio *ratio, TideLetterRatioPart 
   TideLetterRatioPart total = {0};
   for (guint i = 0; i < TIDE_LETTER_RATIO_PARTS; i++) {
     total.received += ratio->parts[i].received;
+    total.written += ratio->parts[i].written;
     total.letters += ratio->parts[i].letters;
   }
   *ret_total = total;
-  double bound = ratio->max * (double)(total.received + ratio->slack_messages);
+  double bound = ratio->max * (double)MAX(total.received + ratio->slack_messages, total.written + total.letters);
   return ratio->max < 1 && total.letters >= TIDE_LETTER_RATIO_MIN_LETTERS && (double)total.letters > bound;
 }

@@ -1,4 +1,7 @@
-/* The share of letters among the messages received, over a sliding window. Time is the caller's.
+/* The share of letters among the messages, over a sliding window. Time is the caller's.
+ *
+ * The messages are those received, or those that ended, whichever are more: after an outage many rows are found bad
+ * that came long before the window, and then they are compared with the messages that are written beside them.
  *
  * A consumer says what it received once a round, and its letters as they come, so letters may be ahead of their own
  * messages: @slack_messages are taken as received before they are said. */
@@ -16,6 +19,7 @@ G_BEGIN_DECLS
 
 typedef struct TideLetterRatioPart {
   guint64 received;
+  guint64 written;
   guint64 letters;
 } TideLetterRatioPart;
 
@@ -30,7 +34,7 @@ typedef struct TideLetterRatio {
 } TideLetterRatio;
 
 void tide_letter_ratio_init(TideLetterRatio *ratio, gint64 window_ms, double max, guint64 slack_messages);
-void tide_letter_ratio_add(TideLetterRatio *ratio, gint64 now_us, guint64 received, guint64 letters);
+void tide_letter_ratio_add(TideLetterRatio *ratio, gint64 now_us, const TideLetterRatioPart *more);
 
 /* @ret_total: of the window, for messages. */
 gboolean tide_letter_ratio_is_exceeded(const TideLetterRatio *ratio, TideLetterRatioPart *ret_total);

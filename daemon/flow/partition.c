@@ -127,6 +127,13 @@ counter_by_reason(const TidePartition *partition, const char *name, const char *
 }
 
 static void
+note_written(TidePartition *partition)
+{
+  partition->n_written++;
+  tide_counter_inc(partition->messages_written);
+}
+
+static void
 count_skipped(TidePartition *partition, TideRejectReason reason)
 {
   TideCounter **skipped = &partition->messages_skipped[reason];
@@ -149,7 +156,7 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped)
   else if (mapped->n_rejects > 0)
     count_skipped(partition, mapped->rejects[0].reason);
   else
-    tide_counter_inc(partition->messages_written); /* no readings, nothing to write */
+    note_written(partition); /* no readings, nothing to write */
 }
 
 static void
@@ -225,7 +232,7 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   if (G_UNLIKELY(tide_message_letters_end(&partition->letters, ref.sequence, &end)))
     count_dead_lettered(partition, &end, n_readings);
   else {
-    tide_counter_inc(partition->messages_written);
+    note_written(partition);
     tide_counter_add(partition->readings_written, n_readings);
   }
   tide_gauge_set(partition->in_flight, partition->offsets.unfinished);

@@ -35,15 +35,16 @@ typedef struct TidePartition {
   gboolean assigned;
   TideOffsets offsets;
   TideMessageLetters letters;
-  gint64 charged_bytes;  /* what the budget holds for offsets and letters */
-  guint pause_reasons;   /* TidePauseReason */
-  guint32 crowded_table; /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
-  gboolean is_paused;    /* what librdkafka was told ... */
+  gint64 charged_bytes;    /* what the budget holds for offsets and letters */
+  guint pause_reasons;     /* TidePauseReason */
+  guint32 crowded_table;   /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
+  gboolean is_paused;      /* what librdkafka was told ... */
   gint64 pause_changed_us; /* ... and when; 0: not in this assignment */
-  gint64 stored_offset;  /* last stored; -1: none */
-  gint64 end_offset;     /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gint64 stored_offset;    /* last stored; -1: none */
+  gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
-  char *held_text; /* owned: why it is held */
+  char *held_text;   /* owned: why it is held */
+  guint64 n_written; /* messages; messages_written may be shared by the consumers of a process */
   /* metrics */
   TideMetrics *metrics; /* borrowed: for those that come with their first event */
   TideCounter *messages_received;

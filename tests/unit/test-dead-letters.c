@@ -180,7 +180,7 @@ test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
   for (gint64 i = 0; i < 99; i++)
     submit(fixture, i);
   await_home(fixture, 99); /* too few to say anything, however many they are of all */
-  tide_dead_letters_note_received(fixture->letters, 2000);
+  tide_dead_letters_note_messages(fixture->letters, 2000, 0);
   for (gint64 i = 99; i < 2000; i++)
     submit(fixture, i);
   await_holding(fixture);
