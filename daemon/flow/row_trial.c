@@ -13,8 +13,11 @@ struct TideRowTrial {
   TideRowTrialContext context;
   TideMapping *mapping; /* owned */
   TideWriterConnection connection;
-  guint32 n_calls;   /* of this run */
-  guint32 max_calls; /* likewise */
+  guint32 n_calls;                   /* of this run */
+  guint32 max_calls;                 /* likewise */
+  gboolean is_certain;               /* likewise: what the last refusal said of the row, as TideFailure has it */
+  const TideTrialSubject *witnesses; /* likewise, borrowed: those who were innocent last; NULL: nobody yet */
+  guint n_witnesses;
 };
 
 TideRowTrial *
@@ -234,8 +237,10 @@ try_together(TideRowTrial *trial, const TideTrialSubject *subjects, guint n, cha
   g_autoptr(GArray) rows = new_parts();
   g_autoptr(GArray) followers = new_parts();
   for (guint i = 0; i < n; i++)
-    if (!collect(trial, subjects[i].letter, rows, followers))
+    if (!collect(trial, subjects[i].letter, rows, followers)) {
+      trial->is_certain = TRUE;
       return TIDE_TRIAL_GUILTY;
+    }
   if (!tide_writer_connection_open(&trial->connection, tide_now_us() + CONNECT_US)) {
     *ret_text = g_strdup("no gateway is usable");
     return TIDE_TRIAL_LATER;
@@ -245,10 +250,32 @@ try_together(TideRowTrial *trial, const TideTrialSubject *subjects, guint n, cha
   tide_writer_connection_settle(&trial->connection);
   if (acknowledged)
     return TIDE_TRIAL_INNOCENT;
-  if (tide_failure_class(error) == TIDE_OUTCOME_POISON)
+  TideFailure failure = tide_failure_of(error);
+  trial->is_certain = failure.is_certain;
+  if (failure.outcome == TIDE_OUTCOME_POISON)
     return TIDE_TRIAL_GUILTY;
   *ret_text = g_strdup(error->message);
   return TIDE_TRIAL_LATER;
+}
+
+/* @subject was refused alone, in words that may as well mean a broken gateway: it is sent again, by turns with those
+ * who were innocent before, and unevenly, so that a gateway that fails every so many calls makes nobody guilty. */
+static TideTrialVerdict
+confirm(TideRowTrial *trial, const TideTrialSubject *subject, char **ret_text)
+{
+  for (const char *turn = trial->witnesses != NULL ? "WSWWS" : "SS"; *turn != '\0'; turn++) {
+    gboolean is_subjects = *turn == 'S';
+    TideTrialVerdict verdict = is_subjects ? try_together(trial, subject, 1, ret_text)
+                                           : try_together(trial, trial->witnesses, trial->n_witnesses, ret_text);
+    if (is_subjects && verdict != TIDE_TRIAL_GUILTY)
+      return verdict;
+    if (!is_subjects && verdict != TIDE_TRIAL_INNOCENT) {
+      if (*ret_text == NULL)
+        *ret_text = g_strdup("the gateway refuses now what it took before");
+      return TIDE_TRIAL_LATER;
+    }
+  }
+  return TIDE_TRIAL_GUILTY;
 }
 
 /* Judges @subjects in their order. @is_refused: that they are refused together is known. FALSE: from some one on they
@@ -259,8 +286,14 @@ judge(TideRowTrial *trial, TideTrialSubject *subjects, guint n, gboolean is_refu
   if (trial->n_calls >= trial->max_calls)
     return FALSE;
   TideTrialVerdict verdict = is_refused && n > 1 ? TIDE_TRIAL_GUILTY : try_together(trial, subjects, n, ret_text);
+  if (verdict == TIDE_TRIAL_GUILTY && n == 1 && !trial->is_certain)
+    verdict = confirm(trial, subjects, ret_text);
   if (verdict == TIDE_TRIAL_LATER)
     return FALSE;
+  if (verdict == TIDE_TRIAL_INNOCENT) {
+    trial->witnesses = subjects;
+    trial->n_witnesses = n;
+  }
   if (verdict == TIDE_TRIAL_INNOCENT || n == 1) {
     for (guint i = 0; i < n; i++)
       subjects[i].verdict = verdict;
@@ -280,6 +313,7 @@ tide_row_trial_run(TideRowTrial *trial, TideTrialSubject *subjects, guint n, gui
 {
   *ret_text = NULL;
   trial->n_calls = 0;
+  trial->witnesses = NULL;
   trial->max_calls = max_calls;
   for (guint i = 0; i < n; i++)
     subjects[i].verdict = TIDE_TRIAL_LATER;

@@ -3,7 +3,8 @@
  * The messages are mapped again, and of their rows those with the letter's table and key are sent, merged into one as
  * the lanes merge them, and when HBase has it, the index rows that follow it, as the consumer would have done. What is
  * refused is tried in two halves, and these again, until a message is refused alone: so one guilty message of n costs
- * about 2 * log2(n) calls. A message of a latest table whose cells do not stand in the row of its half is innocent with
+ * about 2 * log2(n) calls. A refusal that may be the gateway's own trouble counts when it comes again, by turns with
+ * what was taken before. A message of a latest table whose cells do not stand in the row of its half is innocent with
  * it: there HBase need not take them.
  *
  * Cells are sent at their own event times, so what is there already is written again unchanged. Where two messages give

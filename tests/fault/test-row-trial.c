@@ -338,6 +338,57 @@ test_message_that_makes_no_such_row_is_guilty_without_a_call(Fixture *fixture, g
   assert_judged(fixture, (const guint[]){2}, 1);
 }
 
+/* ---- refusals that may be the gateway's own trouble ---- */
+
+#define UNCERTAIN "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: 1 time, servers with issues: rs1"
+
+static void
+stumble(Fixture *fixture, guint64 skip_calls, guint64 max_hits)
+{
+  TideScriptedFault fault = {.kind = TIDE_FAULT_IO_ERROR,
+                             .call = TIDE_CALL_PUT_MULTIPLE,
+                             .skip_calls = skip_calls,
+                             .max_hits = max_hits,
+                             .message = UNCERTAIN};
+  scripted_gateway_add_fault(fixture->gateway, &fault);
+}
+
+/* The second message is refused alone, once. */
+static void
+test_gateway_that_stumbles_makes_nobody_guilty(Fixture *fixture, gconstpointer data)
+{
+  add_many(fixture, 2, NULL, 0);
+  stumble(fixture, 0, 1);
+  stumble(fixture, 1, 1);                        /* of the calls that the first has left over */
+  g_assert_cmpuint(run(fixture, PLENTY), ==, 5); /* both, each, witness, the second again */
+  assert_judged(fixture, NULL, 0);
+}
+
+/* All is refused from some call on, also what was taken before. */
+static void
+test_gateway_that_breaks_makes_nobody_guilty(Fixture *fixture, gconstpointer data)
+{
+  add_many(fixture, 2, NULL, 0);
+  stumble(fixture, 0, 1);
+  stumble(fixture, 1, 2);
+  run(fixture, PLENTY);
+  g_assert_nonnull(strstr(fixture->text, "refuses now what it took before"));
+  g_assert_cmpint(subject(fixture, 0)->verdict, ==, TIDE_TRIAL_INNOCENT);
+  g_assert_cmpint(subject(fixture, 1)->verdict, ==, TIDE_TRIAL_LATER);
+  run(fixture, PLENTY);
+  assert_judged(fixture, NULL, 0);
+}
+
+static void
+test_what_is_refused_again_and_again_is_guilty(Fixture *fixture, gconstpointer data)
+{
+  add(fixture, "CURRENT_METRIC", TIME_MS, "f000", "good");
+  stumble(fixture, 0, 3);
+  g_assert_cmpuint(run(fixture, PLENTY), ==, 3);
+  g_assert_null(fixture->text);
+  g_assert_cmpint(subject(fixture, 0)->verdict, ==, TIDE_TRIAL_GUILTY);
+}
+
 #define ADD_DATA(path, test, data) g_test_add("/row-trial/" path, Fixture, data, set_up, test, tear_down)
 #define ADD(path, test) ADD_DATA(path, test, NULL)
 
@@ -353,6 +404,9 @@ main(int argc, char **argv)
   ADD("calls/run-ends-after-its-calls-and-the-next-goes-on", test_run_ends_after_its_calls_and_the_next_goes_on);
   ADD("later/what-a-lost-answer-leaves-open", test_what_a_lost_answer_leaves_open_is_judged_later);
   ADD("later/nobody-is-judged-without-a-gateway", test_nobody_is_judged_without_a_gateway);
+  ADD("later/gateway-that-stumbles-makes-nobody-guilty", test_gateway_that_stumbles_makes_nobody_guilty);
+  ADD("later/gateway-that-breaks-makes-nobody-guilty", test_gateway_that_breaks_makes_nobody_guilty);
+  ADD("verdict/what-is-refused-again-and-again-is-guilty", test_what_is_refused_again_and_again_is_guilty);
   ADD("written/later-offset-wins-and-later-time-before-that", test_later_offset_wins_and_later_time_before_that);
   ADD("written/replacing-row-is-that-of-the-newest-innocent", test_replacing_row_is_that_of_the_newest_innocent);
   ADD("written/index-follows-innocents-only", test_index_follows_innocents_only);
