@@ -369,6 +369,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   register_expired(consumer);
   tide_inbox_init(&consumer->inbox, wake, consumer);
   tide_letter_box_init(&consumer->letter_box, wake, consumer);
+  tide_refusals_init(&consumer->refusals, context->budget);
   consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
                                         .protocol = context->protocol,
@@ -419,6 +420,7 @@ tide_consumer_free(TideConsumer *consumer)
   tide_mapping_free(consumer->mapping);
   tide_inbox_clear(&consumer->inbox);
   tide_letter_box_clear(&consumer->letter_box);
+  tide_refusals_clear(&consumer->refusals);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);

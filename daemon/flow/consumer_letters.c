@@ -10,6 +10,10 @@
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
+/* Of messages of refused rows so many are made jobs of at a time: enough that reading them again and judging them is
+ * done for many at once, and a few megabytes at the most. */
+#define MAX_JOBS_OF_REFUSED 2000u
+
 /* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
@@ -131,19 +135,28 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
   return refused;
 }
 
-static TideLetter
-refused_letter(const TidePartition *partition, const TideBatch *batch, const Refused *refused)
+static void
+submit_refused(TideConsumer *consumer, TideLetterJob *job)
 {
+  job->is_refused = TRUE;
+  consumer->jobs_of_refused++;
+  tide_dead_letters_submit(consumer->context.letters, job);
+}
+
+static TideLetter
+refused_letter(const TidePartition *partition, const TideRefusedMessage *message)
+{
+  const TideRefusal *refusal = message->refusal;
   return (TideLetter){.topic = tide_bytes_of_string(partition->topic),
                       .partition = partition->partition,
-                      .offset = tide_offsets_offset_of(&partition->offsets, refused->ref.sequence),
+                      .offset = tide_offsets_offset_of(&partition->offsets, message->ref.sequence),
                       .timestamp_ms = -1,
                       .reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED),
-                      .text = tide_bytes_of_string(refused->poison->text),
-                      .table = tide_bytes_of_string(tide_lane_table(batch->lane)->name),
-                      .row_key = tide_batch_row_key(batch, refused->poison->row),
+                      .text = tide_bytes_of_string(refusal->text),
+                      .table = tide_bytes_of_string(refusal->table),
+                      .row_key = refusal->row_key,
                       .reading_index = -1,
-                      .attempts = refused->poison->attempts};
+                      .attempts = refusal->attempts};
 }
 
 static void
@@ -179,30 +192,40 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
                                      (const char *)letter->text.data, why));
 }
 
-/* @parts: the @n_parts of one message in @row. */
 static void
-dead_letter_refused(TideConsumer *consumer, const TideBatch *batch, const Refused *parts, guint n_parts,
-                    gboolean is_shared, TideRefusedRow *row)
+dead_letter_refused(TideConsumer *consumer, const TideRefusedMessage *message)
 {
-  TidePartition *partition = tide_consumer_partition(consumer, parts->ref.slot);
-  if (!tide_partition_owns(partition, parts->ref))
+  const TideRefusal *refusal = message->refusal;
+  TidePartition *partition = tide_consumer_partition(consumer, message->ref.slot);
+  if (!tide_partition_owns(partition, message->ref))
     return;
-  TideLetter letter = refused_letter(partition, batch, parts);
+  TideLetter letter = refused_letter(partition, message);
   if (consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP ||
       !tide_dead_letters_exist(consumer->context.letters)) {
     hold_at_refused(consumer, partition, &letter);
     return;
   }
   log_refused(consumer, &letter,
-              is_shared ? "the messages that it was made of are tried without each other"
-                        : "its message becomes a dead letter");
-  TideLetterJob *job = tide_letter_job_new(&letter, parts->ref, n_parts, &consumer->letter_box);
+              refusal->is_shared ? "the messages that it was made of are tried without each other"
+                                 : "its message becomes a dead letter");
+  TideLetterJob *job = tide_letter_job_new(&letter, message->ref, message->n_parts, &consumer->letter_box);
   job->must_read = TRUE;
-  job->must_try = is_shared;
-  job->row = tide_refused_row_ref(row);
+  job->must_try = refusal->is_shared;
+  job->row = tide_refused_row_ref(refusal->row);
   job = tide_partition_add_refused(partition, consumer->context.budget, job);
   if (job != NULL)
-    tide_dead_letters_submit(consumer->context.letters, job);
+    submit_refused(consumer, job);
+}
+
+/* Those that wait, as far as there is room for jobs. */
+static void
+dead_letter_waiting(TideConsumer *consumer)
+{
+  TideRefusedMessage message;
+  while (consumer->jobs_of_refused < MAX_JOBS_OF_REFUSED && tide_refusals_take(&consumer->refusals, &message)) {
+    dead_letter_refused(consumer, &message);
+    tide_refusal_unref(message.refusal);
+  }
 }
 
 void
@@ -220,12 +243,14 @@ tide_consumer_take_refused(TideConsumer *consumer, TideBatch *batch, gint64 now_
       batch->last_unknown_us = now_us;
     g_autoptr(TideRefusedRow) row =
         tide_refused_row_new(consumer->context.budget, tide_batch_row_wire(batch, parts[i].poison->row));
+    g_autoptr(TideRefusal) refusal = tide_refusal_new(batch, parts[i].poison, is_shared, row);
     for (guint at = i, end; at < row_end; at = end) {
       for (end = at + 1; end < row_end && is_same_message(parts[end].ref, parts[at].ref);)
         end++;
-      dead_letter_refused(consumer, batch, &parts[at], end - at, is_shared, row);
+      tide_refusals_add(&consumer->refusals, refusal, parts[at].ref, end - at);
     }
   }
+  dead_letter_waiting(consumer);
 }
 
 /* ---- home ---- */
@@ -238,14 +263,16 @@ tide_consumer_take_letters_home(TideConsumer *consumer)
     return FALSE;
   for (TideLetterJob *following; job != NULL; job = following) {
     following = job->next;
+    consumer->jobs_of_refused -= job->is_refused ? 1 : 0;
     TidePartition *partition = tide_consumer_partition(consumer, job->source.slot);
     if (tide_partition_owns(partition, job->source)) {
       TideLetterJob *next = tide_partition_letter_came_home(partition, consumer->context.budget, job);
       if (next != NULL)
-        tide_dead_letters_submit(consumer->context.letters, next);
+        submit_refused(consumer, next);
     }
     tide_letter_job_free(job);
   }
+  dead_letter_waiting(consumer);
   return TRUE;
 }
 

@@ -6,6 +6,7 @@
 #include "flow/mapping.h"
 #include "flow/open_lanes.h"
 #include "flow/partition.h"
+#include "flow/refusals.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
@@ -41,6 +42,8 @@ struct TideConsumer {
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 pause_changed_us;
   gboolean memory_paused;
+  TideRefusals refusals;
+  guint32 jobs_of_refused; /* that are not home yet */
   gint64 letters_changed_us;
   gboolean letters_paused;
   gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
