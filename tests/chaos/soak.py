@@ -5,7 +5,8 @@
 
 A second daemon joins the group for half of every minute. Every three minutes a gateway is killed and started again. Every ten
 minutes no reading comes for 45 s, and the gateways cut the connections that are idle. Connections have a greatest age, too.
-Before all that, HBase stands still for 40 s, so that the heap has been as large as any later hiccup makes it.
+Before all that, HBase stands still for 40 s and then the daemon for 20 s, so that the heap has been as large as any later
+hiccup of HBase, or of Kafka's group, makes it.
 With a binary that has the address sanitizer, what counts is its verdict on leaks at the end of each process: its exit code.
 """
 
@@ -38,6 +39,7 @@ GATEWAY_EVERY_S = 180.0
 SILENCE_EVERY_S = 600.0
 SILENCE_S = 45.0
 FIRST_OUTAGE_S = 40.0
+FIRST_FREEZE_S = 20.0  # below the session timeout
 
 # Below idle_ping's default of 30 s, so that idle connections are cut before they are tried.
 GATEWAY_IDLE_CUT_MS = 20_000
@@ -108,6 +110,13 @@ class Soak(Proof):
             self._over.wait(FIRST_OUTAGE_S)
         finally:
             self.stack.hbase.resume()
+        self._over.wait(FIRST_FREEZE_S)
+        daemon = self.fleet.members[0]
+        daemon.freeze()
+        try:
+            self._over.wait(FIRST_FREEZE_S)
+        finally:
+            daemon.thaw()
 
     def _repeat(self, act: Callable[[], None], every_s: float) -> None:
         while not self._over.wait(every_s):
