@@ -17,6 +17,13 @@
 /* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
+static void
+submit(TideConsumer *consumer, TideLetterJob *job)
+{
+  job->owned = &tide_consumer_partition(consumer, job->source.slot)->owned;
+  tide_dead_letters_submit(consumer->context.letters, job);
+}
+
 /* ---- rejected when they were mapped ---- */
 
 static GArray *
@@ -47,7 +54,7 @@ submit_rejected(TideConsumer *consumer, TideSourceRef ref, const TideMessage *me
                        .reason = tide_bytes_of_string(tide_reject_reason_name(reject->reason)),
                        .text = tide_bytes_of_string(text),
                        .reading_index = reading_index};
-  tide_dead_letters_submit(consumer->context.letters, tide_letter_job_new(&letter, ref, n_acks, &consumer->letter_box));
+  submit(consumer, tide_letter_job_new(&letter, ref, n_acks, &consumer->letter_box));
 }
 
 void
@@ -140,7 +147,7 @@ submit_refused(TideConsumer *consumer, TideLetterJob *job)
 {
   job->is_refused = TRUE;
   consumer->jobs_of_refused++;
-  tide_dead_letters_submit(consumer->context.letters, job);
+  submit(consumer, job);
 }
 
 static TideLetter

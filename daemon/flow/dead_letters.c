@@ -29,6 +29,9 @@ register_metrics(TideDeadLetters *letters)
   letters->torn_bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
+  letters->given_up =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_given_up_total",
+                           "Letters not kept because their partition has gone: its next owner makes them", NULL);
   letters->innocent =
       tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
                            "Messages of a refused row that HBase took when they were tried without the guilty", NULL);

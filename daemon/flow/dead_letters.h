@@ -45,11 +45,17 @@ void tide_letter_box_clear(TideLetterBox *box); /* frees what is in it */
 /* All that came home, linked by next; NULL: nothing. Does not wait. */
 TideLetterJob *tide_letter_box_take(TideLetterBox *box);
 
+/* The epoch of a partition's assignment, while it lasts: written by its consumer. */
+typedef _Atomic guint32 TideOwnedEpoch;
+#define TIDE_NOT_OWNED G_MAXUINT32
+
 /* One message on its way to the letters. Owned by whoever holds it: consumer, letters, box, consumer. */
 struct TideLetterJob {
   TideLetterJob *next;
   TideLetterBox *home;  /* borrowed */
   TideSourceRef source; /* the consumer's: untouched */
+  const TideOwnedEpoch
+      *owned;           /* borrowed: when it is not source.epoch any more, nobody waits for the job; NULL: it is */
   guint32 n_acks;       /* the consumer's: acknowledgements of the message that this settles */
   gboolean must_read;   /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
   gboolean must_try;    /* the row holds cells of several messages: write its rows of letter.table without the others'

@@ -28,6 +28,7 @@ struct TideDeadLetters {
   TideCounter *retries;
   TideCounter *torn_bytes;
   TideCounter *innocent;
+  TideCounter *given_up;
   TideCounter *gone;
   TideGauge *waiting;
   TideGauge *holding_gauge;

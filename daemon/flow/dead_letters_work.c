@@ -148,6 +148,34 @@ send_home(TideDeadLetters *letters, TideLetterJob *job, TideLetterResult result)
   tide_letter_box_push(job->home, job);
 }
 
+/* Sends those home whose partition has gone: its next owner reads the messages again, and makes letters of them. */
+static void
+give_up_lost(TideDeadLetters *letters, TideLetterStage *stage)
+{
+  TideLetterJobs jobs = stage->jobs;
+  stage->jobs = (TideLetterJobs){0};
+  for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;) {
+    if (job->owned == NULL || atomic_load_explicit(job->owned, memory_order_relaxed) == job->source.epoch) {
+      tide_letter_jobs_append(&stage->jobs, job);
+      continue;
+    }
+    tide_counter_inc(letters->given_up);
+    send_home(letters, job, TIDE_LETTER_PENDING);
+  }
+}
+
+/* With the last letter that could not be kept its trouble goes, too: the next one shows whether it is still there. */
+static void
+give_up_all_lost(TideDeadLetters *letters)
+{
+  TideLetterStage *stages[] = {&letters->to_read, &letters->to_try, &letters->to_keep, &letters->to_send_again};
+  for (guint i = 0; i < G_N_ELEMENTS(stages); i++)
+    give_up_lost(letters, stages[i]);
+  gboolean under_way = letters->topic != NULL && tide_kafka_letters_under_way(letters->topic) > 0;
+  if (!under_way && letters->to_keep.jobs.first == NULL && letters->to_send_again.jobs.first == NULL)
+    release(letters);
+}
+
 void
 tide_dead_letters_drop(TideDeadLetters *letters, TideLetterJobs *jobs)
 {
@@ -447,6 +475,7 @@ tide_dead_letters_run(gpointer data)
     if (on_the_way)
       take_reports(letters);
     take_incoming(letters, on_the_way ? now_us : next_due_us(letters, now_us));
+    give_up_all_lost(letters);
     if (letters->too_many)
       continue;
     read_originals(letters, tide_now_us());

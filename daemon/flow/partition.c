@@ -97,6 +97,7 @@ tide_partition_assign(TidePartition *partition)
 {
   partition->epoch++;
   partition->assigned = TRUE;
+  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   partition->pause_reasons = 0;
   partition->crowded_table = 0;
   partition->is_paused = FALSE;
@@ -111,6 +112,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
   tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
+  atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);

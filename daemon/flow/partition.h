@@ -33,6 +33,7 @@ typedef struct TidePartition {
   guint16 slot;
   guint16 epoch;
   gboolean assigned;
+  TideOwnedEpoch owned; /* the same for other threads */
   TideOffsets offsets;
   TideMessageLetters letters;
   gint64 charged_bytes;    /* what the budget holds for offsets and letters */

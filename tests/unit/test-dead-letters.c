@@ -9,6 +9,8 @@
 
 #define PATIENCE_US (20 * TIDE_US_PER_S)
 
+static TideOwnedEpoch owned_epoch; /* of the jobs' partition */
+
 typedef struct Fixture {
   char *directory;
   char *path;
@@ -57,6 +59,7 @@ set_up(Fixture *fixture, gconstpointer options)
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 1 << 20);
   TideDeadLettersContext context = {.config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  atomic_store(&owned_epoch, 4);
   fixture->letters = tide_dead_letters_new(&context);
   g_assert_true(tide_dead_letters_start(fixture->letters, TIDE_WIRE_BINARY, &error));
   g_assert_no_error(error);
@@ -97,12 +100,14 @@ submit(Fixture *fixture, gint64 offset)
                        .reason = TIDE_BYTES_LITERAL("parse"),
                        .text = TIDE_BYTES_LITERAL("it is not JSON")};
   TideSourceRef source = {.slot = 3, .epoch = 4, .sequence = (guint32)offset};
-  tide_dead_letters_submit(fixture->letters, tide_letter_job_new(&letter, source, 2, &fixture->box));
+  TideLetterJob *job = tide_letter_job_new(&letter, source, 2, &fixture->box);
+  job->owned = &owned_epoch;
+  tide_dead_letters_submit(fixture->letters, job);
 }
 
-/* Until @n jobs came home, in the order of their offsets. */
+/* Until @n jobs came home with @result, in the order of their offsets. */
 static void
-await_home(Fixture *fixture, guint n)
+await_home_with(Fixture *fixture, guint n, TideLetterResult result)
 {
   gint64 deadline_us = tide_now_us() + PATIENCE_US;
   for (guint i = 0; i < n;) {
@@ -111,7 +116,7 @@ await_home(Fixture *fixture, guint n)
       await_change(fixture, deadline_us);
     for (TideLetterJob *next; job != NULL; job = next, i++) {
       next = job->next;
-      g_assert_cmpint(job->result, ==, TIDE_LETTER_KEPT);
+      g_assert_cmpint(job->result, ==, result);
       g_assert_cmpint(job->source.slot, ==, 3);
       g_assert_cmpint(job->source.epoch, ==, 4);
       g_assert_cmpuint(job->source.sequence, ==, i);
@@ -119,6 +124,12 @@ await_home(Fixture *fixture, guint n)
       tide_letter_job_free(job);
     }
   }
+}
+
+static void
+await_home(Fixture *fixture, guint n)
+{
+  await_home_with(fixture, n, TIDE_LETTER_KEPT);
 }
 
 static void
@@ -173,6 +184,25 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
 }
 
+/* The next owner of the partition makes them; what kept them from being kept holds nobody any more. */
+static void
+test_letters_of_a_partition_that_has_gone_come_home(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
+  g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
+  for (gint64 i = 0; i < 10; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_assert_null(tide_letter_box_take(&fixture->box));
+  atomic_store(&owned_epoch, TIDE_NOT_OWNED);
+  await_home_with(fixture, 10, TIDE_LETTER_PENDING);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (tide_dead_letters_is_holding_racy(fixture->letters))
+    await_change(fixture, deadline_us);
+  g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+}
+
 /* A wrong configuration makes everything bad: most of the topic must not become letters. */
 static void
 test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
@@ -197,6 +227,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add("/dead-letters/kept-letters-come-home", Fixture, "  max_ratio: 1\n", set_up, test_kept_letters_come_home,
              tear_down);
+  g_test_add("/dead-letters/those-of-a-partition-that-has-gone-come-home", Fixture, "  max_ratio: 1\n", set_up,
+             test_letters_of_a_partition_that_has_gone_come_home, tear_down);
   g_test_add("/dead-letters/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
              test_holds_while_the_disk_takes_nothing, tear_down);
   g_test_add("/dead-letters/too-many-letters-hold-until-a-restart", Fixture, NULL, set_up,
