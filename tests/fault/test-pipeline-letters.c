@@ -462,13 +462,13 @@ test_too_many_letters_stop_everything_until_a_restart(PipelineFixture *fixture, 
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.ready);
   tide_pipeline_state_clear(&state);
-  guint64 n_kept = sum_of(running, "tidemark_messages_dead_lettered_total");
-  g_assert_cmpuint(n_kept, <, 1000);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), <, 1000);
   g_assert_cmpint(running_pipeline_stop(running, 100), ==, 75);
   running = running_pipeline_start(fixture, 1, TO_TOPIC);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(n_kept + sum_of(running, "tidemark_messages_dead_lettered_total"), >=, 1500);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  g_assert_cmpuint(letters->len, >=, 1500); /* some twice: they were kept, and their offsets not committed */
 }
 
 #define ADD_DATA(path, func, data)                                                                                     \
