@@ -6,8 +6,9 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Read in one pass: so many, and no more once they hold so much. */
-#define MAX_JOBS 500u
+/* Read in one pass: so many, and no more once they hold so much. The messages of a merged row lie all over a backlog,
+ * so a pass reads much that is not wanted, and the more it wants the better. */
+#define MAX_JOBS 4000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
 /* A pass ends when nothing came for so long, and after so long in any case: other letters wait meanwhile. */
@@ -65,9 +66,10 @@ make_conf(const TideConfig *config, GError **error)
       tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
       tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
       tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
-      /* Often one message of a fetch is wanted. */
-      tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "262144", error) &&
-      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "1024", error))
+      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka 2.0.2),
+       * so it has room for a fetch of each of a dozen partitions. */
+      tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "131072", error) &&
+      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "2048", error))
     return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;
