@@ -1,6 +1,7 @@
 /* What a consumer makes dead letters of: messages and readings that cannot be mapped, and messages of which HBase
  * refuses a row. flow/dead_letters.h keeps them; each is acknowledged here when it is kept. */
 #include "flow/consumer_private.h"
+#include "flow/letter_job.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -145,7 +146,6 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
 static void
 submit_refused(TideConsumer *consumer, TideLetterJob *job)
 {
-  job->is_refused = TRUE;
   consumer->jobs_of_refused++;
   submit(consumer, job);
 }
@@ -270,7 +270,7 @@ tide_consumer_take_letters_home(TideConsumer *consumer)
     return FALSE;
   for (TideLetterJob *following; job != NULL; job = following) {
     following = job->next;
-    consumer->jobs_of_refused -= job->is_refused ? 1 : 0;
+    consumer->jobs_of_refused -= tide_letter_job_is_refused(job) ? 1 : 0;
     TidePartition *partition = tide_consumer_partition(consumer, job->source.slot);
     if (tide_partition_owns(partition, job->source)) {
       TideLetterJob *next = tide_partition_letter_came_home(partition, consumer->context.budget, job);

@@ -61,7 +61,6 @@ struct TideLetterJob {
   gboolean must_try;    /* the row holds cells of several messages: write its rows of letter.table without the others'
                          * first; only what HBase refuses again is guilty */
   TideLetter letter;    /* points into memory, but for literals */
-  gboolean is_refused;  /* the consumer's: untouched */
   TideRefusedRow *row;  /* ref: for the case that the original is gone; NULL otherwise */
   TideBuffer memory;    /* owned: what letter points to */
   gint64 charged_bytes; /* the letters': what the budget holds for it */

@@ -76,6 +76,12 @@ tide_letter_job_free(TideLetterJob *job)
   g_free(job);
 }
 
+gboolean
+tide_letter_job_is_refused(const TideLetterJob *job)
+{
+  return tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED));
+}
+
 gint
 tide_letter_job_compare(gconstpointer a, gconstpointer b)
 {

@@ -17,6 +17,11 @@ void tide_letter_jobs_prepend(TideLetterJobs *jobs, TideLetterJob *job);
 TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs); /* the first, (transfer full); NULL: none */
 void tide_letter_jobs_clear(TideLetterJobs *jobs);          /* frees what is in it */
 
+/* Of a row that HBase refused; else it was rejected when it was mapped. What else a job says of that changes on its
+ * way.
+ */
+gboolean tide_letter_job_is_refused(const TideLetterJob *job);
+
 /* For arrays of jobs: by topic, partition and offset. */
 gint tide_letter_job_compare(gconstpointer a, gconstpointer b);
 

@@ -1,5 +1,7 @@
 #include "flow/message_letters.h"
 
+#include "flow/letter_job.h"
+
 typedef struct Entry {
   TideLetterEnd end;
   gboolean is_pending;    /* a job of a refused row is on its way */
@@ -153,18 +155,11 @@ end_as_refused(TideMessageLetters *letters, Entry *entry)
   return n_acks;
 }
 
-/* Else it was rejected when it was mapped. What else a job says of that changes on its way. */
-static gboolean
-is_refused(const TideLetterJob *job)
-{
-  return tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED));
-}
-
 TideLetterJob *
 tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob *job, guint32 *ret_n_acks)
 {
   *ret_n_acks = job->n_acks;
-  if (!is_refused(job))
+  if (!tide_letter_job_is_refused(job))
     return NULL;
   Entry *entry = find(letters, job->source.sequence);
   g_assert(entry != NULL && entry->is_pending);
