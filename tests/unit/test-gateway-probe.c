@@ -220,7 +220,7 @@ test_silent_port(void)
 static void
 test_closed_port(void)
 {
-  int fd;
+  int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
   close(fd);
   TideWireMode found;

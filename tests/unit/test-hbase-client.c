@@ -228,7 +228,7 @@ test_late_call(void)
 static void
 test_nobody_listens(void)
 {
-  int fd;
+  int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
   close(fd);
   g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, modes[0]);

@@ -487,7 +487,7 @@ test_too_big(void)
 static void
 test_refused(void)
 {
-  int fd;
+  int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
   close(fd);
   g_autoptr(TideTransport) transport = transport_to(endpoint, modes[0], NULL);
@@ -505,7 +505,7 @@ test_refused(void)
 static void
 test_connect_deadline(void)
 {
-  int fd;
+  int fd = -1;
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 0, &fd);
   g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func(g_object_unref);
   g_autoptr(GError) error = NULL;
