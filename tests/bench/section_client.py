@@ -1,0 +1,61 @@
+"""The whole daemon against a gateway that says yes, real Kafka in front, beside kcat reading the same topic to nowhere."""
+
+from __future__ import annotations
+
+import statistics
+
+from bench_report import Report, spread
+from bench_setup import Bench
+from daemon_run import DaemonRun, run_on_null_gateway, tables_config
+from measured_process import run_measured
+
+TITLE = "the daemon's own cost: real Kafka, a gateway that says yes, kcat beside it"
+
+MACHINES = 1000
+
+# metrics of a reading: (readings of the topic, asked: times kcat's CPU, for METRIC and CURRENT_METRIC)
+LOADS = {1: (2_000_000, 2.5), 10: (1_000_000, 3.0), 100: (100_000, None)}
+
+
+def kcat_us(bench: Bench, topic: str) -> float:
+    """CPU of kcat for each message of the topic, read to nowhere."""
+    usage = run_measured(["kcat", "-C", "-b", bench.kafka().address, "-t", topic, "-o", "beginning", "-e", "-q"],
+                         bench.log("kcat"))
+    return usage.cpu_s * 1e6 / bench.readings_of(topic)
+
+
+def run(bench: Bench, report: Report) -> None:
+    rows: list[list[object]] = []
+    for metrics, (readings, at_most) in LOADS.items():
+        topic = bench.topic(metrics=metrics, readings=readings // (10 if bench.quick else 1), machines=MACHINES)
+        kcat: list[float] = []
+        runs: dict[str, list[DaemonRun]] = {"METRIC": [], "METRIC + CURRENT_METRIC": []}
+        for turn in range(bench.runs + 1):
+            figures = kcat_us(bench, topic), {name: run_on_null_gateway(bench, topic, tables_config(current="CURRENT" in name))
+                                              for name in runs}
+            if turn > 0:  # the first one warms the page cache and Kafka up
+                kcat.append(figures[0])
+                for name in runs:
+                    runs[name].append(figures[1][name])
+        rows.append([f"kcat, {metrics} metrics, {bench.message_bytes(topic)} bytes", spread(kcat), "", "", "", "", ""])
+        for name, done in runs.items():
+            rows.append([f"  {name}", spread([one.cpu_us_per_reading for one in done]),
+                         spread([one.readings_per_s / 1000 for one in done], 0),
+                         spread([one.readings / one.usage.cpu_s / 1000 for one in done], 0),
+                         statistics.median(one.rows / one.readings for one in done),
+                         int(statistics.median(one.rows / one.calls for one in done)),
+                         max(one.usage.max_rss_bytes for one in done) / (1 << 20)])
+        report.ratio(f"CPU per reading of {metrics} metrics, both tables / kcat",
+                     [one.cpu_us_per_reading / floor for one, floor in zip(runs["METRIC + CURRENT_METRIC"], kcat)],
+                     at_most=at_most)
+    report.table(f"CPU of the whole process; {MACHINES} machines in turns, batch.latest_window at its default",
+                 ["what", "us CPU/reading", "k readings/s", "k/s of one core", "rows/reading", "rows/call", "MiB peak"], rows)
+    _one_core(bench, report)
+
+
+def _one_core(bench: Bench, report: Report) -> None:
+    """The daemon on one core, everybody else on the others."""
+    topic = bench.topic(metrics=1, readings=LOADS[1][0] // (10 if bench.quick else 1), machines=MACHINES)
+    runs = [run_on_null_gateway(bench, topic, tables_config(), cpus={0}, gateway_cpus={1}) for _ in range(bench.runs)]
+    report.ratio("readings of 1 metric on one core, both tables", [one.readings_per_s / 1000 for one in runs], at_least=300,
+                 digits=0, unit="k/s")
