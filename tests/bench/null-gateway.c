@@ -1,10 +1,13 @@
 /* A gateway that says yes to every row and keeps none: what is measured against it is the client alone.
  *
  *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
+ *                  [--record FILE] [--record-bytes N]
  *
  * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
- * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. */
+ * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. With --record it keeps the
+ * putMultiple calls in a file, for bare-sender to send again. */
 #define _GNU_SOURCE
+#include "bench/call_recorder.h"
 #include "bench/put_skipper.h"
 #include "fault/fake_service.h"
 #include "util/clock.h"
@@ -21,6 +24,7 @@
 /* Some calls of the largest batches at once; larger single rows make it grow. */
 #define INPUT_BYTES (1024 * 1024)
 #define MAX_CONNECTIONS 1024
+#define RECORD_BYTES (G_GINT64_CONSTANT(1) << 30)
 
 /* Written by its connection's thread alone; read when the program ends. */
 typedef struct TideTally {
@@ -38,6 +42,9 @@ typedef struct TideNullGateway {
   char *families;
   char *splits;
   int n_regions;
+  char *record_path; /* NULL: nothing is recorded */
+  gint64 record_bytes;
+  TideCallRecorder recorder;
   int listen_fd;
   TideFakeHBase *hbase;
   TideFakeService *service;
@@ -51,6 +58,8 @@ typedef struct TideNullConnection {
   int fd;
   TideBuffer input;
   TidePutSkipper skipper;
+  TideBuffer call;       /* with --record: what has come of the call under way ... */
+  guint64 n_rows_before; /* ... and the rows before it */
   TideFakeWriter writer;
   TideFakeRequest request;
 } TideNullConnection;
@@ -166,6 +175,20 @@ acknowledge_puts(TideNullConnection *connection)
   return send_all(connection->fd, tide_buffer_bytes(&writer->out));
 }
 
+/* @bytes were passed over by a step that ended with @event. */
+static void
+record_step(TideNullConnection *connection, TideBytes bytes, TideSkipEvent event)
+{
+  tide_buffer_append_bytes(&connection->call, bytes);
+  if (event == TIDE_SKIP_NEED_MORE)
+    return;
+  guint32 n_rows = (guint32)(connection->skipper.n_rows - connection->n_rows_before);
+  if (event == TIDE_SKIP_PUTS)
+    tide_call_recorder_add(&connection->gateway->recorder, tide_buffer_bytes(&connection->call), n_rows);
+  connection->n_rows_before = connection->skipper.n_rows;
+  tide_buffer_reset(&connection->call);
+}
+
 /* Handles all that is whole in the input and keeps the rest. FALSE when the connection is to be closed. */
 static gboolean
 serve_input(TideNullConnection *connection)
@@ -179,6 +202,8 @@ serve_input(TideNullConnection *connection)
     TideBytes call = TIDE_BYTES_EMPTY;
     event = tide_put_skipper_step(&connection->skipper, tide_bytes(input->data + done, input->len - done), &consumed,
                                   &call);
+    if (connection->gateway->record_path != NULL)
+      record_step(connection, tide_bytes(input->data + done, consumed), event);
     if (event == TIDE_SKIP_PUTS)
       goes_on = acknowledge_puts(connection);
     else if (event == TIDE_SKIP_OTHER)
@@ -211,6 +236,7 @@ serve_connection(gpointer data)
   }
   close(connection->fd);
   tide_buffer_clear_memory(&connection->input);
+  tide_buffer_clear_memory(&connection->call);
   fake_request_clear(&connection->request);
   fake_writer_clear(&connection->writer);
   g_free(connection);
@@ -299,6 +325,8 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
       {"families", 0, 0, G_OPTION_ARG_STRING, &gateway->families, "families of every table (M)", "A,B"},
       {"regions", 0, 0, G_OPTION_ARG_INT, &gateway->n_regions, "regions, evenly over the first two bytes (1)", "N"},
       {"splits", 0, 0, G_OPTION_ARG_STRING, &gateway->splits, "split keys, instead of --regions", "A,B"},
+      {"record", 0, 0, G_OPTION_ARG_FILENAME, &gateway->record_path, "keep the putMultiple calls here", "FILE"},
+      {"record-bytes", 0, 0, G_OPTION_ARG_INT64, &gateway->record_bytes, "the most that is kept (1 GiB)", "N"},
       G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = g_option_context_new("- a gateway that says yes and keeps nothing");
@@ -307,6 +335,8 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
     fprintf(stderr, "null-gateway: %s\n", error->message);
   else if (gateway->port < 0 || gateway->port > G_MAXUINT16 || gateway->n_regions < 0 || gateway->n_regions > 65536)
     fprintf(stderr, "null-gateway: the port or the number of regions is out of range\n");
+  else if (gateway->record_bytes < 0)
+    fprintf(stderr, "null-gateway: a negative number of bytes cannot be kept\n");
   else
     return TRUE;
   return FALSE;
@@ -315,13 +345,16 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
 int
 main(int argc, char **argv)
 {
-  static TideNullGateway gateway;
+  static TideNullGateway gateway = {.record_bytes = RECORD_BYTES};
   if (!parse_options(&gateway, &argc, &argv))
     return 64;
   if (gateway.families == NULL)
     gateway.families = g_strdup("M");
   gateway.hbase = fake_hbase_new();
   gateway.service = fake_service_new(gateway.hbase, gateway.framed);
+  if (gateway.record_path != NULL)
+    tide_call_recorder_open(&gateway.recorder, gateway.record_path, (gsize)gateway.record_bytes, gateway.framed,
+                            gateway.compact);
 
   sigset_t ends;
   sigemptyset(&ends);
@@ -334,5 +367,9 @@ main(int argc, char **argv)
   int received;
   sigwait(&ends, &received);
   print_tally(&gateway);
+  if (gateway.record_path != NULL) {
+    tide_call_recorder_close(&gateway.recorder);
+    printf("calls_left_out %" G_GUINT64_FORMAT "\n", gateway.recorder.n_left_out);
+  }
   return 0;
 }
