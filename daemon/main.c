@@ -29,6 +29,7 @@ static const Subcommand subcommands[] = {
     {"Prove", "verify", "compare the tables with the messages of the topics", tide_command_verify},
     {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
     {"Try out", "simulate", "send made-up readings", tide_command_simulate},
+    {NULL, "bench", "measure what readings cost on this machine", tide_command_bench},
     {"About", "version", "print versions", tide_command_version},
 };
 

@@ -5,6 +5,7 @@
 
 G_BEGIN_DECLS
 
+int tide_command_bench(int argc, char **argv);
 int tide_command_check(int argc, char **argv);
 int tide_command_dead_letters(int argc, char **argv);
 int tide_command_explain(int argc, char **argv);

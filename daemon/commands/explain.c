@@ -4,11 +4,11 @@
 #include "commands/explained_message.h"
 #include "commands/kafka_reader.h"
 #include "commands/load_config.h"
+#include "commands/message_lines.h"
 #include "commands/output.h"
 #include "commands/time_argument.h"
 #include "util/clock.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 static const char *const explain_formats[] = {"text", "json", NULL};
@@ -87,26 +87,17 @@ explain_given(Explain *explain, const TideBytes *value, GError **error)
 }
 
 static gboolean
+explain_line(TideBytes line, gpointer data, GError **error)
+{
+  return !ferror(stdout) && explain_given(data, &line, error);
+}
+
+static gboolean
 explain_input(Explain *explain, GError **error)
 {
   if (isatty(STDIN_FILENO))
     fprintf(stderr, "reading messages, one a line; end with Ctrl-D\n");
-  char *line = NULL;
-  size_t capacity = 0;
-  ssize_t len;
-  gboolean ok = TRUE;
-  errno = 0;
-  while (ok && !ferror(stdout) && (len = getline(&line, &capacity, stdin)) >= 0) {
-    TideBytes value = tide_bytes(line, (gsize)len - (line[len - 1] == '\n' ? 1 : 0));
-    ok = explain_given(explain, &value, error);
-    errno = 0;
-  }
-  int cause = errno;
-  free(line);
-  if (!ok || !ferror(stdin))
-    return ok;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read standard input: %s", g_strerror(cause));
-  return FALSE;
+  return tide_message_lines_read(stdin, "standard input", explain_line, explain, error);
 }
 
 static gboolean

@@ -1,0 +1,191 @@
+/* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
+#include "commands/bench_report.h"
+#include "commands/command_line.h"
+#include "commands/commands.h"
+#include "commands/load_config.h"
+#include "commands/output.h"
+
+#include <unistd.h>
+
+static const char *const bench_formats[] = {"table", "json", NULL};
+enum { BENCH_TABLE, BENCH_JSON };
+
+/* Between the readings of a machine, as in simulate: what the tables make of them does not depend on it. */
+#define STEP_MS 1000
+
+typedef struct BenchOptions {
+  const char *config_path;
+  const char *messages;
+  guint64 readings;
+  guint64 metrics;
+  guint64 machines;
+  guint64 runs;
+  GPtrArray *stages; /* (element-type utf8) */
+  int format;
+} BenchOptions;
+
+/* The stages of which the names are given; all where none is. */
+static gboolean
+read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
+{
+  const char *known[TIDE_BENCH_N_STAGES + 1] = {NULL};
+  memcpy(known, tide_bench_stage_names, sizeof tide_bench_stage_names);
+  *ret_stages = names->len == 0 ? (1u << TIDE_BENCH_N_STAGES) - 1 : 0;
+  for (guint i = 0; i < names->len; i++) {
+    const char *name = names->pdata[i];
+    int stage = 0;
+    while (stage < TIDE_BENCH_N_STAGES && strcmp(known[stage], name) != 0)
+      stage++;
+    if (stage == TIDE_BENCH_N_STAGES) {
+      g_autofree char *all = g_strjoinv(", ", (char **)(gpointer)known);
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--stage' takes one of %s; got '%s'", all, name);
+      return FALSE;
+    }
+    *ret_stages |= 1u << stage;
+  }
+  return TRUE;
+}
+
+static gboolean
+fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, GError **error)
+{
+  if (options->messages != NULL) {
+    if (strcmp(options->messages, "-") == 0 && isatty(STDIN_FILENO))
+      fprintf(stderr, "reading messages, one a line; end with Ctrl-D\n");
+    if (!tide_bench_load_read(load, options->messages, options->readings, error))
+      return FALSE;
+  } else {
+    guint64 rounds = (options->readings + options->machines - 1) / options->machines;
+    TideSimulationParameters parameters = {.readings = options->readings,
+                                           .machines = options->machines,
+                                           .metrics = options->metrics,
+                                           .seed = 1,
+                                           .start_epoch_ms = load->timestamp_ms - (gint64)rounds * STEP_MS,
+                                           .step_ms = STEP_MS};
+    tide_bench_load_simulate(load, &parameters);
+  }
+  if (tide_bench_load_settle(load, config, options->readings, error))
+    return TRUE;
+  if (options->messages == NULL)
+    g_prefix_error(error, "the made-up messages are those of 'tidemark simulate'; give your own with '--messages': ");
+  return FALSE;
+}
+
+static int
+measure(const TideCommandLine *line, const TideConfig *config, const BenchOptions *options, guint stages)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideBenchLoad) load = tide_bench_load_new(config);
+  if (!fill(load, config, options, &error))
+    return tide_command_fail(line, error);
+  if (load->n_rejected > 0)
+    fprintf(stderr, "tidemark bench: %u messages would be rejected, and are left out; the first one: %s\n",
+            load->n_rejected, load->first_reject);
+  TideBenchRequest request = {.config = config,
+                              .load = load,
+                              .protocol = config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol
+                                                                      : TIDE_WIRE_BINARY,
+                              .runs = (guint32)options->runs,
+                              .stages = stages};
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+  tide_bench_stages_run(&request, figures);
+  TideBenchReport report = {.name = options->config_path, .request = &request, .figures = figures};
+  if (options->format == BENCH_JSON)
+    tide_bench_report_print_json(stdout, &report);
+  else
+    tide_bench_report_print(stdout, &report);
+  return tide_output_close();
+}
+
+int
+tide_command_bench(int argc, char **argv)
+{
+  g_autoptr(GPtrArray) stages = g_ptr_array_new();
+  BenchOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH,
+                          .readings = 100000,
+                          .metrics = 10,
+                          .machines = 1000,
+                          .runs = 5,
+                          .stages = stages};
+  const TideOption table[] = {
+      tide_config_option(&options.config_path),
+      {.name = "messages",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.messages,
+       .value_name = "FILE",
+       .sentence = "messages to take, one a line; -: from standard input (made up, as by simulate)"},
+      {.name = "readings",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.readings,
+       .value_name = "N",
+       .sentence = "messages in a run, all held in memory; fewer given ones are repeated (100000)",
+       .min = 1,
+       .max = 100000000},
+      {.name = "metrics",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.metrics,
+       .value_name = "N",
+       .sentence = "values in a made-up reading (10)",
+       .min = 1,
+       .max = 10000},
+      {.name = "machines",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.machines,
+       .value_name = "N",
+       .sentence = "machines whose made-up readings take turns (1000)",
+       .min = 1,
+       .max = 1000000000},
+      {.name = "runs",
+       .kind = TIDE_OPTION_COUNT,
+       .target = &options.runs,
+       .value_name = "N",
+       .sentence = "runs of which the median is shown (5)",
+       .min = 1,
+       .max = 1000},
+      {.name = "stage",
+       .kind = TIDE_OPTION_LIST,
+       .target = stages,
+       .value_name = "NAME",
+       .sentence = "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},
+      {.name = "format",
+       .letter = 'f',
+       .kind = TIDE_OPTION_CHOICE,
+       .target = &options.format,
+       .value_name = "FORMAT",
+       .sentence = "table, or json, one object (table)",
+       .choices = bench_formats},
+  };
+  const TideCommandLine line = {
+      .command = "bench",
+      .summary = "Measures what readings cost with this configuration on this machine, stage by stage.",
+      .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
+                 "\n"
+                 "  decode  message to readings: timed alone\n"
+                 "  map     times, conditions, keys and columns: mapping a message less decoding it\n"
+                 "  key     of that the row keys: built 8 times more\n"
+                 "  append  offset begun, rows laid open: the path less all other stages\n"
+                 "  encode  of that the cells' bytes: encoded 8 times more\n"
+                 "  seal    open rows to batches: timed alone\n"
+                 "  ack     each row's message marked, offsets moved up: timed alone\n"
+                 "  all     the whole path in one go\n"
+                 "\n"
+                 "Examples:\n"
+                 "  tidemark bench -c tidemark.yaml --metrics 1\n"
+                 "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
+                 "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json",
+      .options = table,
+      .n_options = G_N_ELEMENTS(table),
+  };
+  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  int exit_code = TIDE_EXIT_OK;
+  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
+    return exit_code;
+  g_autoptr(GError) error = NULL;
+  guint wanted;
+  if (!read_stages(stages, &wanted, &error))
+    return tide_command_fail(&line, error);
+  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
+  if (config == NULL)
+    return TIDE_EXIT_CONFIG;
+  return measure(&line, config, &options, wanted);
+}
