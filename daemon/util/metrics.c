@@ -14,6 +14,7 @@
 struct TideHistogram {
   const double *bounds;
   gsize n_bounds;
+  gsize last_bucket; /* the writer's: values come in runs, so the next one is looked for from there */
   _Atomic double sum;
   _Atomic guint64 buckets[];
 };
@@ -223,9 +224,12 @@ tide_histogram_observe(TideHistogram *histogram, double value)
 {
   if (isnan(value)) /* would make the sum NaN for ever */
     return;
-  gsize bucket = 0;
+  gsize bucket = histogram->last_bucket;
+  while (bucket > 0 && value <= histogram->bounds[bucket - 1])
+    bucket--;
   while (bucket < histogram->n_bounds && value > histogram->bounds[bucket])
     bucket++;
+  histogram->last_bucket = bucket;
   /* The owner is the only writer, so load and store need not be one atomic step. */
   guint64 count = atomic_load_explicit(&histogram->buckets[bucket], memory_order_relaxed);
   atomic_store_explicit(&histogram->buckets[bucket], count + 1, memory_order_relaxed);

@@ -51,6 +51,22 @@ test_thousandths_have_three_decimals(void)
   }
 }
 
+/* The search for a bucket begins at the last value's: up and down from there. */
+static void
+test_histogram_values_come_in_any_order(void)
+{
+  static const double bounds[] = {1, 2, 3, 4};
+  static const double values[] = {100, 0, 4, 1, 2.5, 4.5, 3, -1};
+  TideMetrics *metrics = tide_metrics_new();
+  TideHistogram *histogram = tide_metrics_histogram(metrics, "h", "H.", NULL, bounds, G_N_ELEMENTS(bounds));
+  for (gsize i = 0; i < G_N_ELEMENTS(values); i++)
+    tide_histogram_observe(histogram, values[i]);
+  assert_rendered(metrics, "# HELP h H.\n# TYPE h histogram\n"
+                           "h_bucket{le=\"1\"} 3\nh_bucket{le=\"2\"} 3\nh_bucket{le=\"3\"} 5\nh_bucket{le=\"4\"} 6\n"
+                           "h_bucket{le=\"+Inf\"} 8\nh_sum 114\nh_count 8\n");
+  tide_metrics_free(metrics);
+}
+
 static void
 test_histogram_buckets_are_cumulative(void)
 {
@@ -218,6 +234,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/metrics/text/counters-and-gauges", test_counters_and_gauges_look_as_prometheus_wants);
   g_test_add_func("/metrics/text/thousandths-have-three-decimals", test_thousandths_have_three_decimals);
+  g_test_add_func("/metrics/text/histogram-values-come-in-any-order", test_histogram_values_come_in_any_order);
   g_test_add_func("/metrics/text/histogram-buckets-are-cumulative", test_histogram_buckets_are_cumulative);
   g_test_add_func("/metrics/text/no-stray-comma-without-labels", test_histogram_without_labels_has_no_stray_comma);
   g_test_add_func("/metrics/label/values-are-escaped", test_label_values_are_escaped);
