@@ -48,7 +48,8 @@ typedef struct Bench {
   TideDecoder *decoder;            /* owned */
   TideMapping *mapping;            /* owned */
   TideMetrics *metrics;            /* owned */
-  TidePartition *partition;        /* owned */
+  TideWriteLatency latency;
+  TidePartition *partition; /* owned */
   TideBudget budget;
   TideRowSet *sets; /* owned array: by table */
   TideBatch *pool;  /* owned: empty batches for the next use */
@@ -98,7 +99,8 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->decoder = tide_decoder_new(&config->readings.decode, bench->names, tide_field_names_count(bench->names));
   bench->mapping = tide_mapping_new(config, request->protocol);
   bench->metrics = tide_metrics_new();
-  bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics);
+  tide_write_latency_init(&bench->latency, bench->metrics);
+  bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
   bench->sets = g_new0(TideRowSet, config->tables->len);

@@ -70,11 +70,13 @@ tide_consumer_store_marks(TideConsumer *consumer)
 void
 tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
 {
+  consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   gboolean any_letters = tide_consumer_take_letters_home(consumer);
   TideBatch *batch = tide_inbox_take(&consumer->inbox, any_letters ? 0 : deadline_us);
   if (batch == NULL && !any_letters)
     return;
   gint64 now_us = tide_now_us();
+  consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
     mark_sources(consumer, batch, now_us);
@@ -367,6 +369,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
   atomic_init(&consumer->last_round_us, tide_now_us());
   register_metrics(consumer);
   register_expired(consumer);
+  tide_write_latency_init(&consumer->write_latency, context->metrics);
   tide_inbox_init(&consumer->inbox, wake, consumer);
   tide_letter_box_init(&consumer->letter_box, wake, consumer);
   tide_refusals_init(&consumer->refusals, context->budget);

@@ -18,7 +18,7 @@ on_assigned(const char *topic, gint32 number, gint64 end_offset, gpointer data)
   }
   if (partition == NULL) {
     guint16 slot = (guint16)consumer->partitions->len;
-    partition = tide_partition_new(topic, number, slot, consumer->context.metrics);
+    partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
     g_ptr_array_add(consumer->partitions, partition);
   }
   tide_partition_assign(partition);

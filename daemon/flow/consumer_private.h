@@ -39,6 +39,7 @@ struct TideConsumer {
   TideMapping *mapping;
   TideDatedCache dated_names;
   TideOpenLanes *open_lanes;
+  TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 pause_changed_us;
   gboolean memory_paused;

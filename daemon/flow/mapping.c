@@ -408,6 +408,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
       .expired = mapping->some_expired ? mapping->expired : NULL,
       .rejects = (const TideReject *)(gconstpointer)mapping->rejects->data,
       .n_rejects = mapping->rejects->len,
+      .timestamp_ms = message->timestamp_ms,
   };
   return TRUE;
 }

@@ -29,9 +29,9 @@ void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
 /* What a table does not get: because nobody could ever read it, and in a latest table what is of the future. */
 typedef struct TideExpired {
-  guint32 n_rows; /* that have expired */
-  guint32 n_cells; /* of rows that are written without them */
-  gint64 ttl_ms;   /* the longest of their times to live */
+  guint32 n_rows;        /* that have expired */
+  guint32 n_cells;       /* of rows that are written without them */
+  gint64 ttl_ms;         /* the longest of their times to live */
   guint32 n_future_rows; /* with on_future: history */
 } TideExpired;
 
@@ -43,9 +43,10 @@ typedef struct TideMapped {
   guint32 n_unmatched_readings; /* those that no table takes */
   guint32 n_expired_readings;   /* those that some table takes, but all rows would have expired */
   const TideExpired *expired;   /* by table; NULL: nothing at all */
-  const TideReject *rejects;    /* readings left out, in their order, with on_bad_reading: reading; of messages of several
-                                 * only; the mapping's */
-  guint32 n_rejects;            /* n_readings counts them */
+  const TideReject *rejects; /* readings left out, in their order, with on_bad_reading: reading; of messages of several
+                              * only; the mapping's */
+  guint32 n_rejects;         /* n_readings counts them */
+  gint64 timestamp_ms;       /* the record's own time; -1: it has none */
 } TideMapped;
 
 /**

@@ -1,6 +1,6 @@
 #include "flow/offsets.h"
 
-#define FIRST_CAPACITY 256u /* messages: 4 KiB, little for a quiet partition */
+#define FIRST_CAPACITY 256u /* messages: 6 KiB, little for a quiet partition */
 
 void
 tide_offsets_init(TideOffsets *offsets)
@@ -44,36 +44,35 @@ advance_mark(TideOffsets *offsets)
 }
 
 guint32
-tide_offsets_begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings)
+tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *message)
 {
   if (tide_offsets_span(offsets) == offsets->capacity)
     grow(offsets);
   guint32 sequence = offsets->tail++;
-  *tracked(offsets, sequence) = (TideTrackedMessage){offset, n_rows, n_readings};
-  if (n_rows == 0)
+  *tracked(offsets, sequence) = *message;
+  if (message->remaining_rows == 0)
     advance_mark(offsets);
   else {
     offsets->unfinished++;
-    offsets->unfinished_readings += n_readings;
+    offsets->unfinished_readings += message->n_readings;
   }
   return sequence;
 }
 
-gboolean
-tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks, guint32 *ret_n_readings)
+const TideTrackedMessage *
+tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
 {
   g_assert(sequence - offsets->head < tide_offsets_span(offsets));
   TideTrackedMessage *message = tracked(offsets, sequence);
   g_assert(n_acks > 0 && message->remaining_rows >= n_acks);
   message->remaining_rows -= n_acks;
   if (message->remaining_rows > 0)
-    return FALSE;
-  *ret_n_readings = message->n_readings;
+    return NULL;
   offsets->unfinished--;
   offsets->unfinished_readings -= message->n_readings;
   if (sequence == offsets->head)
     advance_mark(offsets);
-  return TRUE;
+  return message;
 }
 
 gint64

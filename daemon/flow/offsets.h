@@ -15,6 +15,7 @@ typedef struct TideTrackedMessage {
   gint64 offset;
   guint32 remaining_rows; /* not yet acknowledged */
   guint32 n_readings;
+  gint64 timestamp_ms; /* the record's own time; -1: it has none */
 } TideTrackedMessage;
 
 typedef struct TideOffsets {
@@ -32,15 +33,15 @@ void tide_offsets_clear(TideOffsets *offsets);
 
 /**
  * tide_offsets_begin: a message was fetched.
- * @offset: greater than every one before it
- * @n_rows: how many acknowledgements will end it; 0: it is finished at once
+ * @message: copied. Its offset is greater than every one before it; its remaining rows are how many acknowledgements
+ *     will end it; 0: it is finished at once
  * Returns: its sequence, for tide_offsets_ack(). May grow the ring: see tide_offsets_memory_bytes().
  */
-guint32 tide_offsets_begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings);
+guint32 tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *message);
 
 /* @n_acks of message @sequence came in: one for each row that was acknowledged. @sequence must be unfinished and wait
- * for as many. TRUE when that finished the message; @ret_n_readings is set then. */
-gboolean tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks, guint32 *ret_n_readings);
+ * for as many. Returns: the message when that finished it, until the next one begins; NULL while it waits for more. */
+const TideTrackedMessage *tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
 
 /* Where the unfinished message @sequence stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);

@@ -8,13 +8,14 @@ labels_of(const char *topic, gint32 partition)
 }
 
 TidePartition *
-tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics)
+tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics, TideWriteLatency *latency)
 {
   TidePartition *self = g_new0(TidePartition, 1);
   self->topic = g_strdup(topic);
   self->partition = partition;
   self->slot = slot;
   self->metrics = metrics;
+  self->latency = latency;
   self->stored_offset = self->end_offset = -1;
   tide_offsets_init(&self->offsets);
   self->labels = labels_of(topic, partition);
@@ -184,7 +185,11 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   }
   if (n_acks == 0)
     count_without_rows(partition, mapped);
-  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, n_acks, mapped->n_readings - n_without_acks);
+  const TideTrackedMessage message = {.offset = offset,
+                                      .remaining_rows = n_acks,
+                                      .n_readings = mapped->n_readings - n_without_acks,
+                                      .timestamp_ms = mapped->timestamp_ms};
+  guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   if (!skip_rejects)
     note_rejects(partition, sequence, mapped);
   follow_in_flight(partition, budget);
@@ -195,7 +200,8 @@ TideSourceRef
 tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
   tide_counter_inc(partition->messages_received);
-  guint32 sequence = tide_offsets_begin(&partition->offsets, offset, 1, 0);
+  const TideTrackedMessage message = {.offset = offset, .remaining_rows = 1, .timestamp_ms = -1};
+  guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   tide_message_letters_add_rejected(&partition->letters, sequence, reason, 0);
   follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
@@ -206,7 +212,7 @@ tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset,
 {
   tide_counter_inc(partition->messages_received);
   count_skipped(partition, reason);
-  tide_offsets_begin(&partition->offsets, offset, 0, 0);
+  tide_offsets_begin(&partition->offsets, &(TideTrackedMessage){.offset = offset, .timestamp_ms = -1});
   follow_in_flight(partition, budget);
 }
 
@@ -227,15 +233,16 @@ count_dead_lettered(TidePartition *partition, const TideLetterEnd *end, guint32 
 void
 tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
 {
-  guint32 n_readings;
-  if (!tide_offsets_ack(&partition->offsets, ref.sequence, n_acks, &n_readings))
+  const TideTrackedMessage *message = tide_offsets_ack(&partition->offsets, ref.sequence, n_acks);
+  if (message == NULL)
     return;
   TideLetterEnd end;
   if (G_UNLIKELY(tide_message_letters_end(&partition->letters, ref.sequence, &end)))
-    count_dead_lettered(partition, &end, n_readings);
+    count_dead_lettered(partition, &end, message->n_readings);
   else {
     note_written(partition);
-    tide_counter_add(partition->readings_written, n_readings);
+    tide_counter_add(partition->readings_written, message->n_readings);
+    tide_write_latency_note(partition->latency, message->timestamp_ms);
   }
   tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);

@@ -13,6 +13,7 @@
 #include "flow/mapping.h"
 #include "flow/message_letters.h"
 #include "flow/offsets.h"
+#include "flow/write_latency.h"
 #include "model/reject.h"
 #include "util/metrics.h"
 
@@ -47,7 +48,8 @@ typedef struct TidePartition {
   char *held_text;   /* owned: why it is held */
   guint64 n_written; /* messages; messages_written may be shared by the consumers of a process */
   /* metrics */
-  TideMetrics *metrics; /* borrowed: for those that come with their first event */
+  TideMetrics *metrics;      /* borrowed: for those that come with their first event */
+  TideWriteLatency *latency; /* borrowed: the consumer's */
   TideCounter *messages_received;
   TideCounter *messages_written;
   TideCounter *messages_dead_lettered[TIDE_LETTER_N_REASONS]; /* NULL until the first */
@@ -70,7 +72,9 @@ typedef struct TidePartition {
   char *labels; /* owned */
 } TidePartition;
 
-TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics);
+/* @metrics, @latency: kept by reference; the latter is set to the time before acknowledgements are told. */
+TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics,
+                                  TideWriteLatency *latency);
 void tide_partition_free(TidePartition *partition, TideBudget *budget);
 
 /* A new assignment: nothing is unfinished. */

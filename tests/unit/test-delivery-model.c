@@ -61,6 +61,7 @@ typedef struct Row {
 typedef struct Model {
   GRand *random;
   TideMetrics *metrics;
+  TideWriteLatency latency;
   TideBudget budget;
   ModelPartition partitions[N_PARTITIONS];
   GArray *rows;    /* owned (element-type Row): open, on their way, or tried again */
@@ -500,13 +501,15 @@ run_model(guint32 seed)
 {
   g_test_message("seed %u", seed);
   Model model = {.random = g_rand_new_with_seed(seed), .metrics = tide_metrics_new()};
+  tide_write_latency_init(&model.latency, model.metrics);
   tide_budget_init(&model.budget, 1 << 20);
   model.rows = g_array_new(FALSE, FALSE, sizeof(Row));
   model.jobs = g_ptr_array_new_with_free_func(free_job);
   for (guint i = 0; i < N_PARTITIONS; i++)
-    model.partitions[i] = (ModelPartition){.partition = tide_partition_new("t", (gint32)i, (guint16)i, model.metrics),
-                                           .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
-                                           .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
+    model.partitions[i] =
+        (ModelPartition){.partition = tide_partition_new("t", (gint32)i, (guint16)i, model.metrics, &model.latency),
+                         .messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage)),
+                         .offsets = g_array_new(FALSE, FALSE, sizeof(gint64))};
   for (guint step = 0; step < N_STEPS; step++)
     take_step(&model);
   drain(&model);

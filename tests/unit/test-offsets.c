@@ -3,24 +3,31 @@
 
 #include "flow/partition.h"
 
+#define TIMESTAMP_MS G_GINT64_CONSTANT(1426535612045)
+
 typedef struct ModelMessage {
   gint64 offset;
   guint32 sequence;
   guint32 remaining;
 } ModelMessage;
 
+static guint32
+begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings)
+{
+  return tide_offsets_begin(offsets, &(TideTrackedMessage){offset, n_rows, n_readings, TIMESTAMP_MS});
+}
+
 static void
 test_gaps_do_not_stop_the_mark(void)
 {
   TideOffsets offsets;
   tide_offsets_init(&offsets);
-  guint32 n_readings = 0;
-  guint32 first = tide_offsets_begin(&offsets, 10, 1, 1);
-  guint32 second = tide_offsets_begin(&offsets, 500, 1, 1); /* 11..499 are transaction markers or compacted away */
+  guint32 first = begin(&offsets, 10, 1, 1);
+  guint32 second = begin(&offsets, 500, 1, 1); /* 11..499 are transaction markers or compacted away */
   g_assert_cmpint(offsets.mark, ==, -1);
-  g_assert_true(tide_offsets_ack(&offsets, second, 1, &n_readings));
+  g_assert_nonnull(tide_offsets_ack(&offsets, second, 1));
   g_assert_cmpint(offsets.mark, ==, -1);
-  g_assert_true(tide_offsets_ack(&offsets, first, 1, &n_readings));
+  g_assert_nonnull(tide_offsets_ack(&offsets, first, 1));
   g_assert_cmpint(offsets.mark, ==, 501);
   tide_offsets_clear(&offsets);
 }
@@ -30,15 +37,15 @@ test_message_without_rows_is_finished_at_once(void)
 {
   TideOffsets offsets;
   tide_offsets_init(&offsets);
-  tide_offsets_begin(&offsets, 7, 0, 0);
+  begin(&offsets, 7, 0, 0);
   g_assert_cmpint(offsets.mark, ==, 8);
-  guint32 n_readings = 0;
-  guint32 open = tide_offsets_begin(&offsets, 8, 2, 3);
-  tide_offsets_begin(&offsets, 9, 0, 0);
+  guint32 open = begin(&offsets, 8, 2, 3);
+  begin(&offsets, 9, 0, 0);
   g_assert_cmpint(offsets.mark, ==, 8);
-  g_assert_false(tide_offsets_ack(&offsets, open, 1, &n_readings));
-  g_assert_true(tide_offsets_ack(&offsets, open, 1, &n_readings));
-  g_assert_cmpuint(n_readings, ==, 3);
+  g_assert_null(tide_offsets_ack(&offsets, open, 1));
+  const TideTrackedMessage *finished = tide_offsets_ack(&offsets, open, 1);
+  g_assert_cmpuint(finished->n_readings, ==, 3);
+  g_assert_cmpint(finished->timestamp_ms, ==, TIMESTAMP_MS);
   g_assert_cmpint(offsets.mark, ==, 10);
   tide_offsets_clear(&offsets);
 }
@@ -72,7 +79,7 @@ test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
       if (g_rand_int_range(random, 0, 10) < 3) {
         ModelMessage message = {.offset = next_offset, .remaining = (guint32)g_rand_int_range(random, 0, 4)};
         next_offset += g_rand_int_range(random, 1, 4);
-        message.sequence = tide_offsets_begin(&offsets, message.offset, message.remaining, 1);
+        message.sequence = begin(&offsets, message.offset, message.remaining, 1);
         unfinished += message.remaining > 0 ? 1 : 0;
         g_array_append_val(messages, message);
       } else if (messages->len > 0) {
@@ -81,8 +88,7 @@ test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
             &g_array_index(messages, ModelMessage, g_rand_int_range(random, (gint32)from, (gint32)messages->len));
         if (message->remaining == 0)
           continue;
-        guint32 n_readings = 0;
-        gboolean finished = tide_offsets_ack(&offsets, message->sequence, 1, &n_readings);
+        gboolean finished = tide_offsets_ack(&offsets, message->sequence, 1) != NULL;
         message->remaining--;
         g_assert_cmpint(finished, ==, message->remaining == 0);
         unfinished -= finished ? 1 : 0;
@@ -100,7 +106,9 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   TideMetrics *metrics = tide_metrics_new();
   TideBudget budget;
   tide_budget_init(&budget, 1 << 20);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
   tide_partition_assign(partition);
   TideSourceRef before =
       tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
@@ -138,7 +146,9 @@ test_books_balance_where_readings_make_no_rows(void)
   TideMetrics *metrics = tide_metrics_new();
   TideBudget budget;
   tide_budget_init(&budget, 1 << 20);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
   tide_partition_assign(partition);
   for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
     TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i], FALSE);
@@ -167,7 +177,9 @@ test_books_balance_where_letters_are_kept(void)
   TideMetrics *metrics = tide_metrics_new();
   TideBudget budget;
   tide_budget_init(&budget, 1 << 20);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
   tide_partition_assign(partition);
   TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
   TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
@@ -205,7 +217,9 @@ test_books_balance_where_readings_are_skipped(void)
   TideMetrics *metrics = tide_metrics_new();
   TideBudget budget;
   tide_budget_init(&budget, 1 << 20);
-  TidePartition *partition = tide_partition_new("t", 0, 0, metrics);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
   tide_partition_assign(partition);
   const TideMapped all = {.n_readings = 2, .rejects = rejects, .n_rejects = 2};
   const TideMapped some = {.n_rows = 1, .n_readings = 3, .rejects = rejects, .n_rejects = 2};
@@ -224,6 +238,48 @@ test_books_balance_where_readings_are_skipped(void)
   tide_metrics_free(metrics);
 }
 
+static void
+assert_in_bucket(TideMetrics *metrics, const char *bound, guint n)
+{
+  g_autofree char *text = tide_metrics_render(metrics);
+  g_autofree char *line = g_strdup_printf("\ntidemark_write_latency_seconds_bucket{le=\"%s\"} %u\n", bound, n);
+  g_assert_nonnull(strstr(text, line));
+}
+
+/* Of messages that were written, from the record's time to when the last row came home. */
+static void
+test_latency_of_written_messages(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  const TideMapped mapped = {.n_rows = 2, .n_readings = 1, .timestamp_ms = TIMESTAMP_MS};
+  TideSourceRef ref = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
+  latency.now_epoch_ms = TIMESTAMP_MS + 3;
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 0);
+  latency.now_epoch_ms = TIMESTAMP_MS + 25;
+  tide_partition_ack(partition, ref, 1);
+  assert_in_bucket(metrics, "0.02", 0);
+  assert_in_bucket(metrics, "0.025", 1);
+
+  /* A producer whose clock is ahead took no time, and what has no time is not noted. */
+  const TideMapped ahead = {.n_rows = 1, .timestamp_ms = TIMESTAMP_MS + 1000};
+  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 1, &ahead, FALSE), 1);
+  assert_in_bucket(metrics, "0.001", 1);
+  const TideMapped timeless = {.n_rows = 1, .timestamp_ms = -1};
+  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 2, &timeless, FALSE), 1);
+  /* Nor is what became a letter. */
+  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &budget, 3, TIDE_REJECT_PARSE), 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -237,5 +293,6 @@ main(int argc, char **argv)
   g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
   g_test_add_func("/offsets/books-balance-where-letters-are-kept", test_books_balance_where_letters_are_kept);
   g_test_add_func("/offsets/books-balance-where-readings-are-skipped", test_books_balance_where_readings_are_skipped);
+  g_test_add_func("/offsets/latency-of-written-messages", test_latency_of_written_messages);
   return g_test_run();
 }
