@@ -114,15 +114,21 @@ def run_on_null_gateway(bench: Bench, topic: str, tables: Mapping[str, Any], cha
 
 
 def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Optional[set[int]] = None,
+               on_look: Callable[[list[tuple[str, float]]], None] = lambda samples: None,
                ) -> tuple[Usage, list[tuple[str, float]]]:
-    """Runs the daemon until `readings` messages are written and committed, and stops it; its cost and last metrics."""
+    """Runs the daemon until `readings` messages are written and committed, and stops it; its cost and last metrics.
+
+    `on_look` is given the metrics each time that they are looked at.
+    """
     name = bench.unique("daemon")
     path = bench.directory / f"{name}.yaml"
     path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
     process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus)
+    def all_is_written(metrics: list[tuple[str, float]]) -> bool:
+        on_look(metrics)
+        return read_metric.total(metrics, "tidemark_messages_written_total") >= readings
     try:
-        samples = _await_metrics(process, config["service"]["http"], bench.log(name), lambda metrics: read_metric.total(
-            metrics, "tidemark_messages_written_total") >= readings)
+        samples = _await_metrics(process, config["service"]["http"], bench.log(name), all_is_written)
     finally:
         usage = process.end()
     if usage.exit_code != 0:

@@ -1,0 +1,111 @@
+"""Runs on the real gateway: the daemon, and the bare sender with the calls that the daemon sends, on tables made anew."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator, Mapping, Optional, Sequence
+
+import read_metric
+from bench_setup import Bench
+from daemon_run import NullGateway, config_of, run_daemon
+from measured_process import MeasuredProcess
+
+FAMILY = "M"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written to the real gateway. `seconds` are from the first call to the last acknowledgement."""
+
+    rows: int
+    calls: int
+    seconds: float
+    cpu_s: float
+
+    @property
+    def rows_per_s(self) -> float:
+        return self.rows / self.seconds
+
+
+def fresh_tables(bench: Bench, names: Sequence[str], splits: tuple[bytes, ...]) -> None:
+    """Empty tables of these names, split there, in place of those that there are."""
+    oracle = bench.stack().oracle
+    there = oracle.tables()
+    for name in names:
+        if name in there:
+            oracle.drop(name)
+        oracle.create(name, FAMILY, splits)
+
+
+def record_calls(bench: Bench, topic: str, tables: Mapping[str, Any], splits: tuple[bytes, ...],
+                 changes: Optional[Mapping[str, Any]] = None) -> Path:
+    """A file of the calls with which the daemon writes the whole topic."""
+    path = bench.directory / f"{bench.unique('calls')}.bin"
+    gateway = NullGateway(bench, ["--record", str(path), "--splits", ",".join(split.decode() for split in splits)], None)
+    try:
+        run_daemon(bench, config_of(bench, topic, [gateway.address], tables, changes), bench.readings_of(topic))
+    finally:
+        gateway.end()
+    if gateway.tally["calls_left_out"] > 0:
+        raise RuntimeError(f"the calls of '{topic}' are more than null-gateway records")
+    return path
+
+
+class _Watch:
+    """When the daemon had not begun yet, and when all was written: at most two looks more than it took."""
+
+    def __init__(self) -> None:
+        self.begun_s: Optional[float] = None
+        self.ended_s = 0.0
+
+    def look(self, samples: list[tuple[str, float]]) -> None:
+        now_s = time.monotonic()
+        if read_metric.total(samples, "tidemark_messages_received_total") == 0:
+            self.begun_s = now_s
+        self.ended_s = now_s
+
+
+def daemon_writes(bench: Bench, topic: str, tables: Mapping[str, Any], changes: Optional[Mapping[str, Any]] = None) -> Written:
+    """The daemon, from its first message to the last acknowledgement."""
+    watch = _Watch()
+    config = config_of(bench, topic, [bench.stack().gateways[0].address], tables, changes)
+    usage, samples = run_daemon(bench, config, bench.readings_of(topic), on_look=watch.look)
+    if watch.begun_s is None:
+        raise RuntimeError("the daemon was not seen before it began to read")
+    return Written(read_metric.total(samples, "tidemark_hbase_rows_written_total"),
+                   read_metric.total(samples, "tidemark_hbase_calls_total", 'outcome="ok"'),
+                   watch.ended_s - watch.begun_s, usage.cpu_s)
+
+
+def bare_sender(bench: Bench, gateway: str, calls: Path, *options: str) -> dict[str, Any]:
+    """Sends recorded calls; what bare-sender prints."""
+    done = subprocess.run([bench.tool("bare-sender"), "--gateway", gateway, "--calls", calls, *options], check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def bare_writes(bench: Bench, topic: str, calls: Path, connections: int) -> Written:
+    """The bare sender, with kcat reading the topic to nowhere beside it from the same moment on."""
+    with kcat_beside(bench, topic):
+        figures = bare_sender(bench, bench.stack().gateways[0].address, calls, "--connections", str(connections))
+    return Written(figures["rows"], figures["calls"], figures["seconds"], figures["cpu_s"])
+
+
+@contextmanager
+def kcat_beside(bench: Bench, topic: str) -> Iterator[None]:
+    kcat = MeasuredProcess(["kcat", "-C", "-b", bench.kafka().address, "-t", topic, "-o", "beginning", "-e", "-q"],
+                           bench.log("kcat"), stdout=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        usage = kcat.wait()
+    if usage.exit_code != 0:
+        raise RuntimeError(f"kcat ended with {usage.exit_code}, see '{bench.log('kcat')}'")

@@ -1,0 +1,61 @@
+"""The real gateway: the daemon beside a bare sender of the same rows, which nothing can be faster than."""
+
+from __future__ import annotations
+
+import statistics
+
+from bench_report import Report, spread
+from bench_setup import Bench
+from daemon_run import tables_config
+from real_gateway import Written, bare_writes, daemon_writes, fresh_tables, record_calls
+
+TITLE = "the real gateway: the daemon, and a bare sender of its calls with kcat beside it"
+
+METRICS = 10
+MACHINES = 1000
+READINGS = 200_000
+
+# Between simulate's machines, server0001 to server1000: four regions of the same size.
+SPLITS = (b"server0251", b"server0501", b"server0751")
+
+# The JVMs of the gateway and of HBase get faster for some rounds after their start.
+WARM_UP_TURNS = 2
+
+# As many as the daemon has by default (hbase.writers).
+CONNECTIONS = 4
+
+
+def run(bench: Bench, report: Report) -> None:
+    topic = bench.topic(metrics=METRICS, readings=READINGS // (10 if bench.quick else 1), machines=MACHINES)
+    rows = []
+    for name, current in (("METRIC", False), ("METRIC + CURRENT_METRIC", True)):
+        tables = tables_config(current=current)
+        calls = record_calls(bench, topic, tables, SPLITS)
+        daemon: list[Written] = []
+        bare: list[Written] = []
+
+        def daemon_turn() -> None:
+            fresh_tables(bench, list(tables), SPLITS)
+            daemon.append(daemon_writes(bench, topic, tables))
+
+        def bare_turn() -> None:
+            fresh_tables(bench, list(tables), SPLITS)
+            bare.append(bare_writes(bench, topic, calls, CONNECTIONS))
+
+        for turn in range(WARM_UP_TURNS + bench.runs):
+            # Who comes first changes, so that neither has HBase's leftovers of the other every time.
+            for step in (daemon_turn, bare_turn) if turn % 2 == 0 else (bare_turn, daemon_turn):
+                step()
+        del daemon[:WARM_UP_TURNS], bare[:WARM_UP_TURNS]
+        report.ratio(f"rows/s of the daemon / of the bare sender, {name}",
+                     [one.rows_per_s / floor.rows_per_s for one, floor in zip(daemon, bare)],
+                     at_least=None if current else 0.95)
+        rows += [[f"{who}, {name}", spread([one.rows_per_s / 1000 for one in runs], 1),
+                  int(statistics.median(one.rows for one in runs)), int(statistics.median(one.rows / one.calls for one in runs)),
+                  statistics.median(one.cpu_s * 1e6 / one.rows for one in runs)]
+                 for who, runs in (("daemon", daemon), ("bare sender", bare))]
+    report.table(f"Rows of {METRICS} cells to 4 regions of a real HBase; {CONNECTIONS} connections, as by default",
+                 ["who", "k rows/s", "rows", "rows/call", "us CPU/row"], rows)
+    report.note("With METRIC alone both send the same rows. With CURRENT_METRIC the bare sender's are those that the daemon sent "
+                "to a null gateway;\na slow gateway makes the daemon merge more latest rows, so its readings/s are better than "
+                "rows/s say.")
