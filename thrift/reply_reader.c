@@ -84,15 +84,24 @@ read_application_exception(const TideReply *reply, TideWireReader *reader, GErro
   return FALSE;
 }
 
+/* Whether the reply could be read so far; only of one that could not is a text made. */
+static gboolean
+check_reader(const TideReply *reply, const TideWireReader *reader, GError **error)
+{
+  if (G_LIKELY(reader->status == TIDE_WIRE_OK))
+    return TRUE;
+  g_autofree char *what = g_strdup_printf("the reply to '%s'", reply->method);
+  return tide_wire_reader_check(reader, what, error);
+}
+
 /* Checks that the message answers this call; leaves @reader at the result struct. */
 static gboolean
 open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
 {
   TideWireMessage head;
-  g_autofree char *what = g_strdup_printf("the reply to '%s'", reply->method);
   tide_wire_reader_init(reader, reply->protocol, reply->message);
   if (!tide_wire_read_message(reader, &head))
-    return tide_wire_reader_check(reader, what, error);
+    return check_reader(reply, reader, error);
   if (!tide_bytes_equal(head.name, tide_bytes_of_string(reply->method))) {
     TideBytes shown = tide_bytes(head.name.data, MIN(head.name.len, 64));
     g_autofree char *name = tide_bytes_printable(shown);
@@ -160,8 +169,7 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
   if (reader.status == TIDE_WIRE_OK && !refused && !succeeded)
     tide_wire_reader_fail(&reader, "no result in it");
 
-  g_autofree char *what = g_strdup_printf("the reply to '%s'", reply->method);
-  if (!tide_wire_reader_check(&reader, what, error))
+  if (!check_reader(reply, &reader, error))
     return FALSE;
   if (!refused)
     return TRUE;

@@ -1,6 +1,7 @@
 /* Replies: what is read of good ones, and that every bad one is refused. */
 #include "thrift/reply_reader.h"
 
+#include "allocation_counter.h"
 #include "assert_bytes.h"
 #include "reply_builder.h"
 #include "util/error.h"
@@ -337,6 +338,22 @@ test_plain_results(void)
   }
 }
 
+/* A writer reads one for each call. */
+static void
+test_acknowledgements_allocate_nothing(void)
+{
+  if (!ALLOCATION_COUNTER_WORKS) {
+    g_test_skip("the sanitizer's allocator is not counted");
+    return;
+  }
+  Oracle *oracle = oracle_get(TIDE_WIRE_BINARY);
+  reply_begin(oracle, "putMultiple", T_REPLY, SEQUENCE_ID);
+  TideReply reply = reply_of(TIDE_WIRE_BINARY, "putMultiple", reply_end(oracle));
+  guint64 before = allocation_count;
+  g_assert_true(tide_reply_read_void(&reply, NULL));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
 /* ---- exceptions ---- */
 
 static void
@@ -589,6 +606,7 @@ main(int argc, char **argv)
   g_test_add_func("/reply/table-names-have-their-namespace", test_table_names);
   g_test_add_func("/reply/table-descriptor-keeps-all-attributes", test_description);
   g_test_add_func("/reply/plain-results-are-read", test_plain_results);
+  g_test_add_func("/reply/acknowledgements-allocate-nothing", test_acknowledgements_allocate_nothing);
   g_test_add_func("/reply/declared-exception-is-a-gateway-error", test_declared_exceptions);
   g_test_add_func("/reply/long-exception-text-is-cut", test_long_message_is_cut);
   g_test_add_func("/reply/application-exception-tells-unknown-method", test_application_exceptions);
