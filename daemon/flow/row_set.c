@@ -80,21 +80,32 @@ index_make_room(TideRowSet *set)
 
 /* ---- cells ---- */
 
-/* The cell of @row that one of @column_hash, @timestamp_ms and (unless empty) @prefix takes the place of or gives way
- * to. */
-static OpenCell *
-find_cell(const TideRowSet *set, const OpenRow *row, const OpenCell *cell, TideBytes prefix)
+/* Whether @cell, of the column with @prefix (empty: told by its hash alone), takes the place of @candidate or gives way
+ * to it. */
+static inline gboolean
+cells_meet(const TideRowSet *set, const OpenCell *candidate, const OpenCell *cell, TideBytes prefix)
 {
-  for (guint32 i = row->first_cell; i != NO_CELL; i = cells_of(set)[i].next) {
-    OpenCell *candidate = &cells_of(set)[i];
-    if (candidate->column_hash != cell->column_hash)
-      continue;
-    if (set->rule == TIDE_MERGE_ALL && candidate->timestamp_ms != cell->timestamp_ms)
-      continue;
-    if (candidate->len >= prefix.len && memcmp(set->bytes.data + candidate->offset, prefix.data, prefix.len) == 0)
-      return candidate;
-  }
-  return NULL;
+  return candidate->column_hash == cell->column_hash &&
+         (set->rule == TIDE_MERGE_NEWEST || candidate->timestamp_ms == cell->timestamp_ms) &&
+         candidate->len >= prefix.len && memcmp(set->bytes.data + candidate->offset, prefix.data, prefix.len) == 0;
+}
+
+/* The cell of @row that @cell meets; NULL: none.
+ * @likely: (inout): where to look first; behind the one that was found, then. The readings of a machine have their
+ *     columns in one order, so the walk along the row is for the exceptions. */
+static OpenCell *
+find_cell(const TideRowSet *set, const OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely)
+{
+  OpenCell *cells = cells_of(set);
+  OpenCell *found = NULL;
+  if (*likely != NO_CELL && cells_meet(set, &cells[*likely], cell, prefix))
+    found = &cells[*likely];
+  for (guint32 i = row->first_cell; i != NO_CELL && found == NULL; i = cells[i].next)
+    if (cells_meet(set, &cells[i], cell, prefix))
+      found = &cells[i];
+  if (found != NULL)
+    *likely = found->next;
+  return found;
 }
 
 /* @cell stands encoded at the end of bytes; @old gives way to it. */
@@ -152,11 +163,11 @@ cells_differ(const TideRowSet *set, const OpenCell *a, const OpenCell *b)
   return a->len != b->len || memcmp(set->bytes.data + a->offset, set->bytes.data + b->offset, a->len) != 0;
 }
 
-/* Takes @cell, encoded at the end of bytes, into @row by the set's rule. */
+/* Takes @cell, encoded at the end of bytes, into @row by the set's rule. @likely: see find_cell() */
 static void
-take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix, TideCellsMet *met)
+take_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely, TideCellsMet *met)
 {
-  OpenCell *old = find_cell(set, row, cell, prefix);
+  OpenCell *old = find_cell(set, row, cell, prefix, likely);
   if (old == NULL) {
     link_cell(set, row, cell);
     return;
@@ -310,6 +321,7 @@ static void
 take_cells(TideRowSet *set, OpenRow *open, const TideRow *row, TideCellsMet *met)
 {
   gboolean is_new = open->n_cells == 0;
+  guint32 likely = open->first_cell;
   gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideColumn *column = row->cells[i].column;
@@ -325,7 +337,7 @@ take_cells(TideRowSet *set, OpenRow *open, const TideRow *row, TideCellsMet *met
     if (is_new)
       link_cell(set, open, &cell);
     else
-      take_cell(set, open, &cell, column->prefix, met);
+      take_cell(set, open, &cell, column->prefix, &likely, met);
   }
   /* After the cells: those that were replaced in place need no dropping. */
   met->n_met += raise_delete(set, open, row->delete_to_ms);
@@ -388,6 +400,7 @@ tide_row_set_copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, g
   guint32 place = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
   OpenRow *target = &rows_of(to)[place];
   TideCellsMet met = {0}; /* counted when they came */
+  guint32 likely = target->first_cell;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
     OpenCell copy = cells_of(set)[c];
     if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
@@ -396,7 +409,7 @@ tide_row_set_copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, g
     tide_buffer_append(&to->bytes, set->bytes.data + copy.offset, copy.len);
     copy.offset = offset;
     copy.room = copy.len;
-    take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &met);
+    take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &met);
   }
   raise_delete(to, target, row->delete_to_ms);
   return place;

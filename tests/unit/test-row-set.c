@@ -43,6 +43,42 @@ test_merge_rules(void)
   check_rules(TIDE_WIRE_COMPACT);
 }
 
+/* Cells are looked for where the last reading had them; in whatever order they come, they meet their own. */
+static void
+check_orders(TideMergeRule rule, const char *expected)
+{
+  static const char *const orders[] = {"123", "312", "2", "3214", "41", "1234"};
+  Column columns[4];
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    make_column(&columns[i], TIDE_WIRE_BINARY, i + 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, rule, NULL);
+  for (guint reading = 0; reading < G_N_ELEMENTS(orders); reading++) {
+    TideCell cells[G_N_ELEMENTS(columns)];
+    char value[] = {(char)('A' + reading), '\0'};
+    guint32 n_cells = 0;
+    for (const char *number = orders[reading]; *number != '\0'; number++)
+      cells[n_cells++] = (TideCell){&columns[*number - '1'].column, tide_bytes_of_string(value), 10};
+    TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = cells, .n_cells = n_cells};
+    TideCellsMet met;
+    tide_row_set_append(&set, &row, (TideSourceRef){0, 1, reading}, 1000, &met);
+    g_assert_cmpuint(met.n_met, ==, reading == 0 ? 0 : n_cells - (reading == 3));
+  }
+  TideSealRequest seal = request(100, 100000);
+  g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(sealed, ==, expected);
+  tide_row_set_clear(&set);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
+static void
+test_cells_meet_in_any_order(void)
+{
+  check_orders(TIDE_MERGE_ALL, "[x q1@10=F;x q2@10=F;x q3@10=F;x q4@10=F;]6 ");
+  check_orders(TIDE_MERGE_NEWEST, "[x q1@10=F;x q2@10=F;x q3@10=F;x q4@10=F;]6 ");
+}
+
 static guint32
 append_counting(TideRowSet *set, const Column *column, const char *value, gint64 timestamp_ms)
 {
@@ -375,6 +411,7 @@ main(int argc, char **argv)
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-set/B9-merge-rules", test_merge_rules);
+  g_test_add_func("/row-set/cells-meet-in-any-order", test_cells_meet_in_any_order);
   g_test_add_func("/row-set/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);
   g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
                   test_batches_keep_their_limits_and_every_source);
