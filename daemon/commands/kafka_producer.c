@@ -42,21 +42,22 @@ log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char
 }
 
 static gboolean
-set_producer(rd_kafka_conf_t *conf, GError **error)
+set_producer(rd_kafka_conf_t *conf, gint64 linger_ms, GError **error)
 {
+  g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
   return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) && /* also acks=all, and order kept */
-         tide_kafka_conf_set(conf, "linger.ms", "20", error) &&
+         tide_kafka_conf_set(conf, "linger.ms", linger, error) &&
          /* Java's default partitioner, so that a key lands where other producers put it. */
          tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
 }
 
 TideKafkaProducer *
-tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, GError **error)
+tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64 linger_ms, GError **error)
 {
   rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
   if (conf == NULL)
     return NULL;
-  if (!set_producer(conf, error)) {
+  if (!set_producer(conf, linger_ms, error)) {
     rd_kafka_conf_destroy(conf);
     return NULL;
   }

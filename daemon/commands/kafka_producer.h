@@ -9,8 +9,12 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaProducer TideKafkaProducer;
 
-/* @config: brokers and properties; borrowed for the call. Errors: CONFIG. */
-TideKafkaProducer *tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic,
+/* How long a message waits for others to be sent with, where nobody says otherwise: much goes out in few requests. */
+#define TIDE_KAFKA_PRODUCER_LINGER_MS 20
+
+/* @config: brokers and properties; borrowed for the call. @linger_ms: 0: each message is sent at once. Errors: CONFIG.
+ */
+TideKafkaProducer *tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64 linger_ms,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_kafka_producer_free(TideKafkaProducer *producer); /* what is not delivered yet is dropped; NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaProducer, tide_kafka_producer_free)

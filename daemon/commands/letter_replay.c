@@ -30,7 +30,8 @@ tide_letter_replay_new(const TideKafkaConfig *config, const TideLetterReplayOpti
     g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(config, PROBE_TIMEOUT_MS, error);
     if (probe == NULL)
       return NULL;
-    replay->producer = tide_kafka_producer_new(config, options->topic != NULL ? options->topic : "originals", error);
+    replay->producer = tide_kafka_producer_new(config, options->topic != NULL ? options->topic : "originals",
+                                               TIDE_KAFKA_PRODUCER_LINGER_MS, error);
     if (replay->producer == NULL)
       return NULL;
   }

@@ -32,6 +32,7 @@ typedef struct SimulateOptions {
   guint64 metrics;
   guint64 rate_per_s; /* 0: as fast as it goes */
   gint64 step_ms;
+  gint64 linger_ms;
   double late;
   double repeat;
   double poison;
@@ -46,6 +47,7 @@ typedef struct Simulate {
   const char *log_path;
   const volatile int *stop; /* set by a signal */
   guint64 rate_per_s;
+  gint64 linger_ms;
   guint64 n_sent[TIDE_SIMULATED_POISON + 1]; /* by kind */
   gint64 start_us;
   TideProgress progress;
@@ -252,7 +254,7 @@ open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulat
   g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(kafka, KAFKA_TIMEOUT_MS, error);
   if (probe == NULL)
     return FALSE;
-  simulate->producer = tide_kafka_producer_new(kafka, topic, error);
+  simulate->producer = tide_kafka_producer_new(kafka, topic, simulate->linger_ms, error);
   return simulate->producer != NULL;
 }
 
@@ -306,7 +308,7 @@ check_options(const SimulateOptions *options, GError **error)
 static int
 simulate_readings(const TideCommandLine *line, const SimulateOptions *options)
 {
-  Simulate simulate = {.rate_per_s = options->rate_per_s};
+  Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
   TideSimulationParameters parameters;
   g_autoptr(GError) error = NULL;
   if (!check_options(options, &error) || !read_parameters(options, &parameters, &error))
@@ -339,7 +341,12 @@ simulate_readings(const TideCommandLine *line, const SimulateOptions *options)
 int
 tide_command_simulate(int argc, char **argv)
 {
-  SimulateOptions options = {.readings = 100000, .machines = 1000, .metrics = 10, .step_ms = 1000, .seed = 1};
+  SimulateOptions options = {.readings = 100000,
+                             .machines = 1000,
+                             .metrics = 10,
+                             .step_ms = 1000,
+                             .linger_ms = TIDE_KAFKA_PRODUCER_LINGER_MS,
+                             .seed = 1};
   const TideOption table[] = {
       {.name = "config",
        .letter = 'c',
@@ -382,6 +389,11 @@ tide_command_simulate(int argc, char **argv)
        .target = &options.rate_per_s,
        .value_name = "N",
        .sentence = "messages a second; 0: as fast as it goes (0)"},
+      {.name = "linger",
+       .kind = TIDE_OPTION_DURATION,
+       .target = &options.linger_ms,
+       .value_name = "DURATION",
+       .sentence = "a message waits so long for others to be sent with (20ms)"},
       {.name = "start-time",
        .kind = TIDE_OPTION_TEXT,
        .target = &options.start_time,
