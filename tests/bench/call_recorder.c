@@ -42,7 +42,7 @@ tide_call_recorder_add(TideCallRecorder *recorder, TideBytes call, guint32 n_row
 {
   if (is_of_own_table(call))
     return;
-  TideCallHead head = {.n_bytes = (guint32)call.len, .n_rows = n_rows};
+  TideCallHead head = {.n_bytes = (guint32)call.len, .n_rows = n_rows, .received_epoch_us = g_get_real_time()};
   tide_mutex_lock(&recorder->lock);
   if (recorder->file == NULL || recorder->size + sizeof head + call.len > recorder->max_size) {
     recorder->n_left_out++;

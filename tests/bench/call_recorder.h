@@ -23,6 +23,7 @@ typedef struct TideCallFileHead {
 typedef struct TideCallHead {
   guint32 n_bytes;
   guint32 n_rows;
+  gint64 received_epoch_us; /* wall clock: when the whole call was there */
 } TideCallHead;
 
 typedef struct TideCallRecorder {

@@ -128,7 +128,7 @@ def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Opt
         on_look(metrics)
         return read_metric.total(metrics, "tidemark_messages_written_total") >= readings
     try:
-        samples = _await_metrics(process, config["service"]["http"], bench.log(name), all_is_written)
+        samples = await_metrics(process, config["service"]["http"], bench.log(name), all_is_written)
     finally:
         usage = process.end()
     if usage.exit_code != 0:
@@ -139,8 +139,9 @@ def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Opt
     return usage, samples
 
 
-def _await_metrics(process: MeasuredProcess, address: str, log: Path,
-                   condition: Callable[[list[tuple[str, float]]], bool]) -> list[tuple[str, float]]:
+def await_metrics(process: MeasuredProcess, address: str, log: Path,
+                  condition: Callable[[list[tuple[str, float]]], bool]) -> list[tuple[str, float]]:
+    """The daemon's metrics, once the condition holds of them; none of them while it does not answer."""
     give_up_at = time.monotonic() + DEADLINE_S
     while time.monotonic() < give_up_at:
         if process.has_ended():

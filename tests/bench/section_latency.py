@@ -1,0 +1,167 @@
+"""Produced to acknowledged, at shares of what the daemon can do, with the batching that it chooses by itself."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping
+
+from bench_report import Report, spread
+from bench_setup import Bench
+from daemon_run import NullGateway, null_gateway, run_on_null_gateway, tables_config
+from paced_daemon import MACHINES, METRICS, Load, PacedDaemon, paced_daemon, percentile, recorded_latencies_ms
+from real_gateway import bare_sender, daemon_writes, fresh_tables
+from section_gateway import CONNECTIONS, SPLITS
+
+TITLE = "latency from Kafka's record time to the acknowledgement, at 10 %, 50 % and 90 % of capacity"
+
+READINGS = 200_000
+SHARES = (0.1, 0.5, 0.9)
+LEVEL_S = 5.0
+# The first messages of a topic wait for connections and caches.
+WAKE_S = 1.0
+QUIET_RATE, QUIET_S = 100, 10.0
+NULL_OPTIONS = ("--splits", ",".join(split.decode() for split in SPLITS))
+
+
+@dataclass
+class Levels:
+    """What was measured at each rate, a value for each turn."""
+
+    name: str
+    capacity: float = 0
+    loads: dict[str, list[Load]] = field(default_factory=dict)  # by level
+
+    def add(self, level: str, load: Load) -> None:
+        self.loads.setdefault(level, []).append(load)
+
+    def rate(self, share: float) -> int:
+        return max(int(self.capacity * share), 1)
+
+    def p99_ms(self, level: str) -> list[float]:
+        return [load.percentile_ms(0.99) for load in self.loads[level]]
+
+    def rows(self) -> list[list[Any]]:
+        return [[f"{self.name}, {level}", loads[0].rate, *(spread([load.percentile_ms(share) for load in loads], 1)
+                                                           for share in (0.5, 0.99, 0.999)),
+                 int(statistics.median(load.rows_per_call for load in loads))] for level, loads in self.loads.items()]
+
+
+def _level(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _seconds(bench: Bench, seconds: float) -> float:
+    return seconds / 5 if bench.quick else seconds
+
+
+def _find_capacity(bench: Bench, daemon: PacedDaemon, full_topic_per_s: float) -> float:
+    """What is written in a second while readings are being produced at the rate of a full topic: the producer and Kafka
+    take their share of the same cores then."""
+    return daemon.written_per_s(int(full_topic_per_s), LEVEL_S)
+
+
+def _measure(bench: Bench, levels: Levels, daemon: PacedDaemon, *, quiet: bool) -> None:
+    daemon.load(levels.rate(0.5), WAKE_S)
+    for share in SHARES:
+        levels.add(_level(share), daemon.load(levels.rate(share), _seconds(bench, LEVEL_S)))
+    if quiet:
+        levels.add(f"{QUIET_RATE}/s", daemon.load(QUIET_RATE, _seconds(bench, QUIET_S)))
+
+
+def _on_null_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: str) -> Levels:
+    levels = Levels(name)
+    full = run_on_null_gateway(bench, topic, tables, gateway_options=NULL_OPTIONS).readings_per_s
+    for _ in range(bench.runs):
+        with null_gateway(bench, *NULL_OPTIONS) as gateway, paced_daemon(bench, gateway.address, tables) as daemon:
+            if levels.capacity == 0:
+                levels.capacity = _find_capacity(bench, daemon, full)
+            _measure(bench, levels, daemon, quiet=True)
+    return levels
+
+
+def _on_real_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: str) -> Levels:
+    levels = Levels(name)
+    address = bench.stack().gateways[0].address
+    for _ in range(2):  # the first one warms the gateway and HBase up
+        fresh_tables(bench, list(tables), SPLITS)
+        full = bench.readings_of(topic) / daemon_writes(bench, topic, tables).seconds
+    for _ in range(bench.runs):
+        fresh_tables(bench, list(tables), SPLITS)
+        with paced_daemon(bench, address, tables) as daemon:
+            if levels.capacity == 0:
+                levels.capacity = _find_capacity(bench, daemon, full)
+            _measure(bench, levels, daemon, quiet=False)
+    return levels
+
+
+def _record_level(bench: Bench, rate: int, tables: Mapping[str, Any]) -> Path:
+    """The calls that the daemon makes of readings at this rate: its batches."""
+    path = bench.directory / f"{bench.unique('calls')}.bin"
+    with null_gateway(bench, "--record", str(path), *NULL_OPTIONS) as gateway:
+        with paced_daemon(bench, gateway.address, tables) as daemon:
+            daemon.load(rate, _seconds(bench, LEVEL_S))
+    return path
+
+
+def _bare_rows(bench: Bench, report: Report, levels: Levels, tables: Mapping[str, Any]) -> list[list[Any]]:
+    """The bare sender at the rates of `levels`, with the daemon's batches, on the real gateway."""
+    rows = []
+    for share in SHARES:
+        rate = levels.rate(share)
+        calls = _record_level(bench, rate, tables)
+        runs = []
+        for _ in range(bench.runs):
+            fresh_tables(bench, list(tables), SPLITS)
+            runs.append(bare_sender(bench, bench.stack().gateways[0].address, calls, "--connections", str(CONNECTIONS),
+                                    "--rate", str(rate)))
+        rows.append([f"bare sender, {_level(share)}", rate,
+                     *(spread([run["row_latency_ms"][name] for run in runs], 1) for name in ("p50", "p99", "p999")),
+                     int(runs[0]["rows"] / runs[0]["calls"])])
+        report.ratio(f"p99 at {_level(share)} load, real gateway, METRIC / bare sender's",
+                     [own / run["row_latency_ms"]["p99"] for own, run in zip(levels.p99_ms(_level(share)), runs)],
+                     at_most=2 if share == 0.5 else None)
+    return rows
+
+
+def _check_histogram(bench: Bench, report: Report) -> None:
+    """The daemon's histogram beside what the gateway saw itself: cells that bear the record's time, when they came."""
+    path = bench.directory / f"{bench.unique('calls')}.bin"
+    tables = {name: {**table, "cell_time": "record"} for name, table in tables_config(current=False).items()}
+    gateway = NullGateway(bench, ["--record", str(path), *NULL_OPTIONS], None)
+    try:
+        with paced_daemon(bench, gateway.address, tables) as daemon:
+            daemon.load(QUIET_RATE, WAKE_S)
+            loads = [daemon.load(rate, _seconds(bench, LEVEL_S)) for rate in (QUIET_RATE, 5000)]
+    finally:
+        gateway.end()
+    for load in loads:
+        seen = recorded_latencies_ms(path, load)
+        report.note(f"at {load.rate}/s, p50 and p99 in ms by the daemon's histogram: {load.percentile_ms(0.5):.1f} and "
+                    f"{load.percentile_ms(0.99):.1f}; by when the null gateway had the cells: {percentile(seen, 0.5):.1f} and "
+                    f"{percentile(seen, 0.99):.1f}")
+
+
+def run(bench: Bench, report: Report) -> None:
+    columns = ["what", "readings/s", "p50 ms", "p99 ms", "p99.9 ms", "rows/call"]
+    topic = bench.topic(metrics=METRICS, readings=READINGS // (10 if bench.quick else 1), machines=MACHINES)
+    history, both = tables_config(current=False), tables_config()
+    null = _on_null_gateway(bench, "METRIC", history, topic)
+    null_both = _on_null_gateway(bench, "both tables", both, topic)
+    report.table("Null gateway; readings of 10 metrics, the producer's linger of 5 ms included", columns,
+                 null.rows() + null_both.rows())
+    report.ratio("p99 at 50% load, null gateway, METRIC", null.p99_ms("50%"), at_most=100, digits=1, unit="ms")
+    report.ratio(f"p99 at {QUIET_RATE} readings/s, null gateway, METRIC", null.p99_ms(f"{QUIET_RATE}/s"), at_most=25, digits=1,
+                 unit="ms")
+    report.ratio("p99 at 50% load, null gateway, both tables", null_both.p99_ms("50%"), digits=1, unit="ms")
+    report.ratio(f"p99 at {QUIET_RATE} readings/s, null gateway, both tables", null_both.p99_ms(f"{QUIET_RATE}/s"), digits=1,
+                 unit="ms")
+    _check_histogram(bench, report)
+    real = _on_real_gateway(bench, "METRIC", history, topic)
+    real_both = _on_real_gateway(bench, "both tables", both, topic)
+    bare = _bare_rows(bench, report, real, history)
+    report.table("Real gateway; for the bare sender a row's latency is from when it was due, with the wait for its batch", columns,
+                 real.rows() + bare + real_both.rows())
+    report.note("With both tables a message ends when its row of CURRENT_METRIC does, which waits up to batch.latest_window for "
+                "newer values.")
