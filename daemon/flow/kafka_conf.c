@@ -122,6 +122,13 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
   return tide_kafka_conf_set(conf, "group.instance.id", instance, error);
 }
 
+/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
+static gboolean
+set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
+{
+  return rd_kafka_version() < 0x02020000 || tide_kafka_conf_set(conf, "fetch.queue.backoff.ms", "5", error);
+}
+
 static gboolean
 set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
@@ -138,6 +145,7 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
          tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
          tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
          tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
+         set_queue_backoff(conf, error) &&
          set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes",

@@ -2,6 +2,7 @@
 
 #include "flow/kafka_conf.h"
 #include "flow/kafka_message.h"
+#include "flow/kafka_refill.h"
 #include "flow/kafka_start.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -29,7 +30,8 @@ struct TideKafkaSource {
   TideKafkaHandlers handlers;
   rd_kafka_t *kafka;
   rd_kafka_queue_t *queue; /* of the consumer: for wake */
-  GPtrArray *names;        /* owned (element-type SlotName), by slot; NULL where unknown */
+  TideKafkaRefill refill;
+  GPtrArray *names; /* owned (element-type SlotName), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
   guint n_denied; /* slots */
   gboolean is_closed;
@@ -356,7 +358,8 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
 gboolean
 tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord *ret_record)
 {
-  rd_kafka_message_t *raw = rd_kafka_consumer_poll(source->kafka, timeout_ms);
+  rd_kafka_message_t *raw =
+      rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
   if (raw == NULL)
     return FALSE;
   guint16 slot;
@@ -364,6 +367,7 @@ tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord 
     if (G_UNLIKELY(source->n_denied > 0))
       recover(source, slot);
     fill_record(raw, slot, ret_record);
+    tide_kafka_refill_taken(&source->refill, raw->len + raw->key_len);
     return TRUE;
   }
   if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -554,6 +558,7 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHand
   }
   rd_kafka_poll_set_consumer(source->kafka);
   source->queue = rd_kafka_queue_get_consumer(source->kafka);
+  tide_kafka_refill_init(&source->refill, source->kafka, source->queue);
   if (!subscribe(source, error)) {
     tide_kafka_source_free(source);
     return NULL;
