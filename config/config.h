@@ -67,7 +67,8 @@ typedef struct TideBatchConfig {
   guint32 max_rows;           /* in a call */
   guint32 max_bytes;          /* encoded, in a call */
   gint64 max_age_ms;          /* a row waits at most this long before its batch is due */
-  gint64 latest_window_ms;    /* a latest row waits this long for newer cells */
+  gint64 latest_window_ms;    /* a latest row waits this long for newer cells at the least ... */
+  gint64 latest_window_max_ms; /* ... and under load at most this long, if that is longer */
 } TideBatchConfig;
 
 typedef struct TideLimitsConfig {

@@ -46,6 +46,8 @@ check_durations(TideLoad *load)
        FALSE, silent},
       {"batch.latest_window", config->batch.latest_window_ms, "kafka.max_poll_interval", "",
        config->kafka.max_poll_interval_ms, FALSE, silent},
+      {"batch.latest_window_max", config->batch.latest_window_max_ms, "kafka.max_poll_interval", "",
+       config->kafka.max_poll_interval_ms, FALSE, silent},
       {"hbase.retry_min", config->hbase.retry_min_ms, "hbase.retry_max", "", config->hbase.retry_max_ms, TRUE,
        "pauses grow from the one to the other"},
       {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,

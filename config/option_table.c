@@ -339,11 +339,15 @@ static const TideConfigOption batch_options[] = {
     {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms", .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "A row waits for others this long at the most. Longer makes larger calls of slow streams, and "
                  "everything later."},
-    {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "500ms",
+    {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms",
      .flags = TIDE_CONFIG_RELOADABLE,
-     .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. With "
-                 "the default a key "
-                 "costs at most two writes a second, whatever its rate."},
+     .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
+                 "writes where a key has several readings in that time; under load the daemon makes it longer by "
+                 "itself."},
+    {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
+     .flags = TIDE_CONFIG_RELOADABLE,
+     .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
+                 "by, or while writers are behind."},
 };
 
 static const TideConfigOption limits_options[] = {

@@ -162,9 +162,10 @@ take_messages(TideConsumer *consumer, int timeout_ms)
       tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
     }
     tide_consumer_handle_message(consumer, &record, now_us);
+    consumer->newest_ms = record.message.timestamp_ms;
     tide_kafka_source_release(&record);
     if (tide_budget_is_spent_racy(consumer->context.budget))
-      return n;
+      break;
   }
   return n;
 }
@@ -188,6 +189,15 @@ read_messages(TideConsumer *consumer, int timeout_ms)
   guint32 n = take_messages(consumer, timeout_ms);
   tell_letters(consumer, n);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
+}
+
+/* How old the newest message is that was read. */
+static gint64
+late_us(const TideConsumer *consumer)
+{
+  if (consumer->newest_ms < 0)
+    return G_MAXINT64;
+  return MAX(tide_wall_clock_epoch_ms() - consumer->newest_ms, 0) * TIDE_US_PER_MS;
 }
 
 static int
@@ -217,7 +227,7 @@ run_rounds(TideConsumer *consumer)
                             : more                  ? TIDE_PRESSURE_NONE
                                                     : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
-    due_us = tide_open_lanes_tick(consumer->open_lanes, pressure, now_us);
+    due_us = tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us);
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US)
       tide_consumer_show(consumer, now_us);
     look_whether_finished(consumer);
@@ -267,7 +277,7 @@ drain(TideConsumer *consumer)
   while (count_unfinished(consumer) > 0 && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
-    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, now_us);
+    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
     poll_without_reading(consumer, 20);
     tide_consumer_take_home(consumer, 0);
   }

@@ -64,7 +64,7 @@ drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gi
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)
       return;
-    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, now_us);
+    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
     tide_consumer_take_home(consumer, MIN(deadline_us, now_us + 100 * TIDE_US_PER_MS));
   }
 }

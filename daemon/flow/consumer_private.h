@@ -41,6 +41,7 @@ struct TideConsumer {
   TideOpenLanes *open_lanes;
   TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
+  gint64 newest_ms; /* the time of the message that was read last; -1: it has none */
   gint64 pause_changed_us;
   gboolean memory_paused;
   TideRefusals refusals;

@@ -172,6 +172,13 @@ tide_lane_settle_state_locked(TideLane *lane, gint64 now_us)
     g_queue_unlink(busy, &lane->busy_link);
 }
 
+static void
+count_waiting_locked(TideLanes *lanes, gint64 rows)
+{
+  guint64 waiting = atomic_load_explicit(&lanes->waiting_rows, memory_order_relaxed);
+  atomic_store_explicit(&lanes->waiting_rows, waiting + (guint64)rows, memory_order_relaxed);
+}
+
 void
 tide_lane_push_back_locked(TideLane *lane, TideBatch *batch)
 {
@@ -181,7 +188,7 @@ tide_lane_push_back_locked(TideLane *lane, TideBatch *batch)
   else
     lane->first = batch;
   lane->last = batch;
-  lane->lanes->waiting_rows += batch->n_rows;
+  count_waiting_locked(lane->lanes, batch->n_rows);
 }
 
 void
@@ -191,7 +198,7 @@ tide_lane_push_front_locked(TideLane *lane, TideBatch *batch)
   lane->first = batch;
   if (lane->last == NULL)
     lane->last = batch;
-  lane->lanes->waiting_rows += batch->n_rows;
+  count_waiting_locked(lane->lanes, batch->n_rows);
 }
 
 static TideBatch *
@@ -202,8 +209,14 @@ pop_locked(TideLane *lane)
   if (lane->first == NULL)
     lane->last = NULL;
   batch->next = NULL;
-  lane->lanes->waiting_rows -= batch->n_rows;
+  count_waiting_locked(lane->lanes, -(gint64)batch->n_rows);
   return batch;
+}
+
+guint64
+tide_lanes_waiting_rows_racy(const TideLanes *lanes)
+{
+  return atomic_load_explicit(&lanes->waiting_rows, memory_order_relaxed);
 }
 
 void

@@ -49,6 +49,9 @@ TideBytes tide_lane_end_key(const TideLane *lane);
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
 
+/* Rows that wait for a writer, without the lock. */
+guint64 tide_lanes_waiting_rows_racy(const TideLanes *lanes);
+
 /* What one call carries. */
 typedef struct TideCall {
   const TideTable *table;

@@ -72,7 +72,7 @@ struct TideLanes {
   guint32 n_in_flight_calls;
   guint32 n_probes; /* of them */
   guint64 in_flight_rows;
-  guint64 waiting_rows;
+  _Atomic guint64 waiting_rows; /* written under lock */
   gint64 last_ok_us;
 };
 

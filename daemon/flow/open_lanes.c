@@ -1,5 +1,6 @@
 #include "flow/open_lanes.h"
 
+#include "flow/latest_window.h"
 #include "flow/open_table.h"
 #include "model/dated_table.h"
 #include "util/clock.h"
@@ -7,6 +8,9 @@
 /* Batches of one lane on their way at the most: enough to keep every writer busy with it, few enough that looking for a
  * shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
+
+/* Writers are behind when so many full calls wait for one. */
+#define WAITING_CALLS 4u
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
@@ -33,9 +37,10 @@ struct TideOpenLanes {
   GPtrArray *tables;       /* owned (element-type TideOpenTable): those in places */
   TableCounters *counters; /* owned array, by the declared table's index */
   GPtrArray *active;       /* (element-type TideOpenLane) borrowed: those with open rows */
-  guint64 generation;      /* of the region maps taken */
-  gsize n_on_the_way;      /* batches, of all lanes */
-  TideBatch *pool;         /* owned: empty batches for the next use */
+  TideLatestWindow latest_window;
+  guint64 generation; /* of the region maps taken */
+  gsize n_on_the_way; /* batches, of all lanes */
+  TideBatch *pool;    /* owned: empty batches for the next use */
   gint64 pool_bytes;
   gint64 housekeeping_us;
   TideCounter *unsettled_overflow;
@@ -188,7 +193,7 @@ due_us(const TideOpenLanes *open_lanes, const TideOpenLane *open, TidePressure p
   if (pressure == TIDE_PRESSURE_FLUSH)
     return 0;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return open->last_seal_us + limits->latest_window_ms * TIDE_US_PER_MS;
+    return open->last_seal_us + open_lanes->latest_window.us;
   if (is_full(open_lanes, open) || (pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0))
     return 0;
   return open->set.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
@@ -337,6 +342,8 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
                                                      .budgets = context->table_budgets,
                                                      .protocol = context->protocol,
                                                      .active = open_lanes->active};
+  tide_latest_window_init(&open_lanes->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
+                          context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
   register_metrics(open_lanes);
   open_lanes->places = g_new0(TideOpenTable *, tide_dated_tables_places(context->config, &n_dated));
   open_lanes->tables = g_ptr_array_new_with_free_func(free_table);
@@ -459,13 +466,27 @@ release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_
   }
 }
 
+static void
+heed_load(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint64 now_us)
+{
+  guint64 waiting_rows = tide_lanes_waiting_rows_racy(open_lanes->context.lanes);
+  TideLoadSigns signs = {.more = pressure == TIDE_PRESSURE_NONE,
+                         .late_us = late_us,
+                         .writers_are_behind =
+                             waiting_rows >= WAITING_CALLS * open_lanes->context.config->batch.max_rows};
+  tide_latest_window_heed(&open_lanes->latest_window, &signs, now_us);
+}
+
 gint64
-tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us)
+tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint64 now_us)
 {
   take_new_maps(open_lanes);
   if (now_us >= open_lanes->housekeeping_us)
     keep_house(open_lanes, now_us);
+  heed_load(open_lanes, pressure, late_us, now_us);
   gint64 next_us = open_lanes->housekeeping_us;
+  if (open_lanes->active->len > 0)
+    next_us = MIN(next_us, tide_latest_window_next_us(&open_lanes->latest_window));
   for (guint i = open_lanes->active->len; i-- > 0;) {
     TideOpenLane *open = g_ptr_array_index(open_lanes->active, i);
     next_us = MIN(next_us, seal_if_due(open_lanes, open, pressure, now_us));

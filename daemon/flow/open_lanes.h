@@ -4,9 +4,9 @@
  *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or at once when nothing
  * of it is on its way and no more messages are there to be read (so a quiet stream has no delay, and a busy one big
  * calls);
- *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed. So
- * there are at most two versions of a latest row: one on its way, one open, and the slower HBase is, the more is
- * coalesced.
+ *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed
+ * (latest_window.h). So there are at most two versions of a latest row: one on its way, one open, and the slower HBase
+ * is, the more is coalesced.
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;
@@ -58,8 +58,9 @@ typedef enum TidePressure {
   TIDE_PRESSURE_FLUSH, /* memory is spent, a partition is revoked, or the program stops: seal all that may be */
 } TidePressure;
 
-/* Seals what is due, takes new region maps, drops idle lanes' memory. Returns when to come again at the latest. */
-gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 now_us);
+/* Seals what is due, takes new region maps, drops idle lanes' memory. @late_us: how old the newest message read is, by
+ * its record's time; G_MAXINT64: it has none. Returns when to come again at the latest. */
+gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint64 now_us);
 
 /* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
  * for those that are poison), and keeps it for the next use. */

@@ -234,17 +234,17 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
   gint64 now_us = tide_now_us();
   for (guint round = 0; round < 2; round++) {
     append_row(open_lanes, table, now_us);
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_FLUSH, now_us);
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
     wait_gauge(fixture, 3);
     /* On its way, it is not given up, however long that takes. */
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, now_us + 2 * HOUR_US);
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us + 2 * HOUR_US);
     g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 3);
     acknowledge_all(fixture, open_lanes, now_us);
     g_assert_true(tide_open_lanes_is_empty(open_lanes));
     now_us += 2 * HOUR_US + TIDE_US_PER_S;
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, now_us); /* lanes of before the map are dropped first */
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us); /* lanes of before the map are dropped first */
     now_us += 2 * TIDE_US_PER_S;
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, now_us);
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us);
     g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 0);
   }
   tide_open_lanes_free(open_lanes);
