@@ -144,8 +144,7 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
          /* Out of range is an incident that is counted and said, never a silent jump. */
          tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
          tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-         tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
-         set_queue_backoff(conf, error) &&
+         tide_kafka_conf_set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
          set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes",
