@@ -9,11 +9,10 @@
  */
 #define _GNU_SOURCE
 #include "bench/call_recorder.h"
+#include "bench/plain_socket.h"
 #include "util/clock.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -114,37 +113,6 @@ load_calls(TideSender *sender, GError **error)
 
 /* ---- a connection ---- */
 
-static int
-connect_to(const char *address)
-{
-  const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-  struct addrinfo *found = NULL;
-  g_auto(GStrv) parts = g_strsplit(address, ":", 2);
-  int on = 1;
-  if (parts[0] == NULL || parts[1] == NULL)
-    fail("'%s' is not HOST:PORT", address);
-  int fault = getaddrinfo(parts[0], parts[1], &hints, &found);
-  if (fault != 0)
-    fail("cannot find '%s': %s", address, gai_strerror(fault));
-  int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
-    fail("cannot connect to '%s': %s", address, g_strerror(errno));
-  freeaddrinfo(found);
-  return fd;
-}
-
-static void
-send_call(int fd, TideBytes bytes)
-{
-  for (gsize done = 0; done < bytes.len;) {
-    gssize n = send(fd, bytes.data + done, bytes.len - done, MSG_NOSIGNAL);
-    if (n < 0 && errno != EINTR)
-      fail("cannot send: %s", g_strerror(errno));
-    done += n > 0 ? (gsize)n : 0;
-  }
-}
-
 /* The call's head as a reply, and a struct without fields: neither result nor exception. Returns its length. */
 static gsize
 expected_reply(const TideSender *sender, TideBytes call, guint8 *reply)
@@ -205,7 +173,8 @@ send_calls(gpointer data)
     TideCall *call = &g_array_index(sender->calls, TideCall, i);
     if (sender->rate_rows_s > 0)
       wait_until_due(sender, call);
-    send_call(connection->fd, call->bytes);
+    if (!tide_plain_send(connection->fd, call->bytes))
+      fail("cannot send: %s", g_strerror(errno));
     await_yes(sender, connection->fd, call->bytes);
     call->done_us = (guint64)(tide_now_us() - sender->start_us);
   }
@@ -268,8 +237,12 @@ static void
 send_all_calls(TideSender *sender)
 {
   g_autofree TideSenderConnection *connections = g_new0(TideSenderConnection, (gsize)sender->n_connections);
-  for (int i = 0; i < sender->n_connections; i++)
-    connections[i] = (TideSenderConnection){.sender = sender, .fd = connect_to(sender->gateway)};
+  for (int i = 0; i < sender->n_connections; i++) {
+    g_autoptr(GError) error = NULL;
+    connections[i] = (TideSenderConnection){.sender = sender, .fd = tide_plain_connect(sender->gateway, &error)};
+    if (connections[i].fd < 0)
+      fail("%s", error->message);
+  }
   double cpu_before_s = cpu_s();
   sender->start_us = tide_now_us();
   for (int i = 0; i < sender->n_connections; i++)

@@ -1,13 +1,15 @@
 /* A gateway that says yes to every row and keeps none: what is measured against it is the client alone.
  *
  *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
- *                  [--record FILE] [--record-bytes N]
+ *                  [--record FILE] [--record-bytes N] [--forward HOST:PORT]
  *
  * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
  * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. With --record it keeps the
- * putMultiple calls in a file, for bare-sender to send again. */
+ * putMultiple calls in a file, for bare-sender to send again. With --forward it stands before a real gateway and only
+ * looks on: that one answers. */
 #define _GNU_SOURCE
 #include "bench/call_recorder.h"
+#include "bench/plain_socket.h"
 #include "bench/put_skipper.h"
 #include "fault/fake_service.h"
 #include "util/clock.h"
@@ -45,6 +47,7 @@ typedef struct TideNullGateway {
   char *record_path; /* NULL: nothing is recorded */
   gint64 record_bytes;
   TideCallRecorder recorder;
+  char *forward; /* NULL: it answers itself */
   int listen_fd;
   TideFakeHBase *hbase;
   TideFakeService *service;
@@ -56,6 +59,7 @@ typedef struct TideNullConnection {
   TideNullGateway *gateway;
   TideTally *tally;
   int fd;
+  int forward_fd; /* -1: none */
   TideBuffer input;
   TidePutSkipper skipper;
   TideBuffer call;       /* with --record: what has come of the call under way ... */
@@ -63,19 +67,6 @@ typedef struct TideNullConnection {
   TideFakeWriter writer;
   TideFakeRequest request;
 } TideNullConnection;
-
-static gboolean
-send_all(int fd, TideBytes bytes)
-{
-  gsize done = 0;
-  while (done < bytes.len) {
-    gssize n = send(fd, bytes.data + done, bytes.len - done, MSG_NOSIGNAL);
-    if (n < 0 && errno != EINTR)
-      return FALSE;
-    done += n > 0 ? (gsize)n : 0;
-  }
-  return TRUE;
-}
 
 /* Split keys of two bytes, evenly over all of them: for keys that begin with a hash. */
 static GArray *
@@ -154,25 +145,43 @@ answer_call(TideNullConnection *connection, TideBytes call)
     fake_service_answer(gateway->service, request, TIDE_PERSONALITY_THRIFT2, (TideFakeOrigin){0}, NULL, NULL,
                         &connection->writer);
   fake_reader_clear(&reader);
-  return ok && send_all(connection->fd, tide_buffer_bytes(&connection->writer.out));
+  return ok && tide_plain_send(connection->fd, tide_buffer_bytes(&connection->writer.out));
 }
 
-static gboolean
-acknowledge_puts(TideNullConnection *connection)
+static void
+count_puts(TideNullConnection *connection)
 {
   TideTally *tally = connection->tally;
-  TideFakeWriter *writer = &connection->writer;
   gint64 now_us = tide_now_us();
   if (tally->first_us == 0)
     tally->first_us = now_us;
   tally->last_us = now_us;
   tally->n_rows = connection->skipper.n_rows;
   tally->n_calls = connection->skipper.n_calls;
+}
+
+static gboolean
+acknowledge_puts(TideNullConnection *connection)
+{
+  TideFakeWriter *writer = &connection->writer;
   fake_writer_message_begin(writer, "putMultiple", TIDE_FAKE_REPLY, connection->skipper.sequence_id);
   fake_writer_struct_begin(writer);
   fake_writer_struct_end(writer);
   fake_writer_message_end(writer);
-  return send_all(connection->fd, tide_buffer_bytes(&writer->out));
+  return tide_plain_send(connection->fd, tide_buffer_bytes(&writer->out));
+}
+
+/* FALSE when the connection is to be closed. */
+static gboolean
+answer(TideNullConnection *connection, TideSkipEvent event, TideBytes call)
+{
+  if (event == TIDE_SKIP_PUTS)
+    count_puts(connection);
+  if (connection->forward_fd >= 0)
+    return TRUE;
+  if (event == TIDE_SKIP_PUTS)
+    return acknowledge_puts(connection);
+  return event != TIDE_SKIP_OTHER || answer_call(connection, call);
 }
 
 /* @bytes were passed over by a step that ended with @event. */
@@ -204,10 +213,7 @@ serve_input(TideNullConnection *connection)
                                   &call);
     if (connection->gateway->record_path != NULL)
       record_step(connection, tide_bytes(input->data + done, consumed), event);
-    if (event == TIDE_SKIP_PUTS)
-      goes_on = acknowledge_puts(connection);
-    else if (event == TIDE_SKIP_OTHER)
-      goes_on = answer_call(connection, call);
+    goes_on = answer(connection, event, call);
     done += consumed;
   } while (goes_on && event != TIDE_SKIP_NEED_MORE && event != TIDE_SKIP_BROKEN);
   input->len -= done;
@@ -216,11 +222,56 @@ serve_input(TideNullConnection *connection)
   return goes_on && event != TIDE_SKIP_BROKEN;
 }
 
+/* Gives the client what the real gateway answers, until that ends or the connection is shut. */
+static void
+pass_answers(gpointer data)
+{
+  TideNullConnection *connection = data;
+  guint8 answer_bytes[4096];
+  for (gboolean goes_on = TRUE; goes_on;) {
+    gssize n = recv(connection->forward_fd, answer_bytes, sizeof answer_bytes, 0);
+    goes_on =
+        (n > 0 && tide_plain_send(connection->fd, tide_bytes(answer_bytes, (gsize)n))) || (n < 0 && errno == EINTR);
+  }
+  shutdown(connection->fd, SHUT_RDWR);
+}
+
+static gboolean
+forward_input(const TideNullConnection *connection, TideBytes bytes)
+{
+  return connection->forward_fd < 0 || tide_plain_send(connection->forward_fd, bytes);
+}
+
+/* The real gateway's side of a connection; NULL where there is none. */
+static TideThread *
+start_forwarding(TideNullConnection *connection)
+{
+  g_autoptr(GError) error = NULL;
+  connection->forward_fd = -1;
+  if (connection->gateway->forward == NULL)
+    return NULL;
+  connection->forward_fd = tide_plain_connect(connection->gateway->forward, &error);
+  if (connection->forward_fd < 0)
+    g_error("%s", error->message);
+  return tide_thread_start("null-answers", pass_answers, connection);
+}
+
+static void
+end_forwarding(const TideNullConnection *connection, TideThread *answers)
+{
+  if (answers == NULL)
+    return;
+  shutdown(connection->forward_fd, SHUT_RDWR);
+  tide_thread_join(answers);
+  close(connection->forward_fd);
+}
+
 /* The thread of one connection. */
 static void
 serve_connection(gpointer data)
 {
   TideNullConnection *connection = data;
+  TideThread *answers = start_forwarding(connection);
   gboolean goes_on = TRUE;
   while (goes_on) {
     TideBuffer *input = &connection->input;
@@ -229,11 +280,12 @@ serve_connection(gpointer data)
     if (n > 0) {
       input->len += (gsize)n;
       connection->tally->n_bytes += (guint64)n;
-      goes_on = serve_input(connection);
+      goes_on = forward_input(connection, tide_bytes(room, (gsize)n)) && serve_input(connection);
     } else {
       goes_on = n < 0 && errno == EINTR;
     }
   }
+  end_forwarding(connection, answers);
   close(connection->fd);
   tide_buffer_clear_memory(&connection->input);
   tide_buffer_clear_memory(&connection->call);
@@ -327,6 +379,7 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
       {"splits", 0, 0, G_OPTION_ARG_STRING, &gateway->splits, "split keys, instead of --regions", "A,B"},
       {"record", 0, 0, G_OPTION_ARG_FILENAME, &gateway->record_path, "keep the putMultiple calls here", "FILE"},
       {"record-bytes", 0, 0, G_OPTION_ARG_INT64, &gateway->record_bytes, "the most that is kept (1 GiB)", "N"},
+      {"forward", 0, 0, G_OPTION_ARG_STRING, &gateway->forward, "let a real gateway answer", "HOST:PORT"},
       G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = g_option_context_new("- a gateway that says yes and keeps nothing");

@@ -44,16 +44,24 @@ def fresh_tables(bench: Bench, names: Sequence[str], splits: tuple[bytes, ...]) 
 
 def record_calls(bench: Bench, topic: str, tables: Mapping[str, Any], splits: tuple[bytes, ...],
                  changes: Optional[Mapping[str, Any]] = None) -> Path:
-    """A file of the calls with which the daemon writes the whole topic."""
+    """A file of the calls with which the daemon writes the whole topic to the real gateway."""
+    fresh_tables(bench, list(tables), splits)
+    with recorder(bench) as (path, address):
+        run_daemon(bench, config_of(bench, topic, [address], tables, changes), bench.readings_of(topic))
+    return path
+
+
+@contextmanager
+def recorder(bench: Bench) -> Iterator[tuple[Path, str]]:
+    """Records the calls that go through it to the real gateway: the file, whole at the end, and the address to call."""
     path = bench.directory / f"{bench.unique('calls')}.bin"
-    gateway = NullGateway(bench, ["--record", str(path), "--splits", ",".join(split.decode() for split in splits)], None)
+    gateway = NullGateway(bench, ["--record", str(path), "--forward", bench.stack().gateways[0].address], None)
     try:
-        run_daemon(bench, config_of(bench, topic, [gateway.address], tables, changes), bench.readings_of(topic))
+        yield path, gateway.address
     finally:
         gateway.end()
     if gateway.tally["calls_left_out"] > 0:
-        raise RuntimeError(f"the calls of '{topic}' are more than null-gateway records")
-    return path
+        raise RuntimeError(f"'{path}' holds not all calls: they were more than null-gateway records")
 
 
 class _Watch:

@@ -11,7 +11,7 @@ from bench_report import Report, spread
 from bench_setup import Bench
 from daemon_run import NullGateway, null_gateway, run_on_null_gateway, tables_config
 from paced_daemon import MACHINES, METRICS, Load, PacedDaemon, paced_daemon, percentile, recorded_latencies_ms
-from real_gateway import bare_sender, daemon_writes, fresh_tables
+from real_gateway import bare_sender, daemon_writes, fresh_tables, recorder
 from section_gateway import CONNECTIONS, SPLITS
 
 TITLE = "latency from Kafka's record time to the acknowledgement, at 10 %, 50 % and 90 % of capacity"
@@ -97,11 +97,10 @@ def _on_real_gateway(bench: Bench, name: str, tables: Mapping[str, Any], topic: 
 
 
 def _record_level(bench: Bench, rate: int, tables: Mapping[str, Any]) -> Path:
-    """The calls that the daemon makes of readings at this rate: its batches."""
-    path = bench.directory / f"{bench.unique('calls')}.bin"
-    with null_gateway(bench, "--record", str(path), *NULL_OPTIONS) as gateway:
-        with paced_daemon(bench, gateway.address, tables) as daemon:
-            daemon.load(rate, _seconds(bench, LEVEL_S))
+    """The calls that the daemon makes of readings at this rate on the real gateway: its batches."""
+    fresh_tables(bench, list(tables), SPLITS)
+    with recorder(bench) as (path, address), paced_daemon(bench, address, tables) as daemon:
+        daemon.load(rate, _seconds(bench, LEVEL_S))
     return path
 
 

@@ -72,8 +72,8 @@ class BareSender(unittest.TestCase):
         self.sent = Path(self._directory.name) / "sent"
         self.recorded = Path(self._directory.name) / "recorded"
 
-    def _gateway(self, *options: str) -> tuple[subprocess.Popen[str], str]:
-        process = subprocess.Popen([os.environ["NULL_GATEWAY"], "--record", str(self.recorded), *options],
+    def _gateway(self, *options: str, record: str = "recorded") -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen([os.environ["NULL_GATEWAY"], "--record", str(self.recorded.with_name(record)), *options],
                                    stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         assert process.stdout is not None
@@ -105,6 +105,17 @@ class BareSender(unittest.TestCase):
         gateway.send_signal(signal.SIGTERM)
         gateway.wait(60)
         self.assertEqual(_without_times(self.recorded.read_bytes()), _calls_file(False, False, [b"METRIC"]))
+
+    def test_a_gateway_that_forwards_looks_on(self) -> None:
+        self.sent.write_bytes(_calls_file(False, False, [b"METRIC"] * N_CALLS))
+        behind, address_behind = self._gateway(record="behind")
+        before, address = self._gateway("--forward", address_behind)
+        self.assertEqual(self._send(address, "--connections", "1").returncode, 0)
+        for gateway in (before, behind):
+            gateway.send_signal(signal.SIGTERM)
+            gateway.wait(60)
+        for path in (self.recorded, self.recorded.with_name("behind")):
+            self.assertEqual(_without_times(path.read_bytes()), self.sent.read_bytes())
 
     def test_any_answer_but_yes_ends_it(self) -> None:
         _, address = self._gateway("--framed")
