@@ -67,7 +67,6 @@ class PacedDaemon:
         path = bench.directory / f"{self.topic}.yaml"
         path.write_text(json.dumps(self._config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         self._n_sent = 0
-        self._n_sending = 0  # of these, by the last `_send`
         self._process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(self.topic))
         # A partition shows its series when it is assigned.
         self._await(lambda samples: sum(series.startswith(WRITTEN) for series, _ in samples) >= PARTITIONS)
@@ -82,7 +81,9 @@ class PacedDaemon:
         """Sends readings at this rate for so long, and waits until all are written."""
         before = self._look()
         begun_epoch_us = time.time_ns() // 1000
-        self._finish(self._send(rate, seconds))
+        sending = self._send(rate, seconds)
+        if sending.wait() != 0:
+            raise RuntimeError(f"'{' '.join(map(str, sending.args))}' ended with {sending.returncode}")
         after = self._await_all_written()
         ended_epoch_us = time.time_ns() // 1000
 
@@ -94,34 +95,32 @@ class PacedDaemon:
                     begun_epoch_us, ended_epoch_us)
 
     def written_per_s(self, rate: int, seconds: float) -> float:
-        """What is written in a second while readings are sent at this rate; all is written afterwards."""
+        """What is written in a second while readings are sent at this rate, or as fast as it goes; all is written afterwards."""
         looks: list[tuple[float, int]] = []
+        n_before = self._n_sent
         sending = self._send(rate, seconds)
-        n_before = self._n_sent - self._n_sending
-        while sending.poll() is None:
+        end_s = time.monotonic() + seconds
+        while sending.poll() is None and time.monotonic() < end_s:
             written = read_metric.total(self._look(), WRITTEN)
             if written > n_before:
                 looks.append((time.monotonic(), written))
             time.sleep(LOOK_INTERVAL_S)
-        self._finish(sending)
+        sending.terminate()
+        sending.wait()
+        self._n_sent = sum(self._bench.kafka().admin.latest_offsets(self.topic).values())
         self._await_all_written()
         (first_s, first), (last_s, last) = looks[0], looks[-1]
         return (last - first) / (last_s - first_s)
 
     def _send(self, rate: int, seconds: float) -> subprocess.Popen[bytes]:
-        self._n_sending = max(int(rate * seconds), 1)
+        n = max(int(rate * seconds), 1)
         with self._bench.log("simulate").open("ab") as log:
             sending = spawn([str(self._bench.tidemark), "simulate", "-b", self._bench.kafka().address, "-t", self.topic,
-                             "--readings", str(self._n_sending), "--rate", str(rate), "--linger", LINGER, "--metrics",
+                             "--readings", str(n), "--rate", str(rate), "--linger", LINGER, "--metrics",
                              str(METRICS), "--machines", str(MACHINES), "--seed", str(self._n_sent)],
                             dict(os.environ), log, owned=True)
-        self._n_sent += self._n_sending
+        self._n_sent += n
         return sending
-
-    @staticmethod
-    def _finish(sending: subprocess.Popen[bytes]) -> None:
-        if sending.wait() != 0:
-            raise RuntimeError(f"'{' '.join(map(str, sending.args))}' ended with {sending.returncode}")
 
     def _await_all_written(self) -> Samples:
         return self._await(lambda samples: read_metric.total(samples, WRITTEN) >= self._n_sent)

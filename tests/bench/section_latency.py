@@ -9,7 +9,7 @@ from typing import Any, Mapping
 
 from bench_report import Report, spread
 from bench_setup import Bench
-from daemon_run import NullGateway, null_gateway, run_on_null_gateway, tables_config
+from daemon_run import null_gateway, run_on_null_gateway, tables_config
 from paced_daemon import MACHINES, METRICS, Load, PacedDaemon, paced_daemon, percentile, recorded_latencies_ms
 from real_gateway import bare_sender, daemon_writes, fresh_tables, recorder
 from section_gateway import CONNECTIONS, SPLITS
@@ -22,6 +22,7 @@ LEVEL_S = 5.0
 # The first messages of a topic wait for connections and caches.
 WAKE_S = 1.0
 QUIET_RATE, QUIET_S = 100, 10.0
+CHECK_RATE = 5000  # few enough that recording costs nothing
 NULL_OPTIONS = ("--splits", ",".join(split.decode() for split in SPLITS))
 
 
@@ -128,13 +129,10 @@ def _check_histogram(bench: Bench, report: Report) -> None:
     """The daemon's histogram beside what the gateway saw itself: cells that bear the record's time, when they came."""
     path = bench.directory / f"{bench.unique('calls')}.bin"
     tables = {name: {**table, "cell_time": "record"} for name, table in tables_config(current=False).items()}
-    gateway = NullGateway(bench, ["--record", str(path), *NULL_OPTIONS], None)
-    try:
+    with null_gateway(bench, "--record", str(path), *NULL_OPTIONS) as gateway:
         with paced_daemon(bench, gateway.address, tables) as daemon:
             daemon.load(QUIET_RATE, WAKE_S)
-            loads = [daemon.load(rate, _seconds(bench, LEVEL_S)) for rate in (QUIET_RATE, 5000)]
-    finally:
-        gateway.end()
+            loads = [daemon.load(rate, _seconds(bench, LEVEL_S)) for rate in (QUIET_RATE, CHECK_RATE)]
     for load in loads:
         seen = recorded_latencies_ms(path, load)
         report.note(f"at {load.rate}/s, p50 and p99 in ms by the daemon's histogram: {load.percentile_ms(0.5):.1f} and "
