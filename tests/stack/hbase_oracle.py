@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import select
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import IO, Iterator, Optional
 
 import java_flags
+import java_program
 import maven_jars
 from jvm_process import StackError, spawn
 
@@ -146,7 +146,8 @@ class Oracle:
     def _start(self) -> None:
         command = [java_flags.java(), *java_flags.hbase("oracle", self._log_path, heap="256m", peak_speed=False),
                    "HBaseOracle", str(self._zookeeper_port), "serve"]
-        environment = java_flags.environment(f"{compiled()}:{maven_jars.classpath('hbase')}")
+        classes = java_program.compiled("oracle", [SOURCE], maven_jars.classpath_file("hbase"))
+        environment = java_flags.environment(f"{classes}:{maven_jars.classpath('hbase')}")
         with open(self._log_path, "ab") as log:
             self._child = spawn(command, environment, log, owned=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 bufsize=0)
@@ -171,28 +172,6 @@ class Oracle:
                 self.stop()
                 return
             self._answer += part
-
-
-def compiled() -> Path:
-    """The directory of the compiled oracle in the cache; compiled when the source has changed."""
-    jars = maven_jars.classpath_file("hbase").name
-    stamp = hashlib.sha256(SOURCE.read_bytes() + jars.encode("ascii")).hexdigest()[:12]
-    directory = maven_jars.cache_directory() / f"oracle-{stamp}"
-    with maven_jars.exclusive(maven_jars.cache_directory() / "oracle.lock", "compiles the oracle"):
-        if not directory.exists():
-            _compile(directory)
-    return directory
-
-
-def _compile(directory: Path) -> None:
-    """The directory appears with all its classes or not at all."""
-    unfinished = directory.with_suffix(".unfinished")
-    command = [java_flags.java("javac"), "-d", str(unfinished), str(SOURCE)]
-    done = subprocess.run(command, env=java_flags.environment(maven_jars.classpath("hbase")), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise StackError(f"cannot compile '{SOURCE}':\n{done.stderr}")
-    unfinished.rename(directory)
 
 
 def _parse_cell(line: str) -> Cell:

@@ -1,4 +1,4 @@
-"""The jars of Kafka and HBase, fetched from Maven Central once and remembered as class paths.
+"""The jars of Kafka, HBase and programs beside them, fetched from Maven Central once and remembered as class paths.
 
 A class path is kept in a file of the cache, named after the text of the pom.xml it came from: a changed pin is a new
 file, and an old one is never taken for it. Several test runs may ask at once; one of them fetches, the others wait.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 HERE = Path(__file__).resolve().parent
 
@@ -57,9 +57,9 @@ def exclusive(lock_path: Path, waiting_for: str) -> Iterator[None]:
         yield
 
 
-def classpath_file(component: str) -> Path:
-    """The file that holds the class path of 'kafka' or 'hbase'; fetches the jars when it must."""
-    pom = HERE / component / "pom.xml"
+def classpath_file(component: str, pom: Optional[Path] = None) -> Path:
+    """The file that holds the class path of 'kafka' or 'hbase', or of another pom.xml; fetches the jars when it must."""
+    pom = pom or HERE / component / "pom.xml"
     pin = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
     path = cache_directory() / f"{component}-{pin}.classpath"
     if not _is_usable(path):
@@ -86,7 +86,7 @@ def _is_usable(path: Path) -> bool:
 def _resolve(component: str, pom: Path, path: Path) -> None:
     """Runs Maven until the class path is written; a partly fetched repository is continued, not begun again."""
     if shutil.which("mvn") is None:
-        raise JarError("'mvn' is not installed: the jars of Kafka and HBase come through Maven (Debian: maven)")
+        raise JarError(f"'mvn' is not installed: the jars of {component} come through Maven (Debian: maven)")
     log_path = cache_directory() / f"{component}-maven.log"
     say(f"fetching the jars of {component} from Maven Central, once ({DOWNLOAD_SIZE[component]})")
     started = time.monotonic()
