@@ -103,7 +103,7 @@ def run_on_null_gateway(bench: Bench, topic: str, tables: Mapping[str, Any], cha
     gateways = [NullGateway(bench, gateway_options, gateway_cpus) for _ in range(n_gateways)]
     config = config_of(bench, topic, [gateway.address for gateway in gateways], tables, changes)
     try:
-        watch = _FirstMessage()
+        watch = Watch()
         usage, metrics = run_daemon(bench, config, readings, cpus, watch.look)
     finally:
         for gateway in gateways:
@@ -114,34 +114,40 @@ def run_on_null_gateway(bench: Bench, topic: str, tables: Mapping[str, Any], cha
     return DaemonRun(readings, usage, total("rows"), total("calls"), total("bytes"), watch.seconds, metrics)
 
 
-@dataclass
-class _FirstMessage:
-    """Counts the seconds from the look that saw the first message to the last look."""
+class Watch:
+    """When the daemon had not begun yet, and when all was written: at most two looks more than it took."""
 
-    _started: Optional[float] = None
-    seconds: float = 0.0
+    def __init__(self) -> None:
+        self.begun_s: Optional[float] = None
+        self.begun_cpu_s = 0.0  # what the daemon had used by then, for its start
+        self.ended_s = 0.0
 
-    def look(self, metrics: list[tuple[str, float]]) -> None:
-        now = time.monotonic()
-        if self._started is not None:
-            self.seconds = now - self._started
-        elif read_metric.total(metrics, "tidemark_messages_received_total") > 0:
-            self._started = now
+    def look(self, process: MeasuredProcess, metrics: list[tuple[str, float]]) -> None:
+        now_s = time.monotonic()
+        if read_metric.total(metrics, "tidemark_messages_received_total") == 0:
+            self.begun_s, self.begun_cpu_s = now_s, process.cpu_s()
+        self.ended_s = now_s
+
+    @property
+    def seconds(self) -> float:
+        """From before the first message to the last acknowledgement."""
+        assert self.begun_s is not None, "the first look comes before the daemon answers"
+        return self.ended_s - self.begun_s
 
 
 def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Optional[set[int]] = None,
-               on_look: Callable[[list[tuple[str, float]]], None] = lambda samples: None,
+               on_look: Callable[[MeasuredProcess, list[tuple[str, float]]], None] = lambda process, samples: None,
                ) -> tuple[Usage, list[tuple[str, float]]]:
     """Runs the daemon until `readings` messages are written and committed, and stops it; its cost and last metrics.
 
-    `on_look` is given the metrics each time that they are looked at.
+    `on_look` is given the process and its metrics each time that they are looked at.
     """
     name = bench.unique("daemon")
     path = bench.directory / f"{name}.yaml"
     path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
     process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus)
     def all_is_written(metrics: list[tuple[str, float]]) -> bool:
-        on_look(metrics)
+        on_look(process, metrics)
         return read_metric.total(metrics, "tidemark_messages_written_total") >= readings
     try:
         samples = await_metrics(process, config["service"]["http"], bench.log(name), all_is_written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -43,7 +44,8 @@ class MeasuredProcess:
         """What it has used so far, to the nanosecond: schedstat's sum over its threads that live."""
         total_ns = 0
         for task in Path(f"/proc/{self.pid}/task").iterdir():
-            total_ns += int((task / "schedstat").read_text(encoding="ascii").split()[0])
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+                total_ns += int((task / "schedstat").read_text(encoding="ascii").split()[0])
         return total_ns / 1e9
 
     def rss_bytes(self) -> int:

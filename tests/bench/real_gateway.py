@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,15 @@ from typing import Any, Iterator, Mapping, Optional, Sequence
 
 import read_metric
 from bench_setup import Bench
-from daemon_run import NullGateway, config_of, run_daemon
+from daemon_run import NullGateway, Watch, config_of, run_daemon
 from measured_process import MeasuredProcess
 
 FAMILY = "M"
+
+MACHINES = 1000
+
+# Between simulate's machines, server0001 to server1000: four regions of the same size.
+SPLITS = (b"server0251", b"server0501", b"server0751")
 
 
 @dataclass(frozen=True)
@@ -64,30 +68,14 @@ def recorder(bench: Bench) -> Iterator[tuple[Path, str]]:
         raise RuntimeError(f"'{path}' holds not all calls: they were more than null-gateway records")
 
 
-class _Watch:
-    """When the daemon had not begun yet, and when all was written: at most two looks more than it took."""
-
-    def __init__(self) -> None:
-        self.begun_s: Optional[float] = None
-        self.ended_s = 0.0
-
-    def look(self, samples: list[tuple[str, float]]) -> None:
-        now_s = time.monotonic()
-        if read_metric.total(samples, "tidemark_messages_received_total") == 0:
-            self.begun_s = now_s
-        self.ended_s = now_s
-
-
 def daemon_writes(bench: Bench, topic: str, tables: Mapping[str, Any], changes: Optional[Mapping[str, Any]] = None) -> Written:
     """The daemon, from its first message to the last acknowledgement."""
-    watch = _Watch()
+    watch = Watch()
     config = config_of(bench, topic, [bench.stack().gateways[0].address], tables, changes)
     usage, samples = run_daemon(bench, config, bench.readings_of(topic), on_look=watch.look)
-    if watch.begun_s is None:
-        raise RuntimeError("the daemon was not seen before it began to read")
     return Written(read_metric.total(samples, "tidemark_hbase_rows_written_total"),
                    read_metric.total(samples, "tidemark_hbase_calls_total", 'outcome="ok"'),
-                   watch.ended_s - watch.begun_s, usage.cpu_s)
+                   watch.seconds, usage.cpu_s)
 
 
 def bare_sender(bench: Bench, gateway: str, calls: Path, *options: str) -> dict[str, Any]:

@@ -7,16 +7,12 @@ import statistics
 from bench_report import Report, spread
 from bench_setup import Bench
 from daemon_run import tables_config
-from real_gateway import Written, bare_writes, daemon_writes, fresh_tables, record_calls
+from real_gateway import MACHINES, SPLITS, Written, bare_writes, daemon_writes, fresh_tables, record_calls
 
 TITLE = "the real gateway: the daemon, and a bare sender of its calls with kcat beside it"
 
 METRICS = 10
-MACHINES = 1000
 READINGS = 200_000
-
-# Between simulate's machines, server0001 to server1000: four regions of the same size.
-SPLITS = (b"server0251", b"server0501", b"server0751")
 
 # The JVMs of the gateway and of HBase get faster for some turns after their start: of these, the first tables have more.
 WARM_UP_TURNS = {"METRIC": 2, "METRIC + CURRENT_METRIC": 1}
