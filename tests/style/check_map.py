@@ -32,9 +32,11 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "tests/chaos": "faults at random on the real Kafka and HBase, and their proof",
     "tests/stack": "starts and stops the real Kafka and HBase",
     "tests/bench": "benchmarks",
+    "tests/bench/peers": "the programs that tidemark is compared with",
     "tests/style": "rules that are checked, this map among them",
 }
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
+WITH_SUBFOLDERS = {"config", "tests/bench/peers", "tests/stack"}
 CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".java", ".xml", ".supp", "")
 
 
@@ -80,7 +82,7 @@ def stems(folder: str, files: list[pathlib.PurePosixPath]) -> dict[str, list[pat
     """Files of one folder; a .c and its .h are one entry."""
     found: dict[str, list[pathlib.PurePosixPath]] = {}
     for path in files:
-        inside = str(path.parent) == folder or (folder in ("tests/stack", "config") and str(path).startswith(folder + "/"))
+        inside = str(path.parent) == folder or (folder in WITH_SUBFOLDERS and str(path).startswith(folder + "/"))
         if not inside or path.name == "meson.build" or path.suffix not in CODE:
             continue
         name = str(path.relative_to(folder))
