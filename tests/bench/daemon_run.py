@@ -18,7 +18,7 @@ from measured_process import MeasuredProcess, Usage
 from stack_services import free_port
 
 # A look at the metrics costs the daemon less than a millisecond; times are as exact as this.
-LOOK_INTERVAL_S = 0.02
+LOOK_INTERVAL_S = 0.05
 DEADLINE_S = 300
 
 
