@@ -160,16 +160,18 @@ tide_inbox_push(TideInbox *inbox, TideBatch *batch)
 {
   batch->next = NULL;
   tide_mutex_lock(&inbox->lock);
+  gboolean was_empty = inbox->first == NULL;
   {
-    if (inbox->last != NULL)
-      inbox->last->next = batch;
-    else
+    if (was_empty)
       inbox->first = batch;
+    else
+      inbox->last->next = batch;
     inbox->last = batch;
     tide_cond_signal(&inbox->arrived);
   }
   tide_mutex_unlock(&inbox->lock);
-  if (inbox->wake != NULL)
+  /* Who takes what was there takes this, too. */
+  if (was_empty && inbox->wake != NULL)
     inbox->wake(inbox->wake_data);
 }
 

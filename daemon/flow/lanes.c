@@ -223,19 +223,14 @@ void
 tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 {
   gint64 now_us = tide_now_us();
-  guint32 n_batches = 0;
   tide_mutex_lock(&lanes->lock);
   {
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
       tide_lane_push_back_locked(batch->lane, batch);
       tide_lane_settle_state_locked(batch->lane, now_us);
-      n_batches++;
     }
-    if (n_batches == 1)
-      tide_cond_signal(&lanes->work);
-    else
-      tide_cond_broadcast(&lanes->work);
+    tide_cond_signal(&lanes->work);
   }
   tide_mutex_unlock(&lanes->lock);
 }
@@ -314,7 +309,7 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 
 /* The lane that a call of @place can be begun with; NULL when there is none now. */
 static TideLane *
-due_lane_locked(TideLanes *lanes, TablePlace *place, gint64 now_us)
+due_lane_locked(const TideLanes *lanes, TablePlace *place, gint64 now_us)
 {
   gboolean may_probe = lanes->n_probes < MAX(lanes->options.max_probes, 1);
   if (place->blocked.is_on)
@@ -329,17 +324,14 @@ due_lane_locked(TideLanes *lanes, TablePlace *place, gint64 now_us)
   return probe != NULL && may_probe ? probe : ready;
 }
 
-/* Tables take turns. */
+/* Tables take turns: the first one of the next_table that a call can be begun with. */
 static TideLane *
-next_lane_locked(TideLanes *lanes, gint64 now_us)
+next_lane_locked(const TideLanes *lanes, gint64 now_us)
 {
   for (guint32 i = 0; i < lanes->n_used; i++) {
-    guint32 table = (lanes->next_table + i) % lanes->n_used;
-    TideLane *lane = due_lane_locked(lanes, &lanes->tables[table], now_us);
-    if (lane == NULL)
-      continue;
-    lanes->next_table = table + 1;
-    return lane;
+    TideLane *lane = due_lane_locked(lanes, &lanes->tables[(lanes->next_table + i) % lanes->n_used], now_us);
+    if (lane != NULL)
+      return lane;
   }
   return NULL;
 }
@@ -348,6 +340,7 @@ static void
 begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
 {
   TablePlace *place = &lanes->tables[lane->table->index];
+  lanes->next_table = lane->table->index + 1;
   call->table = lane->table;
   call->last_ok_us = lanes->last_ok_us;
   call->is_probe_of_table = place->held.is_on;
@@ -380,6 +373,9 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
     TideLane *lane = next_lane_locked(lanes, now_us);
     if (lane != NULL) {
       begin_call_locked(lanes, lane, ret_call, now_us);
+      /* Who brings work wakes one writer, and that one the next, so that small batches share calls. */
+      if (next_lane_locked(lanes, now_us) != NULL)
+        tide_cond_signal(&lanes->work);
       taken = TIDE_TAKE_CALL;
       break;
     }

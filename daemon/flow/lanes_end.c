@@ -160,7 +160,7 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   tide_mutex_lock(&lanes->lock);
   {
     end_call_locked(lanes, call, outcome, error_text, now_us);
-    tide_cond_broadcast(&lanes->work);
+    tide_cond_signal(&lanes->work);
   }
   tide_mutex_unlock(&lanes->lock);
   if (outcome == TIDE_OUTCOME_OK)

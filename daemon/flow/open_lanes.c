@@ -9,6 +9,9 @@
  * shared key in them stays cheap. Beyond it the open rows coalesce. */
 #define MAX_ON_THE_WAY 32u
 
+/* Rows of a quiet stream leave at once, but no more often than this: a call costs as much as some hundred rows. */
+#define IDLE_PAUSE_US (5 * TIDE_US_PER_MS)
+
 /* Writers are behind when so many full calls wait for one. */
 #define WAITING_CALLS 4u
 
@@ -38,9 +41,12 @@ struct TideOpenLanes {
   TableCounters *counters; /* owned array, by the declared table's index */
   GPtrArray *active;       /* (element-type TideOpenLane) borrowed: those with open rows */
   TideLatestWindow latest_window;
-  guint64 generation; /* of the region maps taken */
-  gsize n_on_the_way; /* batches, of all lanes */
-  TideBatch *pool;    /* owned: empty batches for the next use */
+  gint64 last_tick_seal_us; /* when a tick sealed lanes */
+  guint64 generation;       /* of the region maps taken */
+  gsize n_on_the_way;       /* batches, of all lanes */
+  TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
+  TideBatch **sealed_end;   /* where the next one is linked */
+  TideBatch *pool;          /* owned: empty batches for the next use */
   gint64 pool_bytes;
   gint64 housekeeping_us;
   TideCounter *unsettled_overflow;
@@ -120,13 +126,25 @@ send_batches(TideOpenLanes *open_lanes, TideOpenLane *open, TideBatch *first)
 {
   if (first == NULL)
     return;
+  *open_lanes->sealed_end = first;
   for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
     batch->home = open_lanes->context.inbox;
     batch->open_lane = open;
     batch->lane = tide_lane_ref(open->lane);
     g_ptr_array_add(open->on_the_way, batch);
     open_lanes->n_on_the_way++;
+    open_lanes->sealed_end = &batch->next;
   }
+}
+
+/* All that was sealed, at once: the writer that it wakes finds small batches of all lanes, for one call. */
+static void
+submit_sealed(TideOpenLanes *open_lanes)
+{
+  if (open_lanes->sealed == NULL)
+    return;
+  TideBatch *first = g_steal_pointer(&open_lanes->sealed);
+  open_lanes->sealed_end = &open_lanes->sealed;
   tide_lanes_submit(open_lanes->context.lanes, first);
 }
 
@@ -194,9 +212,11 @@ due_us(const TideOpenLanes *open_lanes, const TideOpenLane *open, TidePressure p
     return 0;
   if (open->table->latest != TIDE_LATEST_NONE)
     return open->last_seal_us + open_lanes->latest_window.us;
-  if (is_full(open_lanes, open) || (pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0))
+  if (is_full(open_lanes, open))
     return 0;
-  return open->set.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
+  gint64 aged_us = open->set.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
+  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0;
+  return is_idle ? MIN(aged_us, open_lanes->last_tick_seal_us + IDLE_PAUSE_US) : aged_us;
 }
 
 /* Whether the open rows may leave now, order considered. What forbids it ends with a batch that comes home. */
@@ -335,6 +355,7 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
   guint32 n_dated;
   TideOpenLanes *open_lanes = g_new0(TideOpenLanes, 1);
   open_lanes->context = *context;
+  open_lanes->sealed_end = &open_lanes->sealed;
   open_lanes->active = g_ptr_array_new();
   open_lanes->followers_of = g_array_new(FALSE, FALSE, sizeof(Followers));
   open_lanes->generation = tide_regions_generation_racy(context->regions);
@@ -445,6 +466,7 @@ tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, g
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
   }
+  submit_sealed(open_lanes);
   return crowded;
 }
 
@@ -464,6 +486,7 @@ release_followers(TideOpenLanes *open_lanes, const TideBatch *batch, gint64 now_
     TideOpenLane *open = add_row(open_lanes, table, &follower.row, follower.source, batch->oldest_us, &place);
     seal_if_full(open_lanes, open, now_us);
   }
+  submit_sealed(open_lanes);
 }
 
 static void
@@ -484,6 +507,7 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 la
   if (now_us >= open_lanes->housekeeping_us)
     keep_house(open_lanes, now_us);
   heed_load(open_lanes, pressure, late_us, now_us);
+  gsize on_the_way_before = open_lanes->n_on_the_way;
   gint64 next_us = open_lanes->housekeeping_us;
   if (open_lanes->active->len > 0)
     next_us = MIN(next_us, tide_latest_window_next_us(&open_lanes->latest_window));
@@ -495,6 +519,9 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 la
     open->is_active = FALSE;
     g_ptr_array_remove_index_fast(open_lanes->active, i);
   }
+  if (open_lanes->n_on_the_way > on_the_way_before)
+    open_lanes->last_tick_seal_us = now_us;
+  submit_sealed(open_lanes);
   return next_us;
 }
 
