@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import read_metric
 from bench_setup import Bench
@@ -36,10 +36,20 @@ Samples = list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
+class Stream:
+    """What comes, and from how many."""
+
+    metrics: int = METRICS
+    machines: int = MACHINES
+    partitions: int = PARTITIONS
+
+
+@dataclass(frozen=True)
 class Load:
     """What a daemon made of readings that came at a rate."""
 
     rate: int
+    cpu_us_per_reading: float  # of the whole daemon
     rows_per_call: float
     buckets: list[tuple[float, int]]  # (upper bound in s, messages up to it), ascending
     begun_epoch_us: int
@@ -59,17 +69,19 @@ class Load:
 class PacedDaemon:
     """Use `paced_daemon`."""
 
-    def __init__(self, bench: Bench, gateway: str, tables: Mapping[str, Any]) -> None:
+    def __init__(self, bench: Bench, gateways: Sequence[str], tables: Mapping[str, Any], stream: Stream = Stream(),
+                 changes: Optional[Mapping[str, Any]] = None) -> None:
         self._bench = bench
+        self._stream = stream
         self.topic = bench.unique("paced")
-        bench.kafka().admin.create_topic(self.topic, PARTITIONS)
-        self._config = config_of(bench, self.topic, [gateway], tables)
+        bench.kafka().admin.create_topic(self.topic, stream.partitions)
+        self._config = config_of(bench, self.topic, gateways, tables, changes)
         path = bench.directory / f"{self.topic}.yaml"
         path.write_text(json.dumps(self._config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         self._n_sent = 0
         self._process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(self.topic))
         # A partition shows its series when it is assigned.
-        self._await(lambda samples: sum(series.startswith(WRITTEN) for series, _ in samples) >= PARTITIONS)
+        self._await(lambda samples: sum(series.startswith(WRITTEN) for series, _ in samples) >= stream.partitions)
 
     def _await(self, condition: Callable[[Samples], bool]) -> Samples:
         return await_metrics(self._process, self._config["service"]["http"], self._bench.log(self.topic), condition)
@@ -79,18 +91,19 @@ class PacedDaemon:
 
     def load(self, rate: int, seconds: float) -> Load:
         """Sends readings at this rate for so long, and waits until all are written."""
-        before = self._look()
+        before, cpu_before_s = self._look(), self._process.cpu_s()
         begun_epoch_us = time.time_ns() // 1000
         sending = self._send(rate, seconds)
         if sending.wait() != 0:
             raise RuntimeError(f"'{' '.join(map(str, sending.args))}' ended with {sending.returncode}")
         after = self._await_all_written()
         ended_epoch_us = time.time_ns() // 1000
+        cpu_us = 1e6 * (self._process.cpu_s() - cpu_before_s)
 
         def gain(name: str, labels: str = "") -> int:
             return read_metric.total(after, name, labels) - read_metric.total(before, name, labels)
         counts_before = dict(_buckets(before))
-        return Load(rate, gain("tidemark_hbase_rows_written_total") / gain("tidemark_hbase_calls_total", 'outcome="ok"'),
+        return Load(rate, cpu_us / gain(WRITTEN), gain("tidemark_hbase_rows_written_total") / gain("tidemark_hbase_calls_total", 'outcome="ok"'),
                     [(bound_s, count - counts_before[bound_s]) for bound_s, count in _buckets(after)],
                     begun_epoch_us, ended_epoch_us)
 
@@ -117,13 +130,17 @@ class PacedDaemon:
         with self._bench.log("simulate").open("ab") as log:
             sending = spawn([str(self._bench.tidemark), "simulate", "-b", self._bench.kafka().address, "-t", self.topic,
                              "--readings", str(n), "--rate", str(rate), "--linger", LINGER, "--metrics",
-                             str(METRICS), "--machines", str(MACHINES), "--seed", str(self._n_sent)],
+                             str(self._stream.metrics), "--machines", str(self._stream.machines), "--seed",
+                             str(self._n_sent)],
                             dict(os.environ), log, owned=True)
         self._n_sent += n
         return sending
 
     def _await_all_written(self) -> Samples:
         return self._await(lambda samples: read_metric.total(samples, WRITTEN) >= self._n_sent)
+
+    def rss_bytes(self) -> int:
+        return self._process.rss_bytes()
 
     def end(self) -> None:
         self._process.end()
@@ -133,7 +150,7 @@ class PacedDaemon:
 @contextmanager
 def paced_daemon(bench: Bench, gateway: str, tables: Mapping[str, Any]) -> Iterator[PacedDaemon]:
     """A daemon with a topic of its own, whose partitions it has."""
-    daemon = PacedDaemon(bench, gateway, tables)
+    daemon = PacedDaemon(bench, [gateway], tables)
     try:
         yield daemon
     finally:
