@@ -35,6 +35,9 @@ class Written:
     def rows_per_s(self) -> float:
         return self.rows / self.seconds
 
+    def __add__(self, other: "Written") -> "Written":
+        return Written(self.rows + other.rows, self.calls + other.calls, self.seconds + other.seconds, self.cpu_s + other.cpu_s)
+
 
 def fresh_tables(bench: Bench, names: Sequence[str], splits: tuple[bytes, ...]) -> None:
     """Empty tables of these names, split there, in place of those that there are."""
