@@ -28,8 +28,7 @@ enum {
 static inline guint8 *
 tide_write_bytes(guint8 *at, const void *data, gsize len)
 {
-  if (len > 0)
-    memcpy(at, data, len);
+  tide_memory_copy(at, data, len);
   return at + len;
 }
 

@@ -87,7 +87,8 @@ cells_meet(const TideRowSet *set, const OpenCell *candidate, const OpenCell *cel
 {
   return candidate->column_hash == cell->column_hash &&
          (set->rule == TIDE_MERGE_NEWEST || candidate->timestamp_ms == cell->timestamp_ms) &&
-         candidate->len >= prefix.len && memcmp(set->bytes.data + candidate->offset, prefix.data, prefix.len) == 0;
+         candidate->len >= prefix.len &&
+         tide_memory_equal(set->bytes.data + candidate->offset, prefix.data, prefix.len);
 }
 
 /* The cell of @row that @cell meets; NULL: none.

@@ -28,10 +28,78 @@ tide_bytes_of_string(const char *text)
   return (TideBytes){(const guint8 *)text, text != NULL ? strlen(text) : 0};
 }
 
+/* ---- short runs ----
+ *
+ * Names, keys and values are a few bytes mostly, and there are dozens in a reading: a call of the C library takes
+ * longer than the work. Up to TIDE_SHORT_BYTES they are compared and copied here, in whole words that may overlap. */
+
+#define TIDE_SHORT_BYTES 32u
+
+static inline guint64
+tide_load_u64(const guint8 *at)
+{
+  guint64 word;
+  memcpy(&word, at, sizeof word);
+  return word;
+}
+
+static inline guint32
+tide_load_u32(const guint8 *at)
+{
+  guint32 word;
+  memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/* memcmp() == 0, of any length; 0, too. */
+static inline gboolean
+tide_memory_equal(const guint8 *a, const guint8 *b, gsize len)
+{
+  if (len > TIDE_SHORT_BYTES)
+    return memcmp(a, b, len) == 0;
+  if (len >= sizeof(guint64)) {
+    for (gsize i = 0; i < len - sizeof(guint64); i += sizeof(guint64))
+      if (tide_load_u64(a + i) != tide_load_u64(b + i))
+        return FALSE;
+    return tide_load_u64(a + len - sizeof(guint64)) == tide_load_u64(b + len - sizeof(guint64));
+  }
+  if (len >= sizeof(guint32))
+    return tide_load_u32(a) == tide_load_u32(b) &&
+           tide_load_u32(a + len - sizeof(guint32)) == tide_load_u32(b + len - sizeof(guint32));
+  for (gsize i = 0; i < len; i++)
+    if (a[i] != b[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* memcpy(), of any length; 0, too. */
+static inline void
+tide_memory_copy(guint8 *to, const guint8 *from, gsize len)
+{
+  if (len > TIDE_SHORT_BYTES)
+    memcpy(to, from, len);
+  else if (len >= 16) {
+    guint8 tail[16]; /* read before anything is written, so that both are plain moves */
+    memcpy(tail, from + len - 16, 16);
+    memcpy(to, from, 16);
+    memcpy(to + len - 16, tail, 16);
+  } else if (len >= sizeof(guint64)) {
+    guint64 tail = tide_load_u64(from + len - sizeof tail);
+    memcpy(to, from, sizeof(guint64));
+    memcpy(to + len - sizeof tail, &tail, sizeof tail);
+  } else if (len >= sizeof(guint32)) {
+    guint32 tail = tide_load_u32(from + len - sizeof tail);
+    memcpy(to, from, sizeof(guint32));
+    memcpy(to + len - sizeof tail, &tail, sizeof tail);
+  } else
+    for (gsize i = 0; i < len; i++)
+      to[i] = from[i];
+}
+
 static inline gboolean
 tide_bytes_equal(TideBytes a, TideBytes b)
 {
-  return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+  return a.len == b.len && tide_memory_equal(a.data, b.data, a.len);
 }
 
 /* HBase's order: unsigned bytes, the shorter of two with one prefix first. */
@@ -53,7 +121,7 @@ typedef struct TideBuffer {
   gsize capacity;
 } TideBuffer;
 
-void tide_buffer_clear_memory(TideBuffer *buffer); /* frees; leaves it empty and valid */
+void tide_buffer_clear_memory(TideBuffer *buffer);           /* frees; leaves it empty and valid */
 void tide_buffer_grow(TideBuffer *buffer, gsize more_bytes); /* slow path of reserve; doubles */
 
 static inline void
@@ -101,8 +169,8 @@ tide_buffer_bytes(const TideBuffer *buffer)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideBuffer, tide_buffer_clear_memory)
 
-/* Undoes tide_bytes_hex(), in upper case too: appends what @len digits at @digits say. FALSE, with @out as it was, when they
- * are not pairs of hex digits; none at all are no bytes. */
+/* Undoes tide_bytes_hex(), in upper case too: appends what @len digits at @digits say. FALSE, with @out as it was, when
+ * they are not pairs of hex digits; none at all are no bytes. */
 gboolean tide_bytes_from_hex(const char *digits, gsize len, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -25,6 +25,28 @@ test_order_is_unsigned_and_shorter_first(void)
   }
 }
 
+/* Around the lengths at which words, pairs of words and the C library's functions take over. */
+static void
+test_every_length_is_compared_and_copied(void)
+{
+  guint8 from[2 * TIDE_SHORT_BYTES], to[sizeof from + 2];
+  for (gsize i = 0; i < sizeof from; i++)
+    from[i] = (guint8)(i + 1);
+  for (gsize len = 0; len <= sizeof from; len++) {
+    memset(to, 0xee, sizeof to);
+    tide_memory_copy(to + 1, from, len);
+    g_assert_true(memcmp(to + 1, from, len) == 0);
+    g_assert_cmpuint(to[0], ==, 0xee);
+    g_assert_cmpuint(to[len + 1], ==, 0xee);
+    g_assert_true(tide_memory_equal(to + 1, from, len));
+    for (gsize i = 0; i < len; i++) {
+      to[i + 1] ^= 0x80;
+      g_assert_false(tide_memory_equal(to + 1, from, len));
+      to[i + 1] ^= 0x80;
+    }
+  }
+}
+
 static void
 test_null_is_empty(void)
 {
@@ -122,6 +144,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/bytes/order/is-unsigned-and-shorter-first", test_order_is_unsigned_and_shorter_first);
   g_test_add_func("/bytes/order/null-is-empty", test_null_is_empty);
+  g_test_add_func("/bytes/short/every-length-is-compared-and-copied", test_every_length_is_compared_and_copied);
   g_test_add_func("/bytes/print/as-in-the-hbase-shell", test_printable_as_in_the_hbase_shell);
   g_test_add_func("/bytes/what-is-no-hex-adds-nothing", test_what_is_no_hex_adds_nothing);
   g_test_add_func("/buffer/growth-keeps-what-is-there", test_growth_keeps_what_is_there);
