@@ -1,4 +1,5 @@
 /* Open rows: merging, replacing, sealing; held against a model of what HBase would keep. */
+#include "flow/row_set_private.h"
 #include "row_set_fixture.h"
 
 static void
@@ -405,6 +406,29 @@ test_followers_go_with_their_rows(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+/* A million machines that reported within the window of a latest table. */
+static void
+test_million_open_keys_cost_little(void)
+{
+  enum { N_KEYS = 1000000, MAX_BYTES_PER_KEY = 200 };
+  Column column;
+  make_column(&column, TIDE_WIRE_BINARY, 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+  for (guint32 i = 0; i < N_KEYS; i++) {
+    char key[16];
+    g_snprintf(key, sizeof key, "key%u", i);
+    append(&set, key, &column, "value", 1000, i);
+  }
+  g_assert_cmpuint(set.n_rows, ==, N_KEYS);
+  gint64 of_cells = (gint64)(set.n_cells * sizeof(OpenCell) + set.bytes.len);
+  g_test_message("%.0f bytes a key besides its cell and key", (double)(set.charged_bytes - of_cells) / N_KEYS);
+  g_assert_cmpint((set.charged_bytes - of_cells) / N_KEYS, <=, MAX_BYTES_PER_KEY);
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&column.prefix);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -420,5 +444,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/other-value-over-an-unanswered-cell-waits", test_other_value_over_an_unanswered_cell_waits);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
   g_test_add_func("/row-set/followers-go-with-their-rows", test_followers_go_with_their_rows);
+  g_test_add_func("/row-set/million-open-keys-cost-little", test_million_open_keys_cost_little);
   return g_test_run();
 }
