@@ -123,7 +123,7 @@ replace_cell(TideRowSet *set, OpenRow *row, OpenCell *old, const OpenCell *cell)
   } else {
     set->wasted_bytes += old->room;
     old->offset = cell->offset;
-    old->room = cell->len;
+    old->room = cell->room;
   }
 }
 
@@ -155,6 +155,29 @@ link_cell(TideRowSet *set, OpenRow *row, const OpenCell *cell)
   row->n_cells++;
   row->cells_bytes += cell->len;
   set->encoded_bytes += cell->len;
+}
+
+/* The usual case of a latest table: @cell is newer than the one where it is looked for first, and is encoded over it.
+ * FALSE: not so, nothing was done. */
+static gboolean
+overwrite_likely(TideRowSet *set, OpenRow *row, const TideCell *cell, guint32 *likely)
+{
+  TideBytes prefix = cell->column->prefix;
+  if (set->rule != TIDE_MERGE_NEWEST || *likely == NO_CELL)
+    return FALSE;
+  OpenCell *old = &cells_of(set)[*likely];
+  if (old->column_hash != cell->column->hash || old->timestamp_ms >= cell->timestamp_ms || old->len < prefix.len ||
+      tide_cell_size_max(prefix, cell->value.len) > old->room ||
+      memcmp(set->bytes.data + old->offset, prefix.data, prefix.len) != 0)
+    return FALSE;
+  TideBuffer place = {.data = set->bytes.data + old->offset, .capacity = old->room};
+  tide_cell_append(set->protocol, &place, prefix, cell->value, cell->timestamp_ms);
+  row->cells_bytes += (guint32)place.len - old->len;
+  set->encoded_bytes += place.len - old->len;
+  old->timestamp_ms = cell->timestamp_ms;
+  old->len = (guint32)place.len;
+  *likely = old->next;
+  return TRUE;
 }
 
 /* Two cells of one row, column and time: whether their values are different, and so their encodings. */
@@ -328,13 +351,18 @@ take_cells(TideRowSet *set, OpenRow *open, const TideRow *row, TideCellsMet *met
     const TideColumn *column = row->cells[i].column;
     OpenCell cell = {
         .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = (guint32)set->bytes.len};
-    if (is_deleted(delete_to_ms, cell.timestamp_ms)) {
+    if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(set, open, &row->cells[i], &likely)) {
       met->n_met++;
       continue;
     }
     tide_cell_append(set->protocol, &set->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
-    g_assert(set->bytes.len < G_MAXUINT32);
     cell.len = cell.room = (guint32)set->bytes.len - cell.offset;
+    if (set->rule == TIDE_MERGE_NEWEST) {
+      /* Room for the next value, which may be a little longer; tide_cell_append() has reserved it. */
+      cell.room = (guint32)tide_cell_size_max(column->prefix, row->cells[i].value.len);
+      set->bytes.len = cell.offset + cell.room;
+    }
+    g_assert(set->bytes.len < G_MAXUINT32);
     if (is_new)
       link_cell(set, open, &cell);
     else
