@@ -4,7 +4,7 @@
 
 /* Longer than what a fetch takes, and than the pauses that Kafka's client makes between two; short enough that the rows
  * of a backlog's end are not late by what nobody needs. */
-#define HALVING_US (50 * TIDE_US_PER_MS)
+#define HALVING_US (20 * TIDE_US_PER_MS)
 
 void
 tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us)

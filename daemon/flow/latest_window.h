@@ -27,7 +27,7 @@ typedef struct TideLoadSigns {
 
 void tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us);
 
-/* Grows at once, and halves each 50 ms while nothing keeps it up: hiccups of Kafka are no end of a backlog. */
+/* Grows at once, and halves each 20 ms while nothing keeps it up: hiccups of Kafka are no end of a backlog. */
 void tide_latest_window_heed(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us);
 
 /* When to heed again at the latest, though nothing happens; G_MAXINT64: it is at its least. */

@@ -39,14 +39,14 @@ static void
 test_halves_when_nothing_keeps_it_up(void)
 {
   TideLatestWindow window = window_after(&backlog);
-  tide_latest_window_heed(&window, &quiet, 49 * MS);
+  tide_latest_window_heed(&window, &quiet, 19 * MS);
   g_assert_cmpint(window.us, ==, 1000 * MS);
-  g_assert_cmpint(tide_latest_window_next_us(&window), ==, 50 * MS);
-  tide_latest_window_heed(&window, &quiet, 51 * MS);
+  g_assert_cmpint(tide_latest_window_next_us(&window), ==, 20 * MS);
+  tide_latest_window_heed(&window, &quiet, 21 * MS);
   g_assert_cmpint(window.us, ==, 500 * MS);
-  tide_latest_window_heed(&window, &live, 150 * MS);
+  tide_latest_window_heed(&window, &live, 60 * MS);
   g_assert_cmpint(window.us, ==, 125 * MS);
-  tide_latest_window_heed(&window, &backlog, 151 * MS);
+  tide_latest_window_heed(&window, &backlog, 61 * MS);
   g_assert_cmpint(window.us, ==, 1000 * MS);
   tide_latest_window_heed(&window, &quiet, 10 * TIDE_US_PER_S);
   g_assert_cmpint(window.us, ==, 5 * MS);
