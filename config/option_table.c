@@ -329,7 +329,7 @@ static const TideConfigOption dead_letters_options[] = {
 };
 
 static const TideConfigOption batch_options[] = {
-    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "1000", .flags = TIDE_CONFIG_RELOADABLE,
+    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "Rows in one call."},
     {"max_bytes", TIDE_CONFIG_SIZE, AT(batch.max_bytes), 4 * KIB, TIDE_BATCH_MAX_BYTES, "1MiB",
      .flags = TIDE_CONFIG_RELOADABLE,
