@@ -24,21 +24,22 @@ from bench_report import Report, machine_facts  # noqa: E402
 from bench_setup import Bench  # noqa: E402
 
 # In the order in which they run: the short ones first.
-SECTIONS = ["micro", "allocations", "client", "growth", "gateway", "latency", "end_to_end"]
+SECTIONS = ["micro", "allocations", "client", "growth", "gateway", "latency", "end_to_end", "tuning"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="a build of the project, best with --buildtype=release")
     parser.add_argument("--only", action="append", choices=SECTIONS, help="only this section; may be given several times")
-    parser.add_argument("--runs", type=int, default=5, help="turns of each comparison, after one to warm up (5)")
+    parser.add_argument("--runs", type=int, help="turns of each comparison, after those that warm up (5; 1 with --quick)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the load: shows that it works, measures little")
     parser.add_argument("--json", type=Path, help="where all figures go, each run's")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="a directory for logs and data, kept afterwards")
     arguments = parser.parse_args()
     directory = arguments.keep or Path(tempfile.mkdtemp(prefix="tidemark-bench-"))
     directory.mkdir(parents=True, exist_ok=True)
-    bench = Bench(arguments.build.absolute(), directory.absolute(), arguments.runs, arguments.quick)
+    runs = arguments.runs or (1 if arguments.quick else 5)
+    bench = Bench(arguments.build.absolute(), directory.absolute(), runs, arguments.quick)
     report = Report(machine_facts(bench.tidemark))
     report.print_facts()
     try:

@@ -104,7 +104,7 @@ def _contenders(bench: Bench, cleanup: ExitStack) -> list[Contender]:
     python = peer.happybase(stack.kafka.address, thrift1.port, bench.log("peer-python"))
     return [
         Contender("tidemark", readings, METRICS, tidemark(integration_daemon.metric_tables)),
-        Contender("tidemark packed", readings, 1, tidemark(_packed_tables), is_same_as_tidemark=False),
+        Contender("tidemark packed", readings, 1, tidemark(packed_tables), is_same_as_tidemark=False),
         Contender("java", readings, METRICS, peers(java, topic)),
         Contender("flink", readings, METRICS, peers(flink, topic)),
         Contender("python", readings // PYTHON_SHARE, METRICS, peers(python, short_topic), is_same_as_tidemark=False),
@@ -124,7 +124,7 @@ def _columns(bench: Bench) -> tuple[str, ...]:
     return tuple(name for name in json.loads(done.stdout) if name not in ("host", "ts"))
 
 
-def _packed_tables(history: str, latest: str) -> dict[str, Any]:
+def packed_tables(history: str, latest: str) -> dict[str, Any]:
     """As config/examples/packed.yaml has them."""
     tables = integration_daemon.metric_tables(history, latest)
     return integration_daemon.merged(tables, {history: {"columns": {"pack": "json"}},

@@ -38,8 +38,7 @@ def run(bench: Bench, report: Report) -> None:
             fresh_tables(bench, list(tables), SPLITS)
             return bare_writes(bench, topic, calls, CONNECTIONS)
 
-        # Every other run is slower, whoever's it is: HBase works off in one what the one before has left. So a turn has each at
-        # an odd place and at an even one.
+        # Seen here: every other run is slower, whoever's it is. So a turn has each at an odd place and at an even one.
         for _ in range(WARM_UP_TURNS + bench.runs):
             first = daemon_run()
             bare.append(bare_run() + bare_run())

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import uuid
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Mapping, Optional, Sequence
 from xml.sax.saxutils import escape
 
 import java_flags
@@ -300,8 +300,9 @@ class Gateway(Service):
 
     def __init__(self, directory: Path, index: int, zookeeper_port: int, port: int, *, kind: str = "thrift2",
                  framed: bool = False, compact: bool = False, settings: Optional[Mapping[str, str]] = None,
-                 peak_speed: bool = False, owned: bool = True) -> None:
+                 jvm_flags: Sequence[str] = (), peak_speed: bool = False, owned: bool = True) -> None:
         super().__init__(directory, f"gateway-{index}", peak_speed=peak_speed, owned=owned)
+        self.jvm_flags = tuple(jvm_flags)  # behind the stack's own, so that they win
         self.kind = kind
         self.framed = framed
         self.compact = compact
@@ -320,7 +321,7 @@ class Gateway(Service):
         wire = [*(["-f"] if self.framed else []), *(["-c"] if self.compact else [])]
         environment = java_flags.environment(f"{self.directory / 'conf'}:{maven_jars.classpath('hbase')}")
         server = [GATEWAY_CLASS[self.kind], "start", "-b", HOST, "-p", str(self.port), "--infoport", "-1", *wire]
-        self._process.spawn([java_flags.java(), *flags, *server], environment)
+        self._process.spawn([java_flags.java(), *flags, *self.jvm_flags, *server], environment)
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
         def answers() -> bool:
