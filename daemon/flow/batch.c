@@ -156,17 +156,19 @@ tide_inbox_clear(TideInbox *inbox)
 }
 
 void
-tide_inbox_push(TideInbox *inbox, TideBatch *batch)
+tide_inbox_push(TideInbox *inbox, TideBatch *first)
 {
-  batch->next = NULL;
+  TideBatch *last = first;
+  while (last->next != NULL)
+    last = last->next;
   tide_mutex_lock(&inbox->lock);
   gboolean was_empty = inbox->first == NULL;
   {
     if (was_empty)
-      inbox->first = batch;
+      inbox->first = first;
     else
-      inbox->last->next = batch;
-    inbox->last = batch;
+      inbox->last->next = first;
+    inbox->last = last;
     tide_cond_signal(&inbox->arrived);
   }
   tide_mutex_unlock(&inbox->lock);

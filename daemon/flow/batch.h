@@ -131,7 +131,7 @@ struct TideInbox {
 
 void tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data);
 void tide_inbox_clear(TideInbox *inbox);                  /* frees what is still in it */
-void tide_inbox_push(TideInbox *inbox, TideBatch *batch); /* transfers @batch */
+void tide_inbox_push(TideInbox *inbox, TideBatch *first); /* transfers @first and all linked behind it */
 /* All that arrived, in order, linked by next; NULL when nothing did by @deadline_us (0: does not wait). */
 TideBatch *tide_inbox_take(TideInbox *inbox, gint64 deadline_us);
 

@@ -154,6 +154,19 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   }
 }
 
+/* Home to their consumers; those of one consumer that stand together at once. */
+static void
+send_home(TideCall *call)
+{
+  for (guint32 i = 0; i < call->n_batches;) {
+    TideBatch *first = call->batches[i], *last = first;
+    for (i++; i < call->n_batches && call->batches[i]->home == first->home; i++)
+      last = last->next = call->batches[i];
+    last->next = NULL;
+    tide_inbox_push(first->home, first);
+  }
+}
+
 void
 tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
@@ -164,7 +177,6 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   }
   tide_mutex_unlock(&lanes->lock);
   if (outcome == TIDE_OUTCOME_OK)
-    for (guint32 i = 0; i < call->n_batches; i++)
-      tide_inbox_push(call->batches[i]->home, call->batches[i]);
+    send_home(call);
   call->n_batches = 0;
 }
