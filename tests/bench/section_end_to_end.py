@@ -82,7 +82,8 @@ def run(bench: Bench, report: Report) -> None:
 
 def _contenders(bench: Bench, cleanup: ExitStack) -> list[Contender]:
     stack = bench.stack()
-    thrift1 = _thrift1_gateway(stack)
+    thrift1 = _gateway(stack, kind="thrift1", framed=False)  # what happybase speaks
+    plain, framed = (_gateway(stack, kind="thrift2", framed=framed) for framed in (False, True))
     columns = _columns(bench)
     readings = READINGS // (10 if bench.quick else 1)
     topic, short_topic = (bench.topic(metrics=METRICS, readings=number, machines=MACHINES)
@@ -96,25 +97,26 @@ def _contenders(bench: Bench, cleanup: ExitStack) -> list[Contender]:
             return Took(result.seconds, result.cpu_seconds, [])
         return run_peer
 
-    def tidemark(tables_of: Callable[[str, str], Mapping[str, Any]]) -> Callable[[str, str], Took]:
-        return lambda history, latest: _run_tidemark(bench, topic, tables_of(history, latest))
+    def tidemark(tables_of: Callable[[str, str], Mapping[str, Any]], gateway: Gateway) -> Callable[[str, str], Took]:
+        return lambda history, latest: _run_tidemark(bench, topic, gateway, tables_of(history, latest))
 
     java = peer.java(stack.kafka.address, stack.hbase.zookeeper_port, bench.log("peer-java"))
     flink = peer.flink(stack.kafka.address, stack.hbase.zookeeper_port, bench.log("peer-flink"))
     python = peer.happybase(stack.kafka.address, thrift1.port, bench.log("peer-python"))
     return [
-        Contender("tidemark", readings, METRICS, tidemark(integration_daemon.metric_tables)),
-        Contender("tidemark packed", readings, 1, tidemark(packed_tables), is_same_as_tidemark=False),
+        Contender("tidemark", readings, METRICS, tidemark(integration_daemon.metric_tables, plain)),
+        Contender("tidemark, framed and compact", readings, METRICS, tidemark(integration_daemon.metric_tables, framed)),
+        Contender("tidemark packed", readings, 1, tidemark(packed_tables, plain), is_same_as_tidemark=False),
         Contender("java", readings, METRICS, peers(java, topic)),
         Contender("flink", readings, METRICS, peers(flink, topic)),
         Contender("python", readings // PYTHON_SHARE, METRICS, peers(python, short_topic), is_same_as_tidemark=False),
     ]
 
 
-def _thrift1_gateway(stack: Stack) -> Gateway:
-    """The gateway that happybase needs."""
-    there = [gateway for gateway in stack.gateways if gateway.kind == "thrift1"]
-    return there[0] if there else stack.add_gateway(kind="thrift1")
+def _gateway(stack: Stack, *, kind: str, framed: bool) -> Gateway:
+    """A gateway of this kind, framed and compact or neither; started when there is none."""
+    there = [gateway for gateway in stack.gateways if (gateway.kind, gateway.framed, gateway.compact) == (kind, framed, framed)]
+    return there[0] if there else stack.add_gateway(kind=kind, framed=framed, compact=framed)
 
 
 def _columns(bench: Bench) -> tuple[str, ...]:
@@ -131,10 +133,10 @@ def packed_tables(history: str, latest: str) -> dict[str, Any]:
                                               latest: {"latest": "packed", "columns": {"pack": "msgpack"}}})
 
 
-def _run_tidemark(bench: Bench, topic: str, tables: Mapping[str, Any]) -> Took:
+def _run_tidemark(bench: Bench, topic: str, gateway: Gateway, tables: Mapping[str, Any]) -> Took:
     """From before its first message until it has ended and the broker has all offsets."""
     watch = Watch()
-    config = config_of(bench, topic, [bench.stack().gateways[0].address], tables)
+    config = config_of(bench, topic, [gateway.address], tables)
     usage, metrics = run_daemon(bench, config, bench.readings_of(topic), on_look=watch.look)
     assert watch.begun_s is not None, "the first look comes before the daemon answers"
     return Took(time.monotonic() - watch.begun_s, usage.cpu_s - watch.begun_cpu_s, metrics)
