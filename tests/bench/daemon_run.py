@@ -165,7 +165,8 @@ def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Opt
 
 
 def await_metrics(process: MeasuredProcess, address: str, log: Path,
-                  condition: Callable[[list[tuple[str, float]]], bool]) -> list[tuple[str, float]]:
+                  condition: Callable[[list[tuple[str, float]]], bool],
+                  interval_s: float = LOOK_INTERVAL_S) -> list[tuple[str, float]]:
     """The daemon's metrics, once the condition holds of them; none of them while it does not answer."""
     give_up_at = time.monotonic() + DEADLINE_S
     while time.monotonic() < give_up_at:
@@ -177,5 +178,5 @@ def await_metrics(process: MeasuredProcess, address: str, log: Path,
             samples = []
         if condition(samples):
             return samples
-        time.sleep(LOOK_INTERVAL_S)
+        time.sleep(interval_s)
     raise RuntimeError(f"not done after {DEADLINE_S} s, see '{log}'")
