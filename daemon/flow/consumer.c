@@ -12,6 +12,10 @@
 /* The longest a poll waits when nothing is due: bounds how stale the watchdog's time and the gauges are. */
 #define MAX_POLL_MS 500
 
+/* Marks are stored for the next commit no more often than this: storing costs a microsecond or two for each partition,
+ * and commits are at least 100 ms apart. */
+#define STORE_INTERVAL_US (50 * TIDE_US_PER_MS)
+
 #define SHOW_INTERVAL_US TIDE_US_PER_S
 
 /* While a spent budget must wait before it pauses again: for batches that give some of it back. */
@@ -59,9 +63,17 @@ store_mark(TideConsumer *consumer, TidePartition *partition)
 void
 tide_consumer_store_marks(TideConsumer *consumer)
 {
+  consumer->marks_moved = FALSE;
+  consumer->stored_us = tide_now_us();
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    store_mark(consumer, tide_consumer_partition(consumer, (guint16)i));
+}
+
+static void
+heed_spans(TideConsumer *consumer)
+{
   for (guint i = 0; i < consumer->partitions->len; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    store_mark(consumer, partition);
     if (partition->assigned)
       tide_consumer_heed_span(consumer, partition);
   }
@@ -82,7 +94,15 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
     mark_sources(consumer, batch, now_us);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
-  tide_consumer_store_marks(consumer);
+  consumer->marks_moved = TRUE;
+  heed_spans(consumer);
+}
+
+/* When marks that have moved are to be stored; G_MAXINT64: none has. */
+static gint64
+store_due_us(const TideConsumer *consumer)
+{
+  return consumer->marks_moved ? consumer->stored_us + STORE_INTERVAL_US : G_MAXINT64;
 }
 
 static gboolean
@@ -227,7 +247,10 @@ run_rounds(TideConsumer *consumer)
                             : more                  ? TIDE_PRESSURE_NONE
                                                     : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
-    due_us = tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us);
+    if (store_due_us(consumer) <= now_us)
+      tide_consumer_store_marks(consumer);
+    due_us =
+        MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us), store_due_us(consumer));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US)
       tide_consumer_show(consumer, now_us);
     look_whether_finished(consumer);

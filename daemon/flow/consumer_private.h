@@ -50,6 +50,8 @@ struct TideConsumer {
   gboolean letters_paused;
   gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
   gint64 shown_us;
+  gboolean marks_moved; /* and are not stored yet */
+  gint64 stored_us;     /* when they were stored last */
   guint64 written_told; /* to the dead letters: messages */
   TideLogLimit bad_message_limit;
   TideLogLimit refused_limit;
@@ -139,7 +141,8 @@ void tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us);
 /* The source of a row that was written; nothing when its partition is no longer ours. */
 void tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref);
 
-/* Marks what came home, acknowledged or kept as a letter, and stores the offsets that this sets free.
+/* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are stored within 50 ms, or by
+ * tide_consumer_store_marks().
  * @deadline_us: how long to wait for a batch; 0: not at all */
 void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_store_marks(TideConsumer *consumer);
