@@ -56,15 +56,11 @@ static const Shape shapes[] = {
      .message = "{\"meter\":\"98MACHINE\",\"ts\":TIME,\"kwh\":1.5}"},
 };
 
-#if ALLOCATION_COUNTER_WORKS
 static guint64
 count_allocations(void)
 {
   return allocation_count;
 }
-#else
-#define count_allocations NULL
-#endif
 
 static void
 fill(TideBenchLoad *load, const Shape *shape, guint64 n_readings)
@@ -107,7 +103,7 @@ measure(const Shape *shape, guint64 n_readings, guint32 runs)
                               .protocol = TIDE_WIRE_BINARY,
                               .runs = runs,
                               .stages = (1u << TIDE_BENCH_N_STAGES) - 1,
-                              .count_allocations = count_allocations};
+                              .count_allocations = ALLOCATION_COUNTER_WORKS ? count_allocations : NULL};
   TideBenchFigure figures[TIDE_BENCH_N_STAGES];
   tide_bench_stages_run(&request, figures);
   tide_bench_report_print_json(stdout,
