@@ -39,8 +39,8 @@ typedef struct TideCall {
 } TideCall;
 
 typedef struct TideSender {
-  char *gateway;
-  char *path;
+  char *gateway; /* owned */
+  char *path;    /* owned */
   int n_connections;
   int rate_rows_s; /* 0: as fast as it goes */
   gint64 max_rows; /* 0: all */
@@ -261,10 +261,20 @@ send_all_calls(TideSender *sender)
     close(connections[i].fd);
 }
 
+static void
+clear_sender(TideSender *sender)
+{
+  g_clear_pointer(&sender->calls, g_array_unref);
+  g_free(sender->file);
+  g_free(sender->gateway);
+  g_free(sender->path);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideSender, clear_sender)
+
 int
 main(int argc, char **argv)
 {
-  TideSender sender = {.n_connections = 4};
+  g_auto(TideSender) sender = {.n_connections = 4};
   const GOptionEntry entries[] = {
       {"gateway", 'g', 0, G_OPTION_ARG_STRING, &sender.gateway, "where to send to", "HOST:PORT"},
       {"calls", 0, 0, G_OPTION_ARG_FILENAME, &sender.path, "what null-gateway --record has written", "FILE"},
@@ -285,8 +295,5 @@ main(int argc, char **argv)
     send_all_calls(&sender);
   else
     fprintf(stderr, "bare-sender: %s\n", ok ? "no calls were recorded" : error->message);
-  gboolean sent = ok && sender.calls->len > 0;
-  g_clear_pointer(&sender.calls, g_array_unref);
-  g_free(sender.file);
-  return sent ? 0 : 1;
+  return ok && sender.calls->len > 0 ? 0 : 1;
 }
