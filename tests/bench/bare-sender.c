@@ -59,7 +59,7 @@ typedef struct TideSenderConnection {
   int fd;
 } TideSenderConnection;
 
-/* The floor is measured or not: there is nothing to recover. */
+/* The floor is measured or not: there is nothing to recover. The other threads end in the middle of their work. */
 static void G_GNUC_PRINTF(1, 2) G_NORETURN fail(const char *format, ...)
 {
   va_list arguments;
@@ -68,7 +68,7 @@ static void G_GNUC_PRINTF(1, 2) G_NORETURN fail(const char *format, ...)
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
-  exit(1);
+  _exit(1); /* stderr keeps nothing back */
 }
 
 /* ---- the calls ---- */
