@@ -138,6 +138,13 @@ class Watch:
         return max((looks[-2] + looks[-1] - looks[0] - looks[1]) / 2, LOOK_INTERVAL_S)
 
 
+def start_daemon(bench: Bench, name: str, config: Mapping[str, Any], cpus: Optional[set[int]] = None) -> MeasuredProcess:
+    """The daemon with this configuration; it logs to `bench.log(name)`."""
+    path = bench.directory / f"{name}.yaml"
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
+    return MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus)
+
+
 def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Optional[set[int]] = None,
                on_look: Callable[[MeasuredProcess, list[tuple[str, float]]], None] = lambda process, samples: None,
                ) -> tuple[Usage, list[tuple[str, float]]]:
@@ -146,9 +153,7 @@ def run_daemon(bench: Bench, config: Mapping[str, Any], readings: int, cpus: Opt
     `on_look` is given the process and its metrics each time that they are looked at.
     """
     name = bench.unique("daemon")
-    path = bench.directory / f"{name}.yaml"
-    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
-    process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name), cpus)
+    process = start_daemon(bench, name, config, cpus)
     def all_is_written(metrics: list[tuple[str, float]]) -> bool:
         on_look(process, metrics)
         return read_metric.total(metrics, "tidemark_messages_written_total") >= readings

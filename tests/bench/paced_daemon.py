@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -16,9 +15,8 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import read_metric
 from bench_setup import Bench
-from daemon_run import await_metrics, config_of
+from daemon_run import await_metrics, config_of, start_daemon
 from jvm_process import spawn
-from measured_process import MeasuredProcess
 
 PARTITIONS = 4
 METRICS = 10
@@ -76,10 +74,8 @@ class PacedDaemon:
         self.topic = bench.unique("paced")
         bench.kafka().admin.create_topic(self.topic, stream.partitions)
         self._config = config_of(bench, self.topic, gateways, tables, changes)
-        path = bench.directory / f"{self.topic}.yaml"
-        path.write_text(json.dumps(self._config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         self._n_sent = 0
-        self._process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(self.topic))
+        self._process = start_daemon(bench, self.topic, self._config)
         # A partition shows its series when it is assigned.
         self._await(lambda samples: sum(series.startswith(WRITTEN) for series, _ in samples) >= stream.partitions)
 

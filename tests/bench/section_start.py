@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from datetime import datetime, timezone
@@ -10,8 +9,7 @@ from datetime import datetime, timezone
 import read_metric
 from bench_report import Report
 from bench_setup import Bench
-from daemon_run import await_metrics, config_of, null_gateway, tables_config
-from measured_process import MeasuredProcess
+from daemon_run import await_metrics, config_of, null_gateway, start_daemon, tables_config
 
 TITLE = "start of the process to the first row, a gateway that says yes"
 
@@ -32,10 +30,8 @@ def start_ms(bench: Bench, topic: str) -> float:
     name = bench.unique("start")
     with null_gateway(bench) as gateway:
         config = config_of(bench, topic, [gateway.address], tables_config())
-        path = bench.directory / f"{name}.yaml"
-        path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")  # JSON is YAML
         begun_s = time.time()
-        process = MeasuredProcess([bench.tidemark, "run", "--config", path], bench.log(name))
+        process = start_daemon(bench, name, config)
         try:
             await_metrics(process, config["service"]["http"], bench.log(name), interval_s=0.002, condition=lambda samples:
                           read_metric.total(samples, "tidemark_messages_written_total") > 0)
