@@ -166,9 +166,9 @@ overwrite_likely(TideRowSet *set, OpenRow *row, const TideCell *cell, guint32 *l
   if (set->rule != TIDE_MERGE_NEWEST || *likely == NO_CELL)
     return FALSE;
   OpenCell *old = &cells_of(set)[*likely];
-  if (old->column_hash != cell->column->hash || old->timestamp_ms >= cell->timestamp_ms || old->len < prefix.len ||
-      tide_cell_size_max(prefix, cell->value.len) > old->room ||
-      memcmp(set->bytes.data + old->offset, prefix.data, prefix.len) != 0)
+  OpenCell newer = {.column_hash = cell->column->hash, .timestamp_ms = cell->timestamp_ms};
+  if (old->timestamp_ms >= newer.timestamp_ms || tide_cell_size_max(prefix, cell->value.len) > old->room ||
+      !cells_meet(set, old, &newer, prefix))
     return FALSE;
   TideBuffer place = {.data = set->bytes.data + old->offset, .capacity = old->room};
   tide_cell_append(set->protocol, &place, prefix, cell->value, cell->timestamp_ms);
