@@ -5,7 +5,7 @@
 typedef struct Entry {
   TideLetterEnd end;
   gboolean is_pending;    /* a job of a refused row is on its way */
-  TideLetterJob *waiting; /* owned, linked by next: jobs of other refused rows, at most one for each table */
+  TideLetterJob *waiting; /* owned, linked by next: jobs of other refused rows, one for each */
 } Entry;
 
 /* Of an entry with its place in the hash table, about: for the budget. */
@@ -88,13 +88,20 @@ absorb(TideLetterJob *into, TideLetterJob *job)
   tide_letter_job_free(job);
 }
 
-/* Keeps @job until the one on its way is home. Of two of one table the one that needs no try is the letter: there the
+/* A trial writes what the message has in that row, and in no other. */
+static gboolean
+is_same_row(const TideLetter *a, const TideLetter *b)
+{
+  return tide_bytes_equal(a->row_key, b->row_key) && tide_bytes_equal(a->table, b->table);
+}
+
+/* Keeps @job until the one on its way is home. Of two of one row the one that needs no try is the letter: there the
  * message is guilty by itself. */
 static void
 let_wait(TideMessageLetters *letters, Entry *entry, TideLetterJob *job)
 {
   TideLetterJob **place = &entry->waiting;
-  while (*place != NULL && !tide_bytes_equal((*place)->letter.table, job->letter.table))
+  while (*place != NULL && !is_same_row(&(*place)->letter, &job->letter))
     place = &(*place)->next;
   TideLetterJob *other = *place;
   if (other != NULL) {

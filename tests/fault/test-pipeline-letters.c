@@ -308,6 +308,88 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   assert_only_letter(fixture, "0", "1");
 }
 
+/* ---- F1: many readings in a message, many rows refused ---- */
+
+#define N_MACHINES 6
+
+#define LATEST_WITH_INDEX                                                                                              \
+  "tables:\n"                                                                                                          \
+  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
+  "  INDEX: { latest: merge, index_of: METRIC, key: [ \"of-\", { field: host } ],"                                     \
+  " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"                                       \
+  "batch: { latest_window: 1s }\n"
+
+/* One message with a reading of each machine, in column @field. @refused: bit i: that of machine i is too large. */
+static void
+produce_array(PipelineFixture *fixture, guint second, const char *field, guint refused)
+{
+  g_autofree char *large = oversized();
+  g_autoptr(GString) payload = g_string_new("[");
+  for (guint i = 0; i < N_MACHINES; i++)
+    g_string_append_printf(payload, "%s{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
+                           i > 0 ? "," : "", i, PIPELINE_BASE_MS + second * 1000, field,
+                           (refused >> i & 1) != 0 ? large : "good");
+  g_string_append_c(payload, ']');
+  pipeline_fixture_produce_raw(fixture, 0, payload->str);
+}
+
+/* The latest row of each machine has the innocent messages' cells, and its index names the newest time written. */
+static void
+assert_innocent_cells(PipelineFixture *fixture, guint newest_second)
+{
+  g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + newest_second * 1000);
+  for (guint i = 0; i < N_MACHINES; i++) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    g_autofree char *index = g_strdup_printf("of-host%u", i);
+    g_autofree char *row = g_strdup_printf("host%u#%" G_GINT64_FORMAT, i, PIPELINE_BASE_MS + 1000);
+    assert_value(fixture, "METRIC", row, "a", "good");
+    assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
+    assert_value(fixture, "INDEX", index, "ts", time);
+  }
+}
+
+/* Two messages share six rows of data and six latest rows, and HBase refuses all that the second has in them. */
+static void
+test_f1_each_shared_row_keeps_the_innocent_part(PipelineFixture *fixture, gconstpointer data)
+{
+  produce_array(fixture, 1, "a", 0);
+  produce_array(fixture, 1, "b", (1u << N_MACHINES) - 1);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_WITH_INDEX);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 1);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_innocent_cells(fixture, 1);
+  for (guint i = 0; i < N_MACHINES; i++) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
+  }
+  assert_only_letter(fixture, "0", "1");
+}
+
+/* Three messages share the rows; the second is refused in some of them, and the third is newer. */
+static void
+test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstpointer data)
+{
+  produce_array(fixture, 1, "a", 0);
+  produce_array(fixture, 1, "b", 1u << 1 | 1u << 4);
+  produce_array(fixture, 3, "c", 0);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC LATEST_WITH_INDEX);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 2);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_innocent_cells(fixture, 3);
+  for (guint i = 0; i < N_MACHINES; i++) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
+  }
+  assert_only_letter(fixture, "0", "1");
+}
+
 /* ---- of a row that hundreds were merged into ---- */
 
 #define N_MERGED 400
@@ -489,6 +571,8 @@ main(int argc, char **argv)
       test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("refused/index-does-not-name-a-refused-row", test_index_does_not_name_a_refused_row);
   ADD("refused/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
+  ADD("F1/each-shared-row-keeps-the-innocent-part", test_f1_each_shared_row_keeps_the_innocent_part);
+  ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
   ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
   ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, three_guilty);
   ADD("merged/stop-during-a-trial-leaves-all-to-the-next-start", test_stop_during_a_trial_leaves_all_to_the_next_start);

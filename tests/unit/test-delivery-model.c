@@ -11,6 +11,7 @@
 
 #define N_PARTITIONS 3
 #define N_TABLES 3
+#define N_KEYS 3 /* of a table's rows */
 #define N_SEEDS 16
 #define N_STEPS 200000u
 #define MAX_PARTS 6  /* of a row */
@@ -20,6 +21,7 @@
 #define FIRST_SEQUENCE (G_MAXUINT32 - 50)
 
 static const char *const table_names[N_TABLES] = {"METRIC", "CURRENT_METRIC", "INDEX"};
+static const char *const keys[N_KEYS] = {"a", "b", "c"};
 
 typedef struct ModelMessage {
   gint64 offset;
@@ -28,8 +30,8 @@ typedef struct ModelMessage {
   guint32 n_rejects;
   gboolean has_letter;
   gboolean is_refused;
-  gboolean is_pending;            /* a letter of a refused row is on its way */
-  guint32 waiting_acks[N_TABLES]; /* for another letter, by table of the refused row */
+  gboolean is_pending;                    /* a letter of a refused row is on its way */
+  guint32 waiting_acks[N_TABLES][N_KEYS]; /* for another letter, by the refused row */
 } ModelMessage;
 
 typedef struct ModelPartition {
@@ -54,6 +56,7 @@ typedef struct Part {
 
 typedef struct Row {
   guint32 table;
+  guint32 key;
   guint32 n_parts;
   Part parts[MAX_PARTS];
 } Row;
@@ -186,7 +189,7 @@ add_row(Model *model, TideSourceRef ref, guint32 n_followers)
       return;
     }
   }
-  Row row = {.table = pick(model, N_TABLES), .n_parts = 1, .parts = {{ref, n_followers}}};
+  Row row = {.table = pick(model, N_TABLES), .key = pick(model, N_KEYS), .n_parts = 1, .parts = {{ref, n_followers}}};
   g_array_append_val(model->rows, row);
 }
 
@@ -301,6 +304,7 @@ refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, gbo
   ModelMessage *message = message_of(at, ref.sequence);
   TideLetter letter = {.reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED),
                        .table = tide_bytes_of_string(table_names[row->table]),
+                       .row_key = tide_bytes_of_string(keys[row->key]),
                        .reading_index = -1};
   TideLetterJob *job = tide_letter_job_new(&letter, ref, n_acks, NULL);
   job->must_read = TRUE;
@@ -310,7 +314,7 @@ refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, gbo
   if (message->is_refused)
     expect_acks(at, ref, n_acks);
   else if (message->is_pending)
-    message->waiting_acks[row->table] += n_acks;
+    message->waiting_acks[row->table][row->key] += n_acks;
   else {
     message->is_pending = TRUE;
     g_ptr_array_add(model->jobs, submitted);
@@ -351,16 +355,18 @@ expect_letter_home(Model *model, const TideLetterJob *job, const TideLetterJob *
     g_assert_null(next);
     message->is_pending = FALSE;
     message->is_refused = TRUE;
-    for (guint i = 0; i < N_TABLES; i++)
-      n_acks += message->waiting_acks[i];
+    for (guint i = 0; i < N_TABLES * N_KEYS; i++)
+      n_acks += message->waiting_acks[i / N_KEYS][i % N_KEYS];
   } else {
     guint n_waiting = 0;
-    for (guint i = 0; i < N_TABLES; i++) {
-      n_waiting += message->waiting_acks[i] > 0 ? 1 : 0;
-      if (next == NULL || !tide_bytes_equal(next->letter.table, tide_bytes_of_string(table_names[i])))
+    for (guint i = 0; i < N_TABLES * N_KEYS; i++) {
+      guint32 *waiting = &message->waiting_acks[i / N_KEYS][i % N_KEYS];
+      n_waiting += *waiting > 0 ? 1 : 0;
+      if (next == NULL || !tide_bytes_equal(next->letter.table, tide_bytes_of_string(table_names[i / N_KEYS])) ||
+          !tide_bytes_equal(next->letter.row_key, tide_bytes_of_string(keys[i % N_KEYS])))
         continue;
-      g_assert_cmpuint(next->n_acks, ==, message->waiting_acks[i]);
-      message->waiting_acks[i] = 0;
+      g_assert_cmpuint(next->n_acks, ==, *waiting);
+      *waiting = 0;
     }
     message->is_pending = next != NULL;
     g_assert_true((next != NULL) == (n_waiting > 0));

@@ -3,15 +3,22 @@
 #include "flow/message_letters.h"
 
 static TideLetterJob *
-refused_job(guint32 sequence, const char *table, gboolean must_try, guint32 n_acks)
+refused_row_job(guint32 sequence, const char *table, const char *row_key, gboolean must_try, guint32 n_acks)
 {
   TideLetter letter = {.table = tide_bytes_of_string(table),
+                       .row_key = tide_bytes_of_string(row_key),
                        .reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED),
                        .reading_index = -1};
   TideLetterJob *job = tide_letter_job_new(&letter, (TideSourceRef){.sequence = sequence}, n_acks, NULL);
   job->must_read = TRUE;
   job->must_try = must_try;
   return job;
+}
+
+static TideLetterJob *
+refused_job(guint32 sequence, const char *table, gboolean must_try, guint32 n_acks)
+{
+  return refused_row_job(sequence, table, "row", must_try, n_acks);
 }
 
 /* @job comes home. Returns what is to be submitted next. */
@@ -72,6 +79,28 @@ test_innocent_in_one_row_may_be_guilty_of_another(void)
   tide_message_letters_clear(&letters);
 }
 
+/* A trial writes one row: a message that is innocent in it has its other rows of that table tried, too. */
+static void
+test_f1_each_row_of_a_table_has_its_own_trial(void)
+{
+  TideMessageLetters letters = {0};
+  guint32 n_acks;
+  TideLetterJob *job = tide_message_letters_add_refused(&letters, refused_row_job(4, "T", "a", TRUE, 1), &n_acks);
+  g_assert_null(tide_message_letters_add_refused(&letters, refused_row_job(4, "T", "b", TRUE, 2), &n_acks));
+  g_assert_null(tide_message_letters_add_refused(&letters, refused_row_job(4, "T", "c", TRUE, 3), &n_acks));
+  g_assert_null(tide_message_letters_add_refused(&letters, refused_row_job(4, "T", "b", TRUE, 4), &n_acks));
+  job = come_home(&letters, job, TIDE_LETTER_INNOCENT, &n_acks);
+  g_assert_true(tide_bytes_equal(job->letter.row_key, TIDE_BYTES_LITERAL("b")));
+  g_assert_cmpuint(job->n_acks, ==, 6); /* two parts in one row */
+  job = come_home(&letters, job, TIDE_LETTER_INNOCENT, &n_acks);
+  g_assert_true(tide_bytes_equal(job->letter.row_key, TIDE_BYTES_LITERAL("c")));
+  g_assert_null(come_home(&letters, job, TIDE_LETTER_INNOCENT, &n_acks));
+  g_assert_cmpuint(n_acks, ==, 3);
+  TideLetterEnd end;
+  g_assert_false(tide_message_letters_end(&letters, 4, &end));
+  tide_message_letters_clear(&letters);
+}
+
 static void
 test_innocent_message_ends_without_a_letter(void)
 {
@@ -128,6 +157,8 @@ main(int argc, char **argv)
                   test_one_letter_settles_all_rows_of_a_message);
   g_test_add_func("/message-letters/innocent-in-one-row-may-be-guilty-of-another",
                   test_innocent_in_one_row_may_be_guilty_of_another);
+  g_test_add_func("/message-letters/F1/each-row-of-a-table-has-its-own-trial",
+                  test_f1_each_row_of_a_table_has_its_own_trial);
   g_test_add_func("/message-letters/innocent-message-ends-without-a-letter",
                   test_innocent_message_ends_without_a_letter);
   g_test_add_func("/message-letters/refused-row-beside-rejected-readings", test_refused_row_beside_rejected_readings);
