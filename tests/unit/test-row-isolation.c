@@ -212,6 +212,30 @@ test_search_that_is_interrupted_goes_on_where_it_was(void)
   }
 }
 
+/* M09: a batch that is sent in slices, one of which holds a suspect: whatever ends the sweep, also while the suspect is
+ * being confirmed, each row ends written or condemned. */
+static void
+test_m09_interrupted_sweep_passes_over_no_row(void)
+{
+  for (guint32 place = 0; place < 40; place++)
+    for (guint32 failing_call = 1; failing_call < 40; failing_call++) {
+      Gateway *gateway = gateway_new();
+      TideBatch *batch = add_batch(gateway, 0, 40);
+      batch->slice_rows = 7;
+      gateway->is_bad[place] = TRUE;
+      gateway->is_ambiguous = place % 2 > 0;
+      gateway->failing_call = failing_call;
+      gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+      (void)send_call(gateway);
+      for (guint32 row = 0; row < batch->done_rows; row++)
+        g_assert_true(gateway->n_written[row] > 0 || tide_batch_find_poison(batch, row) != NULL);
+      gateway->failing_call = 0;
+      g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+      assert_found(gateway);
+      gateway_free(gateway);
+    }
+}
+
 /* It refuses everything, or breaks in the middle of the search: nobody is condemned, and it is given up soon. */
 static void
 test_broken_gateway_condemns_nobody(void)
@@ -308,6 +332,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/several-bad-rows-are-each-found", test_several_bad_rows_are_each_found);
   g_test_add_func("/row-isolation/search-that-is-interrupted-goes-on-where-it-was",
                   test_search_that_is_interrupted_goes_on_where_it_was);
+  g_test_add_func("/row-isolation/M09-interrupted-sweep-passes-over-no-row",
+                  test_m09_interrupted_sweep_passes_over_no_row);
   g_test_add_func("/row-isolation/broken-gateway-condemns-nobody", test_broken_gateway_condemns_nobody);
   g_test_add_func("/row-isolation/flickering-gateway-condemns-nobody", test_flickering_gateway_condemns_nobody);
   g_test_add_func("/row-isolation/lone-row-is-condemned-after-many-rounds-if-others-are-written",
