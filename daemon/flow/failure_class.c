@@ -28,6 +28,11 @@ typedef struct FailureText {
   {                                                                                                                    \
     TIDE_OUTCOME_RETRY, FALSE, FALSE, remedy                                                                           \
   }
+/* The gateway itself has no answer of the region server, which may still be at work on it. */
+#define IN_DOUBT                                                                                                       \
+  {                                                                                                                    \
+    TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, NULL                                                                           \
+  }
 #define HOLD(remedy)                                                                                                   \
   {                                                                                                                    \
     TIDE_OUTCOME_HOLD, FALSE, FALSE, remedy                                                                            \
@@ -41,7 +46,8 @@ typedef struct FailureText {
     TIDE_OUTCOME_POISON, FALSE, FALSE, NULL                                                                            \
   }
 
-/* Java classes, without their packages. Names that are not here: see of_unknown_name(). */
+/* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
+ * names that are not here: see of_unknown_name(). */
 static const FailureText exceptions[] = {
     {"TableNotFoundException", HOLD(remedy_missing)},
     {"TableNotEnabledException", HOLD(remedy_disabled)},
@@ -66,18 +72,24 @@ static const FailureText exceptions[] = {
     {"RegionMovedException", RETRY},
     {"RegionOpeningException", RETRY},
     {"RegionTooBusyException", RETRY},
-    {"CallTimeoutException", RETRY},
     {"CallQueueTooBigException", RETRY},
     {"CallDroppedException", RETRY},
     {"ServerNotRunningYetException", RETRY},
     {"NoServerForRegionException", RETRY},
     {"FailedServerException", RETRY},
+    {"ConnectException", RETRY}, /* nothing was sent */
+    {"NoRouteToHostException", RETRY},
+    {"UnknownHostException", RETRY},
     {"StoppedRpcClientException", RETRY},
-    {"TimeoutIOException", RETRY},
-    {"WALSyncTimeoutIOException", RETRY},
     {"DroppedSnapshotException", RETRY},
-    {"RetriesExhaustedException", RETRY},
     {"OutOfMemoryError", RETRY},
+    {"CallTimeoutException", IN_DOUBT},
+    {"SocketTimeoutException", IN_DOUBT},
+    {"TimeoutException", IN_DOUBT},
+    {"TimeoutIOException", IN_DOUBT},
+    {"WALSyncTimeoutIOException", IN_DOUBT},
+    {"RetriesExhaustedException", IN_DOUBT},
+    {"RetriesExhaustedWithDetailsException", IN_DOUBT},
     {"RequestTooBigException", POISON},
     {"ConstraintException", SUSPECT},
     {"IllegalArgumentException", SUSPECT},
@@ -87,12 +99,12 @@ static const FailureText exceptions[] = {
 
 /* Messages without a name before them, by how they begin: the client's own, and those of nameless wrappers. */
 static const FailureText messages[] = {
-    {"Failed after attempts=", RETRY},
+    {"Failed after attempts=", IN_DOUBT}, /* of which any may have timed out */
     {"Over memstore limit", RETRY},
     {"StoreTooBusy", RETRY},
     {"Region moved to", RETRY},
     {"Run out of memory", RETRY},
-    {"Call id=", RETRY},
+    {"Call id=", IN_DOUBT},                /* ... waitTime=10002, rpcTimeout=10000 */
     {"Requested row out of range", RETRY}, /* by a stale map of regions */
     {"Insufficient permissions", HOLD(remedy_access)},
     {"Thrift Server is in Read-only mode", HOLD(remedy_read_only)},
@@ -152,13 +164,14 @@ is_table_name(const char *text)
 }
 
 /* A class that is not in the table. HBase's client tries again by itself whatever may pass, and then names only the
- * class; with its package it comes from where nothing was tried again, as of coprocessors. */
+ * class: nobody knows whether a region server still works on one of its attempts. With its package it comes from where
+ * nothing was tried again, as of coprocessors. */
 static TideFailure
 of_unknown_name(const char *qualified_name, gboolean for_good)
 {
   gboolean is_javas = g_str_has_prefix(qualified_name, "java.");
   gboolean has_package = strchr(qualified_name, '.') != NULL;
-  return for_good || (has_package && !is_javas) ? (TideFailure)SUSPECT : (TideFailure)RETRY;
+  return for_good || (has_package && !is_javas) ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
 }
 
 /* One failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a name alone, or a message
@@ -191,13 +204,15 @@ of_member(const char *text, gboolean for_good)
     return (TideFailure)HOLD(remedy_disabled);
   if (is_table_name(text))
     return (TideFailure)HOLD(remedy_missing);
-  return for_good ? (TideFailure)SUSPECT : (TideFailure)RETRY;
+  return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
 }
 
 static guint
 rank_of(TideFailure failure)
 {
   switch (failure.outcome) {
+  case TIDE_OUTCOME_UNKNOWN:
+    return 4;
   case TIDE_OUTCOME_HOLD:
     return 3;
   case TIDE_OUTCOME_RETRY:
@@ -206,7 +221,6 @@ rank_of(TideFailure failure)
     return 1;
   case TIDE_OUTCOME_OK:
   case TIDE_OUTCOME_NOT_SENT:
-  case TIDE_OUTCOME_UNKNOWN:
     break;
   }
   return 0;
@@ -254,7 +268,7 @@ of_members(const char *text, gboolean for_good)
     is_first = FALSE;
     text = end != NULL ? behind : "";
   }
-  return is_first ? (TideFailure)RETRY : worst;
+  return is_first ? (TideFailure)IN_DOUBT : worst;
 }
 
 /* The client puts the name of its gateway in front of all that went wrong there. */

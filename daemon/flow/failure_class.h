@@ -13,7 +13,7 @@ typedef enum TideOutcome {
   TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches go home */
   TIDE_OUTCOME_NOT_SENT, /* no connection: nobody's fault but the gateway's, the lanes do not wait */
   TIDE_OUTCOME_RETRY,    /* answered with an error that passes: the call has ended, rows may be written */
-  TIDE_OUTCOME_UNKNOWN,  /* no answer: rows may be written, now or later */
+  TIDE_OUTCOME_UNKNOWN,  /* no answer, or the gateway had none of a region server: rows may be written, now or later */
   TIDE_OUTCOME_HOLD,     /* the table takes no rows until an operator mends it; no row is to blame */
   TIDE_OUTCOME_POISON,   /* some row of the call can never be written */
 } TideOutcome;
@@ -33,8 +33,10 @@ typedef struct TideFailure {
  * tide_failure_of: the class of a call's error; NULL is OK.
  *
  * A putMultiple that failed in several ways ("Failed 3 actions: A: 2 times, B: 1 time") is what its worst member is:
- * HOLD before RETRY before POISON. While something lasts that is no row's fault, nothing is said of rows: what must be
- * sent again anyway shows its poison when the rest is well. It is certain only when all members are.
+ * UNKNOWN before HOLD before RETRY before POISON. An error that nobody knows is UNKNOWN, unless the gateway says that
+ * it is for good: what is remembered in vain costs memory, what is forgotten may win over a newer value. While
+ * something lasts that is no row's fault, nothing is said of rows: what must be sent again anyway shows its poison when
+ * the rest is well. It is certain only when all members are.
  */
 TideFailure tide_failure_of(const GError *error);
 

@@ -30,9 +30,7 @@ static const Case cases[] = {
     {"Failed 1 action: RegionTooBusyException: 1 time, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
     {"Failed 1 action: StoreTooBusy,M,h:1:Above parallelPutToStoreThreadLimit(10): 1 time, " SERVER, YES,
      TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 3 actions: CallTimeoutException: 3 times, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
     {"Failed 1 action: ConnectException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: SocketTimeoutException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_RETRY, FALSE},
     {"Failed 9 actions: " HBASE "regionserver.RegionServerStoppedException: Server rs1 stopping" TRACE
      ": 9 times, " SERVER,
      NO, TIDE_OUTCOME_RETRY, FALSE},
@@ -45,15 +43,6 @@ static const Case cases[] = {
      FALSE},
     {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
      NO, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed after attempts=16, exceptions:\n2026-11-21T10:00:00Z, RpcRetryingCaller{globalStartTime=1, pause=100, "
-     "maxAttempts=16}, " HBASE "NotServingRegionException: T,,1 is not online on rs1",
-     YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"its disk is full", YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"its disk is full", ABSENT, TIDE_OUTCOME_RETRY, FALSE},
-    {NULL, ABSENT, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed 3 actions: ", YES, TIDE_OUTCOME_RETRY, FALSE},
-    {"Failed to do anything", YES, TIDE_OUTCOME_RETRY, FALSE},
     /* The table takes nothing. */
     {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
     {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_HOLD, FALSE},
@@ -103,7 +92,7 @@ static const Case cases[] = {
     {"Failed 3 actions: NotServingRegionException: 2 times, nosuch is disabled.: 1 time, servers with issues: null",
      YES, TIDE_OUTCOME_HOLD, FALSE},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
-     ": 2 times, CallTimeoutException: 1 time, " SERVER,
+     ": 2 times, CallQueueTooBigException: 1 time, " SERVER,
      YES, TIDE_OUTCOME_RETRY, FALSE},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
      ": 2 times, " HBASE "DoNotRetryIOException: a rule" TRACE ": 1 time, " SERVER,
@@ -112,6 +101,45 @@ static const Case cases[] = {
     {"Failed 1 action: " HBASE "DoNotRetryIOException: Cell[TableNotFoundException: x is disabled./M:v] with size 9 "
      "exceeds limit of 8 bytes" TRACE ": 1 time, " SERVER,
      YES, TIDE_OUTCOME_POISON, TRUE},
+};
+
+/* F8: the region server gave the gateway no answer, or nobody knows what its answer means: it may write the rows later.
+ */
+static const Case cases_in_doubt[] = {
+    {"Failed 3 actions: CallTimeoutException: 3 times, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "ipc.CallTimeoutException: Call to rs1:16020 failed: waitTime=10002ms" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: SocketTimeoutException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: java.net.SocketTimeoutException: callTimeout=60000, callDuration=60108: 1 time, " SERVER, YES,
+     TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "exceptions.TimeoutIOException: Failed to get sync result after 300000 ms" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "regionserver.wal.WALSyncTimeoutIOException: Failed to get sync result" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: ConnectionClosedException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: IOException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Call id=17, waitTime=10002, rpcTimeout=10000", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {HBASE "client.RetriesExhaustedException: Can't get the location of table", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed after attempts=16, exceptions:\n2026-11-21T10:00:00Z, RpcRetryingCaller{globalStartTime=1, pause=100, "
+     "maxAttempts=16}, " HBASE "NotServingRegionException: T,,1 is not online on rs1",
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"its disk is full", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"its disk is full", ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {NULL, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: ", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed to do anything", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    /* Beside others it is what counts. */
+    {"Failed 3 actions: nosuch is disabled.: 2 times, CallTimeoutException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN,
+     FALSE},
+    {"Failed 3 actions: CallTimeoutException: 2 times, RegionTooBusyException: 1 time, " SERVER, YES,
+     TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
+     ": 2 times, CallTimeoutException: 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
 };
 
 static GError *
@@ -128,16 +156,28 @@ error_of_reply(const Case *item)
 }
 
 static void
-test_texts_of_hbase(void)
+assert_cases(const Case *items, gsize n)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GError) error = error_of_reply(&cases[i]);
+  for (gsize i = 0; i < n; i++) {
+    g_autoptr(GError) error = error_of_reply(&items[i]);
     TideFailure failure = tide_failure_of(error);
     g_test_message("%s: %s", tide_outcome_name(failure.outcome), error->message);
-    g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(cases[i].wanted));
-    g_assert_cmpint(failure.is_certain, ==, cases[i].certain);
+    g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(items[i].wanted));
+    g_assert_cmpint(failure.is_certain, ==, items[i].certain);
     g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_HOLD);
   }
+}
+
+static void
+test_texts_of_hbase(void)
+{
+  assert_cases(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_f8_timeouts_of_region_servers_are_in_doubt(void)
+{
+  assert_cases(cases_in_doubt, G_N_ELEMENTS(cases_in_doubt));
 }
 
 static void
@@ -166,6 +206,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/failure-class/texts-of-hbase", test_texts_of_hbase);
+  g_test_add_func("/failure-class/F8-timeouts-of-region-servers-are-in-doubt",
+                  test_f8_timeouts_of_region_servers_are_in_doubt);
   g_test_add_func("/failure-class/kinds-of-errors", test_kinds_of_errors);
   return g_test_run();
 }
