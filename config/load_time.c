@@ -1,6 +1,7 @@
 /* Times: what the options of readings.time, and of a table's own times, say together. */
 #include "config/load_table.h"
 #include "config/time_options.h"
+#include "model/calendar.h"
 
 #define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
 
@@ -90,6 +91,25 @@ check_date_pattern(TimeLoad *it)
                           "'%s.date.pattern' must name yyyy, MM and dd", it->path);
 }
 
+/* What has a zone are local times. */
+static void
+warn_of_hour_twice(TimeLoad *it)
+{
+  const TideTimeSpec *spec = it->spec;
+
+  if (spec->zone == NULL) {
+    refuse_option(it, "ambiguous", "without a 'zone'");
+    return;
+  }
+  if (spec->on_ambiguous == TIDE_AMBIGUOUS_UNSAID && tide_zone_repeats(spec->zone, spec->earliest_epoch_ms / 1000))
+    tide_problems_add_warning(
+        it->load->problems, place_of(it, "zone"),
+        "'%s': when the clocks of %s go back, they show an hour twice: which one a time means is told by the record's "
+        "own time, and a reading that is later than that tells is rejected; write UTC or an offset into the readings, "
+        "or 'ambiguous: record' (or earlier, later, reject) if that is right",
+        it->path, g_time_zone_get_identifier(spec->zone));
+}
+
 static void
 check_by_format(TimeLoad *it)
 {
@@ -100,6 +120,7 @@ check_by_format(TimeLoad *it)
   case TIDE_TIME_EPOCH_NS:
     refuse_option(it, "pattern", "with a number since 1970");
     refuse_option(it, "zone", "with a number since 1970, which is the same in every zone");
+    refuse_option(it, "ambiguous", "with a number since 1970, which never means two moments");
     refuse_option(it, "date", "with a number since 1970, which has its date");
     require_field(it);
     return;
@@ -107,15 +128,18 @@ check_by_format(TimeLoad *it)
     refuse_option(it, "pattern", "with rfc3339");
     refuse_option(it, "date", "with rfc3339, which has its date");
     require_field(it);
+    warn_of_hour_twice(it);
     return;
   case TIDE_TIME_PATTERN:
     check_pattern(it);
     require_field(it);
+    warn_of_hour_twice(it);
     return;
   case TIDE_TIME_RECORD:
     refuse_option(it, "field", "with the record's own time");
     refuse_option(it, "pattern", "with the record's own time");
     refuse_option(it, "zone", "with the record's own time");
+    refuse_option(it, "ambiguous", "with the record's own time");
     refuse_option(it, "date", "with the record's own time");
     return;
   }

@@ -13,6 +13,12 @@ static const TideConfigChoice time_formats[] = {{"epoch_s", TIDE_TIME_EPOCH_S}, 
 static const TideConfigChoice future_policies[] = {
     {"reject", TIDE_FUTURE_REJECT}, {"history", TIDE_FUTURE_HISTORY}, {NULL, 0}};
 
+static const TideConfigChoice ambiguous_policies[] = {{"record", TIDE_AMBIGUOUS_RECORD},
+                                                      {"earlier", TIDE_AMBIGUOUS_EARLIER},
+                                                      {"later", TIDE_AMBIGUOUS_LATER},
+                                                      {"reject", TIDE_AMBIGUOUS_REJECT},
+                                                      {NULL, 0}};
+
 static const TideConfigOption date_options[] = {
     {"field", TIDE_CONFIG_FIELD, AT(date_field), .example = "day", .sentence = "The field that holds the date."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(date_pattern), .example = "yyyyMMdd",
@@ -33,6 +39,12 @@ static const TideConfigOption time_options[] = {
                  "single quotes. It needs a zone."},
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
      .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
+    {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,
+     .sentence =
+         "Which moment a local time means that happens twice, because the zone's clocks go back. Without it, record: "
+         "the "
+         "one from which on the reading needed less time to its record than lies between the two (an hour, mostly; the "
+         "record may be earlier by `max_future`, up to half of that); where there is none, it is rejected."},
     {"date", TIDE_CONFIG_SECTION, .section = &date_group,
      .sentence = "Where a time of day takes its date from; without it, from the record's time in the zone."},
     {"earliest", TIDE_CONFIG_TIME, AT(earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000), "2000-01-01",

@@ -43,8 +43,9 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
       return FALSE;
     }
     gint64 noon_s = tide_time_text_local_s(&date) + NOON_S;
-    noon_utc_s = noon_s;
-    if (zone != NULL && !tide_zone_utc_of_local(zone, noon_s, &noon_utc_s)) {
+    TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
+    noon_utc_s = noon.utc_s[0];
+    if (noon.n == 0) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
                   g_time_zone_get_identifier(zone), text);
       return FALSE;

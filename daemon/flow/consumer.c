@@ -354,6 +354,9 @@ register_metrics(TideConsumer *consumer)
                                                  "Messages that hold their partition: on_bad_message: stop, no place "
                                                  "for dead letters, or too many dated tables",
                                                  NULL);
+  consumer->readings_ambiguous = tide_metrics_counter(
+      metrics, "tidemark_readings_ambiguous_total",
+      "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
 }
 
 static void

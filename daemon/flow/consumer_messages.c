@@ -157,6 +157,8 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
   }
   if (G_UNLIKELY(mapped.expired != NULL))
     count_expired(consumer, mapped.expired);
+  if (G_UNLIKELY(mapped.n_ambiguous_readings > 0))
+    tide_counter_add(consumer->readings_ambiguous, mapped.n_ambiguous_readings);
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped,
                                            policy == TIDE_BAD_MESSAGE_SKIP);
   if (G_UNLIKELY(mapped.n_rejects > 0))

@@ -32,6 +32,7 @@ struct TideConsumer {
   TideCounter *messages_lost;
   TideCounter *damaged;
   TideCounter *messages_held;
+  TideCounter *readings_ambiguous;
   TideExpiredCounters *expired; /* owned; by table */
 
   /* the consumer's thread only */

@@ -37,6 +37,7 @@ struct TideMapping {
   guint32 n_readings;
   GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
   guint32 n_unmatched_readings;
+  guint32 n_ambiguous_readings;
   guint32 n_expired_readings;
   TideExpired *expired; /* owned; by table */
   gboolean some_expired;
@@ -161,6 +162,7 @@ begin_message(TideMapping *mapping)
 {
   mapping->readings = NULL;
   mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
+  mapping->n_ambiguous_readings = 0;
   tide_row_list_reset(&mapping->list);
   for (guint i = 0; i < mapping->n_tables; i++)
     tide_table_mapper_begin_message(mapping->tables[i].mapper);
@@ -318,6 +320,7 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, const TideMessage 
   tide_reading_times_begin(&mapping->times, reading, message);
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
+  mapping->n_ambiguous_readings += good && mapping->times.some_ambiguous ? 1 : 0;
   if (!good)
     tide_row_list_return_rows(list, n_rows, mark);
   return good;
@@ -362,15 +365,15 @@ static gboolean
 map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
   static const TideReading no_reading;
-  gint64 record_time_ns;
-  if (!tide_time_spec_read(&mapping->record_time, &no_reading, message, &record_time_ns, ret_reject))
+  TideEventTime record_time;
+  if (!tide_time_spec_read(&mapping->record_time, &no_reading, message, &record_time, ret_reject))
     return FALSE;
   g_array_set_size(mapping->deleted, 0);
   tide_record_key_begin(mapping->record_key, message);
   for (guint i = 0; i < mapping->n_tables; i++) {
     const MappedTable *mapped = &mapping->tables[i];
     if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE &&
-        !delete_from(mapping, mapped, record_time_ns, ret_reject)) {
+        !delete_from(mapping, mapped, record_time.ns, ret_reject)) {
       ret_reject->reading_index = 0; /* it has no readings to tell apart */
       return FALSE;
     }
@@ -404,6 +407,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
       .n_rows = mapping->list.rows->len,
       .n_readings = mapping->n_readings,
       .n_unmatched_readings = mapping->n_unmatched_readings,
+      .n_ambiguous_readings = mapping->n_ambiguous_readings,
       .n_expired_readings = mapping->n_expired_readings,
       .expired = mapping->some_expired ? mapping->expired : NULL,
       .rejects = (const TideReject *)(gconstpointer)mapping->rejects->data,

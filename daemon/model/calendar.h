@@ -22,11 +22,16 @@ gint64 tide_day_of_seconds(gint64 seconds);
 /* What @zone adds to UTC at @utc_s, seconds. */
 gint64 tide_zone_offset_s(GTimeZone *zone, gint64 utc_s);
 
-/**
- * tide_zone_utc_of_local: the moment at which @zone's clocks show @local_s (as if they were UTC).
- * Of a local time that happens twice, the first moment is taken.
- * Returns: FALSE for a local time that never happens: the hour (or day) that the clocks skip.
- */
-gboolean tide_zone_utc_of_local(GTimeZone *zone, gint64 local_s, gint64 *ret_utc_s) G_GNUC_WARN_UNUSED_RESULT;
+/* When a zone's clocks show one local time. */
+typedef struct TideLocalMoments {
+  guint n;         /* 2 where clocks are set back: they show it again; 0 where they skip it */
+  gint64 utc_s[2]; /* ascending; with 0: the moment of the skip, and nothing */
+} TideLocalMoments;
+
+/* The moments at which @zone's clocks show @local_s (as if they were UTC). */
+TideLocalMoments tide_zone_moments_of_local(GTimeZone *zone, gint64 local_s);
+
+/* Whether @zone's clocks show any local time twice, at @from_s (UTC) or later. NULL: no. */
+gboolean tide_zone_repeats(GTimeZone *zone, gint64 from_s);
 
 G_END_DECLS

@@ -37,6 +37,7 @@ tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, co
   times->reading = reading;
   times->message = message;
   times->n_begun++;
+  times->some_ambiguous = FALSE;
 }
 
 gboolean
@@ -44,8 +45,11 @@ tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns, Tid
 {
   ReadingTime *time = time_at(times, place);
   if (time->read_at != times->n_begun) {
-    if (!tide_time_spec_read(time->spec, times->reading, times->message, &time->ns, ret_reject))
+    TideEventTime read;
+    if (!tide_time_spec_read(time->spec, times->reading, times->message, &read, ret_reject))
       return FALSE;
+    time->ns = read.ns;
+    times->some_ambiguous |= read.was_ambiguous;
     time->read_at = times->n_begun;
   }
   *ret_ns = time->ns;

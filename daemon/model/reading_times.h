@@ -12,6 +12,7 @@ typedef struct TideReadingTimes {
   const TideReading *reading;
   const TideMessage *message;
   guint64 n_begun;
+  gboolean some_ambiguous; /* of the reading's times that were read: local times that happen twice */
 } TideReadingTimes;
 
 void tide_reading_times_clear(TideReadingTimes *times);

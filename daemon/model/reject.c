@@ -37,6 +37,8 @@ tide_reject_reason_name(TideRejectReason reason)
     return "bad_column";
   case TIDE_REJECT_TIME_INVALID:
     return "time_invalid";
+  case TIDE_REJECT_TIME_AMBIGUOUS:
+    return "time_ambiguous";
   case TIDE_REJECT_TIME_IMPLAUSIBLE:
     return "time_implausible";
   case TIDE_REJECT_TIME_FUTURE:
@@ -87,6 +89,8 @@ sentence_of(TideRejectReason reason)
     return "a value that cannot stand in a row key";
   case TIDE_REJECT_TIME_INVALID:
     return "the time is not in the declared format";
+  case TIDE_REJECT_TIME_AMBIGUOUS:
+    return "the local time happens twice";
   case TIDE_REJECT_TIME_IMPLAUSIBLE:
     return "the time is implausible";
   case TIDE_REJECT_TIME_FUTURE:

@@ -22,6 +22,7 @@ typedef enum TideRejectReason {
   TIDE_REJECT_BAD_KEY,        /* a key part that is empty, too long, or holds the separator */
   TIDE_REJECT_BAD_COLUMN,     /* a field that can name no column: its name is empty */
   TIDE_REJECT_TIME_INVALID,   /* not in the declared time format */
+  TIDE_REJECT_TIME_AMBIGUOUS, /* a local time that happens twice, and nothing tells which is meant */
   TIDE_REJECT_TIME_IMPLAUSIBLE, /* outside of the plausibility window: seconds taken for milliseconds, ... */
   TIDE_REJECT_TIME_FUTURE,    /* beyond the bound past the record's own time */
   TIDE_REJECT_ROW_TOO_LONG,   /* row key above 32,767 bytes, HBase's limit */

@@ -19,6 +19,7 @@ typedef struct Attempt {
   const TideReading *reading;
   const TideMessage *message;
   const TideField *field; /* the time's; NULL with TIDE_TIME_RECORD */
+  gboolean *ret_ambiguous;
   TideReject *ret_reject;
 } Attempt;
 
@@ -76,46 +77,91 @@ read_epoch(const Attempt *attempt, int decimals, gint64 *ret_ns)
   return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, detail);
 }
 
+/* The moment from which on the reading was on its way for less than what lies between the two: where there is one, it
+ * is the only one. The sender's clock may be ahead by max_future, as far as that leaves the two apart. */
+static gboolean
+choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
+{
+  gint64 apart_s = moments->utc_s[1] - moments->utc_s[0];
+  gint64 record_s = attempt->message->timestamp_ms / 1000;
+  gint64 ahead_s = CLAMP(attempt->spec->max_future_ms / 1000, 0, apart_s / 2);
+  for (guint i = 0; attempt->message->timestamp_ms >= 0 && i < moments->n; i++) {
+    gint64 on_its_way_s = record_s - moments->utc_s[i] + ahead_s;
+    if (on_its_way_s < 0 || on_its_way_s >= apart_s)
+      continue;
+    *ret_utc_s = moments->utc_s[i];
+    return TRUE;
+  }
+  return refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field,
+                "the zone's clocks show it twice, and the record's time does not tell which is meant");
+}
+
+static gboolean
+choose_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
+{
+  *attempt->ret_ambiguous = TRUE;
+  switch (attempt->spec->on_ambiguous) {
+  case TIDE_AMBIGUOUS_UNSAID:
+  case TIDE_AMBIGUOUS_RECORD:
+    return choose_by_record(attempt, moments, ret_utc_s);
+  case TIDE_AMBIGUOUS_EARLIER:
+    *ret_utc_s = moments->utc_s[0];
+    return TRUE;
+  case TIDE_AMBIGUOUS_LATER:
+    *ret_utc_s = moments->utc_s[1];
+    return TRUE;
+  case TIDE_AMBIGUOUS_REJECT:
+    break;
+  }
+  return refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field, "the zone's clocks show it twice");
+}
+
+static gboolean
+take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
+{
+  if (G_UNLIKELY(moments->n == 0))
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, "a local time that the zone's clocks skip");
+  if (G_UNLIKELY(moments->n > 1))
+    return choose_moment(attempt, moments, ret_utc_s);
+  *ret_utc_s = moments->utc_s[0];
+  return TRUE;
+}
+
 /* The moment of @local_s in the offset that the text carries, or in the declared zone. */
 static gboolean
-utc_of_local(const TideTimeSpec *spec, const TideTimeText *time, gint64 local_s, gint64 *ret_utc_s,
-             const char **ret_detail)
+utc_of_local(const Attempt *attempt, const TideTimeText *time, gint64 local_s, gint64 *ret_utc_s)
 {
   if (time->has_offset) {
     *ret_utc_s = local_s - time->offset_s;
     return TRUE;
   }
-  if (spec->zone == NULL) {
-    *ret_detail = "no offset from UTC in the text, and no zone is declared";
-    return FALSE;
-  }
-  *ret_detail = "a local time that the zone's clocks skip";
-  return tide_zone_utc_of_local(spec->zone, local_s, ret_utc_s);
+  if (attempt->spec->zone == NULL)
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field,
+                  "no offset from UTC in the text, and no zone is declared");
+  TideLocalMoments moments = tide_zone_moments_of_local(attempt->spec->zone, local_s);
+  return take_moment(attempt, &moments, ret_utc_s);
 }
 
 /* The latest day on which this time of day is not after the record's time (with some allowance for clocks).
  * So a reading of 23:59:58 that arrives just after midnight keeps its day. */
 static gboolean
-date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc_s, const char **ret_detail)
+date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc_s)
 {
   const TideTimeSpec *spec = attempt->spec;
-  if (spec->zone == NULL) {
-    *ret_detail = "a time of day, and no zone is declared";
-    return FALSE;
-  }
-  if (attempt->message->timestamp_ms < 0) {
-    *ret_detail = "a time of day, and the record has no time to take the date from";
-    return FALSE;
-  }
+  if (spec->zone == NULL)
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, "a time of day, and no zone is declared");
+  if (attempt->message->timestamp_ms < 0)
+    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field,
+                  "a time of day, and the record has no time to take the date from");
   gint64 record_s = attempt->message->timestamp_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
-  gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s));
-  for (gint64 candidate = day + 1; candidate >= day - 1; candidate--) {
-    gint64 local_s = candidate * TIDE_SECONDS_PER_DAY + tide_time_text_local_s(time);
-    if (utc_of_local(spec, time, local_s, ret_utc_s, ret_detail) && *ret_utc_s <= record_s + ahead_s)
-      return TRUE;
+  gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s)) + 1;
+  for (;; day--) {
+    gint64 local_s = day * TIDE_SECONDS_PER_DAY + tide_time_text_local_s(time);
+    TideLocalMoments moments = tide_zone_moments_of_local(spec->zone, local_s);
+    if (moments.utc_s[0] <= record_s + ahead_s)
+      return take_moment(attempt, &moments, ret_utc_s);
   }
-  return FALSE; /* only where the clocks skip a whole day */
 }
 
 /* @ret_date_s: the date in the declared field as seconds, 0 where the text has its own date. */
@@ -139,18 +185,12 @@ date_by_field(const Attempt *attempt, const TideTimeText *time, gint64 *ret_date
 static gboolean
 ns_of_calendar(const Attempt *attempt, const TideTimeText *time, gint64 *ret_ns)
 {
-  const char *detail = NULL;
   gint64 utc_s = 0, date_s;
-  gboolean is_known;
-  if (!time->has_date && attempt->spec->date_field == TIDE_NAME_NONE) {
-    is_known = date_by_record(attempt, time, &utc_s, &detail);
-  } else {
-    if (!date_by_field(attempt, time, &date_s))
-      return FALSE;
-    is_known = utc_of_local(attempt->spec, time, date_s + tide_time_text_local_s(time), &utc_s, &detail);
-  }
-  if (!is_known)
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, detail);
+  gboolean by_record = !time->has_date && attempt->spec->date_field == TIDE_NAME_NONE;
+  if (by_record ? !date_by_record(attempt, time, &utc_s)
+                : !date_by_field(attempt, time, &date_s) ||
+                      !utc_of_local(attempt, time, date_s + tide_time_text_local_s(time), &utc_s))
+    return FALSE;
   if (__builtin_mul_overflow(utc_s, G_GINT64_CONSTANT(1000000000), ret_ns) ||
       __builtin_add_overflow(*ret_ns, time->nanosecond, ret_ns))
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "outside of the years 1677 to 2262");
@@ -239,16 +279,18 @@ tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *readin
 }
 
 gboolean
-tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message, gint64 *ret_ns,
-                    TideReject *ret_reject)
+tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
+                    TideEventTime *ret_time, TideReject *ret_reject)
 {
-  Attempt attempt = {.spec = spec, .reading = reading, .message = message, .ret_reject = ret_reject};
+  gboolean was_ambiguous = FALSE;
+  Attempt attempt = {
+      .spec = spec, .reading = reading, .message = message, .ret_ambiguous = &was_ambiguous, .ret_reject = ret_reject};
   gint64 ns;
   if (spec->format != TIDE_TIME_RECORD && !need_field(&attempt, spec->field, &attempt.field))
     return FALSE;
   if (!read_time(&attempt, &ns) || !check_plausible(&attempt, tide_ns_to_ms(ns)))
     return FALSE;
-  *ret_ns = ns;
+  *ret_time = (TideEventTime){ns, was_ambiguous};
   return TRUE;
 }
 
@@ -264,7 +306,7 @@ gboolean
 tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
 {
   return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
-         zones_are_equal(a->zone, b->zone) && a->date_field == b->date_field &&
+         zones_are_equal(a->zone, b->zone) && a->on_ambiguous == b->on_ambiguous && a->date_field == b->date_field &&
          g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
          a->max_future_ms == b->max_future_ms && a->on_future == b->on_future;
 }

@@ -23,12 +23,29 @@ typedef enum TideOnFuture {
   TIDE_FUTURE_HISTORY, /* latest tables, in which it would hide all that follows, do not get it; all others do */
 } TideOnFuture;
 
+/* Which of two moments a local time means that happens twice: clocks were set back. */
+typedef enum TideOnAmbiguous {
+  TIDE_AMBIGUOUS_UNSAID, /* as record */
+  TIDE_AMBIGUOUS_RECORD, /* the one from which on the reading was on its way, by the record's time, for less than what
+                          * lies between the two; where that holds for none, it is rejected */
+  TIDE_AMBIGUOUS_EARLIER,
+  TIDE_AMBIGUOUS_LATER,
+  TIDE_AMBIGUOUS_REJECT,
+} TideOnAmbiguous;
+
+/* A time as it was read. */
+typedef struct TideEventTime {
+  gint64 ns;              /* since the epoch; never negative */
+  gboolean was_ambiguous; /* a local time that happens twice: on_ambiguous decided */
+} TideEventTime;
+
 /* Set before start, then read-only; shared by all threads. */
 typedef struct TideTimeSpec {
   TideNameId field; /* TIDE_NAME_NONE with TIDE_TIME_RECORD */
   TideTimeFormat format;
   char *pattern;        /* owned; with TIDE_TIME_PATTERN */
   GTimeZone *zone;      /* owned; NULL: the text must carry its own offset, else the reading is rejected */
+  TideOnAmbiguous on_ambiguous;
   TideNameId date_field; /* where a time of day takes its date from; TIDE_NAME_NONE: from the record's time in @zone, as
                           * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
   char *date_pattern;   /* owned; with date_field: e.g. "yyyyMMdd" */
@@ -44,9 +61,10 @@ typedef struct TideTimeSpec {
 gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
- * tide_time_spec_read: the event time of @reading in nanoseconds since the epoch; never negative.
- * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. Of a local
- * time that happens twice (clocks go back) the first is taken; one that never happens is rejected; so is a leap second.
+ * tide_time_spec_read: the event time of @reading.
+ * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. A local
+ * time that happens twice (clocks go back) is decided by on_ambiguous; one that never happens is rejected, also a time of
+ * day that the day by the record's time does not have; so is a leap second.
  * A time in 2200 or later is implausible whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more
  * than ten years later than that: no clock is so wrong, but units are.
  * "Future" is judged against the record's time, so that a replay decides the same; a record without a time skips that,
@@ -55,7 +73,7 @@ gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GE
  * Threads: any. Allocates: nothing.
  */
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
-                             gint64 *ret_ns, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+                             TideEventTime *ret_time, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether the time @ns, which was read from a reading of @message, is later than @spec's bound. */
 gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideMessage *message, gint64 ns);

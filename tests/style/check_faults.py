@@ -14,7 +14,7 @@ import sys
 from source_text import Findings, files_below, line_of, project_root, read, without_comments
 
 DOCUMENT = "docs/faults.md"
-LAST = {"A": 30, "B": 12, "C": 20, "D": 24, "E": 20}
+LAST = {"A": 31, "B": 12, "C": 20, "D": 24, "E": 20}
 
 _ROW = re.compile(r"^\| ([A-E]\d+) \|([^\n]*)\|$", re.M)
 _TEST = re.compile(r"`(/[\w./-]+/([\w.-]+))`")

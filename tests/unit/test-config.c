@@ -26,6 +26,7 @@ test_values_reach_their_places(void)
                 "hbase: { gateways: [\"g:1\", \"unix:/run/x\"], transport: framed-compact, max_cell_size: 1KiB }\n"
                 "readings: { separator: \".\", booleans: number, arrays: index, on_bad_message: skip,\n"
                 "  time: { field: t, format: pattern, pattern: \"HH:mm\", zone: Europe/Berlin, max_future: 1h,\n"
+                "    ambiguous: later,\n"
                 "    earliest: 2010-01-01, date: { field: d, pattern: yyyyMMdd } } }\n"
                 "limits: { memory: 1GiB }\n"
                 "service: { http: off, log_level: debug, log_format: json, startup: fail }\n" TABLES);
@@ -54,6 +55,7 @@ test_values_reach_their_places(void)
   g_assert_cmpstr(config->readings.time.pattern, ==, "HH:mm");
   g_assert_cmpstr(config->readings.time.date_pattern, ==, "yyyyMMdd");
   g_assert_cmpstr(g_time_zone_get_identifier(config->readings.time.zone), ==, "Europe/Berlin");
+  g_assert_cmpint(config->readings.time.on_ambiguous, ==, TIDE_AMBIGUOUS_LATER);
   g_assert_cmpint(config->readings.time.max_future_ms, ==, 3600000);
   g_assert_cmpint(config->readings.time.earliest_epoch_ms, ==, 1262304000000);
   g_assert_cmpuint(config->readings.time.field, ==, tide_field_names_find(config->names, TIDE_BYTES_LITERAL("t")));

@@ -40,34 +40,35 @@ test_local_times_of_a_zone(void)
   static const struct {
     const char *zone;
     gint64 local_s; /* as if it were UTC */
-    gboolean exists;
-    gint64 utc_s;
+    guint n;
+    gint64 utc_s; /* the first moment, or that of the skip */
   } cases[] = {
-      {"UTC", 1426535612, TRUE, 1426535612},
-      {"Europe/Berlin", 1426535612, TRUE, 1426535612 - 3600},
-      {"Asia/Kolkata", 1426535612, TRUE, 1426535612 - 19800},
-      {"Europe/Berlin", 1427594399, TRUE, 1427590799},       /* 2015-03-29T01:59:59, the last second of winter */
-      {"Europe/Berlin", 1427594400, FALSE, 0},               /* 02:00:00, skipped */
-      {"Europe/Berlin", 1427597999, FALSE, 0},               /* 02:59:59, skipped */
-      {"Europe/Berlin", 1427598000, TRUE, 1427590800},       /* 03:00:00, the first second of summer */
-      {"Europe/Berlin", 1445738400, TRUE, 1445731200},       /* 2015-10-25T02:00:00, twice: the first, in summer */
-      {"Europe/Berlin", 1445741999, TRUE, 1445734799},       /* 02:59:59, twice */
-      {"Europe/Berlin", 1445742000, TRUE, 1445738400},       /* 03:00:00, once */
-      {"Pacific/Apia", 1325246400, FALSE, 0},                /* 2011-12-30, the day that Samoa skipped */
-      {"Pacific/Apia", 1325332800, TRUE, 1325282400},        /* 2011-12-31T12:00:00, +14 */
-      {"America/Los_Angeles", 1426464000, TRUE, 1426489200}, /* 2015-03-16T00:00:00 */
+      {"UTC", 1426535612, 1, 1426535612},
+      {"Europe/Berlin", 1426535612, 1, 1426535612 - 3600},
+      {"Asia/Kolkata", 1426535612, 1, 1426535612 - 19800},
+      {"Europe/Berlin", 1427594399, 1, 1427590799},       /* 2015-03-29T01:59:59, the last second of winter */
+      {"Europe/Berlin", 1427594400, 0, 1427590800},       /* 02:00:00, skipped */
+      {"Europe/Berlin", 1427597999, 0, 1427590800},       /* 02:59:59, skipped */
+      {"Europe/Berlin", 1427598000, 1, 1427590800},       /* 03:00:00, the first second of summer */
+      {"Europe/Berlin", 1445738400, 2, 1445731200},       /* 2015-10-25T02:00:00, twice: in summer, then in winter */
+      {"Europe/Berlin", 1445741999, 2, 1445734799},       /* 02:59:59, twice */
+      {"Europe/Berlin", 1445742000, 1, 1445738400},       /* 03:00:00, once */
+      {"Pacific/Apia", 1325246400, 0, 1325239200},        /* 2011-12-30, the day that Samoa skipped */
+      {"Pacific/Apia", 1325332800, 1, 1325282400},        /* 2011-12-31T12:00:00, +14 */
+      {"America/Los_Angeles", 1426464000, 1, 1426489200}, /* 2015-03-16T00:00:00 */
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GTimeZone) zone = g_time_zone_new_identifier(cases[i].zone);
-    gint64 utc_s = 0;
     g_assert_nonnull(zone);
-    g_assert_cmpint(tide_zone_utc_of_local(zone, cases[i].local_s, &utc_s), ==, cases[i].exists);
-    if (cases[i].exists)
-      g_assert_cmpint(utc_s, ==, cases[i].utc_s);
+    TideLocalMoments moments = tide_zone_moments_of_local(zone, cases[i].local_s);
+    g_assert_cmpuint(moments.n, ==, cases[i].n);
+    g_assert_cmpint(moments.utc_s[0], ==, cases[i].utc_s);
+    if (moments.n == 2)
+      g_assert_cmpint(moments.utc_s[1], ==, cases[i].utc_s + 3600);
   }
 }
 
-/* From UTC to local and back: the same moment, or the first of the two that look alike. */
+/* From UTC to local and back: the same moment, or one of the two that look alike. */
 static void
 test_local_time_leads_back(void)
 {
@@ -75,11 +76,10 @@ test_local_time_leads_back(void)
   for (gsize i = 0; i < G_N_ELEMENTS(zones); i++) {
     g_autoptr(GTimeZone) zone = g_time_zone_new_identifier(zones[i]);
     for (int n = 0; n < 50000; n++) {
-      gint64 utc_s = (gint64)g_test_rand_int_range(0, G_MAXINT32), back_s;
+      gint64 utc_s = (gint64)g_test_rand_int_range(0, G_MAXINT32);
       gint64 local_s = utc_s + tide_zone_offset_s(zone, utc_s);
-      g_assert_true(tide_zone_utc_of_local(zone, local_s, &back_s));
-      g_assert_cmpint(back_s, <=, utc_s);
-      g_assert_cmpint(back_s + tide_zone_offset_s(zone, back_s), ==, local_s);
+      TideLocalMoments moments = tide_zone_moments_of_local(zone, local_s);
+      g_assert_true(moments.utc_s[0] == utc_s || (moments.n == 2 && moments.utc_s[1] == utc_s));
     }
   }
 }
@@ -145,6 +145,17 @@ test_numbers_since_the_epoch(void)
   }
 }
 
+static gboolean
+read_ns(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message, gint64 *ret_ns,
+        TideReject *ret_reject)
+{
+  TideEventTime time;
+  if (!tide_time_spec_read(spec, reading, message, &time, ret_reject))
+    return FALSE;
+  *ret_ns = time.ns;
+  return TRUE;
+}
+
 /* How one value is read, with a record of RECORD_MS. */
 static gboolean
 read_text(const TideTimeSpec *spec, const char *text, gint64 *ret_ns, TideReject *ret_reject)
@@ -154,7 +165,7 @@ read_text(const TideTimeSpec *spec, const char *text, gint64 *ret_ns, TideReject
   reading_fixture_init(&fixture);
   reading_fixture_id(&fixture, "ts");
   reading_fixture_set(&fixture, "ts", text);
-  if (tide_time_spec_read(spec, &fixture.reading, &message, ret_ns, ret_reject))
+  if (read_ns(spec, &fixture.reading, &message, ret_ns, ret_reject))
     return TRUE;
   g_assert_true(tide_bytes_equal(ret_reject->field, TIDE_BYTES_LITERAL("ts")));
   return FALSE;
@@ -229,11 +240,14 @@ test_rfc3339_without_offset_is_local(void)
       {"2015-03-16T12:53:32.045", G_GINT64_CONSTANT(1426535612045000000)},
       {"2015-03-16T19:53:32.045Z", G_GINT64_CONSTANT(1426535612045000000)},
       {"2015-03-08T02:30:00", -1},                                     /* skipped by the clocks */
-      {"2014-11-02T01:30:00", G_GINT64_CONSTANT(1414917000000000000)}, /* twice: the first */
+      {"2014-11-02T01:30:00", G_GINT64_CONSTANT(1414917000000000000)}, /* twice: the earlier */
   };
   g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
-  TideTimeSpec spec = {
-      .format = TIDE_TIME_RFC3339, .zone = zone, .date_field = TIDE_NAME_NONE, .max_future_ms = 3600000};
+  TideTimeSpec spec = {.format = TIDE_TIME_RFC3339,
+                       .zone = zone,
+                       .on_ambiguous = TIDE_AMBIGUOUS_EARLIER,
+                       .date_field = TIDE_NAME_NONE,
+                       .max_future_ms = 3600000};
   check_texts(&spec, cases, G_N_ELEMENTS(cases));
 }
 
@@ -348,14 +362,14 @@ test_time_of_day_takes_the_record_s_date(void)
     TideReject reject;
     gint64 ns = -1;
     reading_fixture_set(&fixture, "ts", cases[i].text);
-    g_assert_true(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+    g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
     g_assert_cmpint(ns / NS_PER_S, ==, cases[i].expected_s);
   }
 
   TideReject reject;
   gint64 ns;
   TideMessage timeless = {.timestamp_ms = -1};
-  g_assert_false(tide_time_spec_read(&spec, &fixture.reading, &timeless, &ns, &reject));
+  g_assert_false(read_ns(&spec, &fixture.reading, &timeless, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
   spec.zone = NULL;
   g_assert_false(read_text(&spec, "12:53:32", &ns, &reject));
@@ -381,17 +395,17 @@ test_time_of_day_takes_its_date_from_a_field(void)
   TideReject reject;
   gint64 ns;
   reading_fixture_set(&fixture, "ts", "12:53:32.045");
-  g_assert_false(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
   tide_reject_resolve_field(&reject, fixture.names);
   g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
 
   reading_fixture_set_bytes(&fixture, "day", TIDE_VALUE_NUMBER, TIDE_BYTES_LITERAL("20150316"));
-  g_assert_true(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612045000000));
 
   reading_fixture_set(&fixture, "day", "2015-03-16");
-  g_assert_false(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
   g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
 }
@@ -440,8 +454,7 @@ test_only_plausible_times_are_taken(void)
     g_test_message("'%s'", cases[i].text);
     reading_fixture_set(&fixture, "ts", cases[i].text);
     fixture.reading.index = 7;
-    g_assert_cmpint(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject), ==,
-                    cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpint(read_ns(&spec, &fixture.reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
     g_assert_cmpstr(tide_reject_reason_name(reject.reason), ==, tide_reject_reason_name(cases[i].reason));
     g_assert_cmpuint(reject.reading_index, ==, cases[i].reason == TIDE_REJECT_NONE ? 0 : 7);
   }
@@ -478,15 +491,14 @@ test_kinds_of_values(void)
   TideMessage message = {.timestamp_ms = RECORD_MS};
   TideReject reject = {0};
   gint64 ns;
-  g_assert_false(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
   tide_reject_resolve_field(&reject, fixture.names);
   g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("ts")));
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     reject = (TideReject){0};
     reading_fixture_set_bytes(&fixture, "ts", cases[i].kind, TIDE_BYTES_LITERAL("1426535612045"));
-    g_assert_cmpint(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject), ==,
-                    cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpint(read_ns(&spec, &fixture.reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
     g_assert_cmpint(reject.reason, ==, cases[i].reason);
   }
 }
@@ -512,8 +524,7 @@ test_record_time(void)
     TideMessage message = {.timestamp_ms = cases[i].record_ms};
     TideReject reject = {0};
     gint64 ns = 0;
-    g_assert_cmpint(tide_time_spec_read(&spec, &reading, &message, &ns, &reject), ==,
-                    cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpint(read_ns(&spec, &reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
     g_assert_cmpint(reject.reason, ==, cases[i].reason);
     g_assert_cmpint(ns, ==, cases[i].reason == TIDE_REJECT_NONE ? RECORD_MS * TIDE_NS_PER_MS : 0);
   }
@@ -539,10 +550,10 @@ test_reading_a_time_allocates_nothing(void)
   TideReject reject;
   gint64 ns;
   reading_fixture_set(&fixture, "ts", "2015-03-16 20:53:32");
-  g_assert_true(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   guint64 before = allocation_count;
   for (int i = 0; i < 1000; i++)
-    g_assert_true(tide_time_spec_read(&spec, &fixture.reading, &message, &ns, &reject));
+    g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpuint(allocation_count - before, ==, 0);
 }
 
