@@ -19,6 +19,9 @@
 
 #define WATCH_INTERVAL_MS 1000
 
+/* While the daemon stops: how soon a second signal is seen. */
+#define STOP_ROUND_US (TIDE_US_PER_S / 10)
+
 /* A line for `systemctl status` this often, and at once when readiness changes. */
 #define STATUS_INTERVAL_US (10 * TIDE_US_PER_S)
 
@@ -41,6 +44,7 @@ typedef struct Run {
   GMainLoop *loop;
   gboolean said_ready;
   gboolean was_ready;
+  gboolean is_stopping;
   gint64 status_us;
   gint64 watchdog_interval_us; /* 0: systemd does not watch */
   int exit_code;
@@ -89,25 +93,22 @@ finish(Run *run, int exit_code)
   g_main_loop_quit(run->loop);
 }
 
-/* The second signal ends at once: nothing is lost by it, what is in flight was not committed. */
-static void
-end_at_once(int signal_number)
-{
-  _exit(TIDE_EXIT_TEMPFAIL);
-}
-
 static gboolean
 on_stop_signal(gpointer data)
 {
   Run *run = data;
-  signal(SIGTERM, end_at_once);
-  signal(SIGINT, end_at_once);
+  if (run->is_stopping) {
+    tide_log(TIDE_LOG_WARNING, "a signal during the stop: ending at once; what is in flight was not committed and is "
+                               "read again");
+    _exit(TIDE_EXIT_TEMPFAIL);
+  }
+  run->is_stopping = TRUE;
   tide_log(TIDE_LOG_NOTICE,
            "stopping: flushing and waiting for acknowledgements for up to %" G_GINT64_FORMAT
            " ms; a second signal ends at once",
            run->config->limits.drain_timeout_ms);
   finish(run, TIDE_EXIT_OK);
-  return G_SOURCE_CONTINUE; /* removing it would bring back the default, which kills without an exit code */
+  return G_SOURCE_CONTINUE;
 }
 
 static gboolean
@@ -115,6 +116,16 @@ on_hangup(gpointer data)
 {
   tide_log(TIDE_LOG_WARNING,
            "SIGHUP does nothing: the configuration is read at the start; restart to take over a change");
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_state_signal(gpointer data)
+{
+  Run *run = data;
+  TidePipelineState state = tide_pipeline_state(run->pipeline);
+  tide_log(TIDE_LOG_NOTICE, "state: %s", state.status);
+  tide_pipeline_state_clear(&state);
   return G_SOURCE_CONTINUE;
 }
 
@@ -184,39 +195,52 @@ run_stop(gpointer data)
   run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us);
 }
 
+/* Waits for @thread while signals are heeded and systemd is told that this goes on. @patience_us: 0: for ever */
+static gboolean
+wait_for_end(TideThread *thread, gint64 patience_us)
+{
+  gint64 start_us = tide_now_us();
+  while (!tide_thread_join_until(thread, tide_now_us() + STOP_ROUND_US)) {
+    g_main_context_iteration(NULL, FALSE);
+    tide_notify_watchdog();
+    if (patience_us > 0 && tide_now_us() - start_us >= patience_us)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+say_stopped(const Run *run, gboolean had_begun)
+{
+  const char *what = !had_begun                       ? "nothing was read"
+                     : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
+                                                      : "some messages that were read are left for the next start";
+  tide_log(TIDE_LOG_NOTICE, "stopped: %s", what);
+}
+
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
 static void
 stop(Run *run)
 {
-  signal(SIGTERM, end_at_once); /* also when it ends for another reason than a signal */
-  signal(SIGINT, end_at_once);
+  run->is_stopping = TRUE; /* also when it ends for another reason than a signal */
   tide_notify_stopping();
   tide_notify_status("stopping");
-  TideThread *stopper = tide_thread_start("tide-stop", run_stop, run);
-  while (!tide_thread_join_until(stopper, tide_now_us() + WATCH_INTERVAL_MS * TIDE_US_PER_MS))
-    tide_notify_watchdog();
+  wait_for_end(tide_thread_start("tide-stop", run_stop, run), 0);
+  TidePipelineState state = tide_pipeline_state(run->pipeline);
   if (run->exit_code == TIDE_EXIT_OK)
     run->exit_code = run->stop_code;
-  tide_log(TIDE_LOG_NOTICE, "stopped: %s",
-           run->stop_code == TIDE_EXIT_OK ? "everything is acknowledged and committed"
-                                          : "some messages were left for the next start");
+  say_stopped(run, state.stage == TIDE_STAGE_RUNNING);
+  tide_pipeline_state_clear(&state);
 }
 
 static void
 run_and_stop(Run *run)
 {
-  guint sources[] = {
-      g_unix_signal_add(SIGTERM, on_stop_signal, run),
-      g_unix_signal_add(SIGINT, on_stop_signal, run),
-      g_unix_signal_add(SIGHUP, on_hangup, run),
-      g_timeout_add(WATCH_INTERVAL_MS, on_watch, run),
-  };
+  guint watch = g_timeout_add(WATCH_INTERVAL_MS, on_watch, run);
   tide_pipeline_start(run->pipeline);
   g_main_loop_run(run->loop);
+  g_source_remove(watch);
   stop(run);
-  for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
-    if (g_main_context_find_source_by_id(NULL, sources[i]) != NULL)
-      g_source_remove(sources[i]);
 }
 
 static void
@@ -231,12 +255,22 @@ run_free(gpointer data)
 static void
 free_pipeline(Run *run)
 {
-  TideThread *freer = tide_thread_start("tide-free", run_free, run);
-  if (!tide_thread_join_until(freer, tide_now_us() + FREE_PATIENCE_US)) {
+  if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_PATIENCE_US)) {
     tide_log(TIDE_LOG_WARNING,
              "kafka's client does not end: the process ends without it; what was written is committed");
     _exit(run->exit_code);
   }
+}
+
+/* Signals are heeded from here to the end of the process: without a handler they would kill it without an exit code. */
+static void
+heed_signals(Run *run)
+{
+  g_unix_signal_add(SIGTERM, on_stop_signal, run);
+  g_unix_signal_add(SIGINT, on_stop_signal, run);
+  g_unix_signal_add(SIGHUP, on_hangup, run);
+  g_unix_signal_add(SIGUSR1, on_state_signal, run);
+  g_unix_signal_add(SIGUSR2, on_state_signal, run);
 }
 
 static int
@@ -249,6 +283,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
                                  .until_end = run_options->until_end,
                                  .accept_scheme_change = run_options->accept_scheme_change};
   run.pipeline = tide_pipeline_new(&options);
+  heed_signals(&run);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
   if (start_http(&run, &http, &error)) {
@@ -302,7 +337,8 @@ tide_command_run(int argc, char **argv)
       .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
       .details =
           "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-          "ends at once. Exit codes: 0 all written; 75 some messages were left for the next start, another daemon has\n"
+          "ends at once. SIGUSR1 and SIGUSR2 log the present state. Exit codes: 0 all written; 75 some messages were "
+          "left for the next start, another daemon has\n"
           "the state directory, or one with the same kafka.instance took its place; 65 (with\n"
           "--until-end) a partition stands still at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
           "not let this user read the topics or be in the group; 78 the configuration is wrong, or\n"

@@ -181,6 +181,7 @@ test_stop_during_the_start(PipelineFixture *fixture, gconstpointer data)
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
   daemon_process_wait_log(&process, "not usable");
   stop_cleanly(&process);
+  daemon_process_wait_log(&process, "stopped: nothing was read");
 }
 
 /* Until the process has used a second of processor time more: it is idle but for a thread that spins. */
@@ -234,6 +235,7 @@ test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(daemon_process_wait_end(&process, AT_ONCE_US), ==, EXIT_TEMPFAIL);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_null(strstr(log, "messages unfinished")); /* it did not wait for the drain's end */
+  g_assert_nonnull(strstr(log, "ending at once"));
   assert_committed(fixture, 0);
 }
 
@@ -248,6 +250,21 @@ test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
   pipeline_produce_mixture_from(fixture, N_STEPS / 2, N_STEPS / 2);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_wait_log(&process, "SIGHUP does nothing");
+  stop_cleanly(&process);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* They would end the process without a drain, and without an exit code. */
+static void
+test_user_signals_tell_the_state(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  daemon_process_signal(&process, SIGUSR1);
+  daemon_process_wait_log(&process, "state: 2 partitions");
+  daemon_process_signal(&process, SIGUSR2);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
   stop_cleanly(&process);
   pipeline_assert_tables(fixture, N_STEPS);
 }
@@ -426,6 +443,7 @@ main(int argc, char **argv)
   ADD("stop-2/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
+  ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);
   ADD("machine/E6-out-of-descriptors-waits-for-some", test_out_of_descriptors_waits_for_some);
   ADD("machine/E10-log-that-nobody-reads", test_log_that_nobody_reads);
   ADD("machine/E10-log-whose-reader-has-gone", test_log_whose_reader_has_gone);
