@@ -21,11 +21,12 @@ typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE
 typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
 typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
 
-/* A property handed to librdkafka as it is. Its name is not checked here: only librdkafka knows them all. */
+/* A property handed to librdkafka as it is. Whether it is one is for flow/kafka_check.h: only librdkafka knows them all. */
 typedef struct TideKafkaProperty {
   char *name;      /* owned */
   char *value;     /* owned */
   gboolean secret; /* never shown */
+  TidePlace place; /* of the name, in the file */
 } TideKafkaProperty;
 
 typedef struct TideKafkaConfig {

@@ -9,7 +9,15 @@
 /* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
 #define MAX_INSTANCE_BYTES 128u
 
-/* What delivery rests on: set by tidemark, from an option of its own where one is named. */
+/* Why the producer of dead letters has properties that are its own. */
+#define ACKNOWLEDGED "a dead letter is kept when all in-sync replicas have it, not before"
+#define IN_ORDER "dead letters are sent so that none is doubled, lost or overtaken on the way"
+#define SENT_AGAIN "a dead letter is sent until it is kept, and every 10 s the log says why it is not"
+#define LETTERS_MEMORY "dead letters on their way are bounded by 'limits.memory'"
+#define LETTERS_BATCHES "dead letters go in small batches, so that a topic refuses them for their own size only"
+
+/* What delivery rests on: set by tidemark, from an option of its own where one is named. A property that some client of
+ * ours sets is here, so that none is overridden in silence. */
 static const struct {
   const char *name;
   const char *reason;
@@ -34,6 +42,40 @@ static const struct {
     {"offset.store.sync.interval.ms", "offsets are kept by the brokers"},
     {"enable.partition.eof", "the end of a partition is needed to know the lag"},
     {"check.crcs", "it is always on: a damaged message must not become a row"},
+    {"group.protocol", "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
+    {"group.protocol.type",
+     "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
+    {"group.remote.assignor", "it is 'kafka.assignment'"},
+    {"broker.version.fallback", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+    {"api.version.fallback.ms", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+    {"fetch.queue.backoff.ms", "it is set so that a queue that was full is filled again at once"},
+    {"statistics.interval.ms", "nobody reads them, and they would pile up in memory: see docs/metrics.md"},
+    {"internal.termination.signal", "nobody handles that signal: it would end the process without a drain"},
+    {"acks", ACKNOWLEDGED},
+    {"request.required.acks", ACKNOWLEDGED},
+    {"delivery.report.only.error", "a dead letter that is kept must be reported, else its offset never moves"},
+    {"transactional.id", "dead letters are sent outside of transactions: with one, none would ever be sent"},
+    {"transaction.timeout.ms", "dead letters are sent outside of transactions"},
+    {"enable.idempotence", "dead letters are always sent so that none is doubled or lost on the way"},
+    {"enable.gapless.guarantee", IN_ORDER},
+    {"max.in.flight", IN_ORDER},
+    {"max.in.flight.requests.per.connection", IN_ORDER},
+    {"queuing.strategy", IN_ORDER},
+    {"msg_order_cmp", "it is for programs"},
+    {"message.timeout.ms", SENT_AGAIN},
+    {"delivery.timeout.ms", SENT_AGAIN},
+    {"request.timeout.ms", SENT_AGAIN},
+    {"message.send.max.retries", SENT_AGAIN},
+    {"retries", SENT_AGAIN},
+    {"topic.metadata.propagation.max.ms", "it is set so that a missing topic of dead letters is told soon"},
+    {"message.max.bytes", "what a message may have is 'readings.max_message_size', and what a dead letter may have is "
+                          "its topic's max.message.bytes"},
+    {"queue.buffering.max.messages", LETTERS_MEMORY},
+    {"queue.buffering.max.kbytes", LETTERS_MEMORY},
+    {"queue.buffering.max.ms", LETTERS_BATCHES},
+    {"linger.ms", LETTERS_BATCHES},
+    {"batch.size", LETTERS_BATCHES},
+    {"partitioner", "dead letters lie where Java's producers put their keys"},
     {"fetch.max.bytes", "it follows from 'limits.memory'"},
     {"max.partition.fetch.bytes", "it follows from 'limits.memory'"},
     {"fetch.message.max.bytes", "it follows from 'limits.memory'"},
@@ -54,22 +96,24 @@ owned_reason(const char *name)
   }
   if (g_str_has_prefix(name, "queued."))
     return "it follows from 'limits.memory'";
+  if (g_str_has_prefix(name, "test."))
+    return "it is for tests of librdkafka: brokers would be made up";
   if (g_str_has_suffix(name, "_cb") || g_str_has_prefix(name, "ssl_engine_callback"))
     return "it is for programs";
   return NULL;
 }
 
 static void
-add_property(TideLoad *load, const char *name, char *value, gboolean is_secret)
+add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_secret)
 {
-  TideKafkaProperty property = {g_strdup(name), value, is_secret};
+  TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->place};
 
   g_array_append_val(load->config->kafka.properties, property);
 }
 
 /* { file: PATH } or { credential: NAME }. */
 static void
-load_secret(TideLoad *load, const char *name, const TideYamlNode *node)
+load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
 {
   const TideYamlNode *file = tide_yaml_get(node, "file");
   const TideYamlNode *credential = tide_yaml_get(node, "credential");
@@ -78,7 +122,7 @@ load_secret(TideLoad *load, const char *name, const TideYamlNode *node)
 
   if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
       tide_yaml_is_null(source)) {
-    g_autofree char *shown = tide_problem_quote(name);
+    g_autofree char *shown = tide_problem_quote(key->text);
     tide_problems_add_error(load->problems, node->place,
                             "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
     return;
@@ -88,14 +132,14 @@ load_secret(TideLoad *load, const char *name, const TideYamlNode *node)
   if (secret == NULL)
     tide_problems_add_error(load->problems, source->place, "%s", error->message);
   else
-    add_property(load, name, secret, TRUE);
+    add_property(load, key, secret, TRUE);
 }
 
 static void
-load_text_property(TideLoad *load, const char *name, const TideYamlNode *node)
+load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
 {
-  gboolean is_secret = tide_secret_is_name(name);
-  g_autofree char *shown = tide_problem_quote(name);
+  gboolean is_secret = tide_secret_is_name(key->text);
+  g_autofree char *shown = tide_problem_quote(key->text);
 
   if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
     tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' needs a value without NUL bytes",
@@ -115,7 +159,7 @@ load_text_property(TideLoad *load, const char *name, const TideYamlNode *node)
                             shown, load->mode, path);
     return;
   }
-  add_property(load, name, g_strdup(node->text), is_secret);
+  add_property(load, key, g_strdup(node->text), is_secret);
 }
 
 static void
@@ -128,9 +172,9 @@ load_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *value
     return;
   }
   if (value->kind == TIDE_YAML_SCALAR)
-    load_text_property(load, key->text, value);
+    load_text_property(load, key, value);
   else
-    load_secret(load, key->text, value);
+    load_secret(load, key, value);
 }
 
 static const char *
@@ -189,6 +233,31 @@ check_tls(TideLoad *load)
                               "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
                               name);
   }
+}
+
+/* Values that break a promise, of properties whose other values are the operator's choice. */
+static void
+check_values(TideLoad *load)
+{
+  static const struct {
+    const char *name;
+    const char *values[4];
+    const char *reason;
+  } bad[] = {
+      {"isolation.level", {"read_uncommitted", NULL}, "readings that their sender took back would be written"},
+      {"topic.metadata.refresh.interval.ms", {"-1", "0", NULL}, "a partition that is added would never be read"},
+      {"allow.auto.create.topics",
+       {"true", "1", "t", NULL},
+       "a misspelt topic would be made, and read for ever, instead of being told"},
+      {"api.version.request",
+       {"false", "0", "f", NULL},
+       "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
+    if (property_is(load, bad[i].name, bad[i].values))
+      tide_problems_add_error(load->problems, property_place(load, bad[i].name), "the property '%s' cannot be '%s': %s",
+                              bad[i].name, property_value(load, bad[i].name), bad[i].reason);
 }
 
 static void
@@ -278,6 +347,7 @@ tide_load_kafka_properties(TideLoad *load)
   }
   for (guint i = 0; i < node->keys->len; i++)
     load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  check_values(load);
   check_tls(load);
   check_clear_password(load);
 }

@@ -7,6 +7,7 @@
 #include "commands/load_config.h"
 #include "commands/table_instances.h"
 #include "commands/table_state.h"
+#include "flow/kafka_check.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000
@@ -229,7 +230,7 @@ static int
 check_config(const CheckOptions *options)
 {
   g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_config_load(options->config_path, &problems);
+  g_autoptr(TideConfig) config = tide_command_read_config(options->config_path, &problems);
   /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
   guint n_errors = tide_config_problems_print(options->print_config ? stderr : stdout, options->config_path, problems);
   if (config == NULL) {
@@ -240,6 +241,12 @@ check_config(const CheckOptions *options)
     g_autofree char *text = tide_config_print(config);
     fputs(text, stdout);
     return tide_output_close();
+  }
+  g_autoptr(GError) error = NULL;
+  if (!tide_kafka_check_clients(config, &error)) {
+    fflush(stdout);
+    fprintf(stderr, "tidemark check: '%s': %s\n", options->config_path, error->message);
+    return TIDE_EXIT_CONFIG;
   }
   (void)tide_config_problems_print(stdout, options->config_path, config->notices);
   printf("%s: %u table%s, ", options->config_path, config->tables->len, config->tables->len == 1 ? "" : "s");

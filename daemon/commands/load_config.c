@@ -1,5 +1,7 @@
 #include "commands/load_config.h"
 
+#include "flow/kafka_check.h"
+
 TideOption
 tide_config_option(const char **path)
 {
@@ -29,9 +31,20 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
 }
 
 TideConfig *
-tide_command_load_config_quietly(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
+tide_command_read_config(const char *path, GPtrArray **ret_problems)
 {
   g_autoptr(TideConfig) config = tide_config_load(path, ret_problems);
+  if (config == NULL)
+    return NULL;
+  tide_kafka_check_properties(config, *ret_problems);
+  tide_problems_sort(*ret_problems);
+  return tide_problems_n_errors(*ret_problems) == 0 ? g_steal_pointer(&config) : NULL;
+}
+
+TideConfig *
+tide_command_load_config_quietly(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
+{
+  g_autoptr(TideConfig) config = tide_command_read_config(path, ret_problems);
   if (config != NULL)
     return g_steal_pointer(&config);
   guint n_errors = tide_config_problems_print(stderr, path, *ret_problems);

@@ -15,8 +15,12 @@ TideOption tide_config_option(const char **path);
  */
 TideConfig *tide_command_load_config(const TideCommandLine *line, const char *path) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same, but the warnings of one that can be used are left to the caller. @ret_problems: (transfer full)
- * (element-type TideConfigProblem) */
+/* tide_config_load(), and what only librdkafka can say of its properties; prints nothing. @ret_problems: (transfer
+ * full) (element-type TideConfigProblem). Returns: (transfer full) (nullable): NULL when any problem is an error. */
+TideConfig *tide_command_read_config(const char *path, GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same as tide_command_load_config(), but the warnings of one that can be used are left to the caller.
+ * @ret_problems: (transfer full) (element-type TideConfigProblem) */
 TideConfig *tide_command_load_config_quietly(const TideCommandLine *line, const char *path,
                                              GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -4,6 +4,7 @@
 
 #include "commands/command_line.h"
 #include "commands/load_config.h"
+#include "flow/kafka_check.h"
 #include "flow/pipeline.h"
 #include "flow/state_directory.h"
 #include "service/http.h"
@@ -358,6 +359,11 @@ tide_command_run(int argc, char **argv)
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
   tide_log_init(config->service.log_format, config->service.log_level);
+  g_autoptr(GError) error = NULL;
+  if (!tide_kafka_check_clients(config, &error)) {
+    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
+    return tide_error_exit_code(error);
+  }
   int lock_fd = -1;
   if (!lock_state_directory(&lock_fd))
     return TIDE_EXIT_TEMPFAIL;

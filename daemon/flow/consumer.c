@@ -384,12 +384,8 @@ register_expired(TideConsumer *consumer)
 static gboolean
 make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
-  const TideConfig *config = consumer->context.config;
-  TideKafkaSourceOptions options = {.config = config,
-                                    .index = index,
-                                    .queue_bytes =
-                                        tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
-                                    .ask_for_ends = consumer->context.until_end};
+  TideKafkaSourceOptions options = {
+      .config = consumer->context.config, .index = index, .ask_for_ends = consumer->context.until_end};
   TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
   consumer->source = tide_kafka_source_new(&options, &handlers, error);
   return consumer->source != NULL;

@@ -1,5 +1,6 @@
 #include "flow/kafka_conf.h"
 
+#include "flow/budget.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -12,6 +13,9 @@
 /* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
 #define MIN_QUEUE_BYTES (1024u * 1024)
 
+/* librdkafka counts its queue in KiB, of which it takes no more. */
+#define MAX_QUEUE_BYTES (G_GUINT64_CONSTANT(2097151) * 1024)
+
 /* librdkafka counts payload alone, but each message in its queue costs it some 350 bytes more: of small ones, 110 bytes
  * each, four times their payload (measured: at a budget of 64 MiB a backlog took the process to 189 MiB without this,
  * to 78 MiB with it, and was read no slower). */
@@ -20,6 +24,16 @@
 /* From one partition in one fetch, so that several share it. */
 #define MIN_PARTITION_FETCH_BYTES (256u * 1024)
 #define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
+
+/* A letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is sent
+ * again. */
+#define LETTER_TIMEOUT_MS "10000"
+
+/* A topic that is not there may be on its way to be: so long it is waited for, well within the letter's own time. */
+#define TOPIC_COMES_MS "3000"
+
+/* librdkafka's own bound, its largest: what a topic takes is the broker's to say, and is said by name. */
+#define CLIENT_MAX_MESSAGE_BYTES "1000000000"
 
 /* Called from librdkafka's own threads. */
 static void
@@ -83,7 +97,7 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
 guint64
 tide_kafka_conf_queue_bytes(guint64 share_bytes)
 {
-  return MAX(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES);
+  return CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
 }
 
 char *
@@ -129,6 +143,15 @@ set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
   return rd_kafka_version() < 0x02020000 || tide_kafka_conf_set(conf, "fetch.queue.backoff.ms", "5", error);
 }
 
+TideKafkaConsumerConf
+tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
+{
+  return (TideKafkaConsumerConf){.index = index,
+                                 .queue_bytes =
+                                     tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
+                                 .max_message_bytes = config->readings.decode.max_message_bytes};
+}
+
 static gboolean
 set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
              GError **error)
@@ -149,6 +172,61 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes",
                     (gint64)CLAMP(queue / 4, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
+}
+
+static gboolean
+set_originals(rd_kafka_conf_t *conf, GError **error)
+{
+  return tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
+         tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
+         /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka
+          * 2.0.2), so it has room for a fetch of each of a dozen partitions. */
+         tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "131072", error) &&
+         tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "2048", error);
+}
+
+static gboolean
+set_letters(rd_kafka_conf_t *conf, GError **error)
+{
+  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) &&
+         tide_kafka_conf_set(conf, "acks", "all", error) &&
+         tide_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", error) &&
+         tide_kafka_conf_set(conf, "message.timeout.ms", LETTER_TIMEOUT_MS, error) &&
+         tide_kafka_conf_set(conf, "topic.metadata.propagation.max.ms", TOPIC_COMES_MS, error) &&
+         tide_kafka_conf_set(conf, "message.max.bytes", CLIENT_MAX_MESSAGE_BYTES, error) &&
+         tide_kafka_conf_set(conf, "queue.buffering.max.messages", "10000", error) &&
+         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151", error) && /* kafka_letters.c has a bound */
+         tide_kafka_conf_set(conf, "linger.ms", "5", error) &&
+         /* The topic's bound is for whole batches: small ones are refused for the size of a letter only. */
+         tide_kafka_conf_set(conf, "batch.size", "65536", error) &&
+         /* Java's default partitioner, so that a key lands where other producers put it. */
+         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
+}
+
+/* What @set, one of the above, makes of what any client needs. */
+static rd_kafka_conf_t *
+new_with(const TideKafkaConfig *config, gboolean (*set)(rd_kafka_conf_t *conf, GError **error), GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL || set(conf, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
+{
+  return new_with(config, set_originals, error);
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error)
+{
+  return new_with(config, set_letters, error);
 }
 
 rd_kafka_conf_t *

@@ -18,12 +18,21 @@ typedef struct TideKafkaConsumerConf {
   guint32 max_message_bytes; /* readings.max_message_size */
 } TideKafkaConsumerConf;
 
+/* Those of consumer @index of the process that runs with @config. */
+TideKafkaConsumerConf tide_kafka_conf_consumer(const TideConfig *config, guint32 index);
+
 /* The above and all that a consumer of ours fixes. */
 rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* That of the client that reads single messages again: it joins no group and commits nothing. */
+rd_kafka_conf_t *tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each letter's end reported. */
+rd_kafka_conf_t *tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
- * librdkafka asks for more only below it, and one fetch comes on top. */
+ * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
 guint64 tide_kafka_conf_queue_bytes(guint64 share_bytes);
 
 /* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */

@@ -9,13 +9,6 @@
 #define MAX_LETTERS 4000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
-/* A letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is sent
- * again. */
-#define LETTER_TIMEOUT_MS "10000"
-
-/* librdkafka's own bound, its largest: what a topic takes is the broker's to say, and is said by name. */
-#define CLIENT_MAX_MESSAGE_BYTES "1000000000"
-
 struct TideKafkaLetters {
   const TideConfig *config; /* borrowed */
   const char *topic;        /* borrowed */
@@ -107,32 +100,11 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 /* ---- life ---- */
 
 static gboolean
-set_producer(rd_kafka_conf_t *conf, GError **error)
-{
-  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) &&
-         tide_kafka_conf_set(conf, "acks", "all", error) && /* the operator's properties may say less */
-         tide_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", error) &&
-         tide_kafka_conf_set(conf, "message.timeout.ms", LETTER_TIMEOUT_MS, error) &&
-         tide_kafka_conf_set(conf, "message.max.bytes", CLIENT_MAX_MESSAGE_BYTES, error) &&
-         tide_kafka_conf_set(conf, "queue.buffering.max.messages", "10000", error) &&
-         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151", error) && /* the bound is MAX_BYTES */
-         tide_kafka_conf_set(conf, "linger.ms", "5", error) &&
-         /* The topic's bound is for whole batches: small ones are refused for the size of a letter only. */
-         tide_kafka_conf_set(conf, "batch.size", "65536", error) &&
-         /* Java's default partitioner, so that a key lands where other producers put it. */
-         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
-}
-
-static gboolean
 connect_producer(TideKafkaLetters *letters, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(&letters->config->kafka, error);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_letters(&letters->config->kafka, error);
   if (conf == NULL)
     return FALSE;
-  if (!set_producer(conf, error)) {
-    rd_kafka_conf_destroy(conf);
-    return FALSE;
-  }
   rd_kafka_conf_set_opaque(conf, letters);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
   rd_kafka_conf_set_dr_msg_cb(conf, take_report);

@@ -55,32 +55,12 @@ typedef struct Pass {
 
 /* ---- the client ---- */
 
-static rd_kafka_conf_t *
-make_conf(const TideConfig *config, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(&config->kafka, error);
-  if (conf == NULL)
-    return NULL;
-  if (tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-      tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
-      tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
-      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka 2.0.2),
-       * so it has room for a fetch of each of a dozen partitions. */
-      tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "131072", error) &&
-      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "2048", error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 static gboolean
 connect_client(TideKafkaOriginals *originals, GError **error)
 {
   if (originals->kafka != NULL)
     return TRUE;
-  rd_kafka_conf_t *conf = make_conf(originals->config, error);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_originals(&originals->config->kafka, error);
   if (conf == NULL)
     return FALSE;
   char reason[512];
@@ -97,7 +77,7 @@ connect_client(TideKafkaOriginals *originals, GError **error)
 TideKafkaOriginals *
 tide_kafka_originals_new(const TideConfig *config, const _Atomic gboolean *stopping, GError **error)
 {
-  rd_kafka_conf_t *conf = make_conf(config, error);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_originals(&config->kafka, error);
   if (conf == NULL)
     return NULL;
   rd_kafka_conf_destroy(conf);

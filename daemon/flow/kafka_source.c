@@ -533,9 +533,7 @@ subscribe(TideKafkaSource *source, GError **error)
 TideKafkaSource *
 tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHandlers *handlers, GError **error)
 {
-  TideKafkaConsumerConf fixed = {.index = options->index,
-                                 .queue_bytes = options->queue_bytes,
-                                 .max_message_bytes = options->config->readings.decode.max_message_bytes};
+  TideKafkaConsumerConf fixed = tide_kafka_conf_consumer(options->config, options->index);
   rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, &fixed, error);
   if (conf == NULL)
     return NULL;

@@ -61,7 +61,6 @@ typedef struct TideKafkaHandlers {
 typedef struct TideKafkaSourceOptions {
   const TideConfig *config; /* borrowed */
   guint32 index;            /* of the consumer in this process */
-  guint64 queue_bytes;      /* for prefetched messages */
   gboolean ask_for_ends;    /* fill end_offset */
 } TideKafkaSourceOptions;
 

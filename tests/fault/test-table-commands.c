@@ -111,6 +111,25 @@ test_dated_tables_are_found(Fixture *fixture, gconstpointer unused)
   assert_says(fixture->done.output, "METRIC            field(host) \"#\" time(ms)");
 }
 
+/* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */
+static void
+test_wrong_property(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *path = NULL;
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "topics: [t]", "topics: [t], librdkafka: { socket.timeout: 5000 }", 1);
+  path = write_config(text->str, scripted_gateway_endpoint(fixture->gateway));
+  static const char *const words[] = {"check --offline", "check", "run"};
+  for (gsize i = 0; i < G_N_ELEMENTS(words); i++) {
+    g_auto(ProgramDone) done = run_program(path, words[i]);
+    g_assert_cmpint(done.exit_code, ==, 78);
+    const char *said = strcmp(words[i], "run") == 0 ? done.errors : done.output;
+    assert_says(said, ":1:71: error: 'socket.timeout' is no property of librdkafka");
+    assert_says(said, "did you mean 'socket.timeout.ms'?");
+  }
+  g_unlink(path);
+}
+
 /* What a framed gateway would spoil is left to the shell; the rest is made, and its scheme is kept elsewhere. */
 static void
 test_framed_gateway_makes_what_it_can(Fixture *fixture, gconstpointer unused)
@@ -235,6 +254,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("what-is-created-is-as-declared", test_created_is_as_declared);
   ADD("differences-have-remedies", test_differences_have_remedies);
+  ADD("wrong-property-is-found-offline", test_wrong_property);
   ADD("dated-tables-are-found", test_dated_tables_are_found);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
