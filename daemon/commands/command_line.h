@@ -5,14 +5,13 @@
  * character set and refuses row keys that are not text. */
 #pragma once
 
+#include "commands/paths.h"
 #include "util/error.h"
 
 #include <glib.h>
 #include <stdio.h>
 
 G_BEGIN_DECLS
-
-#define TIDE_DEFAULT_CONFIG_PATH "/etc/tidemark/tidemark.yaml"
 
 typedef enum TideOptionKind {
   TIDE_OPTION_FLAG,     /* gboolean: set to TRUE */
