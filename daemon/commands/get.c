@@ -20,27 +20,39 @@ typedef struct GetOptions {
   GPtrArray *columns; /* (element-type utf8) */
 } GetOptions;
 
+/* The time and the fields must be those of one row. Errors: USAGE: with all that is missing. */
+static gboolean
+check_is_whole(const TideConfig *config, const GetOptions *options, const TideTable *table,
+               const TideKeyArguments *fields, GError **error)
+{
+  gboolean has_time = tide_row_key_has_time(table->key);
+  if (has_time == (options->time != NULL))
+    return TRUE; /* fields are for the key to miss: some have defaults */
+  g_autofree char *scheme = tide_row_key_describe(table->key, config->names);
+  g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
+  if (!has_time)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "leave '--time' out: the key of '%s' is %s", table->name, scheme);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "give %s%s'--time' too: the key of '%s' is %s",
+                missing != NULL ? missing : "", missing != NULL ? " and " : "", table->name, scheme);
+  return FALSE;
+}
+
 static gboolean
 append_key_of_fields(const TideConfig *config, const GetOptions *options, const TideTable *table,
                      const GPtrArray *arguments, TideBuffer *key, GError **error)
 {
   gint64 time_ns = 0;
-  gboolean has_time = tide_row_key_has_time(table->key);
-  if (has_time != (options->time != NULL)) {
-    g_autofree char *scheme = tide_row_key_describe(table->key, config->names);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                has_time ? "give '--time' too: the key of '%s' is %s" : "leave '--time' out: the key of '%s' is %s",
-                table->name, scheme);
+  g_autoptr(TideKeyArguments) fields =
+      tide_key_arguments_parse(config, table, (const char *const *)arguments->pdata + 1, arguments->len - 1, error);
+  if (fields == NULL || !check_is_whole(config, options, table, fields, error))
     return FALSE;
-  }
   if (options->time != NULL &&
       !tide_time_argument_parse(options->time, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &time_ns, error)) {
     g_prefix_error(error, "'--time' ");
     return FALSE;
   }
-  g_autoptr(TideKeyArguments) fields =
-      tide_key_arguments_parse(config, table, (const char *const *)arguments->pdata + 1, arguments->len - 1, error);
-  return fields != NULL && tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
+  return tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
 }
 
 static gboolean

@@ -75,48 +75,33 @@ prefix_range(const char *text)
   return ranges;
 }
 
-/* With every field of a key without time given, one exact row: [key, key\0). Fields that have a default must be given
- * too: without them, all rows are meant. */
 static gboolean
-exact_range(const TideConfig *config, const TideTable *table, const TideKeyArguments *fields, GArray *ranges)
+plan_fields(const TideConfig *config, TideTableScanPlan *plan, const char *const *arguments, guint n_arguments,
+            GError **error)
 {
-  TideReject reject;
-  g_auto(TideBuffer) key = {0};
-  g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
-  if (missing != NULL || tide_row_key_has_time(table->key) ||
-      !tide_row_key_append(table->key, &fields->reading, &key, &reject))
+  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan->table, arguments, n_arguments, error);
+  if (fields == NULL || !tide_table_scan_plan_fields(plan, fields, error))
     return FALSE;
-  g_array_set_size(ranges, 0);
-  g_array_set_size(ranges, 1);
-  TideKeyRange *range = &g_array_index(ranges, TideKeyRange, 0);
-  tide_buffer_append_bytes(&range->start, tide_buffer_bytes(&key));
-  tide_buffer_append_bytes(&range->stop, tide_buffer_bytes(&key));
-  tide_buffer_append_byte(&range->stop, 0);
+  tide_table_scan_plan_tell(plan, "latest", fields, config->names);
   return TRUE;
 }
 
 /* What the arguments behind the table say: a prefix, or fields. */
-static GArray *
-read_ranges(const TideConfig *config, const LatestOptions *options, const TideTable *table,
+static gboolean
+plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableScanPlan *plan,
             const char *const *arguments, guint n_arguments, GError **error)
 {
-  gboolean is_prefix = n_arguments == 1 && !tide_key_argument_names_field(config, table, arguments[0]) &&
+  gboolean is_prefix = n_arguments == 1 && !tide_key_argument_names_field(config, plan->table, arguments[0]) &&
                        strchr(arguments[0], '=') == NULL;
   if (options->prefix != NULL && n_arguments > 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--prefix' excludes fields and another prefix, got '%s'",
                 arguments[0]);
-    return NULL;
+    return FALSE;
   }
-  if (options->prefix != NULL || is_prefix)
-    return prefix_range(options->prefix != NULL ? options->prefix : arguments[0]);
-  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, table, arguments, n_arguments, error);
-  if (fields == NULL)
-    return NULL;
-  g_autoptr(GArray) ranges = tide_row_key_plan(table->key, &fields->reading, 0, G_MAXINT64, error);
-  if (ranges == NULL)
-    return NULL;
-  (void)exact_range(config, table, fields, ranges);
-  return g_steal_pointer(&ranges);
+  if (options->prefix == NULL && !is_prefix)
+    return plan_fields(config, plan, arguments, n_arguments, error);
+  plan->ranges = prefix_range(options->prefix != NULL ? options->prefix : arguments[0]);
+  return TRUE;
 }
 
 static TideRowView *
@@ -146,7 +131,9 @@ print_rows(const TideConfig *config, const LatestOptions *options, TideTableScan
   TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(plan->table->name)};
   g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
   g_autoptr(TideRowView) view = make_view(config, options, plan->table, columns);
-  return tide_print_scan(scan, view, options->limit_rows, error);
+  gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
+  tide_table_scan_tell_foreign(scan, "latest");
+  return ok;
 }
 
 static gboolean
@@ -190,6 +177,7 @@ print_indexed(const TideConfig *config, const LatestOptions *options, const Tide
   gboolean ok = follow_rows(scan, read, error);
   tide_row_view_finish(view);
   *ret_complete = tide_index_read_finish(read);
+  tide_table_scan_tell_foreign(scan, "latest");
   if (ok)
     tide_print_row_count(view);
   return ok;
@@ -204,12 +192,10 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
   const TideTable *table = take_table(config, arguments, &n_taken, error);
   if (table == NULL)
     return FALSE;
-  TideTableScanPlan plan = {.table = table, .wish = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
-  g_autoptr(GArray) ranges = read_ranges(config, options, table, (const char *const *)arguments->pdata + n_taken,
-                                         arguments->len - n_taken, error);
-  if (ranges == NULL)
+  g_auto(TideTableScanPlan) plan = {.table = table, .wish = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
+  if (!plan_ranges(config, options, &plan, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
+                   error))
     return FALSE;
-  plan.ranges = ranges;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
     return FALSE;

@@ -88,7 +88,7 @@ read_key_range(const ScanOptions *options, GError **error)
   return g_steal_pointer(&ranges);
 }
 
-/* Fills in the plan's ranges and their order. */
+/* Fills in the plan's ranges, filter and order. */
 static gboolean
 plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArray *arguments, TideTableScanPlan *plan,
             GError **error)
@@ -105,7 +105,9 @@ plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArra
     fields = tide_key_arguments_parse(config, plan->table, texts, arguments->len - 1, error);
     if (fields == NULL)
       return FALSE;
-    plan->ranges = tide_row_key_plan(plan->table->key, &fields->reading, plan->wish.from_ns, plan->wish.to_ns, error);
+    if (!tide_table_scan_plan_fields(plan, fields, error))
+      return FALSE;
+    tide_table_scan_plan_tell(plan, "scan", fields, config->names);
   }
   return plan->ranges != NULL && tide_table_scan_plan_order(plan, config, fields, error);
 }
@@ -124,7 +126,9 @@ read_rows(const TideConfig *config, const ScanOptions *options, const TideTableS
                                 .as_stored = options->as_stored,
                                 .columns = plan->columns};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
-  if (tide_print_scan(scan, view, options->limit_rows, error))
+  gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
+  tide_table_scan_tell_foreign(scan, "scan");
+  if (ok)
     return TRUE;
   g_prefix_error(error, "cannot scan '%s': ", plan->table->name);
   return FALSE;
@@ -133,7 +137,7 @@ read_rows(const TideConfig *config, const ScanOptions *options, const TideTableS
 static gboolean
 scan_table(const TideConfig *config, const ScanOptions *options, const GPtrArray *arguments, GError **error)
 {
-  TideTableScanPlan plan = {.table = tide_table_argument_read(config, arguments->pdata[0], error)};
+  g_auto(TideTableScanPlan) plan = {.table = tide_table_argument_read(config, arguments->pdata[0], error)};
   if (plan.table == NULL || !read_wish(options, &plan.wish, error) || !check_times(plan.table, options, error))
     return FALSE;
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, options->columns, options->as_stored);
@@ -143,7 +147,6 @@ scan_table(const TideConfig *config, const ScanOptions *options, const GPtrArray
     tide_print_plan(stdout, (TideOutputFormat)options->format, &plan);
   else if (ok)
     ok = read_rows(config, options, &plan, error);
-  g_clear_pointer(&plan.ranges, g_array_unref);
   return ok;
 }
 

@@ -1,13 +1,64 @@
 #include "commands/table_scan.h"
 
+#include "commands/time_argument.h"
 #include "util/error.h"
+
+#include <stdio.h>
 
 struct TideTableScan {
   const TideTableScanPlan *plan; /* borrowed */
   guint64 rows_wanted;           /* G_MAXUINT64: no limit */
   TideRowMerge *merge;           /* owned */
   TideKeyReader *keys;           /* owned */
+  guint64 n_foreign;
 };
+
+void
+tide_table_scan_plan_clear(TideTableScanPlan *plan)
+{
+  g_clear_pointer(&plan->ranges, g_array_unref);
+  g_clear_pointer(&plan->filter, tide_key_filter_free);
+}
+
+gboolean
+tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fields, GError **error)
+{
+  const TideRowKey *key = plan->table->key;
+  const TideTableScanWish *wish = &plan->wish;
+  plan->ranges = tide_row_key_plan(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  if (plan->ranges == NULL)
+    return FALSE;
+  plan->filter = tide_row_key_filter(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  return plan->filter != NULL;
+}
+
+static gboolean
+same_ranges(const GArray *ranges, const GArray *others)
+{
+  for (guint i = 0; i < MIN(ranges->len, others->len); i++) {
+    const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, i);
+    const TideKeyRange *other = &g_array_index(others, TideKeyRange, i);
+    if (!tide_bytes_equal(tide_buffer_bytes(&range->start), tide_buffer_bytes(&other->start)) ||
+        !tide_bytes_equal(tide_buffer_bytes(&range->stop), tide_buffer_bytes(&other->stop)))
+      return FALSE;
+  }
+  return ranges->len == others->len;
+}
+
+void
+tide_table_scan_plan_tell(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
+                          const TideFieldNames *names)
+{
+  TideReading nothing = {0};
+  g_autoptr(GArray) all = tide_row_key_plan(plan->table->key, &nothing, 0, G_MAXINT64, NULL);
+  if (fields->reading.n_fields == 0 || !same_ranges(plan->ranges, all))
+    return;
+  g_autofree char *key = tide_row_key_describe(plan->table->key, names);
+  fprintf(stderr,
+          "tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
+          "given\n",
+          command, plan->table->name, key);
+}
 
 /* Two moments far apart, both after 2001: where they make the same range, the plan ended before the key's time. */
 #define PROBE_EARLY_NS G_GINT64_CONSTANT(1000000000000000000)
@@ -94,13 +145,21 @@ tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_m
   *ret_max_ms = wish->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(wish->to_ns - 1) + 1;
 }
 
+/* Whether rows may come by the thousand of which none is shown. */
+static gboolean
+is_sifted(const TideTableScanPlan *plan)
+{
+  return plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
+}
+
 /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
 guint32
 tide_table_scan_plan_page_rows(const TideTableScanPlan *plan)
 {
   gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
   rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
-  return plan->wish.limit_rows > 0 ? (guint32)MIN(rows, plan->wish.limit_rows) : (guint32)rows;
+  gboolean is_limited = plan->wish.limit_rows > 0 && !is_sifted(plan);
+  return is_limited ? (guint32)MIN(rows, plan->wish.limit_rows) : (guint32)rows;
 }
 
 TideTableScan *
@@ -116,7 +175,7 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
       .reversed = plan->reversed,
       .page_rows = tide_table_scan_plan_page_rows(plan),
       .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
-      .rows_wanted = &scan->rows_wanted,
+      .rows_wanted = is_sifted(plan) ? NULL : &scan->rows_wanted,
   };
   if (plan->columns != NULL)
     options.columns = tide_column_choice_asked(plan->columns, &options.n_columns);
@@ -149,6 +208,17 @@ is_in_time(const TideTableScanWish *wish, const TideDecodedKey *key)
   return !key->has_time || (key->from_ns < wish->to_ns && key->to_ns > wish->from_ns);
 }
 
+/* Whether @row is of the fields that were given. */
+static gboolean
+is_asked_for(TideTableScan *scan, TideBytes row)
+{
+  if (scan->plan->filter == NULL)
+    return TRUE;
+  TideKeyMatch match = tide_key_filter_match(scan->plan->filter, row);
+  scan->n_foreign += match == TIDE_KEY_FOREIGN ? 1 : 0;
+  return match == TIDE_KEY_TAKEN;
+}
+
 gboolean
 tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **error)
 {
@@ -158,6 +228,8 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
       return FALSE;
     if (ret_row->row == NULL)
       return TRUE;
+    if (!is_asked_for(scan, ret_row->row->row))
+      continue;
     if (!tide_key_reader_read(scan->keys, ret_row->row->row))
       return TRUE;
     if (!is_in_time(&scan->plan->wish, tide_key_reader_key(scan->keys)))
@@ -166,6 +238,18 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
     return TRUE;
   }
   return TRUE;
+}
+
+void
+tide_table_scan_tell_foreign(const TideTableScan *scan, const char *command)
+{
+  if (scan->n_foreign == 0)
+    return;
+  g_autofree char *count = tide_count_text(scan->n_foreign);
+  fprintf(stderr,
+          "tidemark %s: left out of '%s': %s row%s that the declared key did not make, and that cannot be told to be "
+          "of the fields given\n",
+          command, scan->plan->table->name, count, scan->n_foreign == 1 ? "" : "s");
 }
 
 void

@@ -29,15 +29,28 @@ typedef struct TideTableScanWish {
   guint64 limit_rows; /* 0: none */
 } TideTableScanWish;
 
-/* How a scan is to be carried out; borrowed by it for its life, but for the ranges. */
+/* How a scan is to be carried out; borrowed by it for its life. */
 typedef struct TideTableScanPlan {
   const TideTable *table;
   TideTableScanWish wish;
-  GArray *ranges; /* (element-type TideKeyRange) */
+  GArray *ranges;        /* owned (element-type TideKeyRange) */
+  TideKeyFilter *filter; /* owned: which rows of the ranges; NULL: all */
   TideRowOrder order;
   gboolean reversed;               /* each range from its end */
   const TideColumnChoice *columns; /* NULL: all */
 } TideTableScanPlan;
+
+void tide_table_scan_plan_clear(TideTableScanPlan *plan);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideTableScanPlan, tide_table_scan_plan_clear)
+
+/* Fills in the ranges and the filter for @fields and the wish's times. Errors: those of tide_row_key_plan() and
+ * tide_row_key_filter(). */
+gboolean tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fields,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Says on standard error when the whole table is read to find the rows of @fields. */
+void tide_table_scan_plan_tell(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
+                               const TideFieldNames *names);
 
 /**
  * tide_table_scan_plan_order: choose how the plan's ranges, made for @fields, are read.
@@ -80,6 +93,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableScan, tide_table_scan_free)
  * Errors: those of the pages.
  */
 gboolean tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Says on standard error how many rows were left out because the table's key did not make them: they do not tell the
+ * fields that were asked for. */
+void tide_table_scan_tell_foreign(const TideTableScan *scan, const char *command);
 
 /* The row returned last counts for the limit. One that is not shown after all does not. */
 void tide_table_scan_take(TideTableScan *scan);

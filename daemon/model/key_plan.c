@@ -1,4 +1,4 @@
-/* Ranges of keys for fields and times. */
+/* Ranges of keys for fields and times, and which of their rows are those of the fields. */
 #include "model/key_part.h"
 #include "util/error.h"
 
@@ -83,7 +83,7 @@ append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError *
   if (tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, out, &reject))
     return TRUE;
   g_autofree char *text = tide_reject_describe(&reject);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no row key can be made of the fields given: %s", text);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
   return FALSE;
 }
 
@@ -277,4 +277,129 @@ tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from
   if (!is_made)
     g_clear_pointer(&plan.ranges, g_array_unref);
   return plan.ranges;
+}
+
+/* ---- rows of the ranges ---- */
+
+/* What one part must be. */
+typedef struct FilterPart {
+  gsize place;  /* in the key */
+  gsize offset; /* in the filter's bytes */
+  gsize len;
+} FilterPart;
+
+struct TideKeyFilter {
+  const TideRowKey *key; /* borrowed */
+  GArray *parts;         /* owned (element-type FilterPart); those that no range holds come last */
+  guint n_open;          /* those */
+  TideBuffer bytes;
+};
+
+/* Whether @part, of which all inputs are given, is made of @field. */
+static gboolean
+is_made_of(const TideKeyPart *part, TideNameId field)
+{
+  if (part->kind == TIDE_KEY_FIELD)
+    return part->field == field;
+  for (gsize i = 0; part->kind == TIDE_KEY_HASH && i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_FIELD && part->of[i].field == field)
+      return TRUE;
+  return FALSE; /* of a salt: it is that of others, too */
+}
+
+/* Whether rows of @field can be told from those of other values. */
+static gboolean
+tells_field(const TideKeyFilter *filter, const TideField *field, GError **error)
+{
+  for (guint i = 0; i < filter->parts->len; i++)
+    if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).place], field->name_id))
+      return TRUE;
+  g_autofree char *name = tide_bytes_printable(field->name);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "rows of one '%s' cannot be told from those of others: it is only in the key's salt, or hashed together "
+              "with what is not given",
+              name);
+  return FALSE;
+}
+
+/* The parts that are made of the fields given. Literals are compared with any row. */
+static gboolean
+add_filter_parts(TideKeyFilter *filter, const Plan *plan, GError **error)
+{
+  gboolean is_open = FALSE;
+  for (gsize i = 0; i < filter->key->n_parts; i++) {
+    const TideKeyPart *part = &filter->key->parts[i];
+    gboolean given = is_given(plan, part);
+    is_open = is_open || (!given && part->kind != TIDE_KEY_SALT);
+    if (!given || part->kind == TIDE_KEY_LITERAL || part->kind == TIDE_KEY_TIME)
+      continue;
+    FilterPart added = {.place = i, .offset = filter->bytes.len};
+    if (!append_part(plan, part, &filter->bytes, error))
+      return FALSE;
+    added.len = filter->bytes.len - added.offset;
+    g_array_append_val(filter->parts, added);
+    filter->n_open += is_open ? 1 : 0;
+  }
+  for (guint32 i = 0; i < plan->reading.n_fields; i++)
+    if (!tells_field(filter, &plan->reading.fields[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+TideKeyFilter *
+tide_row_key_filter(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns, GError **error)
+{
+  Plan plan = {.reading = *reading, .first_ns = MAX(from_ns, 0)};
+  plan.last_ns = MAX(to_ns - 1, plan.first_ns);
+  plan.reading.event_time_ns = plan.first_ns;
+  g_autoptr(TideKeyFilter) filter = g_new0(TideKeyFilter, 1);
+  filter->key = key;
+  filter->parts = g_array_new(FALSE, FALSE, sizeof(FilterPart));
+  return add_filter_parts(filter, &plan, error) ? g_steal_pointer(&filter) : NULL;
+}
+
+void
+tide_key_filter_free(TideKeyFilter *filter)
+{
+  if (filter == NULL)
+    return;
+  g_array_unref(filter->parts);
+  tide_buffer_clear_memory(&filter->bytes);
+  g_free(filter);
+}
+
+static TideBytes
+filter_bytes(const TideKeyFilter *filter, const FilterPart *part)
+{
+  return tide_bytes(filter->bytes.data + part->offset, part->len);
+}
+
+TideKeyMatch
+tide_key_filter_match(const TideKeyFilter *filter, TideBytes row)
+{
+  gsize ends[TIDE_ROW_KEY_MAX_PARTS];
+  if (filter->parts->len == 0)
+    return TIDE_KEY_TAKEN;
+  if (!tide_row_key_locate(filter->key, row, ends)) /* where the ranges hold all that is given, it begins so */
+    return filter->n_open == 0 ? TIDE_KEY_TAKEN : TIDE_KEY_FOREIGN;
+  for (guint i = 0; i < filter->parts->len; i++) {
+    const FilterPart *part = &g_array_index(filter->parts, FilterPart, i);
+    gsize start = part->place > 0 ? ends[part->place - 1] : 0;
+    if (!tide_bytes_equal(tide_bytes(row.data + start, ends[part->place] - start), filter_bytes(filter, part)))
+      return TIDE_KEY_LEFT_OUT;
+  }
+  return TIDE_KEY_TAKEN;
+}
+
+guint
+tide_key_filter_n_open(const TideKeyFilter *filter)
+{
+  return filter->n_open;
+}
+
+TideBytes
+tide_key_filter_open_bytes(const TideKeyFilter *filter, guint i)
+{
+  guint first = filter->parts->len - filter->n_open;
+  return filter_bytes(filter, &g_array_index(filter->parts, FilterPart, first + i));
 }

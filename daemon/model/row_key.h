@@ -210,10 +210,37 @@ void tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix);
  * A salt whose input is not given makes one range for each of its values, in their order. A reversed time swaps the
  * ends. Ranges may hold more rows than wanted (never fewer): the caller filters by decoded time. No range when @to_ns
  * is not after @from_ns. Ownership: (transfer full), g_array_unref clears the ranges. (element-type TideKeyRange)
- * Errors: TIDE_ERROR_DATA: a field given cannot stand in a key.
+ * Errors: TIDE_ERROR_USAGE: a field given cannot stand in a key.
  */
 GArray *tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Which rows of the ranges are those of the fields given: what stands behind a part that is not given, or ends where
+ * nothing says so, is held against each row. */
+typedef struct TideKeyFilter TideKeyFilter;
+
+typedef enum TideKeyMatch {
+  TIDE_KEY_TAKEN,
+  TIDE_KEY_LEFT_OUT,
+  TIDE_KEY_FOREIGN, /* the key did not make this row: it does not tell the fields */
+} TideKeyMatch;
+
+/**
+ * tide_row_key_filter: for the ranges that tide_row_key_plan() makes of the same arguments. @key: borrowed for its life
+ * Errors: TIDE_ERROR_USAGE: a field given cannot stand in a key, or the key does not tell it: it is only in a salt, or
+ *     hashed together with what is not given.
+ */
+TideKeyFilter *tide_row_key_filter(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_key_filter_free(TideKeyFilter *filter); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKeyFilter, tide_key_filter_free)
+
+/* Threads: any. Allocates: nothing. */
+TideKeyMatch tide_key_filter_match(const TideKeyFilter *filter, TideBytes row);
+
+/* How many parts it holds against rows that no range does, and the bytes of the @i-th of them. Borrowed. */
+guint tide_key_filter_n_open(const TideKeyFilter *filter);
+TideBytes tide_key_filter_open_bytes(const TideKeyFilter *filter, guint i);
 
 /* Within one fixed prefix, whether later event times sort later (+1), earlier (-1: reversed time), or neither (0): also
  * where a finer time stands behind a field, or a time of day without its date. */

@@ -22,6 +22,13 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "  LANE:\n"
                            "    key: [ { field: road }, \"#\", { time: epoch_ms, reversed: true } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
+                           "  PLACE:\n"
+                           "    latest: merge\n"
+                           "    key: [ { field: site }, \"#\", { field: device } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  SALTED:\n"
+                           "    key: [ { salt: 2, of: [seq] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
                            "  \"SENSOR_{yyyyMMdd}\":\n"
                            "    key: [ { field: meter }, \"#\", { time: epoch_ms } ]\n"
                            "    columns: { family: M, from: \"*\" }\n"
@@ -62,6 +69,7 @@ set_up(Fixture *fixture, gconstpointer unused)
   create_table(fixture, "METRIC", (const char *const[]){"M", NULL});
   create_table(fixture, "DAY", (const char *const[]){"M", NULL});
   create_table(fixture, "LANE", (const char *const[]){"M", NULL});
+  create_table(fixture, "PLACE", (const char *const[]){"M", NULL});
   create_table(fixture, "SENSOR_20170726", (const char *const[]){"M", NULL});
   create_table(fixture, "PACKED", (const char *const[]){"M", NULL});
   create_table(fixture, "CURRENT", (const char *const[]){"M", "N", NULL});
@@ -137,6 +145,30 @@ test_fields_and_cells(Fixture *fixture, gconstpointer unused)
                   "row,host,timestamp_ms,time,column,value\ns2#x,,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,9\n");
   g_assert_cmpstr(done.errors, ==,
                   "tidemark scan: row 's2#x' of 'METRIC' is shown as it is stored: the declared key did not make it\n");
+}
+
+static void
+test_u1_a_field_behind_a_gap(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "PLACE", "north#d1", "M", "cpu", "1", TIME_MS);
+  put(fixture, "PLACE", "north#d2", "M", "cpu", "2", TIME_MS);
+  put(fixture, "PLACE", "south#d1", "M", "cpu", "3", TIME_MS);
+  put(fixture, "PLACE", "south", "M", "cpu", "4", TIME_MS);
+  const char *expected = "row,site,device,time,cpu\nnorth#d1,north,d1,2015-03-16T19:53:32.045Z,1\n"
+                         "south#d1,south,d1,2015-03-16T19:53:32.045Z,3\n";
+  assert_output(fixture, "scan PLACE device=d1 --column cpu -f csv", 0, expected);
+  assert_error(fixture, "scan PLACE device=d1 --plan", 0,
+               "the whole table 'PLACE' is read for these rows: its key is ");
+  assert_error(fixture, "scan PLACE device=d1", 0, "left out of 'PLACE': 1 row that the declared key did not make");
+  assert_error(fixture, "latest PLACE device=d1", 0, "the whole table 'PLACE' is read for these rows: its key is ");
+  g_auto(ProgramDone) latest = run_program(fixture->config_path, "latest PLACE device=d2 --raw -f csv");
+  g_auto(GStrv) lines = g_strsplit(latest.output, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 3); /* heading, row, and the end of the last line */
+  g_assert_true(g_str_has_prefix(lines[1], "north#d2,"));
+  g_auto(ProgramDone) by_site = run_program(fixture->config_path, "scan PLACE site=north");
+  assert_silent(by_site.errors, "whole table");
+  assert_error(fixture, "scan SALTED seq=1", 64, "rows of one 'seq' cannot be told from those of others");
+  assert_error(fixture, "get SALTED", 64, "give seq, host and '--time' too: the key of 'SALTED' is ");
 }
 
 static void
@@ -279,6 +311,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
 #define ADD(path, function) g_test_add("/read-commands/" path, Fixture, NULL, set_up, function, tear_down)
   ADD("scan-shows-fields-and-takes-keys", test_fields_and_cells);
+  ADD("U1/a-field-behind-one-that-is-not-given-restricts", test_u1_a_field_behind_a_gap);
   ADD("day-rows-are-cut-by-their-cells", test_day_rows);
   ADD("a-plan-connects-to-nothing", test_plan);
   ADD("get-shows-versions-and-says-what-is-not-there", test_get);

@@ -285,7 +285,7 @@ test_impossible_value_is_refused(void)
   key_scheme_fixture_init(&fixture);
   reading_fixture_set(&fixture, "host", "a#b");
   g_assert_null(tide_row_key_plan(key, &fixture.reading, FROM, TO, &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_DATA);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
   g_assert_nonnull(strstr(error->message, "'host'"));
 }
 
