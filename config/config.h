@@ -86,7 +86,7 @@ typedef struct TideReadingsConfig {
 /* Where dead letters are kept: flow/dead_letters.h. */
 typedef struct TideDeadLettersConfig {
   char *topic;                /* owned; NULL: none, a file is used */
-  char *file;                 /* owned; NULL: dead-letters.jsonl in the state directory, where there is one */
+  char *file;                 /* owned, absolute; NULL: not named, see tide_dead_letters_file_path() */
   guint64 max_file_bytes;     /* of one file: it is rotated there */
   guint64 max_bytes;          /* of all files; when they are full, letters hold */
   double max_ratio;           /* letters to messages received, in window: above it nothing more is kept; 1: no bound */
@@ -102,6 +102,7 @@ typedef struct TideServiceConfig {
 
 typedef struct TideConfig {
   char *path;                 /* owned: as given, for messages */
+  char *directory;            /* owned: of that file, absolute; NULL: it came from memory or standard input */
   TideKafkaConfig kafka;
   TideHBaseConfig hbase;
   TideReadingsConfig readings;

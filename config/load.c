@@ -51,6 +51,7 @@ tide_config_free(TideConfig *config)
   g_clear_pointer(&config->notices, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
   g_free(config->tables_yaml);
+  g_free(config->directory);
   g_free(config->path);
   g_free(config);
 }
@@ -117,6 +118,12 @@ tide_table_of_name(const TideConfig *config, const char *name)
   return instance;
 }
 
+char *
+tide_load_path(const TideLoad *load, const char *path)
+{
+  return g_canonicalize_filename(path, load->config->directory);
+}
+
 TidePlace
 tide_load_place(const TideLoad *load, const char *path)
 {
@@ -142,6 +149,11 @@ load_tree(TideLoad *load)
     return;
   /* Only values that are good by themselves can contradict each other. */
   gboolean is_good = tide_problems_n_errors(load->problems) == 0;
+  char **letters_file = &load->config->dead_letters.file;
+  if (*letters_file != NULL) {
+    g_autofree char *written = *letters_file;
+    *letters_file = tide_load_path(load, written);
+  }
   tide_load_kafka_properties(load);
   tide_load_time(load);
   tide_load_tables(load);
@@ -157,6 +169,10 @@ load_text(const char *name, TideBytes text, gboolean has_mode, guint mode, GPtrA
   if (root == NULL)
     return NULL;
   g_autoptr(TideConfig) config = new_config(name);
+  if (has_mode && strcmp(name, "/dev/stdin") != 0) {
+    g_autofree char *path = g_canonicalize_filename(name, NULL);
+    config->directory = g_path_get_dirname(path);
+  }
   g_autoptr(GPtrArray) scratch = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GPtrArray) zones = g_ptr_array_new_with_free_func((GDestroyNotify)g_time_zone_unref);
   TideLoad load = {.config = config,

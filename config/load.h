@@ -41,6 +41,10 @@ GByteArray *tide_load_decode_hex(const char *digits, gsize len);
 /* Options that contradict each other. Call when each by itself is good. */
 void tide_load_check_options(TideLoad *load);
 
+/* @path as the file means it: a relative one begins where the file is, or, when that was read from standard input or
+ * memory, where the process is. Absolute. (transfer full) */
+char *tide_load_path(const TideLoad *load, const char *path);
+
 /* Where the option at @path stands; where its section stands when it is at its default. */
 TidePlace tide_load_place(const TideLoad *load, const char *path);
 

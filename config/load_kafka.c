@@ -127,12 +127,28 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
                             "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
     return;
   }
+  g_autofree char *path = file != NULL ? tide_load_path(load, file->text) : NULL;
   char *secret =
-      file != NULL ? tide_secret_read_file(file->text, &error) : tide_secret_read_credential(credential->text, &error);
+      path != NULL ? tide_secret_read_file(path, &error) : tide_secret_read_credential(credential->text, &error);
   if (secret == NULL)
     tide_problems_add_error(load->problems, source->place, "%s", error->message);
   else
     add_property(load, key, secret, TRUE);
+}
+
+/* Whether @value is the path of a file or directory; "probe" is none, librdkafka looks for the host's CAs then. */
+static gboolean
+is_path(const char *name, const char *value)
+{
+  static const char *const names[] = {"ssl.ca.location",
+                                      "ssl.certificate.location",
+                                      "ssl.key.location",
+                                      "ssl.crl.location",
+                                      "ssl.keystore.location",
+                                      "sasl.kerberos.keytab",
+                                      NULL};
+
+  return g_strv_contains(names, name) && *value != '\0' && strcmp(value, "probe") != 0;
 }
 
 static void
@@ -159,7 +175,8 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
                             shown, load->mode, path);
     return;
   }
-  add_property(load, key, g_strdup(node->text), is_secret);
+  add_property(load, key, is_path(key->text, node->text) ? tide_load_path(load, node->text) : g_strdup(node->text),
+               is_secret);
 }
 
 static void

@@ -56,16 +56,6 @@ load_list(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
   }
 }
 
-/* A relative path is beside the configuration; of one that came from standard input, in the current directory. */
-static char *
-resolve(const TideLoad *load, const char *file)
-{
-  if (g_path_is_absolute(file) || strcmp(load->config->path, "/dev/stdin") == 0)
-    return g_strdup(file);
-  g_autofree char *directory = g_path_get_dirname(load->config->path);
-  return g_build_filename(directory, file, NULL);
-}
-
 /* The bytes of @path; NULL with @ret_reason: a device or pipe could wait or go on for ever. */
 static GByteArray *
 read_file(const char *path, char **ret_reason)
@@ -149,7 +139,7 @@ load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
   if (draft.file == NULL)
     return; /* said already: it is required */
   TidePlace place = tide_yaml_get(node, "file")->place;
-  g_autofree char *path = resolve(it->load, draft.file);
+  g_autofree char *path = tide_load_path(it->load, draft.file);
   g_autofree char *shown = tide_problem_quote(path);
   g_autoptr(GByteArray) bytes = read_file(path, &reason);
   if (bytes == NULL)

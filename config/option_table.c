@@ -312,7 +312,8 @@ static const TideConfigOption dead_letters_options[] = {
                  "letters go to a local file."},
     {"file", TIDE_CONFIG_STRING, AT(dead_letters.file), .example = "/var/lib/tidemark/dead-letters.jsonl",
      .sentence = "A file for them, where there is no topic. Unless it is set, dead-letters.jsonl in the state "
-                 "directory that systemd gives; without one, a bad message holds its partition."},
+                 "directory that systemd gives; without one, beside this file, named after it "
+                 "(tidemark.dead-letters.jsonl)."},
     {"max_file_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_file_bytes), 64 * KIB, 64 * GIB, "64MiB",
      .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
                  "and a new one is begun."},

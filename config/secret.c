@@ -160,10 +160,6 @@ read_open_file(const char *path, int fd, GError **error)
 char *
 tide_secret_read_file(const char *path, GError **error)
 {
-  if (!g_path_is_absolute(path)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the secret's path '%s' must be absolute", path);
-    return NULL;
-  }
   /* Not blocking: a FIFO by that name must not hang the start. */
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) {

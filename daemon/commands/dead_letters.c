@@ -145,23 +145,33 @@ replay_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError
 
 /* ---- the three ---- */
 
+/* Where nothing is named, systemd's daemon has another file than a user without its environment looks into. */
+static gboolean
+is_of_this_environment(const TideDeadLettersConfig *config)
+{
+  return config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
+}
+
 static gboolean
 read_letters(Letters *letters, TideLetterFunc func, GError **error)
 {
   const TideDeadLettersConfig *config = &letters->config->dead_letters;
-  g_autofree char *kept_in = tide_dead_letters_file_path(config);
+  g_autofree char *kept_in = tide_dead_letters_file_path(letters->config);
   TideLetterPlace place = {.topic = letters->options->file == NULL ? config->topic : NULL,
                            .file = letters->options->file != NULL ? letters->options->file : kept_in};
   if (place.topic == NULL && place.file == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', and STATE_DIRECTORY is "
-                "not set: name the file with '--file' (the service's is in /var/lib/tidemark)");
+                "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no letter is "
+                "kept: name a file with '--file'");
     return FALSE;
   }
   TideLetterCounts counts;
   g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file) : NULL;
   if (files != NULL && files->len == 0 && letters->options->file == NULL) {
-    fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'\n", place.file);
+    fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'%s\n", place.file,
+            is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
+                                             "(/var/lib/tidemark/dead-letters.jsonl)"
+                                           : "");
     return TRUE;
   }
   if (!tide_letter_source_read(letters->config, &place, &letters->options->filter, func, letters, &counts, error))

@@ -65,7 +65,7 @@ tide_verify_letters_read(const TideConfig *config, const char *file, const GArra
 {
   g_autoptr(TideVerifyLetters) letters = g_new0(TideVerifyLetters, 1);
   letters->all = g_array_new(FALSE, FALSE, sizeof(TideVerifyLetter));
-  g_autofree char *kept_in = tide_dead_letters_file_path(&config->dead_letters);
+  g_autofree char *kept_in = tide_dead_letters_file_path(config);
   TideLetterPlace place = {.topic = file == NULL ? config->dead_letters.topic : NULL,
                            .file = file != NULL ? file : kept_in};
   if (place.topic == NULL && place.file == NULL)

@@ -8,14 +8,28 @@
 
 /* ---- life ---- */
 
-char *
-tide_dead_letters_file_path(const TideDeadLettersConfig *config)
+static char *
+path_beside_configuration(const TideConfig *config)
 {
-  if (config->topic != NULL)
+  g_autofree char *base = g_path_get_basename(config->path);
+  char *dot = strrchr(base, '.');
+  if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+    *dot = '\0';
+  g_autofree char *name = g_strconcat(base, ".dead-letters.jsonl", NULL);
+  return g_build_filename(config->directory, name, NULL);
+}
+
+char *
+tide_dead_letters_file_path(const TideConfig *config)
+{
+  if (config->dead_letters.topic != NULL)
     return NULL;
-  if (config->file != NULL)
-    return g_strdup(config->file);
-  return tide_state_directory_path("dead-letters.jsonl");
+  if (config->dead_letters.file != NULL)
+    return g_strdup(config->dead_letters.file);
+  char *path = tide_state_directory_path("dead-letters.jsonl");
+  if (path != NULL || config->directory == NULL || config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP)
+    return path;
+  return path_beside_configuration(config);
 }
 
 static void
@@ -49,7 +63,7 @@ tide_dead_letters_new(const TideDeadLettersContext *context)
   const TideConfig *config = context->config;
   TideDeadLetters *letters = g_new0(TideDeadLetters, 1);
   letters->context = *context;
-  letters->path = tide_dead_letters_file_path(&config->dead_letters);
+  letters->path = tide_dead_letters_file_path(config);
   tide_mutex_init(&letters->lock);
   tide_cond_init(&letters->work);
   letters->reasons = tide_letter_reasons_new(context->metrics);
@@ -67,6 +81,10 @@ open_file(TideDeadLetters *letters, GError **error)
       .path = letters->path, .max_file_bytes = config->max_file_bytes, .max_bytes = config->max_bytes};
   guint64 torn_bytes = 0;
   TideLetterFile *file = tide_letter_file_open(&options, &torn_bytes, error);
+  if (file == NULL)
+    g_prefix_error(error, "dead letters cannot be kept (name a place with dead_letters.topic or dead_letters.file): ");
+  else
+    tide_log(TIDE_LOG_INFO, "dead letters are kept in '%s'", letters->path);
   tide_counter_add(letters->torn_bytes, torn_bytes);
   if (torn_bytes > 0)
     tide_log(TIDE_LOG_WARNING,

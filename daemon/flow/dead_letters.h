@@ -93,9 +93,11 @@ gboolean tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol prot
 gboolean tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us);
 void tide_dead_letters_free(TideDeadLetters *letters);
 
-/* The file that letters are kept in, the configured one or that in the state directory; NULL: in none. (transfer full)
+/* The file that letters are kept in: the configured one; else dead-letters.jsonl in the state directory; else beside the
+ * configuration, named after it (tidemark.yaml: tidemark.dead-letters.jsonl). NULL: in none: there is a topic, or the
+ * configuration lies nowhere, or on_bad_message is stop, so that without a named place nothing is kept. (transfer full)
  */
-char *tide_dead_letters_file_path(const TideDeadLettersConfig *config);
+char *tide_dead_letters_file_path(const TideConfig *config);
 
 /* Whether there is a place for letters at all: a topic, or a file. Where there is none, who would submit holds its
  * partition. */

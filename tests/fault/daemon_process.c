@@ -103,6 +103,18 @@ daemon_process_wait_end(DaemonProcess *process, gint64 patience_us)
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What it keeps beside its configuration where that names no place. */
+static void
+remove_dead_letters(const char *config_path)
+{
+  static const char *const ends[] = {".dead-letters.jsonl", ".dead-letters.jsonl.lock"};
+  g_autofree char *stem = g_strndup(config_path, strlen(config_path) - strlen(".yaml"));
+  for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
+    g_autofree char *path = g_strconcat(stem, ends[i], NULL);
+    unlink(path);
+  }
+}
+
 void
 daemon_process_clear(DaemonProcess *process)
 {
@@ -110,8 +122,10 @@ daemon_process_clear(DaemonProcess *process)
     kill(process->pid, SIGKILL);
     waitpid(process->pid, NULL, 0);
   }
-  if (process->config_path != NULL)
+  if (process->config_path != NULL) {
+    remove_dead_letters(process->config_path);
     unlink(process->config_path);
+  }
   if (process->log_path != NULL)
     unlink(process->log_path);
   g_clear_pointer(&process->config_path, g_free);

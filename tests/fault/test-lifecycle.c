@@ -4,6 +4,7 @@
 #include "fault/daemon_process.h"
 #include "fault/pipeline_mixture.h"
 #include "fault/raw_batch.h"
+#include "fault/run_program.h"
 #include "util/clock.h"
 
 #include <fcntl.h>
@@ -425,12 +426,42 @@ test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
+/* ---- dead letters ---- */
+
+/* Neither a place nor a state directory is named: a bad message stops nothing, and the command finds its letter. */
+static void
+test_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, "no reading");
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  g_autofree char *stem = g_strndup(process.config_path, strlen(process.config_path) - strlen(".yaml"));
+  g_autofree char *path = g_strconcat(stem, ".dead-letters.jsonl", NULL);
+  g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
+  g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "metrics/0/0");
+}
+
+/* One that was never written to: said, and no failure. */
+static void
+test_no_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_signal(&process, SIGKILL);
+  (void)daemon_process_wait_end(&process, AT_ONCE_US);
+  g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
+  g_assert_cmpint(done.exit_code, ==, 0);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/lifecycle/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
 int
 main(int argc, char **argv)
 {
+  g_unsetenv("STATE_DIRECTORY");
   pipeline_fixture_init(&argc, &argv);
   ADD("kill/E1-kill-at-any-time-loses-nothing", test_kill_at_any_time_loses_nothing);
   ADD("suspend/C16-E20-suspended-beyond-the-session", test_suspended_beyond_the_session);
@@ -441,6 +472,8 @@ main(int argc, char **argv)
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
   ADD("stop-2/E2-during-the-start", test_stop_during_the_start);
   ADD("stop-2/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
+  ADD("letters/U4-they-have-a-place-by-default", test_letters_have_a_place_by_default);
+  ADD("letters/U4-no-letter-was-ever-kept", test_no_letter_was_ever_kept);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);

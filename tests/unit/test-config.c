@@ -323,6 +323,35 @@ test_secrets_are_never_shown(Fixture *fixture, gconstpointer data)
   }
 }
 
+/* Relative to the file, wherever the process is; of memory, to where the process is. */
+static void
+test_relative_paths_begin_at_the_file(Fixture *fixture, gconstpointer data)
+{
+  static const char text[] =
+      "kafka: { brokers: b, group: g, topics: [t], librdkafka: { ssl.ca.location: ca.pem,"
+      " ssl.key.location: /abs/key.pem, sasl.password: { file: password } } }\n" READINGS HBASE TABLES
+      "dead_letters: { file: kept/letters.jsonl }\n";
+  g_autofree char *letters = g_build_filename(fixture->directory, "kept", "letters.jsonl", NULL);
+  g_autofree char *ca = g_build_filename(fixture->directory, "ca.pem", NULL);
+  g_autofree char *here = g_get_current_dir();
+  write_file(fixture->secret_path, "canary\n", 0600);
+  write_file(fixture->config_path, text, 0640);
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
+  g_assert_nonnull(config);
+  g_assert_cmpstr(config->directory, ==, fixture->directory);
+  g_assert_cmpstr(config->dead_letters.file, ==, letters);
+  const TideKafkaProperty *properties = (const TideKafkaProperty *)(gconstpointer)config->kafka.properties->data;
+  g_assert_cmpstr(properties[0].value, ==, ca);
+  g_assert_cmpstr(properties[1].value, ==, "/abs/key.pem");
+  g_assert_cmpstr(properties[2].value, ==, "canary");
+
+  g_autofree char *below_here = g_build_filename(here, "letters.jsonl", NULL);
+  g_autoptr(TideConfig) of_memory = load_good(KAFKA READINGS HBASE TABLES "dead_letters: { file: letters.jsonl }\n");
+  g_assert_null(of_memory->directory);
+  g_assert_cmpstr(of_memory->dead_letters.file, ==, below_here);
+}
+
 static void
 test_secret_in_a_file_for_all_is_refused(Fixture *fixture, gconstpointer data)
 {
@@ -495,6 +524,7 @@ main(int argc, char **argv)
   g_test_add_func("/config/tables-are-created-as-written", test_tables_are_created_as_written);
   g_test_add_func("/config/printed-configuration-loads-to-the-same", test_printed_configuration_loads_to_the_same);
   ADD_FILE_TEST("/config/secrets-are-never-shown", test_secrets_are_never_shown);
+  ADD_FILE_TEST("/config/U5-relative-paths-begin-at-the-file", test_relative_paths_begin_at_the_file);
   ADD_FILE_TEST("/config/F8-secret-in-a-file-for-all-is-refused", test_secret_in_a_file_for_all_is_refused);
   ADD_FILE_TEST("/config/F1-F4-F16-useless-files-are-refused", test_useless_files_are_refused);
   ADD_FILE_TEST("/config/F16-symbolic-link-is-followed", test_symbolic_link_is_followed);
