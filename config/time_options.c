@@ -52,11 +52,13 @@ static const TideConfigOption time_options[] = {
                  "they are found out."},
     {"max_future", TIDE_CONFIG_DURATION, AT(max_future_ms), 0, 3650 * DAY, "10m",
      .sentence = "An event time later than the record's by more rejects the reading: in a latest table it would hide "
-                 "all that follows. Above the drift of clocks, below the smallest mistake of a zone."},
+                 "all that follows; so does one that is later by more than this host's clock, unless the broker gave "
+                 "the record its time. Above the drift of clocks, below the smallest mistake of a zone."},
     {"on_future", TIDE_CONFIG_CHOICE, AT(on_future), .default_text = "reject", .choices = future_policies,
      .sentence =
-         "history keeps such a reading out of latest tables only: the others get it, up to ten years ahead. One "
-         "that no other table takes is rejected."},
+         "history keeps a reading that is later than its record out of latest tables only: the others get it, up to "
+         "ten "
+         "years ahead. One that no other table takes is rejected, and so is what only this host's clock tells."},
 };
 
 const TideConfigGroup tide_time_options = {"readings.time", "When was it measured?", "format", time_options,

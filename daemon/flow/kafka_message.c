@@ -37,6 +37,7 @@ tide_kafka_message(const rd_kafka_message_t *raw)
       .partition = raw->partition,
       .offset = raw->offset,
       .timestamp_ms = kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms,
+      .is_append_time = kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME,
       .key = tide_bytes(raw->key, raw->key_len),
       .has_key = raw->key != NULL,
       .value = tide_bytes(raw->payload, raw->len),

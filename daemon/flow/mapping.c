@@ -30,9 +30,10 @@ struct TideMapping {
   TideReadingTimes times;
   TideRowList list;
   guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
-  gint64 now_epoch_ms;
+  gint64 clock_ms;       /* 0: not known */
 
   /* of the last message */
+  TideRecordTime record;
   TideReading *readings; /* the decoder's, or deleted's */
   guint32 n_readings;
   GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
@@ -115,7 +116,8 @@ tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
   mapping->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
                                         .format = TIDE_TIME_RECORD,
                                         .date_field = TIDE_NAME_NONE,
-                                        .earliest_epoch_ms = config->readings.time.earliest_epoch_ms};
+                                        .earliest_epoch_ms = config->readings.time.earliest_epoch_ms,
+                                        .max_future_ms = config->readings.time.max_future_ms};
   mapping->names = tide_field_names_copy(config->names);
   mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, n_known);
   mapping->record_key = tide_record_key_new(mapping->decoder, mapping->names, n_known);
@@ -154,12 +156,25 @@ tide_mapping_free(TideMapping *mapping)
 void
 tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms)
 {
-  mapping->now_epoch_ms = now_epoch_ms;
+  mapping->clock_ms = now_epoch_ms;
+}
+
+/* What cells have expired by: the record's time, or the clock's where that is earlier, so that neither a sender's nor
+ * this host's clock alone makes readings old. 0: nothing is old. */
+static gint64
+present_ms(const TideMapping *mapping)
+{
+  const TideRecordTime *record = &mapping->record;
+  if (mapping->clock_ms == 0 || record->record_ms < 0)
+    return 0;
+  return record->clock_ms == 0 ? record->record_ms : MIN(record->record_ms, record->clock_ms);
 }
 
 static void
-begin_message(TideMapping *mapping)
+begin_message(TideMapping *mapping, const TideMessage *message)
 {
+  mapping->record =
+      (TideRecordTime){.record_ms = message->timestamp_ms, .clock_ms = message->is_append_time ? 0 : mapping->clock_ms};
   mapping->readings = NULL;
   mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
   mapping->n_ambiguous_readings = 0;
@@ -244,7 +259,7 @@ map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *rea
          TideReject *ret_reject)
 {
   TideMapRequest request = {
-      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = mapping->now_epoch_ms};
+      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = present_ms(mapping)};
   TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
   if (outcome != TIDE_MAP_ROW)
     return outcome;
@@ -312,12 +327,12 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 
 /* All rows of @reading, or none. */
 static gboolean
-map_reading_whole(TideMapping *mapping, TideReading *reading, const TideMessage *message, TideReject *ret_reject)
+map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 {
   TideRowList *list = &mapping->list;
   guint n_rows = list->rows->len;
   TideRowListMark mark = tide_row_list_mark(list);
-  tide_reading_times_begin(&mapping->times, reading, message);
+  tide_reading_times_begin(&mapping->times, reading, mapping->record);
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
   mapping->n_ambiguous_readings += good && mapping->times.some_ambiguous ? 1 : 0;
@@ -327,7 +342,7 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, const TideMessage 
 }
 
 static gboolean
-map_readings(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+map_readings(TideMapping *mapping, TideReject *ret_reject)
 {
   guint32 n_spoiled, at_spoiled = 0;
   const TideReject *spoiled = tide_decoder_rejects(mapping->decoder, &n_spoiled);
@@ -337,7 +352,7 @@ map_readings(TideMapping *mapping, const TideMessage *message, TideReject *ret_r
       at_spoiled++;
       continue;
     }
-    if (map_reading_whole(mapping, &mapping->readings[i], message, ret_reject))
+    if (map_reading_whole(mapping, &mapping->readings[i], ret_reject))
       continue;
     if (mapping->on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
       return FALSE;
@@ -366,7 +381,7 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 {
   static const TideReading no_reading;
   TideEventTime record_time;
-  if (!tide_time_spec_read(&mapping->record_time, &no_reading, message, &record_time, ret_reject))
+  if (!tide_time_spec_read(&mapping->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
     return FALSE;
   g_array_set_size(mapping->deleted, 0);
   tide_record_key_begin(mapping->record_key, message);
@@ -390,13 +405,13 @@ map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_re
   if (!message->has_value && mapping->has_deletes)
     return map_tombstone(mapping, message, ret_reject);
   return tide_decoder_decode(mapping->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
-         map_readings(mapping, message, ret_reject);
+         map_readings(mapping, ret_reject);
 }
 
 gboolean
 tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
 {
-  begin_message(mapping);
+  begin_message(mapping, message);
   if (!map_message(mapping, message, ret_reject)) {
     tide_reject_resolve_field(ret_reject, mapping->names);
     return FALSE;

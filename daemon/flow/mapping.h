@@ -23,8 +23,13 @@ TideMapping *tide_mapping_new(const TideConfig *config, TideWireProtocol protoco
 void tide_mapping_free(TideMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
 
-/* What time it is for the messages applied from now on (wall clock): cells that are older than their time to live are
- * left out. 0, as at first: nothing is old. */
+/**
+ * tide_mapping_set_now: what this host's clock says for the messages applied from now on. 0, as at first: nothing, and
+ * then nothing is old.
+ * It decides whether a reading is taken and never what is written of it, and that only of records whose own time is later:
+ * what is further ahead of the clock than max_future is rejected, and cells older than their time to live, by the earlier
+ * of both times, are left out. A time that the broker gave needs no clock beside it; a record without one neither.
+ */
 void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
 /* What a table does not get: because nobody could ever read it, and in a latest table what is of the future. */

@@ -215,6 +215,7 @@ collect(TideRowTrial *trial, const TideLetter *letter, GArray *rows, GArray *fol
   TideMapped mapped;
   TideReject reject = {0};
   gboolean any = FALSE;
+  tide_mapping_set_now(trial->mapping, tide_wall_clock_epoch_ms());
   if (!tide_mapping_apply(trial->mapping, &message, &mapped, &reject))
     return FALSE;
   for (guint32 i = 0; i < mapped.n_rows; i++) {

@@ -12,6 +12,7 @@ struct TideMessage {
   gint32 partition;
   gint64 offset;
   gint64 timestamp_ms; /* the record's own time (create or append time); -1 when it has none */
+  gboolean is_append_time; /* the broker's clock gave it, not the sender's */
   TideBytes key;       /* empty when absent */
   gboolean has_key;
   TideBytes value;

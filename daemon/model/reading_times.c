@@ -32,10 +32,10 @@ tide_reading_times_add(TideReadingTimes *times, const TideTimeSpec *spec)
 }
 
 void
-tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, const TideMessage *message)
+tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, TideRecordTime record)
 {
   times->reading = reading;
-  times->message = message;
+  times->record = record;
   times->n_begun++;
   times->some_ambiguous = FALSE;
 }
@@ -46,7 +46,7 @@ tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns, Tid
   ReadingTime *time = time_at(times, place);
   if (time->read_at != times->n_begun) {
     TideEventTime read;
-    if (!tide_time_spec_read(time->spec, times->reading, times->message, &read, ret_reject))
+    if (!tide_time_spec_read(time->spec, times->reading, &times->record, &read, ret_reject))
       return FALSE;
     time->ns = read.ns;
     times->some_ambiguous |= read.was_ambiguous;
@@ -60,7 +60,7 @@ gboolean
 tide_reading_times_is_future(const TideReadingTimes *times, guint place)
 {
   const ReadingTime *time = time_at(times, place);
-  return tide_time_spec_is_future(time->spec, times->message, time->ns);
+  return tide_time_spec_is_future(time->spec, &times->record, time->ns);
 }
 
 void

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct TideReadingTimes {
   GArray *times; /* owned (element-type: of the implementation) */
   const TideReading *reading;
-  const TideMessage *message;
+  TideRecordTime record;
   guint64 n_begun;
   gboolean some_ambiguous; /* of the reading's times that were read: local times that happen twice */
 } TideReadingTimes;
@@ -21,7 +21,7 @@ void tide_reading_times_clear(TideReadingTimes *times);
 guint tide_reading_times_add(TideReadingTimes *times, const TideTimeSpec *spec);
 
 /* What is asked from here on is asked of @reading, borrowed until the next begin. */
-void tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, const TideMessage *message);
+void tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, TideRecordTime record);
 
 /* The time at @place; else as tide_time_spec_read(). */
 gboolean tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns,

@@ -17,7 +17,7 @@
 typedef struct Attempt {
   const TideTimeSpec *spec;
   const TideReading *reading;
-  const TideMessage *message;
+  const TideRecordTime *record;
   const TideField *field; /* the time's; NULL with TIDE_TIME_RECORD */
   gboolean *ret_ambiguous;
   TideReject *ret_reject;
@@ -83,9 +83,9 @@ static gboolean
 choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
   gint64 apart_s = moments->utc_s[1] - moments->utc_s[0];
-  gint64 record_s = attempt->message->timestamp_ms / 1000;
+  gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(attempt->spec->max_future_ms / 1000, 0, apart_s / 2);
-  for (guint i = 0; attempt->message->timestamp_ms >= 0 && i < moments->n; i++) {
+  for (guint i = 0; attempt->record->record_ms >= 0 && i < moments->n; i++) {
     gint64 on_its_way_s = record_s - moments->utc_s[i] + ahead_s;
     if (on_its_way_s < 0 || on_its_way_s >= apart_s)
       continue;
@@ -150,10 +150,10 @@ date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc
   const TideTimeSpec *spec = attempt->spec;
   if (spec->zone == NULL)
     return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, "a time of day, and no zone is declared");
-  if (attempt->message->timestamp_ms < 0)
+  if (attempt->record->record_ms < 0)
     return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field,
                   "a time of day, and the record has no time to take the date from");
-  gint64 record_s = attempt->message->timestamp_ms / 1000;
+  gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
   gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s)) + 1;
   for (;; day--) {
@@ -201,9 +201,9 @@ static gboolean
 read_record_time(const Attempt *attempt, gint64 *ret_ns)
 {
   static const TideField record_time = {.name = {(const guint8 *)"$timestamp", 10}};
-  if (attempt->message->timestamp_ms < 0)
+  if (attempt->record->record_ms < 0)
     return refuse(attempt, TIDE_REJECT_MISSING_FIELD, &record_time, "the record has no time of its own");
-  if (__builtin_mul_overflow(attempt->message->timestamp_ms, TIDE_NS_PER_MS, ret_ns))
+  if (__builtin_mul_overflow(attempt->record->record_ms, TIDE_NS_PER_MS, ret_ns))
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, &record_time, "beyond the year 2262");
   return TRUE;
 }
@@ -244,11 +244,19 @@ refuse_future(const Attempt *attempt)
                 "later than the record's time by more than the declared bound");
 }
 
+/* What a clock says alone is no matter of on_future: its reading becomes a letter, which tells of the decision. */
+static gboolean
+is_ahead_of_clock(const Attempt *attempt, gint64 event_ms)
+{
+  const TideRecordTime *record = attempt->record;
+  return record->record_ms >= 0 && record->clock_ms > 0 && event_ms - record->clock_ms > attempt->spec->max_future_ms;
+}
+
 static gboolean
 check_plausible(const Attempt *attempt, gint64 event_ms)
 {
   const TideTimeSpec *spec = attempt->spec;
-  gint64 record_ms = attempt->message->timestamp_ms;
+  gint64 record_ms = attempt->record->record_ms;
   if (event_ms < 0)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "before 1970: HBase has no negative times");
   if (event_ms < spec->earliest_epoch_ms)
@@ -256,18 +264,25 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                   "before the declared earliest time: is the unit right?");
   if (event_ms >= LATEST_EPOCH_MS)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
-  if (spec->on_future == TIDE_FUTURE_REJECT)
-    return !tide_time_spec_is_future(spec, attempt->message, event_ms * TIDE_NS_PER_MS) || refuse_future(attempt);
-  if (record_ms >= 0 && event_ms - record_ms > FUTURE_MAX_MS)
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
-                  "later than the record's time by more than ten years: is the unit right?");
+  if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
+    if (spec->on_future == TIDE_FUTURE_REJECT)
+      return refuse_future(attempt);
+    if (event_ms - record_ms > FUTURE_MAX_MS)
+      return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
+                    "later than the record's time by more than ten years: is the unit right?");
+    return TRUE;
+  }
+  if (is_ahead_of_clock(attempt, event_ms))
+    return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
+                  "later than this host's clock by more than the declared bound, and so is its record: the sender's "
+                  "clock is wrong, or this host's");
   return TRUE;
 }
 
 gboolean
-tide_time_spec_is_future(const TideTimeSpec *spec, const TideMessage *message, gint64 ns)
+tide_time_spec_is_future(const TideTimeSpec *spec, const TideRecordTime *record, gint64 ns)
 {
-  return message->timestamp_ms >= 0 && tide_ns_to_ms(ns) - message->timestamp_ms > spec->max_future_ms;
+  return record->record_ms >= 0 && tide_ns_to_ms(ns) - record->record_ms > spec->max_future_ms;
 }
 
 void
@@ -279,12 +294,12 @@ tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *readin
 }
 
 gboolean
-tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
+tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                     TideEventTime *ret_time, TideReject *ret_reject)
 {
   gboolean was_ambiguous = FALSE;
   Attempt attempt = {
-      .spec = spec, .reading = reading, .message = message, .ret_ambiguous = &was_ambiguous, .ret_reject = ret_reject};
+      .spec = spec, .reading = reading, .record = record, .ret_ambiguous = &was_ambiguous, .ret_reject = ret_reject};
   gint64 ns;
   if (spec->format != TIDE_TIME_RECORD && !need_field(&attempt, spec->field, &attempt.field))
     return FALSE;

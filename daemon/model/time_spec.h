@@ -1,7 +1,6 @@
 /* How a reading's event time is read: from a field in a declared format, or from the record. */
 #pragma once
 
-#include "model/message.h"
 #include "model/reading.h"
 #include "model/reject.h"
 
@@ -33,6 +32,12 @@ typedef enum TideOnAmbiguous {
   TIDE_AMBIGUOUS_REJECT,
 } TideOnAmbiguous;
 
+/* What a reading's time is judged by. */
+typedef struct TideRecordTime {
+  gint64 record_ms; /* the record's own time; negative: it has none */
+  gint64 clock_ms;  /* what this host's clock says, where it has a say; 0: it has none */
+} TideRecordTime;
+
 /* A time as it was read. */
 typedef struct TideEventTime {
   gint64 ns;              /* since the epoch; never negative */
@@ -50,7 +55,7 @@ typedef struct TideTimeSpec {
                           * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
   char *date_pattern;   /* owned; with date_field: e.g. "yyyyMMdd" */
   gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
-  gint64 max_future_ms;     /* an event later than the record's time plus this is too far in the future */
+  gint64 max_future_ms;     /* an event later than the record's time, or the clock's, plus this is of the future */
   TideOnFuture on_future;
 } TideTimeSpec;
 
@@ -67,16 +72,17 @@ gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GE
  * day that the day by the record's time does not have; so is a leap second.
  * A time in 2200 or later is implausible whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more
  * than ten years later than that: no clock is so wrong, but units are.
- * "Future" is judged against the record's time, so that a replay decides the same; a record without a time skips that,
- * since the clock of this machine would decide otherwise at each replay.
+ * "Future" is judged against the record's time, so that a replay decides the same, by on_future; a record without a time
+ * skips that. A sender whose clock is wrong gives its records the same wrong time: what is later than this host's clock,
+ * too, is rejected whatever on_future says. That is the one thing that a later replay may decide otherwise.
  * Returns: FALSE with @ret_reject filled (an absent field by its field_place only: tide_reject_resolve_field()).
  * Threads: any. Allocates: nothing.
  */
-gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message,
+gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                              TideEventTime *ret_time, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether the time @ns, which was read from a reading of @message, is later than @spec's bound. */
-gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideMessage *message, gint64 ns);
+/* Whether the time @ns, which was read from a reading of @record, is later than @spec's bound by the record's time. */
+gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideRecordTime *record, gint64 ns);
 
 /* Fills @ret_reject as a read does for a time of @reading that is later than the bound. */
 void tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *reading, TideReject *ret_reject);

@@ -2,6 +2,7 @@
  * and that reading the topic again decides the same. */
 #include "fault/pipeline_fixture.h"
 #include "model/letter.h"
+#include "util/clock.h"
 
 #define LETTERS "letters"
 #define TO_TOPIC "dead_letters: { topic: " LETTERS ", max_ratio: 1 }\n"
@@ -175,6 +176,26 @@ test_future(PipelineFixture *fixture, gconstpointer data)
   assert_letters(fixture, at->letters_of_two);
 }
 
+/* A sender whose clock is a day ahead gives its records the same wrong time: its readings are kept as letters, whatever
+ * on_future says, and the latest row goes on with what others say. */
+static void
+test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
+{
+  const FutureCase *at = data;
+  gint64 now_ms = tide_wall_clock_epoch_ms(), ahead_ms = now_ms + 24 * HOUR_MS;
+  produce_reading(fixture, ahead_ms, "host0", ahead_ms, "ahead");
+  produce_reading(fixture, now_ms, "host0", now_ms, "now");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_latest(fixture, "host0", "now");
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  assert_letters(fixture, "0 time_future -");
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -185,6 +206,8 @@ main(int argc, char *argv[])
   ADD("bad-reading/reading-is-a-letter-with-its-place", &of_reading, test_bad_reading);
   ADD("future/A18-reject-is-a-letter-again-when-read-again", &rejected, test_future);
   ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);
+  ADD("F10/A18-a-sender-ahead-is-a-letter", &rejected, test_sender_ahead);
+  ADD("F10/A18-a-sender-ahead-is-no-history", &in_history, test_sender_ahead);
 #undef ADD
   return g_test_run();
 }

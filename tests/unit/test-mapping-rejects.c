@@ -176,11 +176,11 @@ test_a_reading_left_out_has_not_expired(void)
       &fixture, KAFKA POLICY HBASE
       "tables:\n"
       "  T:\n"
-      "    ttl: 1h\n"
+      "    ttl: 5s\n"
       "    key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
       "    columns: { family: M, from: \"*\" }\n"
       "  L: { latest: merge, key: [{ field: host }], columns: [{ family: M, from: v, encode: int64 }] }\n");
-  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS + G_GINT64_CONSTANT(7200000));
+  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS);
   assert_outcome(&fixture, "[" GOOD("a") ",{\"host\":\"b\",\"ts\":1426535612045,\"v\":\"x\"}]", "L a; 1: number v@-1");
   g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);

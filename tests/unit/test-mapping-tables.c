@@ -10,6 +10,7 @@ typedef struct TablesFixture {
   TideConfig *config;   /* owned */
   TideMapping *mapping; /* owned */
   gint64 record_time_ms;
+  gboolean is_append_time;
   TideMapped mapped; /* of the last message */
 } TablesFixture;
 
@@ -64,6 +65,7 @@ outcome_of(TablesFixture *fixture, const char *key, const char *value)
   TideReject reject;
   TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
                          .timestamp_ms = fixture->record_time_ms,
+                         .is_append_time = fixture->is_append_time,
                          .key = tide_bytes_of_string(key),
                          .value = tide_bytes_of_string(value),
                          .has_value = value != NULL};
@@ -208,6 +210,14 @@ test_index_rows_follow_their_data_rows(void)
 
 #define DAY_MS G_GINT64_CONSTANT(86400000)
 
+/* What time it is, by the record and by this host's clock. */
+static void
+set_present(TablesFixture *fixture, gint64 time_ms)
+{
+  fixture->record_time_ms = time_ms;
+  tide_mapping_set_now(fixture->mapping, time_ms);
+}
+
 static void
 test_rows_older_than_their_time_to_live_are_not_made(void)
 {
@@ -225,7 +235,7 @@ test_rows_older_than_their_time_to_live_are_not_made(void)
                  "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
   g_assert_null(fixture.mapped.expired);
   /* a has lived for exactly a day, b for one millisecond less. */
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
   assert_outcome(&fixture, value,
                  "LONG a#1426535612045 M:v=1@1426535612045\n"
                  "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
@@ -233,17 +243,54 @@ test_rows_older_than_their_time_to_live_are_not_made(void)
   g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 0);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
   /* A family's time to live counts as the table's. */
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
   assert_outcome(&fixture, value, "LONG b#1426535612046 M:v=2@1426535612046\n");
   g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 2);
   g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
   g_assert_cmpuint(fixture.mapped.n_unmatched_readings, ==, 0);
   /* The counts are of one message. */
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045));
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045));
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
                  "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n");
   g_assert_null(fixture.mapped.expired);
+}
+
+/* Good readings are lost for good by a clock that goes wrong, so it takes both: this host's and the record's. */
+static void
+test_no_clock_alone_makes_readings_old(void)
+{
+  static const char value[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}";
+  static const char written[] = "DATA a#1426535612045 M:v=1@1426535612045\n";
+  const gint64 event_ms = 1426535612045, ahead_ms = event_ms + 400 * DAY_MS;
+  static const struct {
+    int clock_days; /* ahead of the event; -1: the clock is not asked */
+    int record_days;
+    gboolean is_append_time;
+    gboolean is_expired;
+  } cases[] = {
+      {400, 0, FALSE, FALSE}, /* this host's clock jumps ahead */
+      {0, 400, FALSE, FALSE}, /* the sender's does */
+      {400, 400, FALSE, TRUE}, {1, 400, FALSE, TRUE},
+      {400, 1, FALSE, TRUE},   {0, 400, TRUE, TRUE}, /* the broker says it */
+      {400, 0, TRUE, FALSE},   {-1, 400, FALSE, FALSE},
+  };
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
+                                " columns: { family: M, from: [v] } }\n");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_test_message("case %" G_GSIZE_FORMAT, i);
+    tide_mapping_set_now(fixture.mapping, cases[i].clock_days < 0 ? 0 : event_ms + cases[i].clock_days * DAY_MS);
+    fixture.record_time_ms = event_ms + cases[i].record_days * DAY_MS;
+    fixture.is_append_time = cases[i].is_append_time;
+    assert_outcome(&fixture, value, cases[i].is_expired ? "" : written);
+    g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, cases[i].is_expired ? 1 : 0);
+  }
+  /* A record without a time leaves the clock alone. */
+  tide_mapping_set_now(fixture.mapping, ahead_ms);
+  fixture.is_append_time = FALSE;
+  fixture.record_time_ms = -1;
+  assert_outcome(&fixture, value, written);
 }
 
 static void
@@ -255,10 +302,10 @@ test_families_expire_each_in_its_time(void)
                       "{ family: S, from: [v] }, { family: L, from: [w] }, { family: P, from: [x], pack: json } ],"
                       " families: { S: { ttl: 1d }, L: { ttl: 2d }, P: { ttl: 1d } } }\n");
   static const char whole[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2,\"x\":3}";
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + DAY_MS - 1);
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS - 1);
   assert_outcome(&fixture, whole,
                  "DATA a#1426535612045 S:v=1@1426535612045 L:w=2@1426535612045 P:r={\"x\":3}@1426535612045\n");
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
   assert_outcome(&fixture, whole, "DATA a#1426535612045 L:w=2@1426535612045\n");
   g_assert_cmpuint(fixture.mapped.rows[0].n_expired_cells, ==, 2);
   g_assert_cmpuint(fixture.mapped.expired[0].n_cells, ==, 2);
@@ -272,7 +319,7 @@ test_families_expire_each_in_its_time(void)
   g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, DAY_MS);
   g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
   assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045}", "no_cells DATA");
-  tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
   assert_outcome(&fixture, whole, "");
   g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, 2 * DAY_MS);
 }
@@ -371,7 +418,7 @@ test_steady_state_allocates_nothing(void)
   for (guint round = 0; round < 200; round++) {
     if (round == 2)
       before = allocation_count;
-    tide_mapping_set_now(fixture.mapping, G_GINT64_CONSTANT(1426535612045) + (round % 2) * 2 * DAY_MS);
+    set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + (round % 2) * 2 * DAY_MS);
     for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
       TideReject reject;
       TideMessage message = {.timestamp_ms = RECORD_TIME_MS,
@@ -405,6 +452,7 @@ main(int argc, char *argv[])
   ADD("tombstone-that-names-no-row-is-rejected", test_tombstone_that_names_no_row_is_rejected);
   ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
+  ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
 #undef ADD
   return g_test_run();
 }

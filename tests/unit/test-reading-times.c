@@ -16,7 +16,7 @@ test_each_time_is_read_once_and_only_when_asked(void)
   const TideTimeSpec of_quote = SPEC(quoted, MS), same = SPEC(quoted, MS), in_seconds = SPEC(quoted, S),
                      of_trade = SPEC(traded, MS);
   TideReadingTimes times = {0};
-  TideMessage message = {.timestamp_ms = -1};
+  const TideRecordTime record = {.record_ms = -1};
   TideReject reject;
   gint64 ns = 7;
   guint place = tide_reading_times_add(&times, &of_quote);
@@ -26,7 +26,7 @@ test_each_time_is_read_once_and_only_when_asked(void)
   g_assert_cmpuint(place_of_trade, !=, place);
 
   reading_fixture_set(&fixture, "quoted", "1426535612156");
-  tide_reading_times_begin(&times, &fixture.reading, &message);
+  tide_reading_times_begin(&times, &fixture.reading, record);
   g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612156000000));
   g_assert_false(tide_reading_times_get(&times, place_of_trade, &ns, &reject));
@@ -37,7 +37,7 @@ test_each_time_is_read_once_and_only_when_asked(void)
   reading_fixture_set(&fixture, "quoted", "1426535612157");
   g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612156000000));
-  tide_reading_times_begin(&times, &fixture.reading, &message);
+  tide_reading_times_begin(&times, &fixture.reading, record);
   g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612157000000));
   tide_reading_times_clear(&times);

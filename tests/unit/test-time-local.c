@@ -49,11 +49,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LocalFixture, local_fixture_clear)
 static gint64
 moment_of(LocalFixture *fixture, const char *text, gint64 record_s)
 {
-  TideMessage message = {.timestamp_ms = record_s < 0 ? -1 : record_s * 1000};
+  TideRecordTime record = {.record_ms = record_s < 0 ? -1 : record_s * 1000};
   TideEventTime time;
   TideReject reject;
   reading_fixture_set(&fixture->reading, "ts", text);
-  if (!tide_time_spec_read(&fixture->spec, &fixture->reading.reading, &message, &time, &reject))
+  if (!tide_time_spec_read(&fixture->spec, &fixture->reading.reading, &record, &time, &reject))
     return -(gint64)reject.reason;
   return time.ns / G_GINT64_CONSTANT(1000000000);
 }

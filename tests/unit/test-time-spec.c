@@ -1,4 +1,5 @@
 #include "model/calendar.h"
+#include "model/message.h"
 #include "model/time_spec.h"
 #include "model/time_text.h"
 #include "util/error.h"
@@ -150,7 +151,8 @@ read_ns(const TideTimeSpec *spec, const TideReading *reading, const TideMessage 
         TideReject *ret_reject)
 {
   TideEventTime time;
-  if (!tide_time_spec_read(spec, reading, message, &time, ret_reject))
+  TideRecordTime record = {.record_ms = message->timestamp_ms};
+  if (!tide_time_spec_read(spec, reading, &record, &time, ret_reject))
     return FALSE;
   *ret_ns = time.ns;
   return TRUE;
