@@ -170,10 +170,10 @@ static void
 serve_http_lines(LoopbackServer *server, int fd, guint connection)
 {
   g_auto(TideBuffer) request = {0};
-  while (memmem(request.data, request.len, "\n", 1) == NULL) {
+  do {
     if (!loopback_read_more(server, fd, &request))
       return;
-  }
+  } while (memmem(request.data, request.len, "\n", 1) == NULL);
   loopback_send(fd, "HTTP/1.0 404 Not Found\r\n\r\n", 26);
 }
 
