@@ -470,8 +470,8 @@ main(int argc, char **argv)
   ADD("stop/E2-while-hbase-is-stuck", test_stop_while_hbase_is_stuck);
   ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
-  ADD("stop-2/E2-during-the-start", test_stop_during_the_start);
-  ADD("stop-2/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
+  ADD("stop-3/E2-during-the-start", test_stop_during_the_start);
+  ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
   ADD("letters/U4-they-have-a-place-by-default", test_letters_have_a_place_by_default);
   ADD("letters/U4-no-letter-was-ever-kept", test_no_letter_was_ever_kept);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);

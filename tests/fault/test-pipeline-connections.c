@@ -412,7 +412,7 @@ main(int argc, char **argv)
   ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
   ADD("load/D16-a-gateway-that-fails-all-calls-rests", test_gateway_that_fails_all_calls_rests);
   ADD("load/D23-a-slow-gateway-loses-its-writers", test_slow_gateway_loses_its_writers);
-  ADD("load/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
-  ADD("load/D20-cells-carry-event-times", test_cells_carry_event_times);
+  ADD("regions/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
+  ADD("regions/D20-cells-carry-event-times", test_cells_carry_event_times);
   return g_test_run();
 }

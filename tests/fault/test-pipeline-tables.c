@@ -410,7 +410,7 @@ main(int argc, char **argv)
   ADD("dated/D11-family-that-is-missing-delays-its-table-only", test_D11_family_that_is_missing_delays_its_table_only);
   ADD("dated/too-many-tables-hold-the-partition", test_too_many_tables_hold_the_partition);
   for (guint i = 0; i < G_N_ELEMENTS(creation_cases); i++) {
-    g_autofree char *path = g_strdup_printf("/pipeline-tables/creation/%s", creation_cases[i].name);
+    g_autofree char *path = g_strdup_printf("/pipeline-tables/creation-%u/%s", i % 3 + 1, creation_cases[i].name);
     g_test_add(path, PipelineFixture, &creation_cases[i], pipeline_fixture_set_up,
                test_fault_during_creation_loses_nothing, pipeline_fixture_tear_down);
   }

@@ -66,7 +66,7 @@ test_a_full_set_makes_columns_for_a_message(void)
   TideColumnSet *set = tide_column_set_new(TIDE_WIRE_BINARY);
   TideSetColumn *kept = tide_column_set_find(set, family, TIDE_BYTES_LITERAL("kept"));
   fill(set, 4);
-  char qualifier[16];
+  char qualifier[64];
   guint64 before = 0;
   for (guint message = 0; message < 300; message++) {
     if (message == 3)
