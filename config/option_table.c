@@ -373,7 +373,7 @@ static const TideConfigOption service_options[] = {
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
      .sentence = "auto: the journal under systemd, else text on standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
-     .sentence = "When a broker, gateway, table or family is missing at the start: wait for it and say so, "
+     .sentence = "When a topic, gateway, table or family is missing at the start: wait for it and say so, "
                  "or end with "
                  "an error."},
 };

@@ -161,9 +161,10 @@ on_watch(gpointer data)
     const GError *failure = tide_pipeline_failure(run->pipeline);
     tide_log(TIDE_LOG_CRIT, "cannot start: %s", failure->message);
     finish(run, tide_error_exit_code(failure));
-  } else if (state.fatal_exit != 0)
+  } else if (state.fatal_exit != 0) {
+    tide_log(TIDE_LOG_CRIT, "cannot go on: %s", state.reason != NULL ? state.reason : state.status);
     finish(run, state.fatal_exit);
-  else if (state.finished) {
+  } else if (state.finished) {
     tide_log(TIDE_LOG_NOTICE, "reached the end: %s", state.status);
     finish(run, state.any_held ? TIDE_EXIT_DATA : TIDE_EXIT_OK);
   }
@@ -210,13 +211,15 @@ wait_for_end(TideThread *thread, gint64 patience_us)
   return TRUE;
 }
 
+/* @unread: messages, when the stop began; -1: unknown */
 static void
-say_stopped(const Run *run, gboolean had_begun)
+say_stopped(const Run *run, gboolean had_begun, gint64 unread)
 {
   const char *what = !had_begun                       ? "nothing was read"
                      : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
                                                       : "some messages that were read are left for the next start";
-  tide_log(TIDE_LOG_NOTICE, "stopped: %s", what);
+  g_autofree char *rest = unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet", unread) : NULL;
+  tide_log(TIDE_LOG_NOTICE, "stopped: %s%s", what, rest != NULL ? rest : "");
 }
 
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
@@ -226,11 +229,11 @@ stop(Run *run)
   run->is_stopping = TRUE; /* also when it ends for another reason than a signal */
   tide_notify_stopping();
   tide_notify_status("stopping");
-  wait_for_end(tide_thread_start("tide-stop", run_stop, run), 0);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
+  wait_for_end(tide_thread_start("tide-stop", run_stop, run), 0);
   if (run->exit_code == TIDE_EXIT_OK)
     run->exit_code = run->stop_code;
-  say_stopped(run, state.stage == TIDE_STAGE_RUNNING);
+  say_stopped(run, state.stage == TIDE_STAGE_RUNNING, state.unread);
   tide_pipeline_state_clear(&state);
 }
 
@@ -340,7 +343,9 @@ tide_command_run(int argc, char **argv)
           "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
           "ends at once. SIGUSR1 and SIGUSR2 log the present state. Exit codes: 0 all written; 75 some messages were "
           "left for the next start, another daemon has\n"
-          "the state directory, or one with the same kafka.instance took its place; 65 (with\n"
+          "the state directory, or one with the same kafka.instance took its place; 69 (with startup: fail) something "
+          "is\n"
+          "missing that it needs; 65 (with\n"
           "--until-end) a partition stands still at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
           "not let this user read the topics or be in the group; 78 the configuration is wrong, or\n"
           "the key of a table with rows was changed: the text shows both keys and what can be done.\n"

@@ -7,6 +7,7 @@
 #include "flow/dated_tables.h"
 #include "flow/dead_letters.h"
 #include "flow/kafka_source.h"
+#include "flow/kafka_watch.h"
 #include "flow/lanes.h"
 #include "flow/regions.h"
 
@@ -24,6 +25,7 @@ typedef struct TideConsumerContext {
   TideDatedTables *dated;
   TideDeadLetters *letters;
   TideMetrics *metrics;
+  TideKafkaWatch *watch;
   gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
 } TideConsumerContext;
 
@@ -47,7 +49,6 @@ typedef struct TideConsumerState {
   guint32 paused;          /* partitions */
   guint64 in_flight;       /* messages */
   gint64 oldest_us;        /* open rows; 0: none */
-  gint64 lag;              /* messages */
   gboolean had_assignment; /* ever */
   gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
   gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */

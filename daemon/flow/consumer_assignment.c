@@ -19,6 +19,7 @@ on_assigned(const char *topic, gint32 number, gint64 end_offset, gpointer data)
   if (partition == NULL) {
     guint16 slot = (guint16)consumer->partitions->len;
     partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
+    partition->watch = consumer->context.watch;
     g_ptr_array_add(consumer->partitions, partition);
   }
   tide_partition_assign(partition);
@@ -128,6 +129,7 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
+  partition->eof_offset = offset;
   if (partition->end_offset >= 0 && offset >= partition->end_offset)
     partition->reached_end = TRUE;
 }
@@ -197,7 +199,8 @@ say_trouble(TideConsumer *consumer, const TideKafkaReport *report)
     return;
   const char *next = report->kind == TIDE_KAFKA_TROUBLE_POLL
                          ? "joining the group again; what was in flight is read again"
-                         : "it is tried again, no offset moves meanwhile";
+                     : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
+                                                                  : "it is tried again, no offset moves meanwhile";
   tide_log(level, "kafka: %s; %s (%" G_GUINT64_FORMAT " such events not logged)", report->text, next, suppressed);
 }
 

@@ -46,6 +46,7 @@ hold_at_bad_message(TideConsumer *consumer, TidePartition *partition, const Tide
   log_bad_message(consumer, record, reject, next);
   tide_counter_inc(consumer->messages_held);
   g_autofree char *why = tide_reject_describe(reject);
+  partition->held_ms = record->message.timestamp_ms;
   tide_consumer_hold(consumer, partition,
                      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s; %s",
                                      partition->topic, partition->partition, record->message.offset, why, remedy));
@@ -119,6 +120,7 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
                       partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
   tide_log(TIDE_LOG_CRIT, "%s", why);
   tide_counter_inc(consumer->messages_held);
+  partition->held_ms = record->message.timestamp_ms;
   tide_consumer_hold(consumer, partition, why);
 }
 

@@ -70,7 +70,6 @@ struct TideConsumer {
   _Atomic guint32 paused;
   _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
-  _Atomic gint64 lag;
   _Atomic gboolean had_assignment;
   _Atomic gboolean finished;
   _Atomic gboolean left_work;

@@ -7,20 +7,16 @@ tide_consumer_show(TideConsumer *consumer, gint64 now_us)
   consumer->shown_us = now_us;
   guint32 paused = 0;
   guint64 in_flight = 0;
-  gint64 lag = 0;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
     if (!partition->assigned)
       continue;
-    gint64 high = tide_kafka_source_high_watermark(consumer->source, partition->slot);
-    tide_partition_show(partition, high);
+    tide_partition_show(partition);
     paused += partition->is_paused ? 1 : 0;
     in_flight += partition->offsets.unfinished;
-    lag += tide_gauge_value(partition->lag);
   }
   atomic_store_explicit(&consumer->paused, paused, memory_order_relaxed);
   atomic_store_explicit(&consumer->in_flight, in_flight, memory_order_relaxed);
-  atomic_store_explicit(&consumer->lag, lag, memory_order_relaxed);
   atomic_store_explicit(&consumer->oldest_us, tide_open_lanes_oldest_us(consumer->open_lanes), memory_order_relaxed);
 }
 
@@ -52,7 +48,6 @@ tide_consumer_state_racy(const TideConsumer *consumer)
       .paused = atomic_load_explicit(&consumer->paused, memory_order_relaxed),
       .in_flight = atomic_load_explicit(&consumer->in_flight, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&consumer->oldest_us, memory_order_relaxed),
-      .lag = atomic_load_explicit(&consumer->lag, memory_order_relaxed),
       .had_assignment = atomic_load_explicit(&consumer->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&consumer->finished, memory_order_relaxed),
       .left_work = atomic_load_explicit(&consumer->left_work, memory_order_relaxed),

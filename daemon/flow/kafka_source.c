@@ -503,17 +503,6 @@ tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset)
   rd_kafka_topic_partition_list_destroy(list);
 }
 
-gint64
-tide_kafka_source_high_watermark(TideKafkaSource *source, guint16 slot)
-{
-  const SlotName *name = name_of(source, slot);
-  gint64 low, high;
-  if (rd_kafka_get_watermark_offsets(source->kafka, name->topic, name->partition, &low, &high) !=
-      RD_KAFKA_RESP_ERR_NO_ERROR)
-    return -1;
-  return high;
-}
-
 /* ---- life ---- */
 
 static gboolean

@@ -91,9 +91,6 @@ gboolean tide_kafka_source_commit(TideKafkaSource *source, gint64 deadline_us,
  * they are. */
 void tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset);
 
-/* The partition's newest offset as last seen by a fetch; -1 when unknown. Does not ask the broker. */
-gint64 tide_kafka_source_high_watermark(TideKafkaSource *source, guint16 slot);
-
 /* Leaves the group; may block while brokers are gone, so callers run it where a stop is bounded by others. */
 void tide_kafka_source_close(TideKafkaSource *source);
 void tide_kafka_source_free(TideKafkaSource *source);

@@ -75,6 +75,18 @@ tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
   return message;
 }
 
+const TideTrackedMessage *
+tide_offsets_newest(const TideOffsets *offsets)
+{
+  return offsets->capacity > 0 ? tracked(offsets, offsets->tail - 1) : NULL;
+}
+
+const TideTrackedMessage *
+tide_offsets_oldest(const TideOffsets *offsets)
+{
+  return offsets->head != offsets->tail ? tracked(offsets, offsets->head) : NULL;
+}
+
 gint64
 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
 {

@@ -43,6 +43,12 @@ guint32 tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *messa
  * for as many. Returns: the message when that finished it, until the next one begins; NULL while it waits for more. */
 const TideTrackedMessage *tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
 
+/* The message that was read last; NULL: none was. */
+const TideTrackedMessage *tide_offsets_newest(const TideOffsets *offsets);
+
+/* The oldest message that is not finished; NULL: all are. */
+const TideTrackedMessage *tide_offsets_oldest(const TideOffsets *offsets);
+
 /* Where the unfinished message @sequence stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 

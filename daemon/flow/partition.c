@@ -56,10 +56,9 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
                                        self->labels);
   self->readings_in_flight =
       tide_metrics_gauge(metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
-  self->lag = tide_metrics_gauge(metrics, "tidemark_kafka_consumer_lag",
-                                 "Messages between the stored offset and the partition's end", self->labels);
-  self->stored_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_stored_offset",
-                                          "Offset stored for commit: everything below it is finished", self->labels);
+  self->stored_gauge =
+      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_stored_offset",
+                                 "Offset stored for commit: everything below it is finished", self->labels);
   self->paused_gauge =
       tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
   return self;
@@ -84,6 +83,7 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
 {
   if (partition == NULL)
     return;
+  tide_kafka_watch_remove(partition->watch, partition->watched);
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);
@@ -103,7 +103,10 @@ tide_partition_assign(TidePartition *partition)
   partition->crowded_table = 0;
   partition->is_paused = FALSE;
   partition->stored_offset = partition->end_offset = -1;
+  partition->eof_offset = partition->held_ms = -1;
   partition->reached_end = FALSE;
+  tide_kafka_watch_remove(partition->watch, partition->watched);
+  partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
   g_clear_pointer(&partition->held_text, g_free);
 }
 
@@ -117,7 +120,8 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);
-  tide_gauge_set(partition->lag, 0);
+  tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
+  tide_gauge_clear(partition->stored_gauge);
   tide_gauge_set(partition->paused_gauge, 0);
 }
 
@@ -270,13 +274,25 @@ tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget, co
   return next;
 }
 
-void
-tide_partition_show(TidePartition *partition, gint64 high_watermark)
+static TideConsumerPosition
+position_of(const TidePartition *partition)
 {
+  const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
+  const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
+  return (TideConsumerPosition){
+      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->eof_offset),
+      .mark = partition->offsets.mark,
+      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->held_ms,
+      .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
+  };
+}
+
+void
+tide_partition_show(TidePartition *partition)
+{
+  TideConsumerPosition position = position_of(partition);
+  tide_kafka_watch_note(partition->watch, partition->watched, &position);
   tide_gauge_set(partition->paused_gauge, partition->is_paused ? 1 : 0);
-  if (partition->stored_offset < 0)
-    return;
-  tide_gauge_set(partition->stored_gauge, partition->stored_offset);
-  if (high_watermark >= 0)
-    tide_gauge_set(partition->lag, MAX(high_watermark - partition->stored_offset, 0));
+  if (partition->stored_offset >= 0)
+    tide_gauge_set(partition->stored_gauge, partition->stored_offset);
 }

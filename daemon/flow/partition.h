@@ -10,6 +10,7 @@
 #pragma once
 
 #include "flow/batch.h"
+#include "flow/kafka_watch.h"
 #include "flow/mapping.h"
 #include "flow/message_letters.h"
 #include "flow/offsets.h"
@@ -45,8 +46,12 @@ typedef struct TidePartition {
   gint64 stored_offset;    /* last stored; -1: none */
   gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
-  char *held_text;   /* owned: why it is held */
-  guint64 n_written; /* messages; messages_written may be shared by the consumers of a process */
+  gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
+  char *held_text;               /* owned: why it is held */
+  gint64 held_ms;                /* the record time of the message that holds it; -1: it has none, or no message does */
+  guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
+  TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
+  TideWatchedPartition *watched; /* borrowed, while assigned */
   /* metrics */
   TideMetrics *metrics;      /* borrowed: for those that come with their first event */
   TideWriteLatency *latency; /* borrowed: the consumer's */
@@ -66,7 +71,6 @@ typedef struct TidePartition {
   TideCounter *readings_handed_back;
   TideGauge *in_flight;
   TideGauge *readings_in_flight;
-  TideGauge *lag;
   TideGauge *stored_gauge;
   TideGauge *paused_gauge;
   char *labels; /* owned */
@@ -110,6 +114,6 @@ TideLetterJob *tide_partition_add_refused(TidePartition *partition, TideBudget *
 TideLetterJob *tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget,
                                                const TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
 
-void tide_partition_show(TidePartition *partition, gint64 high_watermark); /* sets the gauges */
+void tide_partition_show(TidePartition *partition); /* sets the gauges, and tells the watch where it stands */
 
 G_END_DECLS

@@ -36,6 +36,7 @@ struct TidePipeline {
   TideGateways *gateways;
   TideRegions *regions;
   TideDeadLetters *letters;
+  TideKafkaWatch *watch;
   TideThread *starter;
   TideGauge *budget_used;
   TideGauge *waiting_rows;
@@ -49,10 +50,12 @@ struct TidePipeline {
 
   /* main thread only */
   gint64 trouble_logged_us;
+  gint64 missing_logged_us;
 
   /* any thread */
   _Atomic gboolean stopping;
   _Atomic TidePipelineStage stage;
+  _Atomic gboolean was_ready;
 
   /* written by the starter before stage is RUNNING, then read-only */
   GPtrArray *writers;   /* owned (element-type TideWriter) */
@@ -214,6 +217,8 @@ start_writers(TidePipeline *pipeline)
 static gboolean
 start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
 {
+  if (!tide_kafka_watch_start(pipeline->watch, &pipeline->failure))
+    return FALSE;
   TideConsumerContext context = {.config = pipeline->options.config,
                                  .protocol = protocol,
                                  .budget = &pipeline->budget,
@@ -223,6 +228,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
                                  .dated = pipeline->dated,
                                  .letters = pipeline->letters,
                                  .metrics = pipeline->options.metrics,
+                                 .watch = pipeline->watch,
                                  .until_end = pipeline->options.until_end};
   for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
     TideConsumer *consumer = tide_consumer_start(&context, i, &pipeline->failure);
@@ -324,6 +330,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
   TideDeadLettersContext letters = {
       .config = config, .budget = &pipeline->budget, .gateways = pipeline->gateways, .metrics = options->metrics};
   pipeline->letters = tide_dead_letters_new(&letters);
+  pipeline->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
   register_metrics(pipeline);
   return pipeline;
 }
@@ -381,6 +388,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
     end_here("the start");
   pipeline->starter = NULL;
+  tide_kafka_watch_stop(pipeline->watch);
   gboolean left_work = stop_consumers(pipeline, deadline_us);
   if (!tide_dead_letters_stop(pipeline->letters, tide_now_us() + CLOSE_US))
     end_here("the keeping of dead letters");
@@ -401,6 +409,7 @@ tide_pipeline_free(TidePipeline *pipeline)
     tide_writer_free(g_ptr_array_index(pipeline->writers, i));
   g_ptr_array_unref(pipeline->consumers);
   g_ptr_array_unref(pipeline->writers);
+  tide_kafka_watch_free(pipeline->watch);
   tide_dead_letters_free(pipeline->letters);
   tide_regions_free(pipeline->regions);
   tide_lanes_free(pipeline->lanes);
@@ -426,7 +435,6 @@ tide_pipeline_failure(TidePipeline *pipeline)
 typedef struct Totals {
   guint32 assigned, held, paused;
   guint64 in_flight;
-  gint64 lag;
   gint64 oldest_us;
   guint32 n_finished;
   gboolean had_assignment;
@@ -445,7 +453,6 @@ total(TidePipeline *pipeline, gint64 now_us)
     totals.held += state.held;
     totals.paused += state.paused;
     totals.in_flight += state.in_flight;
-    totals.lag += state.lag;
     totals.n_finished += state.finished ? 1 : 0;
     totals.had_assignment &= state.had_assignment;
     totals.fatal |= state.fatal;
@@ -495,8 +502,14 @@ fatal_exit(const TidePipeline *pipeline, const Totals *totals)
 {
   if (totals->fatal)
     return TIDE_EXIT_TEMPFAIL;
-  gboolean may_wait = totals->had_assignment || pipeline->options.config->service.startup == TIDE_STARTUP_WAIT;
-  return totals->denied && !may_wait ? TIDE_EXIT_PERMISSION : 0;
+  if (pipeline->options.config->service.startup == TIDE_STARTUP_WAIT)
+    return 0;
+  if (totals->denied && !totals->had_assignment)
+    return TIDE_EXIT_PERMISSION;
+  g_autofree char *missing = NULL;
+  (void)tide_kafka_watch_topics(pipeline->watch, &missing);
+  gboolean was_ready = atomic_load_explicit(&pipeline->was_ready, memory_order_relaxed);
+  return missing != NULL && !was_ready ? TIDE_EXIT_UNAVAILABLE : 0;
 }
 
 /* What keeps a running pipeline from being ready; NULL when nothing does. */
@@ -507,6 +520,11 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
     g_autofree char *trouble = kafka_trouble(pipeline);
     return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : "no assignment yet");
   }
+  char *missing = NULL;
+  if (!tide_kafka_watch_topics(pipeline->watch, &missing))
+    return g_strdup("waiting for Kafka: no broker has said yet whether the topics exist");
+  if (missing != NULL)
+    return missing;
   if (totals->held > 0)
     return held_text(pipeline);
   char *letters_text = tide_dead_letters_held_text(pipeline->letters);
@@ -518,6 +536,17 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
   }
   g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(pipeline->lanes, now_us - TROUBLE_US);
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
+}
+
+/* As part of the status line. */
+static char *
+lag_text(const TideKafkaLag *lag)
+{
+  if (!lag->is_known)
+    return g_strdup("lag unknown");
+  return lag->seconds < 0 ? g_strdup_printf("lag %" G_GINT64_FORMAT " messages", lag->messages)
+                          : g_strdup_printf("lag %" G_GINT64_FORMAT " messages, %" G_GINT64_FORMAT " s", lag->messages,
+                                            lag->seconds);
 }
 
 static void
@@ -532,17 +561,22 @@ fill_running_state(TidePipeline *pipeline, TidePipelineState *state)
   state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
                                : why_not_ready(pipeline, &totals, now_us);
   state->ready = state->reason == NULL;
+  if (state->ready)
+    atomic_store_explicit(&pipeline->was_ready, TRUE, memory_order_relaxed);
   g_autofree char *detail = state->ready ? NULL : g_strdup_printf("; %s", state->reason);
-  state->status = g_strdup_printf("%u partitions, lag %" G_GINT64_FORMAT ", in flight %" G_GUINT64_FORMAT
-                                  " messages, gateways %u/%u up, paused %u%s",
-                                  totals.assigned, totals.lag, totals.in_flight, tide_gateways_n_up(pipeline->gateways),
-                                  tide_gateways_n(pipeline->gateways), totals.paused, detail != NULL ? detail : "");
+  TideKafkaLag lag = tide_kafka_watch_lag(pipeline->watch);
+  state->unread = lag.is_known ? lag.unread : -1;
+  g_autofree char *lag_part = lag_text(&lag);
+  state->status =
+      g_strdup_printf("%u partitions, %s, in flight %" G_GUINT64_FORMAT " messages, gateways %u/%u up, paused %u%s",
+                      totals.assigned, lag_part, totals.in_flight, tide_gateways_n_up(pipeline->gateways),
+                      tide_gateways_n(pipeline->gateways), totals.paused, detail != NULL ? detail : "");
 }
 
 TidePipelineState
 tide_pipeline_state(TidePipeline *pipeline)
 {
-  TidePipelineState state = {.healthy = TRUE};
+  TidePipelineState state = {.healthy = TRUE, .unread = -1};
   state.stage = atomic_load_explicit(&pipeline->stage, memory_order_acquire);
   if (state.stage == TIDE_STAGE_RUNNING) {
     fill_running_state(pipeline, &state);
@@ -581,6 +615,17 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
   }
 }
 
+static void
+log_missing_topics(TidePipeline *pipeline, gint64 now_us)
+{
+  g_autofree char *missing = NULL;
+  (void)tide_kafka_watch_topics(pipeline->watch, &missing);
+  if (missing == NULL || (pipeline->missing_logged_us > 0 && now_us - pipeline->missing_logged_us < TROUBLE_US))
+    return;
+  pipeline->missing_logged_us = now_us;
+  tide_log(TIDE_LOG_ERROR, "%s", missing);
+}
+
 void
 tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
 {
@@ -601,4 +646,5 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
   tide_gauge_set(pipeline->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(pipeline->held, totals.held);
   log_troubles(pipeline, now_us);
+  log_missing_topics(pipeline, now_us);
 }

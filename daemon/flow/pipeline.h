@@ -50,8 +50,9 @@ typedef struct TidePipelineState {
   gboolean healthy;    /* every thread went round its loop lately */
   gboolean finished;   /* with until_end */
   int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
-                        * its topics, and the start is to fail then */
+                        * its topics or does not have them, and the start is to fail then */
   gboolean any_held;   /* a partition stands still until an operator acts */
+  gint64 unread;       /* messages of our partitions; -1: unknown */
   char *reason;        /* owned: why not ready or not healthy; NULL */
   char *status;        /* owned: one line for STATUS= */
 } TidePipelineState;

@@ -21,9 +21,7 @@ struct TideHistogram {
 
 /* One set of labels of a family. */
 typedef struct Series {
-  char *labels;      /* owned; "" for none */
-  gboolean is_shown; /* FALSE: a gauge that was dropped. Its memory stays: a late writer may still hold the
-                        pointer. */
+  char *labels; /* owned; "" for none */
   TideGauge gauge;
   GPtrArray *shards; /* owned: TideCounter or TideHistogram, from g_aligned_alloc0 */
 } Series;
@@ -148,7 +146,6 @@ get_series(Family *family, const char *labels)
     series->shards = g_ptr_array_new_with_free_func(g_aligned_free);
     g_ptr_array_insert(family->series, (int)series_index(family, wanted), series);
   }
-  series->is_shown = TRUE;
   return series;
 }
 
@@ -163,11 +160,17 @@ tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, c
   return counter;
 }
 
+/* @first_value: of a series that is new */
 static TideGauge *
-get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, TideMetricType type)
+get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, TideMetricType type,
+          gint64 first_value)
 {
   tide_mutex_lock(&metrics->lock);
-  TideGauge *gauge = &get_series(get_family_locked(metrics, name, help, type), labels)->gauge;
+  Family *family = get_family_locked(metrics, name, help, type);
+  guint n_before = family->series->len;
+  TideGauge *gauge = &get_series(family, labels)->gauge;
+  if (family->series->len > n_before)
+    tide_gauge_set(gauge, first_value);
   tide_mutex_unlock(&metrics->lock);
   return gauge;
 }
@@ -175,26 +178,25 @@ get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *
 TideGauge *
 tide_metrics_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE);
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE, 0);
 }
 
 TideGauge *
 tide_metrics_gauge_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI);
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI, 0);
 }
 
-void
-tide_metrics_drop_gauge(TideMetrics *metrics, const char *name, const char *labels)
+TideGauge *
+tide_metrics_gauge_unknown(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {
-  tide_mutex_lock(&metrics->lock);
-  Family *family = find_family_locked(metrics, name);
-  Series *series = family != NULL ? find_series(family, labels != NULL ? labels : "") : NULL;
-  if (series != NULL) {
-    series->is_shown = FALSE;
-    tide_gauge_set(&series->gauge, 0);
-  }
-  tide_mutex_unlock(&metrics->lock);
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE, TIDE_GAUGE_UNKNOWN);
+}
+
+TideGauge *
+tide_metrics_gauge_milli_unknown(TideMetrics *metrics, const char *name, const char *help, const char *labels)
+{
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI, TIDE_GAUGE_UNKNOWN);
 }
 
 TideHistogram *
@@ -290,25 +292,26 @@ tide_metrics_sum(TideMetrics *metrics, const char *name, const char *labels_part
   const Family *family = find_family_locked(metrics, name);
   for (guint i = 0; family != NULL && i < family->series->len; i++) {
     const Series *series = family->series->pdata[i];
-    if (series->is_shown && (labels_part == NULL || strstr(series->labels, labels_part) != NULL))
+    if (labels_part == NULL || strstr(series->labels, labels_part) != NULL)
       sum += series_sum(family, series);
   }
   tide_mutex_unlock(&metrics->lock);
   return sum;
 }
 
+/* @gauge_value: of a gauge, read once */
 static void
-render_series(GString *text, const Family *family, const Series *series)
+render_series(GString *text, const Family *family, const Series *series, gint64 gauge_value)
 {
   switch (family->type) {
   case TIDE_METRIC_COUNTER:
     tide_metrics_text_count(text, family->name, series->labels, counter_total(series));
     return;
   case TIDE_METRIC_GAUGE:
-    tide_metrics_text_gauge(text, family->name, series->labels, tide_gauge_value(&series->gauge));
+    tide_metrics_text_gauge(text, family->name, series->labels, gauge_value);
     return;
   case TIDE_METRIC_GAUGE_MILLI:
-    tide_metrics_text_milli(text, family->name, series->labels, tide_gauge_value(&series->gauge));
+    tide_metrics_text_milli(text, family->name, series->labels, gauge_value);
     return;
   case TIDE_METRIC_HISTOGRAM: {
     g_autofree guint64 *buckets = g_new(guint64, family->n_bounds + 1);
@@ -325,12 +328,13 @@ render_family(GString *text, const Family *family)
   gboolean has_head = FALSE;
   for (guint i = 0; i < family->series->len; i++) {
     const Series *series = family->series->pdata[i];
-    if (!series->is_shown)
+    gint64 gauge_value = tide_gauge_value(&series->gauge); /* 0 of all that are none */
+    if (gauge_value == TIDE_GAUGE_UNKNOWN)
       continue;
     if (!has_head)
       tide_metrics_text_head(text, family->name, family->help, family->type);
     has_head = TRUE;
-    render_series(text, family, series);
+    render_series(text, family, series, gauge_value);
   }
 }
 

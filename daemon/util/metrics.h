@@ -1,8 +1,9 @@
 /* Counters, gauges and histograms, and their Prometheus text form (version 0.0.4).
  *
  * A metric is a family (name, help, type) with one series for each set of labels. A series is made of shards: each
- * thread asks for its own and is its only writer, so counting costs one relaxed store and no shared cache line; a scrape
- * adds the shards up. Names carry base units and `_total`, and are listed in docs/metrics.md (a test compares). */
+ * thread asks for its own and is its only writer, so counting costs one relaxed store and no shared cache line; a
+ * scrape adds the shards up. Names carry base units and `_total`, and are listed in docs/metrics.md (a test compares).
+ */
 #pragma once
 
 #include <glib.h>
@@ -43,12 +44,23 @@ typedef struct TideGauge {
   _Atomic gint64 value;
 } TideGauge;
 
+/* The value of a gauge that has none: its series is not shown. */
+#define TIDE_GAUGE_UNKNOWN G_MININT64
+
 static inline void
 tide_gauge_set(TideGauge *gauge, gint64 value)
 {
   atomic_store_explicit(&gauge->value, value, memory_order_relaxed);
 }
 
+/* Nobody knows the value: the series is gone until it is set again. */
+static inline void
+tide_gauge_clear(TideGauge *gauge)
+{
+  tide_gauge_set(gauge, TIDE_GAUGE_UNKNOWN);
+}
+
+/* To a gauge that has a value. */
 static inline void
 tide_gauge_add(TideGauge *gauge, gint64 delta)
 {
@@ -76,21 +88,22 @@ void tide_metrics_free(TideMetrics *metrics); /* frees every series; NULL ok */
  */
 TideCounter *tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, const char *labels);
 
-/* One cell a series, shared by all who ask for the same name and labels. Valid until tide_metrics_free(), even when
- * dropped meanwhile. */
+/* One cell a series, shared by all who ask for the same name and labels. Valid until tide_metrics_free(). */
 TideGauge *tide_metrics_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels);
 
 /* Like a gauge, but stored in thousandths and shown as seconds or ratios with three decimals. */
 TideGauge *tide_metrics_gauge_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels);
+
+/* The same, but a new one begins without a value. */
+TideGauge *tide_metrics_gauge_unknown(TideMetrics *metrics, const char *name, const char *help, const char *labels);
+TideGauge *tide_metrics_gauge_milli_unknown(TideMetrics *metrics, const char *name, const char *help,
+                                            const char *labels);
 
 /* A new shard, like a counter's. @bounds: n_bounds ascending upper bounds (without +Inf), kept by reference. */
 TideHistogram *tide_metrics_histogram(TideMetrics *metrics, const char *name, const char *help, const char *labels,
                                       const double *bounds, gsize n_bounds);
 /* Counts @value into the first bucket whose bound is not below it; NaN is ignored. Threads: the shard's writer. */
 void tide_histogram_observe(TideHistogram *histogram, double value);
-
-/* Hides a gauge's series and sets it to 0, e.g. of a partition that was revoked; asking for it again shows it again. */
-void tide_metrics_drop_gauge(TideMetrics *metrics, const char *name, const char *labels);
 
 /* `name="value"` with \ " and newline escaped. Ownership: (transfer full). */
 char *tide_metrics_label(const char *name, const char *value);

@@ -146,6 +146,30 @@ test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
   assert_committed(fixture, 0);
 }
 
+/* What the daemon did not even read is told, too. */
+static void
+test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = stuck();
+  (void)scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
+  pipeline_produce_mixture(fixture, 1000); /* four thousand a partition: more than kafka.max_span_messages */
+  pipeline_fixture_flush(fixture);
+  daemon_process_wait_log(&process, "ready:");
+  for (gint64 deadline_us = pipeline_fixture_deadline_us();;) {
+    daemon_process_signal(&process, SIGUSR1);
+    pipeline_fixture_wait_a_little(deadline_us, "both partitions are paused");
+    g_autofree char *log = daemon_process_log(&process);
+    if (strstr(log, "paused 2") != NULL)
+      break;
+  }
+  daemon_process_signal(&process, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  daemon_process_wait_log(&process, "stopped: some messages that were read are left for the next start; ");
+  daemon_process_wait_log(&process, " more were not read yet");
+}
+
 static void
 test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer data)
 {
@@ -468,6 +492,7 @@ main(int argc, char **argv)
   ADD("stop/E2-E14-when-idle", test_stop_when_idle);
   ADD("stop/E2-when-busy", test_stop_when_busy);
   ADD("stop/E2-while-hbase-is-stuck", test_stop_while_hbase_is_stuck);
+  ADD("stop-2/E2-with-messages-unread", test_stop_with_messages_unread);
   ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
   ADD("stop-3/E2-during-the-start", test_stop_during_the_start);

@@ -50,6 +50,17 @@ test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
   assert_log_has(&daemon, "may not be in group 'tidemark': grant READ on the group");
 }
 
+static void
+test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_UNAVAILABLE);
+  assert_log_has(&daemon, "the topic 'metrics' does not exist: create it");
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/membership/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
@@ -60,5 +71,6 @@ main(int argc, char **argv)
   ADD("C11-fenced-instance-ends-the-program", test_fenced_instance_ends);
   ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
   ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
+  ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
   return g_test_run();
 }

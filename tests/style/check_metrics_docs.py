@@ -15,13 +15,14 @@ from source_text import Findings, files_below, line_of, project_root, read, with
 
 DOCUMENT = "docs/metrics.md"
 BEGIN, END = "<!-- metrics: begin -->\n", "<!-- metrics: end -->\n"
-TYPES = {"counter": "counter", "gauge": "gauge", "gauge_milli": "gauge", "histogram": "histogram"}
+TYPES = {"counter": "counter", "gauge": "gauge", "gauge_milli": "gauge", "gauge_unknown": "gauge", "gauge_milli_unknown": "gauge",
+         "histogram": "histogram"}
 
 _NAME = re.compile(r'"(tidemark_[A-Za-z0-9_]+)"')
 _HELP = re.compile(r'[^";]*("(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*)')
-_REGISTER = re.compile(r"\btide_metrics_(counter|gauge_milli|gauge|histogram)\s*\(")
+_REGISTER = re.compile(r"\btide_metrics_(counter|gauge_milli_unknown|gauge_unknown|gauge_milli|gauge|histogram)\s*\(")
 # Functions that name a metric without registering it.
-_READ = re.compile(r"\btide_metrics_(?:sum|drop_gauge)\s*\(\s*[^,;]*,\s*$")
+_READ = re.compile(r"\btide_metrics_sum\s*\(\s*[^,;]*,\s*$")
 
 
 @dataclass

@@ -147,26 +147,24 @@ test_one_name_cannot_have_two_types(void)
 }
 
 static void
-test_a_dropped_gauge_is_gone_and_its_pointer_still_safe(void)
+test_u2_gauge_without_a_value_has_no_series(void)
 {
   TideMetrics *metrics = tide_metrics_new();
-  TideGauge *lag = tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"");
+  TideGauge *lag = tide_metrics_gauge_unknown(metrics, "tidemark_lag", "Lag.", "partition=\"0\"");
+  TideGauge *age = tide_metrics_gauge_milli_unknown(metrics, "tidemark_lag_seconds", "Age.", NULL);
+  assert_rendered(metrics, ""); /* no family without a sample */
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_lag", NULL), ==, 0);
   TideGauge *other = tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"1\"");
-  g_assert_true(tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"") == lag);
   tide_gauge_set(lag, 5);
   tide_gauge_add(other, 6);
+  g_assert_true(tide_metrics_gauge_unknown(metrics, "tidemark_lag", "Lag.", "partition=\"0\"") == lag);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_lag", NULL), ==, 11);
-
-  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"0\"");
-  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"77\"");
-  tide_metrics_drop_gauge(metrics, "tidemark_unknown", NULL);
-  tide_gauge_set(lag, 9); /* a thread that was late */
+  tide_gauge_clear(lag);
   assert_rendered(metrics, "# HELP tidemark_lag Lag.\n# TYPE tidemark_lag gauge\ntidemark_lag{partition=\"1\"} 6\n");
-
-  tide_metrics_drop_gauge(metrics, "tidemark_lag", "partition=\"1\"");
-  assert_rendered(metrics, ""); /* no family without a sample */
-  g_assert_true(tide_metrics_gauge(metrics, "tidemark_lag", "Lag.", "partition=\"0\"") == lag);
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_lag", "partition=\"0\""), ==, 9);
+  tide_gauge_clear(other);
+  tide_gauge_set(age, 1500);
+  assert_rendered(metrics, "# HELP tidemark_lag_seconds Age.\n# TYPE tidemark_lag_seconds gauge\n"
+                           "tidemark_lag_seconds 1.500\n");
   tide_metrics_free(metrics);
 }
 
@@ -240,7 +238,7 @@ main(int argc, char **argv)
   g_test_add_func("/metrics/label/values-are-escaped", test_label_values_are_escaped);
   g_test_add_func("/metrics/name/as-prometheus-takes-them", test_names_that_prometheus_takes);
   g_test_add_func("/metrics/name/cannot-have-two-types", test_one_name_cannot_have_two_types);
-  g_test_add_func("/metrics/gauge/dropped-is-gone-and-safe", test_a_dropped_gauge_is_gone_and_its_pointer_still_safe);
+  g_test_add_func("/metrics/U2-gauge-without-a-value-has-no-series", test_u2_gauge_without_a_value_has_no_series);
   g_test_add_func("/metrics/sum/takes-a-part-of-the-labels", test_sum_takes_a_part_of_the_labels);
   g_test_add_func("/metrics/threads/lose-no-event-while-scraped", test_threads_lose_no_event_while_it_is_scraped);
   return g_test_run();

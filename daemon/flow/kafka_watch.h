@@ -1,0 +1,71 @@
+/* What the brokers say of the group, asked beside the consumers by a client of its own: how far what is committed lies
+ * behind the partitions' ends, and which topics are missing. So the lag is what Kafka's own tool says at any moment,
+ * also of partitions that are paused, that stand still, or of which nothing was read yet; while the brokers do not say
+ * it, it is unknown and has no series.
+ *
+ * The lag in seconds is the age of the oldest message that is not committed: by its own time where the consumer has it
+ * in hand, else by when it was first seen behind what was read; where neither is known it has no series.
+ *
+ * Threads: any, unless said otherwise. All questions are asked by the thread "tide-watch", and wait two seconds each.
+ */
+#pragma once
+
+#include "config/config.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideKafkaWatch TideKafkaWatch;
+typedef struct TideWatchedPartition TideWatchedPartition;
+
+/* @config, @metrics: borrowed. */
+TideKafkaWatch *tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics);
+/* Connects and starts the thread; does not wait for brokers. Errors: CONFIG. */
+gboolean tide_kafka_watch_start(TideKafkaWatch *watch, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Asks the thread to end; it does when its question is answered. */
+void tide_kafka_watch_stop(TideKafkaWatch *watch);
+void tide_kafka_watch_free(TideKafkaWatch *watch); /* joins first; NULL ok */
+
+/* The partition was assigned to this process. @watch: NULL: nobody watches, as in tests of parts.
+ * Returns: (nullable): valid until it is removed */
+TideWatchedPartition *tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition);
+/* It is no longer ours: its series are gone when this returns. NULL ok */
+void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched);
+
+/* What its consumer knows of a partition; each is -1 while there is none. */
+typedef struct TideConsumerPosition {
+  gint64 next_offset; /* behind the last message that was read */
+  gint64 mark;        /* behind the last that is finished, and all before it: what is to be committed */
+  gint64 oldest_ms;   /* the record time of the oldest message that is read and not finished */
+  gint64 newest_ms;   /* that of the message that was read last */
+} TideConsumerPosition;
+
+/* To be told about once a second. NULL ok */
+void tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position);
+
+/* What a partition's watch remembers between two answers, for the age of what is unread. */
+typedef struct TideUnreadSince {
+  gboolean was_read_up; /* nothing was unread at an answer of this assignment */
+  gint64 since_ms;      /* wall clock: what is unread was first seen; -1: nothing is, or it was there from the start */
+  gint64 end_offset;    /* where the partition ended then */
+} TideUnreadSince;
+
+/* The time of the oldest message that is not committed, at an answer; -1: unknown. Pure, for the watch and its test.
+ * @unread: carried from answer to answer; begins as zeroes with since_ms -1 */
+gint64 tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint64 end, gint64 now_ms,
+                          TideUnreadSince *unread);
+
+typedef struct TideKafkaLag {
+  gboolean is_known; /* of every partition that is ours */
+  gint64 messages;   /* from what is committed to the ends */
+  gint64 unread;     /* of them */
+  gint64 seconds;    /* of the partition that is latest; -1: unknown */
+} TideKafkaLag;
+
+TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
+
+/* FALSE until the brokers have said once which topics there are. @ret_missing: (transfer full) (nullable): a sentence
+ * that names those of the configuration that are not there */
+gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
+
+G_END_DECLS
