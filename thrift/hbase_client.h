@@ -33,8 +33,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideHBaseClient, tide_hbase_client_free)
 gboolean tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
-/* FALSE when the next call would have to connect anew: not open, or the gateway has cut the connection meanwhile. Costs a
- * system call. */
+/* FALSE when the next call would have to connect anew: not open, or the gateway has cut the connection meanwhile. Costs
+ * a system call. */
 gboolean tide_hbase_client_is_ready(const TideHBaseClient *client);
 void tide_hbase_client_close(TideHBaseClient *client);
 const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
@@ -98,14 +98,17 @@ typedef struct TideScanRequest {
 
 /**
  * tide_hbase_client_scan: stream rows to @func.
- * @timeout_ms: for each call to the gateway, not for the whole scan.
+ * @timeout_ms: for each call to the gateway; a scan with a limit ends after four times as long.
  * @ret_rows: rows handed to @func.
+ * Errors: also PROTOCOL when a row is not behind the one before it, or outside of the range.
  */
 gboolean tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanRequest *request,
                                 gint64 timeout_ms, TideRowFunc func, gpointer data, guint64 *ret_rows,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A single row; @func is called once when the row exists. @ret_found may be NULL. */
+/* A single row; @func is called once when the row exists. @ret_found may be NULL. Errors: also PROTOCOL for another
+ * row.
+ */
 gboolean tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us,
                                TideRowFunc func, gpointer data, gboolean *ret_found,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -122,7 +125,7 @@ typedef struct TideGetRequest {
 } TideGetRequest;
 
 /* The rows that exist, in the order of @request, in one call: their cells, newest first where several versions are
- * asked for. */
+ * asked for. Errors: also PROTOCOL for a row that was not asked for, or not in this place. */
 gboolean tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const TideGetRequest *request,
                                         gint64 deadline_us, TideRowFunc func, gpointer data,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -184,7 +187,7 @@ typedef struct TideTableDescription {
   int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
 } TideTableDescription;
 
-TideFamilySettings *tide_family_settings_new(const char *name); /* every setting at "default" */
+TideFamilySettings *tide_family_settings_new(const char *name);                  /* every setting at "default" */
 TideFamilySettings *tide_family_settings_copy(const TideFamilySettings *family); /* (transfer full) */
 void tide_family_settings_free(TideFamilySettings *family);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
@@ -198,8 +201,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The names of all tables but HBase's own, as "TABLE" or "ns:TABLE", in no order; bytes that no name has are shown as \xHH.
- * Errors: WRONG_SERVICE from a gateway that is too old to know the call. Ownership: (transfer full) (element-type utf8). */
+/* The names of all tables but HBase's own, as "TABLE" or "ns:TABLE", in no order; bytes that no name has are shown as
+ * \xHH. Errors: WRONG_SERVICE from a gateway that is too old to know the call. Ownership: (transfer full) (element-type
+ * utf8). */
 GPtrArray *tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

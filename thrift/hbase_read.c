@@ -7,6 +7,33 @@
 #define DEFAULT_CACHING_ROWS 500 /* 500 rows of 1 KB are half a megabyte: one page, some milliseconds */
 #define DEFAULT_MAX_VERSIONS 1
 
+/* The whole of a scan may take so many of its calls' timeouts: to open it, to get its rows, for the rest of them where
+ * a region server sent them in two, and to end it. */
+#define SCAN_TIMEOUTS 4
+
+/* The rows that are still expected to answer a get. */
+typedef struct Expected {
+  const TideBytes *rows;
+  gsize n_rows;
+} Expected;
+
+/* A row that is not the next one asked for: those in between do not exist. */
+static const char *
+problem_of_got(const TideBytes *row, gpointer data)
+{
+  Expected *expected = data;
+  if (row == NULL)
+    return NULL;
+  while (expected->n_rows > 0) {
+    gboolean is_it = tide_bytes_equal(*row, expected->rows[0]);
+    expected->rows++;
+    expected->n_rows--;
+    if (is_it)
+      return NULL;
+  }
+  return "a row that was not asked for";
+}
+
 gboolean
 tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us, TideRowFunc func,
                       gpointer data, gboolean *ret_found, GError **error)
@@ -17,7 +44,9 @@ tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, g
   TideReply reply;
   if (!tide_client_call_request(client, "get", sequence_id, deadline_us, &reply, error))
     return FALSE;
-  TideRowSink sink = {.cells = client->cells, .func = func, .data = data};
+  Expected expected = {&row, 1};
+  TideRowSink sink = {
+      .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
   GError *failure = NULL;
   if (!tide_client_conclude(client, tide_reply_read_row(&reply, &sink, &failure), &failure, error))
     return FALSE;
@@ -39,7 +68,9 @@ tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const T
   TideReply reply;
   if (!tide_client_call_request(client, "getMultiple", sequence_id, deadline_us, &reply, error))
     return FALSE;
-  TideRowSink sink = {.cells = client->cells, .func = func, .data = data};
+  Expected expected = {request->rows, request->n_rows};
+  TideRowSink sink = {
+      .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
   guint32 n_results = 0; /* absent rows are results too, without cells */
   GError *failure = NULL;
   return tide_client_conclude(client, tide_reply_read_rows(&reply, &sink, &n_results, &failure), &failure, error);
@@ -67,14 +98,36 @@ typedef struct Scan {
   TideHBaseClient *client;
   TideScanRequest request; /* with the defaults filled in */
   gint64 timeout_ms;
+  gint64 end_us; /* of all its calls; G_MAXINT64 for one without limit, which may go on as long as rows come */
   gint32 scanner_id;
+  TideBuffer last_row; /* the row received last; empty before the first */
   TideRowSink sink;
 } Scan;
 
 static gint64
 next_deadline_us(const Scan *scan)
 {
-  return tide_now_us() + scan->timeout_ms * TIDE_US_PER_MS;
+  return MIN(tide_now_us() + scan->timeout_ms * TIDE_US_PER_MS, scan->end_us);
+}
+
+/* A scan that does not move on would be followed for ever, and one that goes elsewhere shows what was not asked for. */
+static const char *
+problem_of_scanned(const TideBytes *row, gpointer data)
+{
+  Scan *scan = data;
+  const TideScanRequest *request = &scan->request;
+  if (row == NULL || row->len == 0)
+    return "a scan's result without a row";
+  int sign = request->reversed ? -1 : 1;
+  if (request->start_row.len > 0 && sign * tide_bytes_compare(*row, request->start_row) < 0)
+    return "a row in front of the scan's range";
+  if (request->stop_row.len > 0 && sign * tide_bytes_compare(*row, request->stop_row) >= 0)
+    return "a row behind the scan's range";
+  if (scan->last_row.len > 0 && sign * tide_bytes_compare(*row, tide_buffer_bytes(&scan->last_row)) <= 0)
+    return "a scan's row that is not behind the one before it";
+  tide_buffer_reset(&scan->last_row);
+  tide_buffer_append_bytes(&scan->last_row, *row);
+  return NULL;
 }
 
 static gboolean
@@ -152,8 +205,11 @@ tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanR
       .sink = {.cells = client->cells,
                .func = func,
                .data = data,
-               .limit_rows = request->limit_rows > 0 ? (guint64)request->limit_rows : 0},
+               .limit_rows = request->limit_rows > 0 ? (guint64)request->limit_rows : 0,
+               .problem_of = problem_of_scanned,
+               .problem_data = &scan},
   };
+  scan.end_us = request->limit_rows > 0 ? tide_now_us() + SCAN_TIMEOUTS * timeout_ms * TIDE_US_PER_MS : G_MAXINT64;
   if (scan.request.caching_rows == 0 || scan.request.caching_rows > G_MAXINT32)
     scan.request.caching_rows = DEFAULT_CACHING_ROWS;
   if (scan.request.max_versions <= 0)
@@ -162,6 +218,7 @@ tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanR
     return FALSE;
   gboolean complete = fetch_all(&scan, error);
   close_scanner(&scan);
+  tide_buffer_clear_memory(&scan.last_row);
   if (complete && ret_rows != NULL)
     *ret_rows = scan.sink.rows;
   return complete;

@@ -49,9 +49,9 @@ one_line(TideBytes message)
   guint8 words[MESSAGE_MAX_BYTES];
   gsize n_words = copy_words(message, words);
   char *text = g_utf8_make_valid((const char *)words, (gssize)n_words);
-  for (char *at = text; *at != '\0'; at++) {
-    if (g_ascii_iscntrl(*at))
-      *at = ' ';
+  for (char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+    if (g_unichar_iscntrl(g_utf8_get_char(at))) /* those of C1, which terminals obey too, are of two bytes */
+      memset(at, ' ', (gsize)(g_utf8_next_char(at) - at));
   }
   return g_strstrip(text);
 }
@@ -290,6 +290,18 @@ read_cells(TideWireReader *reader, GArray *cells)
   }
 }
 
+/* Whether the reader and the sink have no complaint about a result, its row being @row, NULL: none. */
+static gboolean
+is_acceptable(TideWireReader *reader, const TideRowSink *sink, const TideBytes *row)
+{
+  if (reader->status != TIDE_WIRE_OK || sink->stopped)
+    return FALSE;
+  const char *problem = sink->problem_of != NULL ? sink->problem_of(row, sink->problem_data) : NULL;
+  if (problem != NULL)
+    tide_wire_reader_fail(reader, problem);
+  return problem == NULL;
+}
+
 /* TResult */
 static void
 read_result_row(TideWireReader *reader, TideRowSink *sink)
@@ -308,7 +320,7 @@ read_result_row(TideWireReader *reader, TideRowSink *sink)
       tide_wire_skip(reader, field.type);
     }
   }
-  if (reader->status != TIDE_WIRE_OK || !has_row || sink->stopped)
+  if (!is_acceptable(reader, sink, has_row ? &row.row : NULL) || !has_row)
     return;
   row.cells = (const TideResultCell *)(gpointer)sink->cells->data;
   row.n_cells = sink->cells->len;

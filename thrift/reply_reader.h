@@ -39,6 +39,10 @@ typedef struct TideRowSink {
   guint64 limit_rows; /* 0: none */
   guint64 rows;       /* rows handed on */
   gboolean stopped;   /* at the limit, or func returned FALSE: later rows are neither handed on nor counted */
+  /* NULL, or asked of each result before it is handed on: what is wrong with it, as a string literal that fails the
+   * reply; NULL: nothing. @row: NULL: a result without a row. */
+  const char *(*problem_of)(const TideBytes *row, gpointer problem_data);
+  gpointer problem_data;
 } TideRowSink;
 
 /* list<TResult>. @ret_results: how many results the reply held, handed on or not: 0 is a scan's end. */

@@ -4,6 +4,14 @@
 /* HConstants.FOREVER of HBase */
 #define TIME_TO_LIVE_FOREVER_S G_MAXINT32
 
+/* What is built of a reply takes more than the reply's bytes: some hundred for a region of forty. These are far beyond
+ * any HBase, and keep what a gateway can make the daemon allocate near to what it sent. */
+#define REGIONS_MAX 100000
+#define FAMILIES_MAX 1000
+#define ATTRIBUTES_MAX 10000
+#define TABLES_MAX 100000
+#define NAME_MAX_BYTES 1024u
+
 static TideBytes
 copy_bytes(TideBytes bytes)
 {
@@ -76,6 +84,8 @@ read_region(TideWireReader *reader, GPtrArray *regions)
   }
   if (!has_info || server == NULL) /* also bounds what an element can cost: it has bytes of its own */
     tide_wire_reader_fail(reader, "a region without its keys or its server");
+  if (regions->len == REGIONS_MAX)
+    tide_wire_reader_fail(reader, "a table of more than 100000 regions");
   if (reader->status != TIDE_WIRE_OK || !info.serves_rows)
     return;
   TideRegion *region = g_new0(TideRegion, 1);
@@ -115,6 +125,17 @@ tide_reply_read_regions(const TideReply *reply, GError **error)
   return g_steal_pointer(&regions);
 }
 
+/* HBase takes no longer names. Empty when it failed. */
+static TideBytes
+read_name(TideWireReader *reader)
+{
+  TideBytes name = tide_wire_read_string(reader);
+  if (name.len <= NAME_MAX_BYTES)
+    return name;
+  tide_wire_reader_fail(reader, "a name of more than 1024 bytes");
+  return TIDE_BYTES_EMPTY;
+}
+
 /* TTableName: 1 namespace, 2 name. Ownership: (transfer full). */
 static char *
 read_table_name(TideWireReader *reader)
@@ -123,9 +144,9 @@ read_table_name(TideWireReader *reader)
   TideWireField field = {0};
   while (tide_wire_read_field(reader, &field)) {
     if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      space = tide_wire_read_string(reader);
+      space = read_name(reader);
     else if (field.id == 2 && field.type == TIDE_WIRE_STRING)
-      name = tide_wire_read_string(reader);
+      name = read_name(reader);
     else
       tide_wire_skip(reader, field.type);
   }
@@ -144,6 +165,8 @@ read_table_names_success(TideWireReader *reader, const TideWireField *field, gpo
     return FALSE;
   for (guint32 i = 0; i < count && reader->status == TIDE_WIRE_OK; i++) {
     g_autofree char *name = read_table_name(reader);
+    if (((const GPtrArray *)data)->len == TABLES_MAX)
+      tide_wire_reader_fail(reader, "more than 100000 tables");
     if (name[0] == '\0') /* also bounds what an element can cost: it has bytes of its own */
       tide_wire_reader_fail(reader, "a table without a name");
     if (reader->status == TIDE_WIRE_OK)
@@ -183,6 +206,17 @@ family_number(TideFamilySettings *family, gint16 id)
   }
 }
 
+/* As it is: it is escaped where it is shown. NULL when it failed. Ownership: (transfer full). */
+static char *
+read_family_name(TideWireReader *reader)
+{
+  TideBytes name = read_name(reader);
+  if (name.len > 0 && memchr(name.data, 0, name.len) == NULL)
+    return g_strndup((const char *)name.data, name.len);
+  tide_wire_reader_fail(reader, "a column family without a name");
+  return NULL;
+}
+
 /* TColumnFamilyDescriptor */
 static void
 read_family(TideWireReader *reader, GPtrArray *families)
@@ -192,7 +226,7 @@ read_family(TideWireReader *reader, GPtrArray *families)
   while (tide_wire_read_field(reader, &field)) {
     gint32 *number = family_number(family, field.id);
     if (field.id == 1 && field.type == TIDE_WIRE_STRING)
-      family->name = tide_bytes_printable(tide_wire_read_string(reader));
+      family->name = read_family_name(reader);
     else if (number != NULL && field.type == TIDE_WIRE_I32)
       *number = tide_wire_read_i32(reader);
     else if (field.id == 20 && field.type == TIDE_WIRE_BOOL)
@@ -202,6 +236,8 @@ read_family(TideWireReader *reader, GPtrArray *families)
   }
   if (family->name == NULL)
     tide_wire_reader_fail(reader, "a column family without a name");
+  if (families->len == FAMILIES_MAX)
+    tide_wire_reader_fail(reader, "a table of more than 1000 column families");
   if (reader->status != TIDE_WIRE_OK)
     return;
   if (family->time_to_live_s == TIME_TO_LIVE_FOREVER_S)
@@ -230,6 +266,8 @@ read_attributes(TideWireReader *reader, TideTableDescription *description)
   for (guint32 i = 0; i < map.count && reader->status == TIDE_WIRE_OK; i++) {
     TideBytes name = tide_wire_read_string(reader);
     TideBytes value = tide_wire_read_string(reader);
+    if (description->attributes->len == ATTRIBUTES_MAX)
+      tide_wire_reader_fail(reader, "a table of more than 10000 attributes");
     if (reader->status == TIDE_WIRE_OK)
       tide_table_description_add_attribute(description, name, value);
   }

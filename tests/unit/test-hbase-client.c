@@ -277,7 +277,8 @@ answer_scan(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequenc
   reply_field(to, T_LIST, 0);
   require_written(thrift_protocol_write_list_begin(to, T_STRUCT, rows, NULL));
   for (guint32 i = 0; i < rows; i++) {
-    HbaseTResult *result = result_new("r");
+    g_autofree char *row = g_strdup_printf("r%u", (99 - gateway->pages) * 2 + i);
+    HbaseTResult *result = result_new(row);
     result_add_cell(result, "q", "v", 7);
     reply_write_object(to, result);
   }

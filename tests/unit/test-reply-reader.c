@@ -372,6 +372,7 @@ test_declared_exceptions(void)
       {1, NULL, -1, "the gateway refused 'putMultiple': it gave no reason"},
       {1, "", 1, "the gateway refused 'putMultiple': it gave no reason"},
       {2, "bad argument", -1, "the gateway refused 'putMultiple': bad argument"},
+      {1, "H9: \xc2\x9b\x33m C1", 1, "the gateway refused 'putMultiple': H9:   3m C1"},
       {1, "two\nlines\x1b[31m\n", 1, "the gateway refused 'putMultiple': two lines [31m"},
       {1, "TableNotFoundException: T\n\tat Foo.java:1\n\tat Bar.java:2\n", 1,
        "the gateway refused 'putMultiple': TableNotFoundException: T"},
