@@ -5,7 +5,7 @@
 #include "flow/table_check.h"
 #include "thrift/shell_command.h"
 
-/* Missing split points that are named in a sentence; all are in the remedies. */
+/* Missing split points and faults of borders that are named; of split points all are in the remedies. */
 #define SHOWN_POINTS 3u
 
 static gboolean
@@ -227,6 +227,41 @@ compare_splits(TideTableState *state, const TideTable *table)
   g_string_free(points, TRUE);
 }
 
+/* Only the first are told: one hole in the regions often comes with many. */
+static void
+add_border_fault(TideTableState *state, guint *n_faults, const char *sentence, TideBytes key)
+{
+  g_autofree char *printable = tide_bytes_printable(key);
+  if ((*n_faults)++ < SHOWN_POINTS)
+    g_ptr_array_add(state->differences, g_strdup_printf("%s '%s'", sentence, printable));
+}
+
+/* The regions must follow each other from the empty key to the empty key: what is in none can be neither written nor
+ * read, what is in two is served by either. */
+static void
+check_regions(TideTableState *state)
+{
+  TideBytes end = TIDE_BYTES_EMPTY; /* of the regions so far */
+  guint n_faults = 0;
+  for (guint i = 0; i < state->regions->len; i++) {
+    const TideRegion *region = state->regions->pdata[i];
+    gboolean all_is_held = i > 0 && end.len == 0;
+    int order = all_is_held ? -1 : tide_bytes_compare(region->start_key, end);
+    if (order > 0)
+      add_border_fault(state, &n_faults, "no region holds the rows in front of", region->start_key);
+    else if (order < 0)
+      add_border_fault(state, &n_faults, "two regions hold the rows from", region->start_key);
+    if (!all_is_held && (order >= 0 || region->end_key.len == 0 || tide_bytes_compare(region->end_key, end) > 0))
+      end = region->end_key;
+  }
+  if (state->regions->len == 0)
+    g_ptr_array_add(state->differences, g_strdup("it has no regions: nothing can be written or read"));
+  else if (end.len > 0)
+    add_border_fault(state, &n_faults, "no region holds the rows from", end);
+  if (n_faults > SHOWN_POINTS)
+    g_ptr_array_add(state->differences, g_strdup_printf("%u more such places", n_faults - SHOWN_POINTS));
+}
+
 void
 tide_table_state_compare(TideTableState *state, const TideTable *table, const TideTableDescription *declared)
 {
@@ -240,5 +275,6 @@ tide_table_state_compare(TideTableState *state, const TideTable *table, const Ti
   }
   compare_attributes(state, declared);
   check_durability(state, declared->name);
+  check_regions(state);
   compare_splits(state, table);
 }

@@ -16,11 +16,19 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "    splits: [\"g\", \"n\"]\n";
 
 static void
-add_region(GPtrArray *regions, const char *start)
+add_region(GPtrArray *regions, const char *start, const char *end)
 {
   TideRegion *region = g_new0(TideRegion, 1);
   region->start_key = tide_bytes(g_strdup(start), strlen(start));
+  region->end_key = tide_bytes(g_strdup(end), strlen(end));
   g_ptr_array_add(regions, region);
+}
+
+static int
+compare_starts(gconstpointer a, gconstpointer b)
+{
+  const TideRegion *const *left = a, *const *right = b;
+  return tide_bytes_compare((*left)->start_key, (*right)->start_key);
 }
 
 /* A table that is all that the declaration asks for, and more. */
@@ -33,7 +41,7 @@ state_as_declared(void)
   state->remedies = g_ptr_array_new_with_free_func(g_free);
   state->regions = g_ptr_array_new_with_free_func((GDestroyNotify)tide_region_free);
   for (gsize i = 0; i < 4; i++)
-    add_region(state->regions, (const char *[]){"", "g", "k", "n"}[i]);
+    add_region(state->regions, (const char *[]){"", "g", "k", "n"}[i], (const char *[]){"g", "k", "n", ""}[i]);
   state->description = tide_table_description_new("METRIC");
   for (gsize i = 0; i < 3; i++)
     g_ptr_array_add(state->description->families, tide_family_settings_new((const char *[]){"M", "N", "extra"}[i]));
@@ -82,7 +90,9 @@ test_different(void)
   family->max_versions = 1;
   family->in_memory = 0;
   g_ptr_array_remove_index(state->description->families, 1);
-  g_ptr_array_remove_index(state->regions, 1);
+  g_ptr_array_remove_range(state->regions, 0, 2);
+  add_region(state->regions, "", "k");
+  g_ptr_array_sort(state->regions, compare_starts);
   compare(state, config);
   assert_texts(state->differences, (const char *const[]){
                                        "family 'M' has compression NONE, declared is GZ",
@@ -156,6 +166,44 @@ test_attributes(void)
                (const char *const[]){"alter \"METRIC\", METADATA => {\"one\" => \"1\", \"three\" => \"3\"}", NULL});
 }
 
+static void
+test_h6_borders(void)
+{
+  static const struct {
+    const char *regions[10]; /* start and end of each */
+    const char *differences[6];
+  } cases[] = {
+      {{NULL}, {"it has no regions: nothing can be written or read"}},
+      {{"", "", NULL}, {NULL}},
+      {{"", "g", "g", "k", "k", ""}, {NULL}},
+      {{"b", "g", "g", ""}, {"no region holds the rows in front of 'b'"}},
+      {{"", "g", "h", ""}, {"no region holds the rows in front of 'h'"}},
+      {{"", "g", "g", "k"}, {"no region holds the rows from 'k'"}},
+      {{"", "g", "f", ""}, {"two regions hold the rows from 'f'"}},
+      {{"", "z", "c", "d", "z", ""}, {"two regions hold the rows from 'c'"}},
+      {{"", "", "c", ""}, {"two regions hold the rows from 'c'"}},
+      {{"", "c", "", "c", "c", ""}, {"two regions hold the rows from ''"}},
+      {{"a", "b", "c", "d", "e", "f", "g", "h"},
+       {"no region holds the rows in front of 'a'", "no region holds the rows in front of 'c'",
+        "no region holds the rows in front of 'e'", "2 more such places"}},
+  };
+  g_autoptr(TideConfig) config = load_text("kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+                                           "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
+                                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                                           "tables:\n"
+                                           "  METRIC:\n"
+                                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                           "    columns: { family: M, from: \"*\" }\n");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(TideTableState) state = state_as_declared();
+    g_ptr_array_set_size(state->regions, 0);
+    for (gsize k = 0; cases[i].regions[k] != NULL; k += 2)
+      add_region(state->regions, cases[i].regions[k], cases[i].regions[k + 1]);
+    compare(state, config);
+    assert_texts(state->differences, cases[i].differences);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -165,5 +213,6 @@ main(int argc, char **argv)
   g_test_add_func("/table-state/what-is-unset-differs-from-what-is-declared", test_unset);
   g_test_add_func("/table-state/durability-below-sync-is-said-loudly", test_durability);
   g_test_add_func("/table-state/only-declared-attributes-are-compared", test_attributes);
+  g_test_add_func("/table-state/H6/gaps-and-overlaps-of-regions-are-said", test_h6_borders);
   return g_test_run();
 }
