@@ -65,7 +65,9 @@ append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *ou
   const TideField *field = tide_reading_field(reading, part->field);
   if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON))
     return append_default(part, reading, out, ret_reject);
-  const char *fault = tide_key_field_append(part, field->text, out);
+  const char *fault = field->kind == TIDE_VALUE_NUMBER ? tide_key_padded_number_fault(part, field->text) : NULL;
+  if (fault == NULL)
+    fault = tide_key_field_append(part, field->text, out);
   return fault == NULL || reject_value(ret_reject, reading, field, fault);
 }
 

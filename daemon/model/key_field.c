@@ -2,11 +2,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "model/key_part.h"
 
-#include <math.h>
-
-#define FLOAT_TEXT_MAX_BYTES 127 /* longer numbers are no measured values, and strtod() wants them ended by a NUL */
-#define FLOAT_MAX_DIGITS 17      /* as many name any 64-bit float */
-
 guint32
 tide_key_form_bytes(TideKeyForm form)
 {
@@ -134,6 +129,18 @@ read_integer(TideBytes text, __int128 *ret_number)
   return TRUE;
 }
 
+const char *
+tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text)
+{
+  if (part->form != TIDE_KEY_TEXT || part->has_range || part->fixed_bytes == 0 || part->pad_byte != '0')
+    return NULL;
+  for (gsize i = 0; i < text.len; i++)
+    if (!g_ascii_isdigit(text.data[i]))
+      return "a number padded with zeros must be plain digits: with a sign, point or exponent behind them it would be "
+             "no number, and sort as none";
+  return NULL;
+}
+
 gboolean
 tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest)
 {
@@ -167,24 +174,6 @@ append_integer_text(__int128 number, TideBuffer *out)
   tide_buffer_append(out, digits, (gsize)len);
 }
 
-static void
-append_big_endian(guint64 number, guint32 n_bytes, TideBuffer *out)
-{
-  guint8 *at = tide_buffer_reserve(out, n_bytes);
-  for (guint32 i = n_bytes; i > 0; i--, number >>= 8)
-    at[i - 1] = (guint8)number;
-  out->len += n_bytes;
-}
-
-static guint64
-read_big_endian(TideBytes bytes)
-{
-  guint64 number = 0;
-  for (gsize i = 0; i < bytes.len; i++)
-    number = number << 8 | bytes.data[i];
-  return number;
-}
-
 static const char *
 append_integer(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
@@ -193,64 +182,6 @@ append_integer(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   if (fault == NULL)
     tide_key_field_append_integer(part, number, out);
   return fault;
-}
-
-/* The bits of a float in an order that is that of the numbers. */
-static guint64
-sortable_bits(guint64 bits, guint32 n_bytes)
-{
-  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
-  return (bits & sign) != 0 ? ~bits & all : bits | sign;
-}
-
-static guint64
-bits_of_sortable(guint64 sortable, guint32 n_bytes)
-{
-  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
-  return (sortable & sign) != 0 ? sortable & ~sign : ~sortable & all;
-}
-
-/* strtod() would take more than numbers: hex, "inf", "nan", spaces. */
-static gboolean
-read_float(TideBytes text, gdouble *ret_number)
-{
-  char copy[FLOAT_TEXT_MAX_BYTES + 1];
-  char *end = NULL;
-  if (text.len == 0 || text.len > FLOAT_TEXT_MAX_BYTES)
-    return FALSE;
-  for (gsize i = 0; i < text.len; i++)
-    if (!g_ascii_isdigit(text.data[i]) && strchr("+-.eE", text.data[i]) == NULL)
-      return FALSE;
-  memcpy(copy, text.data, text.len);
-  copy[text.len] = '\0';
-  *ret_number = g_ascii_strtod(copy, &end) + 0.0; /* of -0: 0 */
-  return end == copy + text.len;
-}
-
-static guint64
-float_bits(const TideKeyPart *part, gdouble number)
-{
-  guint64 bits = 0;
-  if (part->form == TIDE_KEY_FLOAT64) {
-    memcpy(&bits, &number, sizeof number);
-    return bits;
-  }
-  gfloat single = (gfloat)number + 0.0F; /* a small negative one may have become -0 */
-  guint32 single_bits;
-  memcpy(&single_bits, &single, sizeof single);
-  return single_bits;
-}
-
-static const char *
-append_float(const TideKeyPart *part, TideBytes text, TideBuffer *out)
-{
-  gdouble number;
-  if (memchr(text.data, '\0', text.len) != NULL || !read_float(text, &number))
-    return "it is no number";
-  if (!isfinite(number) || (part->form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
-    return "it is too large or too small for its form";
-  append_big_endian(sortable_bits(float_bits(part, number), part->fixed_bytes), part->fixed_bytes, out);
-  return NULL;
 }
 
 void
@@ -406,14 +337,14 @@ tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     return append_text(part, text, out);
   if (tide_key_part_is_integer(part))
     return append_integer(part, text, out);
-  return append_float(part, text, out);
+  return tide_key_float_append(part, text, out);
 }
 
 void
 tide_key_field_append_integer(const TideKeyPart *part, __int128 number, TideBuffer *out)
 {
   if (part->form != TIDE_KEY_TEXT) {
-    append_big_endian((guint64)(number - form_least(part->form)), part->fixed_bytes, out);
+    tide_key_append_big_endian((guint64)(number - form_least(part->form)), part->fixed_bytes, out);
     return;
   }
   gsize start = out->len;
@@ -453,32 +384,6 @@ read_text(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
   return out->len > start;
 }
 
-/* The shortest text that names just this number. */
-static gboolean
-read_float_bytes(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
-{
-  guint64 bits = bits_of_sortable(read_big_endian(bytes), part->fixed_bytes);
-  gdouble number;
-  if (part->form == TIDE_KEY_FLOAT32) {
-    guint32 single_bits = (guint32)bits;
-    gfloat single;
-    memcpy(&single, &single_bits, sizeof single);
-    number = (gdouble)single;
-  } else {
-    memcpy(&number, &bits, sizeof number);
-  }
-  if (!isfinite(number))
-    return FALSE;
-  char format[8], text[G_ASCII_DTOSTR_BUF_SIZE];
-  int n_digits = 0;
-  do {
-    g_snprintf(format, sizeof format, "%%.%dg", ++n_digits);
-    g_ascii_formatd(text, sizeof text, format, number);
-  } while (n_digits < FLOAT_MAX_DIGITS && float_bits(part, g_ascii_strtod(text, NULL)) != bits);
-  tide_buffer_append(out, text, strlen(text));
-  return TRUE;
-}
-
 gboolean
 tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 {
@@ -491,7 +396,7 @@ tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
   if (part->form == TIDE_KEY_TEXT)
     return read_text(part, bytes, out);
   if (!tide_key_part_is_integer(part))
-    return read_float_bytes(part, bytes, out);
-  append_integer_text(form_least(part->form) + (__int128)read_big_endian(bytes), out);
+    return tide_key_float_read(part, bytes, out);
+  append_integer_text(form_least(part->form) + (__int128)tide_key_read_big_endian(bytes), out);
   return TRUE;
 }

@@ -136,6 +136,33 @@ void tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, T
 /* A whole number in decimal digits, of any length, modulo @modulo as Euclid has it: never negative. */
 gboolean tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Why the number @text cannot stand in the FIELD part @part: it is not plain digits, and would be padded with zeros. NULL:
+ * it can, or is not padded so. A text that only looks like a number is none. */
+const char *tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text);
+
+static inline void
+tide_key_append_big_endian(guint64 number, guint32 n_bytes, TideBuffer *out)
+{
+  guint8 *at = tide_buffer_reserve(out, n_bytes);
+  for (guint32 i = n_bytes; i > 0; i--, number >>= 8)
+    at[i - 1] = (guint8)number;
+  out->len += n_bytes;
+}
+
+static inline guint64
+tide_key_read_big_endian(TideBytes bytes)
+{
+  guint64 number = 0;
+  for (gsize i = 0; i < bytes.len; i++)
+    number = number << 8 | bytes.data[i];
+  return number;
+}
+
+/* key_float.c: as tide_key_field_append() and tide_key_field_read(), of parts that hold floats. A value whose bytes would
+ * not give it back is refused. */
+const char *tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_key_float_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
+
 /* key_time.c */
 
 /* The length of a unit. */

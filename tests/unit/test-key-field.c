@@ -223,11 +223,53 @@ test_defaults_apply_in_their_order(void)
   }
 }
 
+/* A number with a sign, a point or an exponent would be none behind zeros: 00000000-5. A text is no number. */
+static void
+test_number_padded_with_zeros_is_digits(void)
+{
+  static const struct {
+    TideKeyPartSpec spec;
+    const char *value;
+    const char *of_number; /* NULL: rejected */
+    const char *of_text;
+  } padded[] = {
+      {{OF_HOST, ZEROS(6)}, "42", "000042", "000042"},
+      {{OF_HOST, ZEROS(6)}, "-5", NULL, "0000-5"},
+      {{OF_HOST, ZEROS(6)}, "1e3", NULL, "0001e3"},
+      {{OF_HOST, ZEROS(6)}, "1.5", NULL, "0001.5"},
+      {{OF_HOST, ZEROS(6)}, "-12345", NULL, "-12345"},
+      {{OF_HOST, SPACES(6)}, "-5", "-5    ", "-5    "},
+      {{OF_HOST}, "1e3", "1e3", "1e3"},
+      {{OF_HOST, .form = TIDE_KEY_FLOAT32}, "1e3", "\\xC4z\\x00\\x00", "\\xC4z\\x00\\x00"},
+  };
+  g_auto(ReadingFixture) fixture;
+  key_scheme_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(padded); i++)
+    for (int is_text = 0; is_text <= 1; is_text++) {
+      const char *expected = is_text ? padded[i].of_text : padded[i].of_number;
+      g_autoptr(TideRowKey) key = compile_key(&padded[i].spec, 1);
+      g_auto(TideBuffer) out = {0};
+      TideReject reject;
+      g_test_message("case %" G_GSIZE_FORMAT, i);
+      reading_fixture_set_bytes(&fixture, "host", is_text ? TIDE_VALUE_STRING : TIDE_VALUE_NUMBER,
+                                tide_bytes_of_string(padded[i].value));
+      g_assert_cmpint(tide_row_key_append(key, &fixture.reading, &out, &reject), ==, expected != NULL);
+      if (expected == NULL) {
+        g_assert_cmpint(reject.reason, ==, TIDE_REJECT_BAD_KEY);
+        g_assert_nonnull(strstr(reject.detail, "plain digits"));
+        continue;
+      }
+      g_autofree char *printable = tide_bytes_printable(tide_buffer_bytes(&out));
+      g_assert_cmpstr(printable, ==, expected);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/key-field/forms", test_forms);
+  g_test_add_func("/key-field/H8/number-padded-with-zeros-is-digits", test_number_padded_with_zeros_is_digits);
   g_test_add_func("/key-field/bytes-of-no-value-are-not-ours", test_bytes_of_no_value_are_not_ours);
   g_test_add_func("/key-field/impossible-forms-are-refused", test_impossible_forms_are_refused);
   g_test_add_func("/key-field/defaults-apply-in-their-order", test_defaults_apply_in_their_order);
