@@ -66,6 +66,7 @@ struct TideBatch {
   guint32 slice_rows;     /* it is to be sent by so many rows; 0: as a whole */
   guint32 n_alone;        /* times in a row that one row of it failed alone, and nothing told whose fault it was */
   gint64 alone_since_us;  /* when that began */
+  gint64 sealed_us;       /* nothing of it was sent before */
   gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
 };
 
@@ -106,6 +107,13 @@ const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 ro
 
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
+
+/* What becomes of its cells is not known at @now_us: an abandoned call, or others who write them, may still be at work. */
+static inline void
+tide_batch_mark_in_doubt(TideBatch *batch, gint64 now_us)
+{
+  batch->last_unknown_us = now_us;
+}
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);
 TideBytes tide_batch_row_wire(const TideBatch *batch, guint32 row); /* its put, or its mutations */

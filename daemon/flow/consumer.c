@@ -37,6 +37,23 @@ tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref)
     tide_partition_ack(partition, ref, 1);
 }
 
+static gboolean
+owns_source(TideSourceRef ref, gpointer data)
+{
+  return tide_partition_owns(tide_consumer_partition(data, ref.slot), ref);
+}
+
+/* @ref's row is written and will be once more, or it goes on like any other. */
+static void
+on_heal_changed(TideSourceRef ref, TideHealChange change, gpointer data)
+{
+  TidePartition *partition = tide_consumer_partition(data, ref.slot);
+  partition->kept_acks += change == TIDE_HEAL_KEPT ? 1 : 0;
+  partition->kept_acks -= change == TIDE_HEAL_KEPT ? 0 : 1;
+  if (change == TIDE_HEAL_VOID)
+    tide_partition_ack(partition, ref, 1);
+}
+
 static void
 mark_sources(TideConsumer *consumer, TideBatch *batch, gint64 now_us)
 {
@@ -91,6 +108,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
+    tide_open_lanes_judge(consumer->open_lanes, batch);
     mark_sources(consumer, batch, now_us);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
@@ -266,6 +284,15 @@ count_unfinished(const TideConsumer *consumer)
   return n;
 }
 
+static gboolean
+has_work(const TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    if (tide_partition_has_work(tide_consumer_partition(consumer, (guint16)i)))
+      return TRUE;
+  return FALSE;
+}
+
 /* Serves the group. What was prefetched before the pause is not begun, so that it is read again later. */
 static void
 poll_without_reading(TideConsumer *consumer, int timeout_ms)
@@ -297,7 +324,7 @@ drain(TideConsumer *consumer)
   gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
-  while (count_unfinished(consumer) > 0 && tide_now_us() < deadline_us) {
+  while (has_work(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
@@ -310,6 +337,14 @@ drain(TideConsumer *consumer)
   guint64 unfinished = count_unfinished(consumer);
   if (unfinished == 0)
     return;
+  if (!has_work(consumer)) {
+    tide_log(
+        TIDE_LOG_NOTICE,
+        "stopping with %" G_GUINT64_FORMAT
+        " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
+        unfinished);
+    return;
+  }
   atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   tide_log(TIDE_LOG_WARNING,
            "stopping with %" G_GUINT64_FORMAT
@@ -414,7 +449,8 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .regions = context->regions,
                                         .dated = context->dated,
                                         .inbox = &consumer->inbox,
-                                        .metrics = context->metrics};
+                                        .metrics = context->metrics,
+                                        .heal_handler = {owns_source, on_heal_changed, consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
   if (!make_source(consumer, index, error)) {
     tide_consumer_free(consumer);

@@ -48,10 +48,10 @@ on_assignment_done(gpointer data)
 }
 
 static gboolean
-any_unfinished(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
 {
   for (gsize i = 0; i < n_slots; i++)
-    if (tide_consumer_partition(consumer, slots[i])->offsets.unfinished > 0)
+    if (tide_partition_has_work(tide_consumer_partition(consumer, slots[i])))
       return TRUE;
   return FALSE;
 }
@@ -60,7 +60,7 @@ any_unfinished(const TideConsumer *consumer, const guint16 *slots, gsize n_slots
 static void
 drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
 {
-  while (any_unfinished(consumer, slots, n_slots)) {
+  while (any_has_work(consumer, slots, n_slots)) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)
@@ -111,13 +111,15 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   guint32 unfinished = 0;
+  gboolean has_work = any_has_work(consumer, slots, n_slots);
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
     tide_partition_release(partition, consumer->context.budget);
   }
-  /* A stop does not find them any more when it counts what is unfinished. */
-  if (unfinished > 0 && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+  tide_open_lanes_disown(consumer->open_lanes);
+  /* A stop does not find it any more when it looks for work. */
+  if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   tide_consumer_publish_assigned(consumer);
   tide_consumer_publish_held(consumer);

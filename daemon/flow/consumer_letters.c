@@ -244,10 +244,9 @@ tide_consumer_take_refused(TideConsumer *consumer, TideBatch *batch, gint64 now_
     for (row_end = i + 1; row_end < refused->len && parts[row_end].poison == parts[i].poison;)
       row_end++;
     gboolean is_shared = !is_same_message(parts[i].ref, parts[row_end - 1].ref);
-    /* Each message's own row is tried outside of the lanes: as after a call without an answer, another value for one of
-     * these cells waits until that is settled. */
+    /* Each message's own row is tried outside of the lanes. */
     if (is_shared)
-      batch->last_unknown_us = now_us;
+      tide_batch_mark_in_doubt(batch, now_us);
     g_autoptr(TideRefusedRow) row =
         tide_refused_row_new(consumer->context.budget, tide_batch_row_wire(batch, parts[i].poison->row));
     g_autoptr(TideRefusal) refusal = tide_refusal_new(batch, parts[i].poison, is_shared, row);

@@ -143,7 +143,7 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     batch->attempts++;
     lane->in_flight_rows -= batch->n_rows;
     if (outcome == TIDE_OUTCOME_UNKNOWN)
-      batch->last_unknown_us = now_us;
+      tide_batch_mark_in_doubt(batch, now_us);
     if (outcome != TIDE_OUTCOME_OK)
       take_back_locked(lane, batch);
     if (!begins_lane(call, i))

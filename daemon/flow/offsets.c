@@ -55,6 +55,7 @@ tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *message)
   else {
     offsets->unfinished++;
     offsets->unfinished_readings += message->n_readings;
+    offsets->awaited_acks += message->remaining_rows;
   }
   return sequence;
 }
@@ -66,6 +67,7 @@ tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
   TideTrackedMessage *message = tracked(offsets, sequence);
   g_assert(n_acks > 0 && message->remaining_rows >= n_acks);
   message->remaining_rows -= n_acks;
+  offsets->awaited_acks -= n_acks;
   if (message->remaining_rows > 0)
     return NULL;
   offsets->unfinished--;

@@ -25,6 +25,7 @@ typedef struct TideOffsets {
   guint32 tail;                /* sequence of the next message; sequences wrap, the span is below 2^31 */
   guint32 unfinished;          /* messages; fewer than the span where later ones finished first */
   guint64 unfinished_readings; /* of those messages */
+  guint64 awaited_acks;        /* of those messages */
   gint64 mark;                 /* offset to commit: one past the contiguous finished run; -1 before anything finished */
 } TideOffsets;
 

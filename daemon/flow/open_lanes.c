@@ -1,7 +1,7 @@
 #include "flow/open_lanes.h"
 
 #include "flow/latest_window.h"
-#include "flow/open_table.h"
+#include "flow/open_doubt.h"
 #include "model/dated_table.h"
 #include "util/clock.h"
 
@@ -19,6 +19,9 @@
 
 /* Batches kept for the next use: a share of the budget for each consumer. */
 #define POOL_BUDGET_SHARE 32u
+
+/* What may be remembered of cells in doubt, of all consumers together. */
+#define DOUBT_BUDGET_SHARE 8u
 
 /* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
 typedef struct Followers {
@@ -49,8 +52,9 @@ struct TideOpenLanes {
   TideBatch *pool;          /* owned: empty batches for the next use */
   gint64 pool_bytes;
   gint64 housekeeping_us;
-  TideCounter *unsettled_overflow;
-  TideCounter *settling_rows;
+  TideBudget doubt;  /* share of the budget for cells in doubt and heals */
+  GPtrArray *healed; /* (element-type TideOpenLane) borrowed, within one call of ours: with heals to seal */
+  TideCounter *rows_healed;
   GArray *followers_of; /* (element-type Followers) for each row of the message that is appended */
   TideFollowerReader follower_reader;
 };
@@ -99,30 +103,8 @@ keep_batch(TideOpenLanes *open_lanes, TideBudget *table_budget, TideBatch *batch
 
 /* ---- sealing ---- */
 
-typedef struct JudgeContext {
-  const TideUnsettled *unsettled;
-  const TideRowSet *settling;
-  gint64 now_us;
-  gint64 until_us; /* the latest that any kept row waits for */
-  guint64 n_conflicting;
-} JudgeContext;
-
-static TideSealVerdict
-judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
-{
-  JudgeContext *judge = data;
-  gint64 until_us;
-  if (tide_unsettled_conflicts(judge->unsettled, key_hash, cell, judge->now_us, &until_us)) {
-    judge->until_us = MAX(judge->until_us, until_us);
-    judge->n_conflicting++;
-    return TIDE_SEAL_KEEP;
-  }
-  /* Behind what already waits, in the order they came. */
-  return tide_row_set_may_hold_key(judge->settling, key_hash) ? TIDE_SEAL_KEEP : TIDE_SEAL_SEND;
-}
-
 static void
-send_batches(TideOpenLanes *open_lanes, TideOpenLane *open, TideBatch *first)
+send_batches(TideOpenLanes *open_lanes, TideOpenLane *open, TideBatch *first, gint64 now_us)
 {
   if (first == NULL)
     return;
@@ -130,6 +112,7 @@ send_batches(TideOpenLanes *open_lanes, TideOpenLane *open, TideBatch *first)
   for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
     batch->home = open_lanes->context.inbox;
     batch->open_lane = open;
+    batch->sealed_us = now_us;
     batch->lane = tide_lane_ref(open->lane);
     g_ptr_array_add(open->on_the_way, batch);
     open_lanes->n_on_the_way++;
@@ -161,37 +144,16 @@ seal_request(TideOpenLanes *open_lanes)
 static void
 seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
-  const TideOpenTable *table = open_lanes->places[open->table->index];
-  JudgeContext judge = {.unsettled = table->unsettled, .settling = &open->settling, .now_us = now_us};
   TideSealRequest request = seal_request(open_lanes);
-  guint32 settling_before = open->settling.n_rows;
-  if (!tide_unsettled_is_empty(table->unsettled) || settling_before > 0) {
-    request.judge = judge_cell;
-    request.judge_data = &judge;
-    request.kept = &open->settling;
-  }
-  TideBatch *batches = tide_row_set_seal(&open->set, &request);
-  open->settling_until_us = MAX(open->settling_until_us, judge.until_us);
-  tide_counter_add(open_lanes->settling_rows, open->settling.n_rows - settling_before);
-  tide_counter_add(table->cells_conflicting, judge.n_conflicting);
   open->last_seal_us = now_us;
-  send_batches(open_lanes, open, batches);
-}
-
-/* Rows whose cells have settled go as they are: nothing that could still land contradicts them. */
-static void
-seal_settled(TideOpenLanes *open_lanes, TideOpenLane *open)
-{
-  TideSealRequest request = seal_request(open_lanes);
-  send_batches(open_lanes, open, tide_row_set_seal(&open->settling, &request));
-  open->settling_until_us = 0;
+  send_batches(open_lanes, open, tide_row_set_seal(&open->set, &request), now_us);
 }
 
 static gboolean
-shares_key_on_the_way(const TideOpenLane *open, const TideRowSet *set)
+shares_key_on_the_way(const TideOpenLane *open)
 {
   for (guint i = 0; i < open->on_the_way->len; i++)
-    if (tide_row_set_shares_keys(set, g_ptr_array_index(open->on_the_way, i)))
+    if (tide_row_set_shares_keys(&open->set, g_ptr_array_index(open->on_the_way, i)))
       return TRUE;
   return FALSE;
 }
@@ -229,7 +191,7 @@ may_seal(TideOpenLane *open)
     return open->on_the_way->len == 0;
   if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
     return FALSE;
-  open->shares_key = shares_key_on_the_way(open, &open->set);
+  open->shares_key = shares_key_on_the_way(open);
   return !open->shares_key;
 }
 
@@ -237,21 +199,14 @@ may_seal(TideOpenLane *open)
 static gint64
 seal_if_due(TideOpenLanes *open_lanes, TideOpenLane *open, TidePressure pressure, gint64 now_us)
 {
-  gint64 next_us = G_MAXINT64;
-  if (!tide_row_set_is_empty(&open->set)) {
-    gint64 due = due_us(open_lanes, open, pressure);
-    if (due > now_us)
-      next_us = due;
-    else if (may_seal(open))
-      seal(open_lanes, open, now_us);
-  }
-  if (!tide_row_set_is_empty(&open->settling)) {
-    if (open->settling_until_us > now_us)
-      next_us = MIN(next_us, open->settling_until_us);
-    else if (!shares_key_on_the_way(open, &open->settling))
-      seal_settled(open_lanes, open);
-  }
-  return next_us;
+  if (tide_row_set_is_empty(&open->set))
+    return G_MAXINT64;
+  gint64 due = due_us(open_lanes, open, pressure);
+  if (due > now_us)
+    return due;
+  if (may_seal(open))
+    seal(open_lanes, open, now_us);
+  return G_MAXINT64;
 }
 
 static void
@@ -334,12 +289,12 @@ register_metrics(TideOpenLanes *open_lanes)
             tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
                                  "Cells seen to have another value than one of the same row, column and time", label)};
   }
-  open_lanes->unsettled_overflow =
+  open_lanes->table_context.doubt_overflow =
       tide_metrics_counter(metrics, "tidemark_unsettled_overflow_total",
                            "Cells of unanswered calls that were too many to be remembered", NULL);
-  open_lanes->settling_rows =
-      tide_metrics_counter(metrics, "tidemark_settling_rows_total",
-                           "Rows that waited because an abandoned call could still overwrite them", NULL);
+  open_lanes->rows_healed =
+      tide_metrics_counter(metrics, "tidemark_rows_healed_total",
+                           "Rows written once more because an abandoned call could have overwritten them", NULL);
 }
 
 static void
@@ -362,7 +317,13 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
   open_lanes->table_context = (TideOpenTableContext){.regions = context->regions,
                                                      .budgets = context->table_budgets,
                                                      .protocol = context->protocol,
-                                                     .active = open_lanes->active};
+                                                     .active = open_lanes->active,
+                                                     .doubt = &open_lanes->doubt,
+                                                     .heal_handler = &open_lanes->context.heal_handler};
+  tide_budget_init(&open_lanes->doubt,
+                   context->budget->limit_bytes / DOUBT_BUDGET_SHARE / context->config->kafka.threads);
+  open_lanes->doubt.whole = context->budget;
+  open_lanes->healed = g_ptr_array_new();
   tide_latest_window_init(&open_lanes->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
   register_metrics(open_lanes);
@@ -386,6 +347,7 @@ tide_open_lanes_free(TideOpenLanes *open_lanes)
     tide_batch_free(take_batch(open_lanes));
   g_ptr_array_unref(open_lanes->active);
   g_array_unref(open_lanes->followers_of);
+  g_ptr_array_unref(open_lanes->healed);
   tide_follower_reader_clear(&open_lanes->follower_reader);
   g_free(open_lanes);
 }
@@ -500,6 +462,66 @@ heed_load(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint
   tide_latest_window_heed(&open_lanes->latest_window, &signs, now_us);
 }
 
+/* ---- cells in doubt ---- */
+
+/* Hands @heal's row to the lane of its region. */
+static void
+append_heal(TideOpenLanes *open_lanes, const TideOpenTable *table, TideOpenLane *open, TideHeal *heal, gint64 now_us)
+{
+  guint n_sources;
+  const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
+  TideRow row = tide_heal_row(heal);
+  row.ttl_ms = table->table->ttl_ms;
+  for (guint i = 0; i < n_sources; i++) {
+    tide_row_set_append(&open->healing, &row, sources[i], now_us, NULL);
+    row.n_cells = 0; /* the others only hang on to the row */
+  }
+  tide_counter_inc(open_lanes->rows_healed);
+  if (!g_ptr_array_find(open_lanes->healed, open, NULL))
+    g_ptr_array_add(open_lanes->healed, open);
+}
+
+/* Sends the heals of @table whose time has come, before any open row of their keys. */
+static void
+send_heals(TideOpenLanes *open_lanes, TideOpenTable *table, gint64 now_us)
+{
+  TideHeal *heal;
+  while ((heal = tide_heals_due(table->heals, now_us)) != NULL) {
+    TideOpenLane *open = tide_open_table_find_lane(table, tide_heal_key(heal));
+    if (tide_open_table_key_is_under_way(table, open, tide_heal_key_hash(heal))) {
+      tide_heals_block(table->heals, heal);
+      continue;
+    }
+    append_heal(open_lanes, table, open, heal, now_us);
+    tide_heals_sent(table->heals, heal);
+  }
+  TideSealRequest request = seal_request(open_lanes);
+  for (guint i = 0; i < open_lanes->healed->len; i++) {
+    TideOpenLane *open = g_ptr_array_index(open_lanes->healed, i);
+    send_batches(open_lanes, open, tide_row_set_seal(&open->healing, &request), now_us);
+    tide_row_set_clear(&open->healing);
+    open->shares_key = FALSE; /* looked at again: a key of an open row may be on its way now */
+  }
+  g_ptr_array_set_size(open_lanes->healed, 0);
+}
+
+/* Returns when the next is due. */
+static gint64
+send_all_heals(TideOpenLanes *open_lanes, gint64 now_us)
+{
+  gint64 next_us = G_MAXINT64;
+  if (tide_budget_used_racy(&open_lanes->doubt) == 0)
+    return next_us;
+  for (guint i = 0; i < open_lanes->tables->len; i++) {
+    TideOpenTable *table = g_ptr_array_index(open_lanes->tables, i);
+    if (tide_heals_is_empty(table->heals))
+      continue;
+    send_heals(open_lanes, table, now_us);
+    next_us = MIN(next_us, tide_heals_next_us(table->heals));
+  }
+  return next_us;
+}
+
 gint64
 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint64 now_us)
 {
@@ -508,7 +530,7 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 la
     keep_house(open_lanes, now_us);
   heed_load(open_lanes, pressure, late_us, now_us);
   gsize on_the_way_before = open_lanes->n_on_the_way;
-  gint64 next_us = open_lanes->housekeeping_us;
+  gint64 next_us = MIN(open_lanes->housekeeping_us, send_all_heals(open_lanes, now_us));
   if (open_lanes->active->len > 0)
     next_us = MIN(next_us, tide_latest_window_next_us(&open_lanes->latest_window));
   for (guint i = open_lanes->active->len; i-- > 0;) {
@@ -526,6 +548,13 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 la
 }
 
 void
+tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch)
+{
+  const TideOpenLane *open = batch->open_lane;
+  tide_open_doubt_judge(open_lanes->places[open->table->index], batch);
+}
+
+void
 tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us)
 {
   TideOpenLane *open = batch->open_lane;
@@ -533,15 +562,23 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   g_ptr_array_remove_fast(open->on_the_way, batch);
   open_lanes->n_on_the_way--;
   open->shares_key = FALSE;
-  if (batch->last_unknown_us > 0) {
-    gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
-    if (until_us > now_us) {
-      guint64 n_missed = tide_unsettled_add_batch(table->unsettled, batch, until_us);
-      tide_counter_add(open_lanes->unsettled_overflow, n_missed);
-    }
+  gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
+  if (G_UNLIKELY(batch->last_unknown_us > 0 && until_us > now_us))
+    tide_open_doubt_remember(table, batch, until_us);
+  if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {
+    for (guint32 i = 0; i < batch->n_rows; i++)
+      tide_heals_unblock_key(table->heals, tide_key_hash(tide_batch_row_key(batch, i)));
+    send_heals(open_lanes, table, now_us);
   }
   release_followers(open_lanes, batch, now_us);
   keep_batch(open_lanes, table->budget, batch);
+}
+
+void
+tide_open_lanes_disown(TideOpenLanes *open_lanes)
+{
+  for (guint i = 0; i < open_lanes->tables->len; i++)
+    tide_heals_drop_disowned(((TideOpenTable *)g_ptr_array_index(open_lanes->tables, i))->heals);
 }
 
 gboolean
@@ -556,10 +593,8 @@ tide_open_lanes_oldest_us(const TideOpenLanes *open_lanes)
   gint64 oldest_us = 0;
   for (guint i = 0; i < open_lanes->active->len; i++) {
     const TideOpenLane *open = g_ptr_array_index(open_lanes->active, i);
-    const TideRowSet *sets[] = {&open->set, &open->settling};
-    for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
-      if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
-        oldest_us = sets[s]->oldest_us;
+    if (open->set.oldest_us > 0 && (oldest_us == 0 || open->set.oldest_us < oldest_us))
+      oldest_us = open->set.oldest_us;
   }
   return oldest_us;
 }

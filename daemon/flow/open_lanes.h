@@ -10,8 +10,8 @@
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;
- *   - after a call of unknown outcome, a row that would write another value over one of its cells waits the settle
- * time;
+ *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more when
+ * the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  * come home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true,
@@ -23,9 +23,9 @@
 #pragma once
 
 #include "flow/dated_tables.h"
+#include "flow/heals.h"
 #include "flow/regions.h"
 #include "flow/row_set.h"
-#include "flow/unsettled.h"
 
 G_BEGIN_DECLS
 
@@ -41,6 +41,7 @@ typedef struct TideOpenLanesContext {
   TideDatedTables *dated;
   TideInbox *inbox; /* where this consumer's batches come home */
   TideMetrics *metrics;
+  TideHealHandler heal_handler; /* hears of rows that are written once more: heals.h */
 } TideOpenLanesContext;
 
 TideOpenLanes *tide_open_lanes_new(const TideOpenLanesContext *context);
@@ -62,9 +63,16 @@ typedef enum TidePressure {
  * its record's time; G_MAXINT64: it has none. Returns when to come again at the latest. */
 gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 late_us, gint64 now_us);
 
+/* Before @batch's sources are marked: takes those of rows that were written over cells in doubt, which must be written
+ * once more, out of it. */
+void tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch);
+
 /* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
  * for those that are poison), and keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
+
+/* Partitions are no longer ours: forgets what would be written once more for them alone. */
+void tide_open_lanes_disown(TideOpenLanes *open_lanes);
 
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_open_lanes_is_empty(const TideOpenLanes *open_lanes);

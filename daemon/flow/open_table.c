@@ -17,7 +17,7 @@ lane_new(const TideOpenTable *table, TideLane *lane)
   open->table = table->table;
   TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
   tide_row_set_init(&open->set, table->budget, context->protocol, rule, open->table->families);
-  tide_row_set_init(&open->settling, table->budget, context->protocol, rule, open->table->families);
+  tide_row_set_init(&open->healing, table->budget, context->protocol, rule, open->table->families);
   open->on_the_way = g_ptr_array_new();
   return open;
 }
@@ -28,7 +28,7 @@ lane_free(TideOpenLane *open)
   if (open == NULL)
     return;
   tide_row_set_clear(&open->set);
-  tide_row_set_clear(&open->settling);
+  tide_row_set_clear(&open->healing);
   g_ptr_array_unref(open->on_the_way);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
@@ -55,6 +55,28 @@ tide_open_table_find_lane(TideOpenTable *table, TideBytes key)
   if (table->lanes[index] == NULL)
     table->lanes[index] = lane_new(table, table->map->lanes[index]);
   return table->lanes[index];
+}
+
+static gboolean
+is_on_the_way(const TideOpenLane *lane, guint64 key_hash)
+{
+  for (guint i = 0; i < lane->on_the_way->len; i++)
+    if (tide_batch_may_hold_key(g_ptr_array_index(lane->on_the_way, i), key_hash))
+      return TRUE;
+  return tide_row_set_may_hold_key(&lane->healing, key_hash);
+}
+
+gboolean
+tide_open_table_key_is_under_way(const TideOpenTable *table, const TideOpenLane *lane, guint64 key_hash)
+{
+  if (is_on_the_way(lane, key_hash))
+    return TRUE;
+  for (guint i = 0; i < table->retired->len; i++) {
+    const TideOpenLane *retired = g_ptr_array_index(table->retired, i);
+    if (is_on_the_way(retired, key_hash) || tide_row_set_may_hold_key(&retired->set, key_hash))
+      return TRUE;
+  }
+  return FALSE;
 }
 
 static gboolean
@@ -144,6 +166,27 @@ drop_empty_retired(TideOpenTable *table)
   }
 }
 
+static gint64
+lane_sealed_us(const TideOpenLane *lane)
+{
+  gint64 oldest_us = G_MAXINT64;
+  for (guint i = 0; lane != NULL && i < lane->on_the_way->len; i++)
+    oldest_us = MIN(oldest_us, ((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->sealed_us);
+  return oldest_us;
+}
+
+/* When the oldest batch on its way was sealed; G_MAXINT64: none is. */
+static gint64
+oldest_sealed_us(const TideOpenTable *table)
+{
+  gint64 oldest_us = G_MAXINT64;
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    oldest_us = MIN(oldest_us, lane_sealed_us(table->lanes[i]));
+  for (guint i = 0; i < table->retired->len; i++)
+    oldest_us = MIN(oldest_us, lane_sealed_us(g_ptr_array_index(table->retired, i)));
+  return oldest_us;
+}
+
 static void
 drop_idle_memory(TideOpenTable *table, gint64 now_us)
 {
@@ -155,7 +198,6 @@ drop_idle_memory(TideOpenTable *table, gint64 now_us)
     if (tide_open_lane_has_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
       continue;
     tide_row_set_clear(&open->set);
-    tide_row_set_clear(&open->settling);
   }
 }
 
@@ -164,14 +206,16 @@ tide_open_table_keep_house(TideOpenTable *table, gint64 now_us)
 {
   drop_empty_retired(table);
   drop_idle_memory(table, now_us);
-  tide_unsettled_expire(table->unsettled, now_us);
+  tide_heals_unblock_all(table->heals);
+  if (!tide_unsettled_is_empty(table->unsettled))
+    tide_unsettled_expire(table->unsettled, MIN(now_us, oldest_sealed_us(table)));
 }
 
 gboolean
 tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us)
 {
   if (table->table->declared == NULL || now_us - table->last_row_us < IDLE_TABLE_US || table->retired->len > 0 ||
-      !tide_unsettled_is_empty(table->unsettled))
+      !tide_unsettled_is_empty(table->unsettled) || !tide_heals_is_empty(table->heals))
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
     if (table->lanes[i] != NULL && (tide_open_lane_has_rows(table->lanes[i]) || table->lanes[i]->on_the_way->len > 0))
@@ -189,7 +233,8 @@ tide_open_table_new(const TideOpenTableContext *context, const TideTable *table,
   open->map = tide_regions_get(context->regions, table);
   open->lanes = g_new0(TideOpenLane *, open->map->n_lanes);
   open->retired = g_ptr_array_new();
-  open->unsettled = tide_unsettled_new(context->protocol);
+  open->unsettled = tide_unsettled_new(context->doubt);
+  open->heals = tide_heals_new(context->doubt, context->heal_handler);
   open->last_row_us = now_us;
   return open;
 }
@@ -215,5 +260,6 @@ tide_open_table_free(TideOpenTable *table)
   g_ptr_array_unref(table->retired);
   tide_region_map_unref(table->map);
   tide_unsettled_free(table->unsettled);
+  tide_heals_free(table->heals);
   g_free(table);
 }

@@ -4,6 +4,7 @@
  * Threads: the owning consumer's only. */
 #pragma once
 
+#include "flow/heals.h"
 #include "flow/regions.h"
 #include "flow/row_set.h"
 #include "flow/unsettled.h"
@@ -14,8 +15,7 @@ typedef struct TideOpenLane {
   TideLane *lane; /* ref */
   const TideTable *table;
   TideRowSet set;
-  TideRowSet settling; /* rows that wait for an abandoned call's settle time */
-  gint64 settling_until_us;
+  TideRowSet healing;      /* heals on their way into a batch; empty otherwise */
   GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
   GPtrArray *predecessors; /* (element-type TideOpenLane) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
@@ -29,7 +29,10 @@ typedef struct TideOpenTableContext {
   TideRegions *regions; /* borrowed */
   TideBudget *budgets;  /* borrowed: by table place */
   TideWireProtocol protocol;
-  GPtrArray *active; /* (element-type TideOpenLane) borrowed: those with open rows, of all tables */
+  GPtrArray *active;                   /* (element-type TideOpenLane) borrowed: those with open rows, of all tables */
+  TideBudget *doubt;                   /* borrowed: share for what tables hold of cells in doubt */
+  const TideHealHandler *heal_handler; /* borrowed */
+  TideCounter *doubt_overflow;
 } TideOpenTableContext;
 
 typedef struct TideOpenTable {
@@ -39,7 +42,8 @@ typedef struct TideOpenTable {
   TideRegionMap *map;       /* ref */
   TideOpenLane **lanes;     /* owned array of map->n_lanes; NULL until the first row */
   GPtrArray *retired;       /* owned (element-type TideOpenLane): of regions that are no more, until they are empty */
-  TideUnsettled *unsettled; /* owned */
+  TideUnsettled *unsettled; /* owned: cells in doubt */
+  TideHeals *heals;         /* owned */
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
@@ -67,10 +71,14 @@ gboolean tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us);
 static inline gboolean
 tide_open_lane_has_rows(const TideOpenLane *lane)
 {
-  return !tide_row_set_is_empty(&lane->set) || !tide_row_set_is_empty(&lane->settling);
+  return !tide_row_set_is_empty(&lane->set);
 }
 
 /* TRUE while an old lane that overlaps @lane has rows that must be written first. */
 gboolean tide_open_lane_waits_for_predecessor(const TideOpenLane *lane);
+
+/* TRUE while a row with that key may be on its way in @lane, or is anywhere in a lane that has retired: what is sent
+ * now could overtake it. */
+gboolean tide_open_table_key_is_under_way(const TideOpenTable *table, const TideOpenLane *lane, guint64 key_hash);
 
 G_END_DECLS

@@ -117,6 +117,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
+  partition->kept_acks = 0;
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);

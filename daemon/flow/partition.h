@@ -38,6 +38,7 @@ typedef struct TidePartition {
   TideOwnedEpoch owned; /* the same for other threads */
   TideOffsets offsets;
   TideMessageLetters letters;
+  guint64 kept_acks;       /* of rows that are written, and will be once more: heals.h */
   gint64 charged_bytes;    /* what the budget holds for offsets and letters */
   guint pause_reasons;     /* TidePauseReason */
   guint32 crowded_table;   /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
@@ -85,6 +86,14 @@ void tide_partition_free(TidePartition *partition, TideBudget *budget);
 void tide_partition_assign(TidePartition *partition);
 /* It is no longer ours: what was unfinished is handed back, and later acknowledgements of it are dropped. */
 void tide_partition_release(TidePartition *partition, TideBudget *budget);
+
+/* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
+ * not wait for them. */
+static inline gboolean
+tide_partition_has_work(const TidePartition *partition)
+{
+  return partition->offsets.awaited_acks > partition->kept_acks;
+}
 
 static inline gboolean
 tide_partition_owns(const TidePartition *partition, TideSourceRef ref)

@@ -7,22 +7,6 @@
  * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
 #define MAX_MUTATED_ROWS 128u
 
-static gboolean
-row_is_kept(const TideRowSet *set, const OpenRow *row, const TideSealRequest *request)
-{
-  if (request->judge == NULL)
-    return FALSE;
-  gboolean is_kept = FALSE;
-  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
-    const OpenCell *cell = &cells_of(set)[c];
-    TideOpenCellView view = {.column_hash = cell->column_hash,
-                             .timestamp_ms = cell->timestamp_ms,
-                             .encoded = tide_bytes(set->bytes.data + cell->offset, cell->len)};
-    is_kept |= request->judge(row->key_hash, &view, request->judge_data) == TIDE_SEAL_KEEP;
-  }
-  return is_kept;
-}
-
 static void
 append_cells(const TideRowSet *set, const OpenRow *row, TideBuffer *wire)
 {
@@ -115,9 +99,9 @@ hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again
   Filling filling = {0};
   for (guint32 i = 0; i < set->n_rows; i++) {
     OpenRow *row = &rows_of(set)[i];
-    if (row->follows_same_key || row_is_kept(set, row, request)) {
-      row->goes_to = row->follows_same_key ? GOES_TO_AGAIN : GOES_TO_KEPT;
-      row->target_row = tide_row_set_copy_row(set, i, row->follows_same_key ? again : request->kept, set->oldest_us);
+    if (row->follows_same_key) {
+      row->goes_to = GOES_TO_AGAIN;
+      row->target_row = tide_row_set_copy_row(set, i, again, set->oldest_us);
       continue;
     }
     TideBatch *batch = batch_for_row(set, row, request, &filling);
@@ -128,45 +112,26 @@ hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again
 }
 
 static void
-hand_out_sources(const TideRowSet *set, TideRowSet *kept, TideRowSet *again)
+hand_out_sources(const TideRowSet *set, TideRowSet *again)
 {
   gsize n_sources = set->sources.len / sizeof(TideBatchSource);
   const TideBatchSource *sources = (const TideBatchSource *)(const void *)set->sources.data;
   for (gsize i = 0; i < n_sources; i++) {
     const OpenRow *row = &rows_of(set)[sources[i].row];
     TideBatchSource moved = {.ref = sources[i].ref, .row = row->target_row};
-    switch (row->goes_to) {
-    case GOES_TO_BATCH:
-      tide_buffer_append(&row->target->sources, &moved, sizeof moved);
-      break;
-    case GOES_TO_KEPT:
-      tide_buffer_append(&kept->sources, &moved, sizeof moved);
-      break;
-    case GOES_TO_AGAIN:
-      tide_buffer_append(&again->sources, &moved, sizeof moved);
-      break;
-    }
+    tide_buffer_append(row->goes_to == GOES_TO_BATCH ? &row->target->sources : &again->sources, &moved, sizeof moved);
   }
 }
 
 static void
-hand_out_followers(const TideRowSet *set, TideRowSet *kept, TideRowSet *again)
+hand_out_followers(const TideRowSet *set, TideRowSet *again)
 {
   gsize offset = 0;
   TideBytes record;
   while ((record = tide_followers_next_record(&set->followers, &offset)).len > 0) {
     const OpenRow *row = &rows_of(set)[tide_follower_leader(record)];
-    switch (row->goes_to) {
-    case GOES_TO_BATCH:
-      tide_followers_append_record(&row->target->followers, record, row->target_row);
-      break;
-    case GOES_TO_KEPT:
-      tide_followers_append_record(&kept->followers, record, row->target_row);
-      break;
-    case GOES_TO_AGAIN:
-      tide_followers_append_record(&again->followers, record, row->target_row);
-      break;
-    }
+    TideBuffer *to = row->goes_to == GOES_TO_BATCH ? &row->target->followers : &again->followers;
+    tide_followers_append_record(to, record, row->target_row);
   }
 }
 
@@ -199,11 +164,9 @@ tide_row_set_seal(TideRowSet *set, const TideSealRequest *request)
   TideRowSet again; /* rows that must wait for the batch that now holds the same key */
   tide_row_set_init(&again, set->budget, set->protocol, set->rule, set->families);
   TideBatch *batches = hand_out_rows(set, request, &again);
-  hand_out_sources(set, request->kept, &again);
-  hand_out_followers(set, request->kept, &again);
+  hand_out_sources(set, &again);
+  hand_out_followers(set, &again);
   finish_batches(set, batches);
-  if (request->kept != NULL)
-    tide_row_set_charge(request->kept);
   if (again.n_rows == 0) {
     empty_keeping_memory(set);
     return batches;

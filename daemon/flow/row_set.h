@@ -1,16 +1,17 @@
 /* Open rows: what one consumer has mapped for one lane and not sent yet.
  *
- * Cells are encoded when they arrive. Row and list headers are written when the set is sealed, so until then rows of one
- * key merge into one put, and a cell can be replaced: by a later one of the same column and time in a data table, by a
- * newer one of the same column in a latest table. The set is not bounded by rows: while it may not be sealed (a row of the
- * same key is still on its way) it goes on coalescing, and is cut into calls when it is sealed.
+ * Cells are encoded when they arrive. Row and list headers are written when the set is sealed, so until then rows of
+ * one key merge into one put, and a cell can be replaced: by a later one of the same column and time in a data table,
+ * by a newer one of the same column in a latest table. The set is not bounded by rows: while it may not be sealed (a
+ * row of the same key is still on its way) it goes on coalescing, and is cut into calls when it is sealed.
  *
- * A row may delete: everything in its families up to a cell time, whether it lies in HBase already or comes later. Open cells
- * that a delete covers are dropped, and cells that come under one that is open are not taken. So in a table with
- * latest: replace, where each reading deletes up to the millisecond before it, an open row is the newest reading and nothing
- * else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches of mutations.
+ * A row may delete: everything in its families up to a cell time, whether it lies in HBase already or comes later. Open
+ * cells that a delete covers are dropped, and cells that come under one that is open are not taken. So in a table with
+ * latest: replace, where each reading deletes up to the millisecond before it, an open row is the newest reading and
+ * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
+ * of mutations.
  *
- * Rows may have followers (followers.h), which go the way of the row: into its batch, or into where it waits.
+ * Rows may have followers (followers.h), which go the way of the row: into its batch.
  *
  * Threads: the owning consumer's only. Memory: charged to the budget by what it holds, given back when cleared. */
 #pragma once
@@ -29,14 +30,15 @@ typedef struct TideRowSet {
   TideBudget *budget; /* borrowed */
   TideWireProtocol protocol;
   TideMergeRule rule;
-  const GPtrArray *families; /* borrowed (element-type TideFamilySettings): what a delete deletes; NULL: rows never do */
+  const GPtrArray
+      *families; /* borrowed (element-type TideFamilySettings): what a delete deletes; NULL: rows never do */
   /* owner's */
   TideBuffer bytes;   /* keys and encoded cells */
   TideBuffer rows;    /* of OpenRow */
   TideBuffer cells;   /* of OpenCell */
   TideBuffer sources; /* of TideBatchSource */
   TideBuffer followers;
-  TideBuffer index;   /* of guint32: open-addressed, 1 + row, 0 is empty */
+  TideBuffer index; /* of guint32: open-addressed, 1 + row, 0 is empty */
   guint32 n_rows;
   guint32 n_cells;     /* places in cells, in use or free */
   guint32 free_cell;   /* 1 + the first free place in cells; 0: none */
@@ -79,35 +81,20 @@ gboolean tide_row_set_shares_keys(const TideRowSet *set, const TideBatch *batch)
 /* TRUE when a row of the set may have that key. */
 gboolean tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash);
 
-/* What a sealing does with a row. */
-typedef enum TideSealVerdict { TIDE_SEAL_SEND, TIDE_SEAL_KEEP } TideSealVerdict;
-
-/* One cell of an open row, for a verdict. */
-typedef struct TideOpenCellView {
-  guint64 column_hash;
-  gint64 timestamp_ms;
-  TideBytes encoded; /* the whole TColumnValue */
-} TideOpenCellView;
-
 typedef struct TideSealRequest {
   guint32 max_rows;  /* in a batch */
   guint32 max_bytes; /* encoded puts in a batch */
-  /* (nullable) called for each cell; KEEP for any cell keeps its row in @kept instead of sending it */
-  TideSealVerdict (*judge)(guint64 key_hash, const TideOpenCellView *cell, gpointer data);
-  gpointer judge_data;
-  TideRowSet *kept; /* where kept rows go; needed with judge */
   /* a batch to fill: empty */
   TideBatch *(*take_batch)(gpointer data);
   gpointer take_batch_data;
-  gint64 now_us;
 } TideSealRequest;
 
 /**
  * tide_row_set_seal: encode all rows into batches and empty the set (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
  *     followers, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key
- *     stands in one batch only: rows that had to be cut because one put would pass the limits stay in the set for the next
- *     sealing.
+ *     stands in one batch only: rows that had to be cut because one put would pass the limits stay in the set for the
+ * next sealing.
  */
 TideBatch *tide_row_set_seal(TideRowSet *set, const TideSealRequest *request);
 

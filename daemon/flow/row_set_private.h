@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 #define NO_CELL G_MAXUINT32
 
-typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_KEPT, GOES_TO_AGAIN } GoesTo;
+typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN } GoesTo;
 
 typedef struct OpenRow {
   guint64 key_hash;

@@ -180,8 +180,7 @@ send_part(TideRowTrial *trial, Part *part, GError **error)
   const TideBatchConfig *config = &trial->context.config->batch;
   TideSealRequest request = {.max_rows = config->max_rows,
                              .max_bytes = (guint32)MIN(config->max_bytes, TIDE_FRAME_LIMIT_LEAST_BYTES),
-                             .take_batch = take_batch,
-                             .now_us = tide_now_us()};
+                             .take_batch = take_batch};
   gboolean acknowledged = TRUE;
   while (acknowledged && !tide_row_set_is_empty(&part->set)) {
     TideBatch *batch = tide_row_set_seal(&part->set, &request);

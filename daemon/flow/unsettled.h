@@ -1,38 +1,47 @@
-/* Cells whose last call ended without an answer: the gateway may still be at work on the abandoned call and let it land
- * later (measured: it then wins over a newer write of the same cell and time).
+/* Cells in doubt: those of calls that ended without an answer. The gateway may still be at work on the abandoned call
+ * and let it land later (measured: it then wins over a newer write of the same cell and time).
  *
- * That only matters for another value at the same row, column and time. So cells of calls with an unknown outcome are
- * remembered here for the settle time, and a row that would write another value over one of them waits until it has
- * passed. The same value again, or any other time, is free to go. Deletes need no remembering: one that lands late hides
- * cells up to its own time, which it hid before, or should have.
+ * That only matters for another value at the same row, column and time. Such a value is written at once like any other,
+ * and once more when the doubt is over: heals.h. The same value again, and any other time, need no such care. Deletes
+ * need no remembering: one that lands late hides cells up to its own time, which it hid before, or should have.
  *
- * Threads: the owning consumer's only. Bounded: see TIDE_UNSETTLED_MAX_CELLS. */
+ * One set for each table and consumer, so that it does not matter how regions split and merge.
+ *
+ * Threads: the owning consumer's only. Memory: charged to a share of the budget, and never beyond its limit. */
 #pragma once
 
-#include "flow/batch.h"
-#include "flow/row_set.h"
+#include "flow/budget.h"
 
 G_BEGIN_DECLS
 
-/* 24 bytes each: 6 MiB at the most for each consumer and table. When more are unsettled, new ones are not remembered, and
- * counted. */
-#define TIDE_UNSETTLED_MAX_CELLS 262144u
-
 typedef struct TideUnsettled TideUnsettled;
 
-TideUnsettled *tide_unsettled_new(TideWireProtocol protocol);
+/* @share: borrowed: for what all sets and heals of one consumer hold */
+TideUnsettled *tide_unsettled_new(TideBudget *share);
 void tide_unsettled_free(TideUnsettled *unsettled);
 
 gboolean tide_unsettled_is_empty(const TideUnsettled *unsettled);
 
-/* Remembers all cells of @batch until @until_us. Returns how many did not fit. */
-guint64 tide_unsettled_add_batch(TideUnsettled *unsettled, const TideBatch *batch, gint64 until_us);
+/* A content that every value contradicts. */
+#define TIDE_CONTENT_ANY 0
 
-/* Whether @cell of the row with @key_hash writes another value over an unsettled cell; @ret_until_us: when it is safe. */
-gboolean tide_unsettled_conflicts(const TideUnsettled *unsettled, guint64 key_hash, const TideOpenCellView *cell,
-                                  gint64 now_us, gint64 *ret_until_us);
+/**
+ * tide_unsettled_add: a value may land until @until_us.
+ * @identity, @content: batch_cells.h
+ * @timestamp_ms: the cell's
+ * Returns: FALSE: the share is used up, so it is not remembered.
+ */
+gboolean tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, gint64 timestamp_ms, guint64 content,
+                            gint64 until_us) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Forgets what has settled; cheap when nothing has. */
-void tide_unsettled_expire(TideUnsettled *unsettled, gint64 now_us);
+/* Until when another value may still land over @content, which was sent at @sealed_us or later; 0: none can. */
+gint64 tide_unsettled_conflict_us(const TideUnsettled *unsettled, guint64 identity, guint64 content, gint64 sealed_us);
+
+/* Forgets what has settled up to @to_us; cheap when nothing has. Batches that were sealed before that must be home. */
+void tide_unsettled_expire(TideUnsettled *unsettled, gint64 to_us);
+
+/* What is in doubt, as a bound for others: all of it is over at *@until_us, and no cell is later than *@time_ms. Both
+ * are only raised. */
+void tide_unsettled_bound(const TideUnsettled *unsettled, gint64 *until_us, gint64 *time_ms);
 
 G_END_DECLS

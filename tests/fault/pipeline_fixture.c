@@ -98,18 +98,20 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
 {
   const char *options = running->options != NULL ? running->options : "";
   const char *kafka = running->kafka != NULL ? running->kafka : "";
+  const char *hbase = running->hbase != NULL ? running->hbase : "";
   g_autofree char *list =
       running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
   return g_strdup_printf(
       "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
       " session_timeout: 6s, commit_interval: 100ms,"
       " max_span_messages: 2000%s%s }\n"
-      "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, settle: 3s, retry_min: 20ms,"
-      " retry_max: 200ms%s }\n"
+      "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
+      " retry_max: 200ms%s%s }\n"
       "%s%s%s%s",
       mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
       running->topics != NULL ? running->topics : FIXTURE_TOPIC, kafka,
-      strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list, running->hbase != NULL ? running->hbase : "",
+      strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
+      strstr(hbase, "settle:") != NULL ? "" : ", settle: 3s", hbase,
       strstr(options, "tables:") != NULL ? "" : default_tables, options,
       strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
       strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "flow/row_set.h"
-#include "flow/unsettled.h"
 #include "thrift/put_encoder.h"
 #include "thrift/wire_reader.h"
 
@@ -136,17 +135,4 @@ describe(TideBatch *batches, TideWireProtocol protocol)
     tide_batch_free(batch);
   }
   return g_string_free(text, FALSE);
-}
-
-typedef struct Judge {
-  const TideUnsettled *unsettled;
-  gint64 until_us;
-} Judge;
-
-static inline TideSealVerdict
-judge_cell(guint64 key_hash, const TideOpenCellView *cell, gpointer data)
-{
-  Judge *judge = data;
-  return tide_unsettled_conflicts(judge->unsettled, key_hash, cell, 5000, &judge->until_us) ? TIDE_SEAL_KEEP
-                                                                                            : TIDE_SEAL_SEND;
 }

@@ -146,51 +146,6 @@ test_mutations_are_cut_into_short_batches(void)
   tide_row_set_clear(&set);
 }
 
-/* Cells of a mutated row that got no answer are remembered as those of a put are. */
-static void
-check_unsettled_mutations(TideWireProtocol protocol)
-{
-  Column a;
-  make_column(&a, protocol, 1);
-  g_autoptr(GPtrArray) families = families_of("M", NULL);
-  TideRowSet set, kept;
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, families);
-  tide_row_set_init(&kept, &budget, protocol, TIDE_MERGE_NEWEST, families);
-  append_reading(&set, "x", &a, "1", 10, 0);
-  append_deleting(&set, "y", NULL, "", 0, 10, 1);
-  TideSealRequest seal = request(1000, 1 << 20);
-  TideBatch *unanswered = tide_row_set_seal(&set, &seal);
-  TideUnsettled *unsettled = tide_unsettled_new(protocol);
-  g_assert_cmpuint(tide_unsettled_add_batch(unsettled, unanswered, 9000), ==, 0);
-  g_free(describe(unanswered, protocol));
-
-  append_reading(&set, "x", &a, "2", 10, 2);      /* the same time, another value */
-  append_reading(&set, "y", &a, "3", 11, 3);      /* a late delete up to 10 does not reach it */
-  append_deleting(&set, "y", NULL, "", 0, 10, 4); /* and another delete changes nothing */
-  Judge judge = {.unsettled = unsettled};
-  seal.judge = judge_cell;
-  seal.judge_data = &judge;
-  seal.kept = &kept;
-  g_autofree char *sent = describe(tide_row_set_seal(&set, &seal), protocol);
-  g_assert_cmpstr(sent, ==, "{y -M@10;y q1@11=3;}2 ");
-  TideSealRequest plain = request(1000, 1 << 20);
-  g_autofree char *waited = describe(tide_row_set_seal(&kept, &plain), protocol);
-  g_assert_cmpstr(waited, ==, "{x -M@9;x q1@10=2;}1 ");
-
-  tide_unsettled_free(unsettled);
-  tide_row_set_clear(&set);
-  tide_row_set_clear(&kept);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_buffer_clear_memory(&a.prefix);
-}
-
-static void
-test_other_value_over_an_unanswered_mutation_waits(void)
-{
-  check_unsettled_mutations(TIDE_WIRE_BINARY);
-  check_unsettled_mutations(TIDE_WIRE_COMPACT);
-}
-
 /* What HBase shows: of each column the greatest time, unless a delete of its row reaches it. */
 typedef struct Shown {
   GHashTable *cells;   /* "key column" -> "time=value" */
@@ -333,8 +288,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-set-deletes/hot-replaced-row-does-not-grow-with-its-rate",
                   test_hot_replaced_row_does_not_grow_with_its_rate);
   g_test_add_func("/row-set-deletes/mutations-are-cut-into-short-batches", test_mutations_are_cut_into_short_batches);
-  g_test_add_func("/row-set-deletes/other-value-over-an-unanswered-mutation-waits",
-                  test_other_value_over_an_unanswered_mutation_waits);
   g_test_add_func("/row-set-deletes/what-is-sealed-deletes-what-came", test_what_is_sealed_deletes_what_came);
   return g_test_run();
 }

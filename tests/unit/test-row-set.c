@@ -215,62 +215,6 @@ test_row_that_is_full_waits_for_its_first_half(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
-static void
-check_unsettled(TideWireProtocol protocol)
-{
-  Column a, b;
-  make_column(&a, protocol, 1);
-  make_column(&b, protocol, 2);
-  TideRowSet set, kept;
-  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
-  tide_row_set_init(&kept, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
-  append(&set, "x", &a, "1", 10, 0);
-  append(&set, "y", &a, "1", 10, 1);
-  append(&set, "z", &a, "1", 10, 2);
-  TideSealRequest seal = request(1000, 1 << 20);
-  TideBatch *unanswered = tide_row_set_seal(&set, &seal);
-  TideUnsettled *unsettled = tide_unsettled_new(protocol);
-  g_assert_cmpuint(tide_unsettled_add_batch(unsettled, unanswered, 9000), ==, 0);
-  g_free(describe(unanswered, protocol));
-
-  append(&set, "x", &a, "2", 10, 3); /* another value at the same time: must wait */
-  append(&set, "x", &b, "b", 10, 4); /* goes with its row */
-  append(&set, "y", &a, "1", 10, 5); /* the same value again: free */
-  append(&set, "z", &a, "2", 11, 6); /* another time: free */
-  Judge judge = {.unsettled = unsettled};
-  seal.judge = judge_cell;
-  seal.judge_data = &judge;
-  seal.kept = &kept;
-  g_autofree char *sent = describe(tide_row_set_seal(&set, &seal), protocol);
-  g_assert_cmpstr(sent, ==, "[y q1@10=1;z q1@11=2;]2 ");
-  g_assert_cmpint(judge.until_us, ==, 9000);
-  g_assert_cmpuint(kept.n_rows, ==, 1);
-  g_assert_true(tide_row_set_may_hold_key(&kept, tide_key_hash(TIDE_BYTES_LITERAL("x"))));
-  g_assert_false(tide_row_set_may_hold_key(&kept, tide_key_hash(TIDE_BYTES_LITERAL("y"))));
-
-  tide_unsettled_expire(unsettled, 8999);
-  g_assert_false(tide_unsettled_is_empty(unsettled));
-  tide_unsettled_expire(unsettled, 9000);
-  g_assert_true(tide_unsettled_is_empty(unsettled));
-  TideSealRequest plain = request(1000, 1 << 20);
-  g_autofree char *after = describe(tide_row_set_seal(&kept, &plain), protocol);
-  g_assert_cmpstr(after, ==, "[x q1@10=2;x q2@10=b;]2 ");
-
-  tide_unsettled_free(unsettled);
-  tide_row_set_clear(&set);
-  tide_row_set_clear(&kept);
-  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
-  tide_buffer_clear_memory(&a.prefix);
-  tide_buffer_clear_memory(&b.prefix);
-}
-
-static void
-test_other_value_over_an_unanswered_cell_waits(void)
-{
-  check_unsettled(TIDE_WIRE_BINARY);
-  check_unsettled(TIDE_WIRE_COMPACT);
-}
-
 /* Random appends and sealings; the cells sealed, applied in order by HBase's rule, must equal the cells appended
  * applied in order by the same rule. */
 static void
@@ -360,48 +304,36 @@ assert_followers(const TideBatch *batch, const char *expected)
   tide_follower_reader_clear(&reader);
 }
 
-/* A follower goes where its row goes: into a batch, aside, or into the next sealing. */
+/* A follower goes where its row goes: into a batch, or into the next sealing. */
 static void
 test_followers_go_with_their_rows(void)
 {
   Column a;
   make_column(&a, TIDE_WIRE_BINARY, 1);
-  TideRowSet set, kept;
+  TideRowSet set;
   tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  tide_row_set_init(&kept, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  append(&set, "x", &a, "1", 10, 0);
-  TideSealRequest seal = request(1, 1 << 20);
-  TideBatch *unanswered = tide_row_set_seal(&set, &seal);
-  TideUnsettled *unsettled = tide_unsettled_new(TIDE_WIRE_BINARY);
-  tide_unsettled_add_batch(unsettled, unanswered, 9000);
-  g_free(describe(unanswered, TIDE_WIRE_BINARY));
-
-  static const char *const keys[] = {"v", "x", "w", "v"}; /* the second must wait, the last merges with the first */
+  for (guint i = 0; i < 1024; i++)
+    append(&set, "x", &a, "1", i, 100 + i); /* a full row: what comes for its key waits for the next sealing */
+  static const char *const keys[] = {"v", "x", "w", "v"}; /* the last merges with the first */
   for (guint32 i = 0; i < G_N_ELEMENTS(keys); i++) {
-    TideCell cell = {&a.column, TIDE_BYTES_LITERAL("2"), 10};
+    TideCell cell = {&a.column, TIDE_BYTES_LITERAL("2"), 2000};
     TideRow row = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1};
     TideRow follower = {.key = tide_bytes_of_string(keys[i]), .cells = &cell, .n_cells = 1, .table_index = 1};
     TideSourceRef source = {0, 1, i};
     tide_row_set_add_follower(&set, tide_row_set_append(&set, &row, source, 1000, NULL), &follower, source);
   }
-  Judge judge = {.unsettled = unsettled};
-  seal.judge = judge_cell;
-  seal.judge_data = &judge;
-  seal.kept = &kept;
+  TideSealRequest seal = request(2, 1 << 20);
   TideBatch *batches = tide_row_set_seal(&set, &seal);
   assert_followers(batches, "v/0 v/3 ");
   assert_followers(batches->next, "w/2 ");
   g_assert_null(batches->next->next);
-  TideSealRequest plain = request(1, 1 << 20);
-  TideBatch *waited = tide_row_set_seal(&kept, &plain);
+  TideBatch *waited = tide_row_set_seal(&set, &seal);
   assert_followers(waited, "x/1 ");
-  g_assert_cmpuint(set.followers.len + kept.followers.len, ==, 0);
+  g_assert_cmpuint(set.followers.len, ==, 0);
 
   g_free(describe(batches, TIDE_WIRE_BINARY));
   g_free(describe(waited, TIDE_WIRE_BINARY));
-  tide_unsettled_free(unsettled);
   tide_row_set_clear(&set);
-  tide_row_set_clear(&kept);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_buffer_clear_memory(&a.prefix);
 }
@@ -441,7 +373,6 @@ main(int argc, char **argv)
                   test_batches_keep_their_limits_and_every_source);
   g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
   g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
-  g_test_add_func("/row-set/other-value-over-an-unanswered-cell-waits", test_other_value_over_an_unanswered_cell_waits);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
   g_test_add_func("/row-set/followers-go-with-their-rows", test_followers_go_with_their_rows);
   g_test_add_func("/row-set/million-open-keys-cost-little", test_million_open_keys_cost_little);

@@ -1,0 +1,18 @@
+/* What the batches of one table that come home say of cells in doubt: which rows must be written once more, which need
+ * not be any more, and which cells are in doubt from now on. The rule stands in docs/internals.md: equal times.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "flow/open_table.h"
+
+G_BEGIN_DECLS
+
+/* Before the sources of @batch, which was acknowledged, are marked: takes those of rows that were written over cells in
+ * doubt out of it. */
+void tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch);
+
+/* After that: the rows of @batch may land once more until @until_us. */
+void tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us);
+
+G_END_DECLS

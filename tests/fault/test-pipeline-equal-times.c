@@ -1,0 +1,149 @@
+/* Two values of one cell at the same time, while calls of the first are abandoned and land later: the last offset is
+ * what stays, whatever happens in between, and nothing else waits for it (docs/internals.md: equal times). */
+#include "fault/pipeline_fixture.h"
+#include "util/clock.h"
+
+#define BASE_MS G_GINT64_CONSTANT(1763700000000)
+
+/* Such a call is given up by the client after a second, and lands after two and a half. */
+#define ABANDONED_MS 2500
+
+/* The test would fail, long before this has passed. */
+#define FOR_EVER ", settle: 1h"
+#define SOON ", settle: 8s"
+
+#define LATEST_ONLY                                                                                                    \
+  "tables:\n"                                                                                                          \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+
+static RunningPipeline *
+start(PipelineFixture *fixture, const char *hbase, const char *options)
+{
+  return running_pipeline_start_with(fixture,
+                                     &(RunningPipelineOptions){.gateways = 1, .hbase = hbase, .options = options});
+}
+
+static void
+produce(PipelineFixture *fixture, gint64 time_ms, const char *value)
+{
+  pipeline_fixture_produce(fixture, 0, "host1", time_ms, value);
+  pipeline_fixture_flush(fixture);
+}
+
+static void
+wait_latest(PipelineFixture *fixture, const char *value)
+{
+  if (!fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", value,
+                             pipeline_fixture_deadline_us()))
+    g_error("the latest value never was '%s'", value);
+}
+
+static void
+assert_value(PipelineFixture *fixture, const char *table, const char *row, const char *wanted)
+{
+  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, table, row, "M", "v", NULL);
+  g_assert_nonnull(found);
+  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+/* Waits until so many calls of @table were given up and are under way in the gateway all the same. */
+static guint
+abandon_calls(PipelineFixture *fixture, const char *table, guint n)
+{
+  TideScriptedFault abandoned = {.call = TIDE_CALL_PUT_MULTIPLE,
+                                 .table = table,
+                                 .delay_apply_ms = ABANDONED_MS,
+                                 .lands_after_kill = TRUE,
+                                 .max_hits = n};
+  return scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
+}
+
+static void
+wait_abandoned(PipelineFixture *fixture, guint id, guint n)
+{
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, n, pipeline_fixture_deadline_us()));
+}
+
+/* F3: a newer time does not wait for an older cell's doubt, and nor do the offsets: the older cell is void. */
+static void
+test_F3_newer_time_does_not_wait(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, NULL, 1);
+  RunningPipeline *running = start(fixture, FOR_EVER, LATEST_ONLY);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  produce(fixture, BASE_MS + 1000, "newer");
+  wait_latest(fixture, "newer");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_value(fixture, "CURRENT_METRIC", "host1", "newer");
+}
+
+/* F3: a stop does not wait for the doubt either. What it concerns is handed back. */
+static void
+test_F3_stop_does_not_wait(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, NULL, 2);
+  RunningPipeline *running = start(fixture, FOR_EVER, NULL);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 2);
+  produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Another region's call fails as it does when regions have moved, so that the borders are read at once. */
+static void
+read_regions_again(PipelineFixture *fixture, RunningPipeline *running, guint n_regions)
+{
+  TideScriptedFault moved = {.kind = TIDE_FAULT_IO_ERROR,
+                             .call = TIDE_CALL_PUT_MULTIPLE,
+                             .row_prefix = TIDE_BYTES_LITERAL("moved"),
+                             .message = "org.apache.hadoop.hbase.NotServingRegionException: moved is not online",
+                             .max_hits = 1};
+  scripted_gateway_add_fault(fixture->gateways[0], &moved);
+  pipeline_fixture_produce(fixture, 1, "moved", BASE_MS, "moved");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_table_regions", n_regions);
+  /* What is written after that went by the new borders. */
+  pipeline_fixture_produce(fixture, 1, "moved", BASE_MS + 1, "written");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "moved", "M", "v", "written",
+                                      pipeline_fixture_deadline_us()));
+}
+
+/* F4: the rows of a region's old lane and of its new one are held against each other: "first" is the last offset, and
+ * equal to what is in doubt. */
+static void
+test_F4_split_keeps_the_last_offset(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, "CURRENT_METRIC", 1);
+  RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "batch: { latest_window: 1ms }\n");
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  produce(fixture, BASE_MS, "second");
+  running_pipeline_wait_metric(running, "tidemark_cells_conflicting_total", 1);
+  fake_hbase_split_region(fixture->hbase, "CURRENT_METRIC", TIDE_BYTES_LITERAL("host0"), FALSE);
+  read_regions_again(fixture, running, 2);
+  produce(fixture, BASE_MS, "first");
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "CURRENT_METRIC", "host1", "first");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-equal-times/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("waits/F3-newer-time-does-not-wait", test_F3_newer_time_does_not_wait);
+  ADD("waits/F3-stop-does-not-wait", test_F3_stop_does_not_wait);
+  ADD("regions/F4-split-keeps-the-last-offset", test_F4_split_keeps_the_last_offset);
+  return g_test_run();
+}
