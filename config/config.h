@@ -38,7 +38,7 @@ typedef struct TideKafkaConfig {
   gint64 start_epoch_ms;      /* with TIDE_START_TIME */
   TideLostOffsets on_lost_offsets;
   TideAssignment assignment;
-  char *instance;             /* owned: template of group.instance.id, see kafka_conf.h; NULL: no static membership */
+  char *instance;             /* owned: template of group.instance.id, see kafka_conf.h; NULL: not set */
   gint64 session_timeout_ms;
   gint64 max_poll_interval_ms;
   gint64 commit_interval_ms;

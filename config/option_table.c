@@ -194,9 +194,11 @@ static const TideConfigOption kafka_options[] = {
                  "partitions stop that move (cooperative; needs librdkafka 2.6.1 or later to be sound). To change it, "
                  "stop all daemons of the group."},
     {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
-     .sentence = "Gives the consumers a lasting name in the group, so that a restart within the session timeout moves "
-                 "no partition. %H stands for the host name; each thread's number is added. A second daemon with the "
-                 "same name puts the first one out (exit code 75)."},
+     .sentence =
+         "A lasting name in the group: after a restart or a kill within the session timeout the consumers go on "
+         "at once, and no partition moves. Unless it is set, a daemon with a state directory, as under systemd, "
+         "has one of its own; none is none. %H stands for the host name; each thread's number is added. A second "
+         "daemon with the same name puts the first one out (exit code 75)."},
     {"session_timeout", TIDE_CONFIG_DURATION, AT(kafka.session_timeout_ms), 6 * SECOND, 30 * MINUTE, "45s",
      .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
                  "group.min.session.timeout.ms and group.max.session.timeout.ms."},

@@ -321,6 +321,21 @@ lock_state_directory(int *ret_fd)
   return TRUE;
 }
 
+/* A daemon that has a state directory to itself is always the same member of its group, unless the configuration says
+ * otherwise: after a kill it goes on at once, where one without a name waits for its own dead session. */
+static void
+take_lasting_name(TideKafkaConfig *config, int lock_fd)
+{
+  if (config->instance != NULL || lock_fd < 0)
+    return;
+  g_autoptr(GError) error = NULL;
+  config->instance = tide_state_directory_instance(config->topics, &error);
+  if (error != NULL)
+    tide_log(TIDE_LOG_WARNING, "%s; after a kill the group waits for kafka.session_timeout", error->message);
+  else
+    tide_log(TIDE_LOG_INFO, "in the group as '%s', also after a restart (kafka.instance)", config->instance);
+}
+
 int
 tide_command_run(int argc, char **argv)
 {
@@ -372,6 +387,7 @@ tide_command_run(int argc, char **argv)
   int lock_fd = -1;
   if (!lock_state_directory(&lock_fd))
     return TIDE_EXIT_TEMPFAIL;
+  take_lasting_name(&config->kafka, lock_fd);
   exit_code = run_daemon(config, &options);
   if (lock_fd >= 0)
     close(lock_fd);

@@ -130,7 +130,7 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
       !set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) ||
       !set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error))
     return FALSE;
-  if (config->instance == NULL)
+  if (config->instance == NULL || strcmp(config->instance, TIDE_KAFKA_NO_INSTANCE) == 0)
     return TRUE;
   g_autofree char *instance = tide_kafka_conf_instance(config->instance, index);
   return tide_kafka_conf_set(conf, "group.instance.id", instance, error);

@@ -35,6 +35,9 @@ rd_kafka_conf_t *tide_kafka_conf_new_letters(const TideKafkaConfig *config, GErr
  * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
 guint64 tide_kafka_conf_queue_bytes(guint64 share_bytes);
 
+/* kafka.instance of those that want no lasting name. */
+#define TIDE_KAFKA_NO_INSTANCE "none"
+
 /* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
 char *tide_kafka_conf_instance(const char *pattern, guint32 index);
 

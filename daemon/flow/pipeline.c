@@ -51,6 +51,7 @@ struct TidePipeline {
   /* main thread only */
   gint64 trouble_logged_us;
   gint64 missing_logged_us;
+  gint64 group_logged_us;
 
   /* any thread */
   _Atomic gboolean stopping;
@@ -61,6 +62,7 @@ struct TidePipeline {
   GPtrArray *writers;   /* owned (element-type TideWriter) */
   GPtrArray *consumers; /* owned (element-type TideConsumer) */
   GError *failure;      /* owned */
+  gint64 joined_us;     /* when the consumers began to join the group, monotonic */
 
   /* under lock */
   TideMutex lock;
@@ -230,6 +232,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
                                  .metrics = pipeline->options.metrics,
                                  .watch = pipeline->watch,
                                  .until_end = pipeline->options.until_end};
+  pipeline->joined_us = tide_now_us();
   for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
     TideConsumer *consumer = tide_consumer_start(&context, i, &pipeline->failure);
     if (consumer == NULL)
@@ -496,6 +499,30 @@ kafka_trouble(TidePipeline *pipeline)
   return text;
 }
 
+/* A group in which nobody died has given out its partitions by then: brokers let a new one wait for 3 s. */
+#define GROUP_WAIT_US (4 * TIDE_US_PER_S)
+
+/* Why the group gives out no partitions, as far as that can be told from here. */
+static char *
+group_text(const TidePipeline *pipeline, gint64 now_us)
+{
+  const TideKafkaConfig *config = &pipeline->options.config->kafka;
+  gint64 waited_us = now_us - pipeline->joined_us;
+  gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
+  if (waited_us < GROUP_WAIT_US)
+    return g_strdup("no assignment yet");
+  if (left_us < 0)
+    return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
+                           " s: a member that does not join again is waited for as long as its kafka.max_poll_interval",
+                           config->group, waited_us / TIDE_US_PER_S);
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  g_autoptr(GDateTime) until = g_date_time_add(now, left_us);
+  g_autofree char *time = g_date_time_format(until, "%H:%M:%S");
+  return g_strdup_printf("the group '%s' keeps partitions for a member that ended without leaving, a daemon that was "
+                         "killed: its kafka.session_timeout is over by %s UTC at the latest",
+                         config->group, time);
+}
+
 /* Why the program must end by itself, as an exit code; 0: it need not. */
 static int
 fatal_exit(const TidePipeline *pipeline, const Totals *totals)
@@ -518,7 +545,8 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
 {
   if (!totals->had_assignment || totals->denied) {
     g_autofree char *trouble = kafka_trouble(pipeline);
-    return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : "no assignment yet");
+    g_autofree char *group = group_text(pipeline, now_us);
+    return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : group);
   }
   char *missing = NULL;
   if (!tide_kafka_watch_topics(pipeline->watch, &missing))
@@ -616,6 +644,17 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
 }
 
 static void
+log_group(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
+{
+  if (totals->had_assignment || now_us - pipeline->joined_us < GROUP_WAIT_US ||
+      (pipeline->group_logged_us > 0 && now_us - pipeline->group_logged_us < TROUBLE_US))
+    return;
+  pipeline->group_logged_us = now_us;
+  g_autofree char *text = group_text(pipeline, now_us);
+  tide_log(TIDE_LOG_NOTICE, "waiting for partitions: %s", text);
+}
+
+static void
 log_missing_topics(TidePipeline *pipeline, gint64 now_us)
 {
   g_autofree char *missing = NULL;
@@ -646,5 +685,6 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
   tide_gauge_set(pipeline->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(pipeline->held, totals.held);
   log_troubles(pipeline, now_us);
+  log_group(pipeline, &totals, now_us);
   log_missing_topics(pipeline, now_us);
 }

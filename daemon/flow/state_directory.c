@@ -10,6 +10,11 @@
 #include <unistd.h>
 
 #define LOCK_NAME "tidemark.lock"
+#define INSTANCE_NAME "instance"
+
+/* Of the host's name, in a member's: what Kafka allows is 249 in all. */
+#define MAX_HOST_BYTES 128u
+#define DIGITS "0123456789"
 
 char *
 tide_state_directory(void)
@@ -71,4 +76,40 @@ tide_state_directory_lock(GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
   close(fd);
   return -1;
+}
+
+/* ---- a lasting name ---- */
+
+/* What the file says; made when it is not there. NULL with @error set. */
+static char *
+lasting_secret(const char *path, GError **error)
+{
+  char *text = NULL;
+  if (g_file_get_contents(path, &text, NULL, NULL) && strlen(text) > 1)
+    return text;
+  g_free(text);
+  text = g_strdup_printf("%08x%08x\n", g_random_int(), g_random_int());
+  g_autoptr(GError) problem = NULL;
+  if (g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
+    return text;
+  g_free(text);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);
+  return NULL;
+}
+
+char *
+tide_state_directory_instance(char **topics, GError **error)
+{
+  g_autofree char *path = tide_state_directory_path(INSTANCE_NAME);
+  g_autofree char *secret = path != NULL ? lasting_secret(path, error) : NULL;
+  if (secret == NULL)
+    return NULL;
+  g_autofree char *machine = NULL;
+  (void)g_file_get_contents("/etc/machine-id", &machine, NULL, NULL);
+  g_autofree char *all_topics = g_strjoinv("\n", topics);
+  g_autofree char *all = g_strjoin("\n", secret, machine != NULL ? machine : "", all_topics, NULL);
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
+  g_autofree char *host = g_strndup(g_get_host_name(), MAX_HOST_BYTES);
+  g_strcanon(host, G_CSET_a_2_z G_CSET_A_2_Z DIGITS "._-", '-');
+  return g_strdup_printf("%s-%.12s", host, digest);
 }

@@ -12,10 +12,22 @@ char *tide_state_directory(void);
 char *tide_state_directory_path(const char *name);
 
 /**
- * tide_state_directory_lock: makes sure that no other daemon uses the directory, until the process ends, however it does.
- * Returns: a descriptor to keep open, -1 where there is no directory; on failure -1 with @error set.
- * Errors: IN_USE: another process has it; IO: it cannot be locked.
+ * tide_state_directory_lock: makes sure that no other daemon uses the directory, until the process ends, however it
+ * does. Returns: a descriptor to keep open, -1 where there is no directory; on failure -1 with @error set. Errors:
+ * IN_USE: another process has it; IO: it cannot be locked.
  */
 int tide_state_directory_lock(GError **error);
+
+/**
+ * tide_state_directory_instance: a name for this daemon in a consumer group, the same at each start.
+ * @topics: what it reads, NULL-terminated
+ * Returns: (transfer full): the host's name and twelve hex digits, which depend on the directory (a file in it holds
+ * what no other has), the machine and @topics: a copy of either on another machine is another daemon, and so is one
+ * that reads other topics, for brokers give a lasting member the partitions that it had. NULL where there is no
+ * directory, or with
+ *     @error set (IO).
+ * Only for who holds the lock.
+ */
+char *tide_state_directory_instance(char **topics, GError **error);
 
 G_END_DECLS

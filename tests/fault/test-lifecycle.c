@@ -390,6 +390,7 @@ test_two_of_one_state_directory(PipelineFixture *fixture, gconstpointer data)
   DaemonProcessOptions options = {.gateways = 1, .state_directory = directory};
   g_auto(DaemonProcess) first = daemon_process_start(fixture, &options);
   daemon_process_wait_log(&first, "ready:");
+  daemon_process_wait_log(&first, ", also after a restart (kafka.instance)");
   g_auto(DaemonProcess) second = daemon_process_start(fixture, &options);
   g_autofree char *named = g_strdup_printf("process %d", (int)first.pid);
   g_assert_cmpint(daemon_process_wait_end(&second, BOUNDED_US), ==, EXIT_TEMPFAIL);
@@ -400,6 +401,13 @@ test_two_of_one_state_directory(PipelineFixture *fixture, gconstpointer data)
   g_auto(DaemonProcess) third = daemon_process_start(fixture, &options);
   daemon_process_wait_log(&third, "gateway ");
   stop_cleanly(&third);
+  DaemonProcessOptions nameless = options;
+  nameless.kafka = ", instance: none";
+  g_auto(DaemonProcess) fourth = daemon_process_start(fixture, &nameless);
+  daemon_process_wait_log(&fourth, "gateway ");
+  stop_cleanly(&fourth);
+  g_autofree char *log = daemon_process_log(&fourth);
+  g_assert_null(strstr(log, "kafka.instance"));
   remove_directory(directory);
 }
 

@@ -168,6 +168,31 @@ test_refused_commits_are_tried_again(PipelineFixture *fixture, gconstpointer dat
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-kafka/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
+/* Until when, as long as the session may last; then for how long already. */
+static gboolean
+waits_for_a_dead_member(const TidePipelineState *state, gpointer data)
+{
+  if (state->reason == NULL)
+    return FALSE;
+  gboolean says_when = strstr(state->reason, "the group 'tidemark' keeps partitions for a member") != NULL &&
+                       strstr(state->reason, " UTC at the latest") != NULL;
+  return says_when || strstr(state->reason, "the group 'tidemark' has given out no partitions for ") != NULL;
+}
+
+/* After a kill the group waits for the dead one's session; here its coordinator is slow to answer, which is the same to
+ * a member. */
+static void
+test_group_that_gives_out_nothing_is_told(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "v");
+  mock_kafka_delay_request(fixture->kafka, 1, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 5900);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait(running, waits_for_a_dead_member, NULL);
+  running_pipeline_wait_ready(running);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -179,6 +204,7 @@ main(int argc, char **argv)
   ADD("group/C7-pause-does-not-outlive-the-assignment", test_pause_does_not_outlive_the_assignment);
   ADD("group/C8-lost-assignment-commits-nothing-and-is-read-again",
       test_lost_assignment_commits_nothing_and_is_read_again);
+  ADD("group/U8-group-that-gives-out-nothing-is-told", test_group_that_gives_out_nothing_is_told);
   ADD("brokers/C1-brokers-down-at-the-start-are-waited-for", test_brokers_down_at_the_start_are_waited_for);
   ADD("brokers/C6-offset-out-of-range-is-said-and-holds-the-partition",
       test_offset_out_of_range_is_said_and_holds_the_partition);
