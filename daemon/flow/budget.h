@@ -17,6 +17,9 @@ G_BEGIN_DECLS
 /* What one table may hold at the most. */
 #define TIDE_BUDGET_TABLE_PERCENT 50
 
+/* However large the budget: what counts the cells of one open lane has 32 bits, and each takes more than 40 bytes. */
+#define TIDE_BUDGET_TABLE_MAX_BYTES (G_GUINT64_CONSTANT(128) << 30)
+
 /* What librdkafka's prefetched messages may take, of all consumers together: they are not charged, so the rest is what
  * there is to charge. */
 #define TIDE_BUDGET_PREFETCH_PERCENT 25
@@ -49,7 +52,7 @@ tide_budget_prefetch_bytes(guint64 memory_bytes)
 static inline void
 tide_budget_init_table_share(TideBudget *share, TideBudget *whole)
 {
-  tide_budget_init(share, whole->limit_bytes / 100 * TIDE_BUDGET_TABLE_PERCENT);
+  tide_budget_init(share, MIN(whole->limit_bytes / 100 * TIDE_BUDGET_TABLE_PERCENT, TIDE_BUDGET_TABLE_MAX_BYTES));
   share->whole = whole;
 }
 

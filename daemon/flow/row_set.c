@@ -275,7 +275,7 @@ add_row(TideRowSet *set, guint64 key_hash, TideBytes key, gint64 ttl_ms)
   OpenRow *row = (OpenRow *)(void *)tide_buffer_reserve(&set->rows, sizeof *row);
   *row = (OpenRow){.key_hash = key_hash,
                    .ttl_ms = ttl_ms,
-                   .key_offset = (guint32)set->bytes.len,
+                   .key_offset = set->bytes.len,
                    .key_len = (guint32)key.len,
                    .first_cell = NO_CELL,
                    .last_cell = NO_CELL};
@@ -324,12 +324,12 @@ squeeze(TideRowSet *set)
   tide_buffer_reserve(&fresh, set->bytes.len - set->wasted_bytes);
   for (guint32 i = 0; i < set->n_rows; i++) {
     OpenRow *row = &rows_of(set)[i];
-    guint32 key_offset = (guint32)fresh.len;
+    gsize key_offset = fresh.len;
     tide_buffer_append(&fresh, set->bytes.data + row->key_offset, row->key_len);
     row->key_offset = key_offset;
     for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
       OpenCell *cell = &cells_of(set)[c];
-      guint32 offset = (guint32)fresh.len;
+      gsize offset = fresh.len;
       tide_buffer_append(&fresh, set->bytes.data + cell->offset, cell->len);
       cell->offset = offset;
       cell->room = cell->len;
@@ -349,20 +349,18 @@ take_cells(TideRowSet *set, OpenRow *open, const TideRow *row, TideCellsMet *met
   gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideColumn *column = row->cells[i].column;
-    OpenCell cell = {
-        .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = (guint32)set->bytes.len};
+    OpenCell cell = {.column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = set->bytes.len};
     if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(set, open, &row->cells[i], &likely)) {
       met->n_met++;
       continue;
     }
     tide_cell_append(set->protocol, &set->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
-    cell.len = cell.room = (guint32)set->bytes.len - cell.offset;
+    cell.len = cell.room = (guint32)(set->bytes.len - cell.offset);
     if (set->rule == TIDE_MERGE_NEWEST) {
       /* Room for the next value, which may be a little longer; tide_cell_append() has reserved it. */
       cell.room = (guint32)tide_cell_size_max(column->prefix, row->cells[i].value.len);
       set->bytes.len = cell.offset + cell.room;
     }
-    g_assert(set->bytes.len < G_MAXUINT32);
     if (is_new)
       link_cell(set, open, &cell);
     else
@@ -434,7 +432,7 @@ tide_row_set_copy_row(const TideRowSet *set, guint32 from_row, TideRowSet *to, g
     OpenCell copy = cells_of(set)[c];
     if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
       continue;
-    guint32 offset = (guint32)to->bytes.len;
+    gsize offset = to->bytes.len;
     tide_buffer_append(&to->bytes, set->bytes.data + copy.offset, copy.len);
     copy.offset = offset;
     copy.room = copy.len;

@@ -14,7 +14,7 @@ typedef struct OpenRow {
   guint64 key_hash;
   gint64 ttl_ms;
   gint64 delete_to_ms; /* 0: the row deletes nothing */
-  guint32 key_offset;
+  gsize key_offset;
   guint32 key_len;
   guint32 first_cell;
   guint32 last_cell;
@@ -30,7 +30,7 @@ typedef struct OpenRow {
 typedef struct OpenCell {
   guint64 column_hash;
   gint64 timestamp_ms;
-  guint32 offset;
+  gsize offset; /* a set of an outage may have more than 4 GiB */
   guint32 len;
   guint32 room; /* bytes that can be written at offset without touching another cell */
   guint32 next;

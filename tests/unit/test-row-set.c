@@ -2,6 +2,8 @@
 #include "flow/row_set_private.h"
 #include "row_set_fixture.h"
 
+#include <sys/mman.h>
+
 static void
 check_rules(TideWireProtocol protocol)
 {
@@ -361,6 +363,40 @@ test_million_open_keys_cost_little(void)
   tide_buffer_clear_memory(&column.prefix);
 }
 
+#define FAR_BYTES (G_GINT64_CONSTANT(5) << 30)
+#define ROOM_BYTES (G_GINT64_CONSTANT(6) << 30)
+
+/* F5: a lane that takes rows for hours and sends none, as in an outage of a daemon with much memory. The first 5 GiB of
+ * the set are address space that nobody touches. */
+static void
+test_f5_set_of_more_than_4_gib(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  void *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  g_assert_true(room != MAP_FAILED);
+  TideRowSet set, kept;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+  tide_row_set_init(&kept, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+  set.bytes = (TideBuffer){.data = room, .len = FAR_BYTES, .capacity = ROOM_BYTES};
+  append(&set, "x", &a, "old", 10, 0);
+  append(&set, "y", &a, "2", 10, 1);
+  append(&set, "x", &a, "new", 20, 2);
+  append(&set, "x", &a, "a longer one that needs another place", 30, 3);
+  g_assert_cmpuint(set.bytes.len, >, FAR_BYTES);
+  tide_row_set_copy_row(&set, 1, &kept, 1000);
+  TideSealRequest seal = request(100, 100000);
+  g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(sealed, ==, "[x q1@30=a longer one that needs another place;y q1@10=2;]4 ");
+  g_autofree char *copied = describe(tide_row_set_seal(&kept, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(copied, ==, "[y q1@10=2;]0 ");
+  set.bytes = (TideBuffer){0};
+  g_assert_cmpint(munmap(room, ROOM_BYTES), ==, 0);
+  tide_row_set_clear(&set);
+  tide_row_set_clear(&kept);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -376,5 +412,6 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
   g_test_add_func("/row-set/followers-go-with-their-rows", test_followers_go_with_their_rows);
   g_test_add_func("/row-set/million-open-keys-cost-little", test_million_open_keys_cost_little);
+  g_test_add_func("/row-set/F5-set-of-more-than-4-gib", test_f5_set_of_more_than_4_gib);
   return g_test_run();
 }
