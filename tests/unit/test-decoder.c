@@ -15,6 +15,11 @@ test_every_form_of_message(void)
       DECODER_CASE("[{\"a\":1},{\"a\":2},{}]", "a=N:1;a=N:2;;"),
       DECODER_CASE("{\"a\":1}\n{\"a\":2}\n", "a=N:1;a=N:2;"),
       DECODER_CASE("{\"a\":1}\r\n\r\n{\"a\":2}", "a=N:1;a=N:2;"),
+      /* X15: as Windows prints it, each bare number or word ends with a carriage return */
+      DECODER_CASE("{\r\n  \"a\": 1\r\n, \"b\": true\r\n, \"c\": null\r\n, \"d\": \"x\"\r\n}\r\n",
+                   "a=N:1 b=B:true c=0: d=S:x;"),
+      DECODER_CASE("[\r\n  {\r\n    \"a\": -1.5e3\r\n  },\r\n  {\r\n    \"b\": false\r\n  }\r\n]\r\n",
+                   "a=N:-1.5e3;b=B:false;"),
       DECODER_CASE("{\"a\":1}{\"a\":2} {\"b\":3}", "a=N:1;a=N:2;b=N:3;"),
       DECODER_CASE("\xEF\xBB\xBF{\"a\":1}", "a=N:1;"), /* A7: one byte order mark is skipped */
       DECODER_CASE("\xEF\xBB\xBF[{\"a\":1}]", "a=N:1;"),
