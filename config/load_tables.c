@@ -77,12 +77,45 @@ load_families(TideTableLoad *it)
                               it->table->families->len);
 }
 
+/* Whether the key part @part is a text without quotes that looks like the name of a field. */
+static gboolean
+is_bare_word(const TideYamlNode *part)
+{
+  if (part->kind != TIDE_YAML_SCALAR || part->is_quoted || tide_yaml_is_null(part))
+    return FALSE;
+  for (gsize i = 0; i < part->len; i++)
+    if (g_ascii_isalpha(part->text[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Such a one would stand in every key as it is, where its field was meant: said, and TRUE. */
+static gboolean
+has_bare_words(TideLoad *load, const TideYamlNode *key)
+{
+  gboolean is_list = key->kind == TIDE_YAML_LIST, any = FALSE;
+  for (guint i = 0; i < (is_list ? key->values->len : 1); i++) {
+    const TideYamlNode *part = is_list ? g_ptr_array_index(key->values, i) : key;
+    if (!is_bare_word(part))
+      continue;
+    g_autofree char *word = tide_problem_quote(part->text);
+    tide_problems_add_error(load->problems, part->place,
+                            "'%s' without quotes may mean a field or a text: write { field: %s } for the field's "
+                            "value, or \"%s\" for the text itself",
+                            word, word, word);
+    any = TRUE;
+  }
+  return any;
+}
+
 static void
 load_key(TideTableLoad *it)
 {
   const TideYamlNode *node = tide_yaml_get(it->node, "key");
   g_autofree char *path = g_strconcat(it->path, ".key", NULL);
 
+  if (node != NULL && has_bare_words(it->load, node))
+    return;
   if (node != NULL && tide_load_parts(it->load, path, node, &it->key)) /* that it is required was said already */
     it->table->key = tide_load_key(it->load, path, &it->key);
 }
@@ -239,10 +272,12 @@ tide_load_tables(TideLoad *load)
   const TideYamlNode *node = tide_yaml_get(load->root, "tables");
   g_autoptr(GPtrArray) loads = g_ptr_array_new_with_free_func(free_table_load);
 
-  if (tide_yaml_is_null(node) || node->kind != TIDE_YAML_MAPPING || node->keys->len == 0) {
-    g_autofree char *got = tide_yaml_describe(node);
+  gboolean is_mapping = !tide_yaml_is_null(node) && node->kind == TIDE_YAML_MAPPING;
+  if (!is_mapping || node->keys->len == 0) {
+    g_autofree char *got = is_mapping ? g_strdup("none") : tide_yaml_describe(node);
     tide_problems_add_error(load->problems, node != NULL ? node->place : TIDE_PLACE_FILE,
-                            "'tables' must be a mapping with at least one table, got %s", got);
+                            "'tables' must hold at least one table ('METRIC: { key: ..., columns: ... }'), got %s",
+                            got);
     return;
   }
   for (guint i = 0; i < node->keys->len; i++)

@@ -212,8 +212,13 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
   }
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    g_autofree char *name = tide_problem_quote(*path != '\0' ? path : "the file");
-    tide_problems_add_error(target->problems, node->place, "'%s' must be a mapping ('key: value'), got %s", name, got);
+    g_autofree char *name = tide_problem_quote(path);
+    if (*path == '\0')
+      tide_problems_add_error(target->problems, node->place,
+                              "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s", got);
+    else
+      tide_problems_add_error(target->problems, node->place, "'%s' must be a mapping ('key: value'), got %s", name,
+                              got);
     return;
   }
   const TideYamlNode *mapping = tide_yaml_is_null(node) ? NULL : node;

@@ -285,6 +285,20 @@ append_region(GString *text, const TideRegion *region)
   g_string_append_printf(text, "    region  ['%s', '%s') on %s\n", start, end, region->server);
 }
 
+static GPtrArray *
+advice_on(const TideExplainedRow *explained, const TideRowShape *shape)
+{
+  GPtrArray *advice = tide_row_advice(explained->row, shape);
+  TideBytes name = tide_row_key_text_named_as_field(table_of(explained, explained->row)->key, explained->reading);
+  if (name.len == 0)
+    return advice;
+  g_autofree char *shown = tide_bytes_printable(name);
+  g_ptr_array_add(advice, g_strdup_printf("the text \"%s\" of the key is also a field of the reading: if its value is "
+                                          "meant, write { field: %s }",
+                                          shown, shown));
+  return advice;
+}
+
 char *
 tide_explained_row_text(const TideExplainedRow *explained)
 {
@@ -294,7 +308,7 @@ tide_explained_row_text(const TideExplainedRow *explained)
   g_autofree char *hex = tide_bytes_hex(row->key);
   g_autoptr(GArray) parts = cut_key(explained);
   TideRowShape shape = tide_row_shape(table_of(explained, row), explained->reading, row);
-  g_autoptr(GPtrArray) advice = tide_row_advice(row, &shape);
+  g_autoptr(GPtrArray) advice = advice_on(explained, &shape);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "  %s  %s\n", table, printable);
   g_string_append_printf(text, "    key     %s  (%" G_GSIZE_FORMAT " bytes)\n", hex, row->key.len);
@@ -439,7 +453,7 @@ tide_explained_row_json(const TideExplainedRow *explained, const char *place)
   g_autofree char *table = table_name(explained, row);
   g_autoptr(GArray) parts = cut_key(explained);
   TideRowShape shape = tide_row_shape(table_of(explained, row), explained->reading, row);
-  g_autoptr(GPtrArray) advice = tide_row_advice(row, &shape);
+  g_autoptr(GPtrArray) advice = advice_on(explained, &shape);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "{%s,\"reading\":%u,", place, row->reading_index);
   tide_json_append_member(text, "table", tide_bytes_of_string(table), FALSE);

@@ -216,3 +216,13 @@ tide_row_key_describe(const TideRowKey *key, const TideFieldNames *names)
   }
   return g_string_free(text, FALSE);
 }
+
+TideBytes
+tide_row_key_text_named_as_field(const TideRowKey *key, const TideReading *reading)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    for (guint32 k = 0; key->parts[i].kind == TIDE_KEY_LITERAL && k < reading->n_fields; k++)
+      if (tide_bytes_equal(key->parts[i].literal, reading->fields[k].name))
+        return reading->fields[k].name;
+  return TIDE_BYTES_EMPTY;
+}

