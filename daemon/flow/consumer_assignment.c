@@ -1,6 +1,7 @@
 /* What a consumer does when its source tells that partitions come and go, have ended, or are in trouble. All is called
  * on the consumer's thread, out of its polls. */
 #include "flow/consumer_private.h"
+#include "flow/partition_slots.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -10,14 +11,16 @@ static guint16
 on_assigned(const char *topic, gint32 number, gint64 end_offset, gpointer data)
 {
   TideConsumer *consumer = data;
-  TidePartition *partition = NULL;
-  for (guint i = 0; i < consumer->partitions->len && partition == NULL; i++) {
-    TidePartition *candidate = tide_consumer_partition(consumer, (guint16)i);
-    if (candidate->partition == number && strcmp(candidate->topic, topic) == 0)
-      partition = candidate;
+  guint16 slot;
+  TidePartition *partition =
+      tide_partition_slots_find(consumer->partitions, topic, number, TIDE_PARTITION_SLOTS_MAX, &slot);
+  if (slot == G_MAXUINT16) {
+    tide_log(TIDE_LOG_CRIT, "a consumer has at most %u partitions: raise kafka.threads; the program ends",
+             TIDE_PARTITION_SLOTS_MAX);
+    atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
+    return slot;
   }
   if (partition == NULL) {
-    guint16 slot = (guint16)consumer->partitions->len;
     partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
     partition->watch = consumer->context.watch;
     g_ptr_array_add(consumer->partitions, partition);

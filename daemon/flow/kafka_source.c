@@ -74,11 +74,16 @@ find_slot(TideKafkaSource *source, const rd_kafka_message_t *raw)
 static void
 remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 partition)
 {
+  if (slot == NO_SLOT)
+    return;
   if (slot >= source->names->len)
     g_ptr_array_set_size(source->names, slot + 1);
   SlotName **place = (SlotName **)&g_ptr_array_index(source->names, slot);
-  if (*place != NULL)
+  if (*place != NULL && (*place)->partition == partition && strcmp((*place)->topic, topic) == 0)
     return;
+  if (*place != NULL) /* another had it before */
+    source->n_denied -= (*place)->denied ? 1 : 0;
+  slot_name_free(*place);
   *place = g_new0(SlotName, 1);
   (*place)->topic = g_strdup(topic);
   (*place)->partition = partition;

@@ -41,8 +41,8 @@ typedef struct TideKafkaReport {
 
 typedef struct TideKafkaHandlers {
   gpointer data;
-  /* The partition is ours from @start_offset on (or -1: from the committed offset). Returns its slot. @end_offset: where it
-   * ended just now, when asked for, else -1. */
+  /* The partition is ours from @start_offset on (or -1: from the committed offset). Returns its slot; G_MAXUINT16: it has
+   * none. @end_offset: where it ended just now, when asked for, else -1. */
   guint16 (*assigned)(const char *topic, gint32 partition, gint64 end_offset, gpointer data);
   void (*assignment_done)(gpointer data);
   /* These partitions are about to be taken away: finish what can be finished, store, and return soon. @lost: they are

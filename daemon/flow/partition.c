@@ -7,61 +7,79 @@ labels_of(const char *topic, gint32 partition)
   return g_strdup_printf("%s,partition=\"%d\"", label, partition);
 }
 
+/* Its name, and the series that carry it. */
+static void
+take_name(TidePartition *self, const char *topic, gint32 partition)
+{
+  self->topic = g_strdup(topic);
+  self->partition = partition;
+  self->labels = labels_of(self->topic, self->partition);
+  self->messages_received = tide_metrics_counter(self->metrics, "tidemark_messages_received_total",
+                                                 "Messages taken from Kafka", self->labels);
+  self->messages_written = tide_metrics_counter(self->metrics, "tidemark_messages_written_total",
+                                                "Messages of which HBase acknowledged every row", self->labels);
+  self->messages_unmatched = tide_metrics_counter(
+      self->metrics, "tidemark_messages_unmatched_total",
+      "Messages with readings of which no table takes one: their conditions do not hold", self->labels);
+  self->messages_expired = tide_metrics_counter(
+      self->metrics, "tidemark_messages_expired_total",
+      "Messages that make no row because all that tables take is older than its time to live", self->labels);
+  self->messages_handed_back = tide_metrics_counter(
+      self->metrics, "tidemark_messages_handed_back_total",
+      "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
+  self->readings_received = tide_metrics_counter(self->metrics, "tidemark_readings_received_total",
+                                                 "Readings decoded from messages", self->labels);
+  self->readings_written = tide_metrics_counter(self->metrics, "tidemark_readings_written_total",
+                                                "Readings of messages that were written", self->labels);
+  self->readings_dead_lettered = tide_metrics_counter(self->metrics, "tidemark_readings_dead_lettered_total",
+                                                      "Readings that are kept as dead letters", self->labels);
+  self->readings_unmatched =
+      tide_metrics_counter(self->metrics, "tidemark_readings_unmatched_total",
+                           "Readings that no table takes: its conditions do not hold", self->labels);
+  self->readings_expired = tide_metrics_counter(
+      self->metrics, "tidemark_readings_expired_total",
+      "Readings not written because all their rows are older than their time to live", self->labels);
+  self->readings_skipped =
+      tide_metrics_counter(self->metrics, "tidemark_readings_skipped_total",
+                           "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
+                           "on_bad_message: skip)",
+                           self->labels);
+  self->readings_handed_back =
+      tide_metrics_counter(self->metrics, "tidemark_readings_handed_back_total",
+                           "Readings of messages that were handed back with their partition", self->labels);
+  self->in_flight = tide_metrics_gauge(self->metrics, "tidemark_messages_in_flight",
+                                       "Messages not yet acknowledged by HBase", self->labels);
+  self->readings_in_flight =
+      tide_metrics_gauge(self->metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
+  self->stored_gauge =
+      tide_metrics_gauge_unknown(self->metrics, "tidemark_kafka_stored_offset",
+                                 "Offset stored for commit: everything below it is finished", self->labels);
+  self->paused_gauge =
+      tide_metrics_gauge(self->metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
+}
+
 TidePartition *
 tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics, TideWriteLatency *latency)
 {
   TidePartition *self = g_new0(TidePartition, 1);
-  self->topic = g_strdup(topic);
-  self->partition = partition;
   self->slot = slot;
   self->metrics = metrics;
   self->latency = latency;
   self->stored_offset = self->end_offset = -1;
   tide_offsets_init(&self->offsets);
-  self->labels = labels_of(topic, partition);
-  self->messages_received =
-      tide_metrics_counter(metrics, "tidemark_messages_received_total", "Messages taken from Kafka", self->labels);
-  self->messages_written = tide_metrics_counter(metrics, "tidemark_messages_written_total",
-                                                "Messages of which HBase acknowledged every row", self->labels);
-  self->messages_unmatched = tide_metrics_counter(
-      metrics, "tidemark_messages_unmatched_total",
-      "Messages with readings of which no table takes one: their conditions do not hold", self->labels);
-  self->messages_expired = tide_metrics_counter(
-      metrics, "tidemark_messages_expired_total",
-      "Messages that make no row because all that tables take is older than its time to live", self->labels);
-  self->messages_handed_back = tide_metrics_counter(
-      metrics, "tidemark_messages_handed_back_total",
-      "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
-  self->readings_received =
-      tide_metrics_counter(metrics, "tidemark_readings_received_total", "Readings decoded from messages", self->labels);
-  self->readings_written = tide_metrics_counter(metrics, "tidemark_readings_written_total",
-                                                "Readings of messages that were written", self->labels);
-  self->readings_dead_lettered = tide_metrics_counter(metrics, "tidemark_readings_dead_lettered_total",
-                                                      "Readings that are kept as dead letters", self->labels);
-  self->readings_unmatched =
-      tide_metrics_counter(metrics, "tidemark_readings_unmatched_total",
-                           "Readings that no table takes: its conditions do not hold", self->labels);
-  self->readings_expired = tide_metrics_counter(
-      metrics, "tidemark_readings_expired_total",
-      "Readings not written because all their rows are older than their time to live", self->labels);
-  self->readings_skipped =
-      tide_metrics_counter(metrics, "tidemark_readings_skipped_total",
-                           "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
-                           "on_bad_message: skip)",
-                           self->labels);
-  self->readings_handed_back =
-      tide_metrics_counter(metrics, "tidemark_readings_handed_back_total",
-                           "Readings of messages that were handed back with their partition", self->labels);
-  self->in_flight = tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase",
-                                       self->labels);
-  self->readings_in_flight =
-      tide_metrics_gauge(metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
-  self->stored_gauge =
-      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_stored_offset",
-                                 "Offset stored for commit: everything below it is finished", self->labels);
-  self->paused_gauge =
-      tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
+  take_name(self, topic, partition);
   return self;
+}
+
+void
+tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
+{
+  g_assert(!self->assigned);
+  g_free(self->topic);
+  g_free(self->labels);
+  memset(self->messages_dead_lettered, 0, sizeof self->messages_dead_lettered);
+  memset(self->messages_skipped, 0, sizeof self->messages_skipped);
+  take_name(self, topic, partition);
 }
 
 /* What is in flight has changed: shows it, and charges for what it takes. */

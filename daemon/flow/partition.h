@@ -80,6 +80,9 @@ typedef struct TidePartition {
 /* @metrics, @latency: kept by reference; the latter is set to the time before acknowledgements are told. */
 TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics,
                                   TideWriteLatency *latency);
+/* From now on it is another partition, in the place of one that is not assigned: acknowledgements of that are
+ * recognised by their epoch. The series of the old one stay. */
+void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number);
 void tide_partition_free(TidePartition *partition, TideBudget *budget);
 
 /* A new assignment: nothing is unfinished. */
