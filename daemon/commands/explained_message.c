@@ -349,6 +349,15 @@ print_reading(TideExplainer *explainer, guint32 reading_index, guint *at, GError
   return TRUE;
 }
 
+/* @deletes: rows of what the key names follow. */
+static void
+print_no_readings(const TideExplainer *explainer, gboolean deletes)
+{
+  const char *what = deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written";
+  g_autofree char *place = explainer->options.json ? place_json(explainer) : place_text(explainer);
+  printf(explainer->options.json ? "{%s,\"readings\":0,\"text\":\"%s\"}\n" : "%s: %s\n", place, what);
+}
+
 /* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
 static gboolean
 print_mapped(TideExplainer *explainer, GError **error)
@@ -363,11 +372,8 @@ print_mapped(TideExplainer *explainer, GError **error)
     else if (!print_reading(explainer, i, &at, error))
       return FALSE;
   }
-  g_autofree char *place = place_text(explainer);
-  gboolean deletes = at < explainer->rows->len;
-  if (explainer->mapped.n_readings == 0 && !explainer->options.json)
-    printf("%s: %s\n", place,
-           deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written");
+  if (explainer->mapped.n_readings == 0)
+    print_no_readings(explainer, at < explainer->rows->len);
   for (; at < explainer->rows->len; at++) {
     if (!print_row(explainer, explainer->rows->pdata[at], error))
       return FALSE;

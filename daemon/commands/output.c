@@ -3,6 +3,8 @@
 #include "util/error.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <unistd.h>
 
 const char *const tide_output_format_names[] = {"table", "csv", "json", NULL};
 
@@ -86,27 +88,39 @@ tide_csv_append(GString *out, const char *field)
   g_string_append_c(out, '"');
 }
 
+/* As UTF-16 has it: characters beyond U+FFFF are two. */
+static void
+json_append_escaped(GString *out, gunichar c)
+{
+  if (c > 0xffff) {
+    g_string_append_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+    return;
+  }
+  g_string_append_printf(out, "\\u%04x", c);
+}
+
+/* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */
 static void
 json_append_utf8(GString *out, const char *text, gsize len)
 {
-  for (gsize i = 0; i < len; i++) {
-    guint8 byte = (guint8)text[i];
-    if (byte == '"' || byte == '\\')
-      g_string_append_printf(out, "\\%c", byte);
-    else if (byte == '\n')
+  for (const char *at = text; at < text + len; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    if (c == '"' || c == '\\')
+      g_string_append_printf(out, "\\%c", (char)c);
+    else if (c == '\n')
       g_string_append(out, "\\n");
-    else if (byte == '\t')
+    else if (c == '\t')
       g_string_append(out, "\\t");
-    else if (byte < 0x20 || byte == 0x7f)
-      g_string_append_printf(out, "\\u%04x", byte);
+    else if (is_shown_as_is(c))
+      g_string_append_len(out, at, (gssize)(g_utf8_next_char(at) - at));
     else
-      g_string_append_c(out, (char)byte);
+      json_append_escaped(out, c);
   }
 }
 
 /* NUL is a character of UTF-8, though g_utf8_validate_len() refuses it. */
-static gboolean
-is_utf8(TideBytes bytes)
+gboolean
+tide_text_is_utf8(TideBytes bytes)
 {
   const char *at = (const char *)bytes.data;
   gsize left = bytes.len;
@@ -126,7 +140,7 @@ void
 tide_json_append_string(GString *out, TideBytes bytes)
 {
   g_string_append_c(out, '"');
-  if (is_utf8(bytes)) {
+  if (tide_text_is_utf8(bytes)) {
     json_append_utf8(out, (const char *)bytes.data, bytes.len);
   } else {
     g_autofree char *text = tide_text_printable(bytes);
@@ -140,10 +154,17 @@ tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolea
 {
   g_string_append_printf(out, "\"%s\":", name);
   tide_json_append_string(out, bytes);
-  if (!always_hex && is_utf8(bytes))
+  if (!always_hex && tide_text_is_utf8(bytes))
     return;
   g_autofree char *hex = tide_bytes_hex(bytes);
   g_string_append_printf(out, ",\"%s_hex\":\"%s\"", name, hex);
+}
+
+gboolean
+tide_output_reader_is_gone(void)
+{
+  struct pollfd output = {.fd = STDOUT_FILENO}; /* a pipe or socket without a reader says POLLERR unasked */
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
 int
@@ -151,10 +172,10 @@ tide_output_close(void)
 {
   errno = 0;
   gboolean failed = fflush(stdout) != 0 || ferror(stdout);
-  if (!failed)
+  if (!failed || tide_output_reader_is_gone())
     return TIDE_EXIT_OK;
-  /* An earlier write may have failed and its errno be gone; a closed pipe then says EPIPE or nothing at the flush. */
-  if (errno != 0 && errno != EPIPE)
-    fprintf(stderr, "tidemark: cannot write the output: %s\n", g_strerror(errno));
+  /* Of an earlier write the errno is gone. */
+  fprintf(stderr, "tidemark: cannot write the output: %s\n",
+          errno != 0 ? g_strerror(errno) : "an earlier write failed");
   return TIDE_EXIT_IO;
 }

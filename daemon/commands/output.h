@@ -41,8 +41,14 @@ void tide_json_append_member(GString *out, const char *name, TideBytes bytes, gb
 /* Columns that @text takes on a terminal. */
 gsize tide_text_width(const char *text);
 
-/* Flushes standard output. Returns: TIDE_EXIT_OK, or TIDE_EXIT_IO after saying why unless a reader such as `head` went
- * away, which needs no words. */
+/* NUL is a character, too. */
+gboolean tide_text_is_utf8(TideBytes bytes);
+
+/* Whether standard output is a pipe from which nobody reads any more. */
+gboolean tide_output_reader_is_gone(void);
+
+/* Flushes standard output. Returns: TIDE_EXIT_OK, also when a reader such as `head` has what it wanted and went away;
+ * else TIDE_EXIT_IO after saying why. */
 int tide_output_close(void);
 
 G_END_DECLS

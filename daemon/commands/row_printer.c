@@ -265,6 +265,13 @@ append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
     tide_json_append_string(text, tide_bytes_of_string(printer->options.field_names[i]));
     g_string_append_c(text, ':');
     tide_json_append_string(text, fields[i]);
+    if (tide_text_is_utf8(fields[i]))
+      continue;
+    g_autofree char *name = g_strconcat(printer->options.field_names[i], "_hex", NULL);
+    g_autofree char *hex = tide_bytes_hex(fields[i]);
+    g_string_append_c(text, ',');
+    tide_json_append_string(text, tide_bytes_of_string(name));
+    g_string_append_printf(text, ":\"%s\"", hex);
   }
   g_string_append_c(text, '}');
 }

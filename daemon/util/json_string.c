@@ -2,10 +2,14 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
+/* What a terminal obeys is escaped, though JSON asks it only of what is below U+0020. @at: of valid UTF-8, where the
+ * controls from U+0080 to U+009F are two bytes. */
 static gboolean
-stands_as_it_is(guint8 byte)
+stands_as_it_is(const guint8 *at)
 {
-  return byte >= 0x20 && byte != '"' && byte != '\\';
+  if (G_UNLIKELY(*at == 0xC2))
+    return at[1] >= 0xA0;
+  return *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F;
 }
 
 static void
@@ -28,9 +32,11 @@ append_characters(TideBuffer *out, const guint8 *text, gsize len)
 {
   gsize done = 0;
   for (gsize i = 0; i < len; i++) {
-    if (G_LIKELY(stands_as_it_is(text[i])))
+    if (G_LIKELY(stands_as_it_is(text + i)))
       continue;
     tide_buffer_append(out, text + done, i - done);
+    if (text[i] == 0xC2)
+      i++; /* the second byte is the character's number */
     append_escape(out, text[i]);
     done = i + 1;
   }

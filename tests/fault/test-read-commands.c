@@ -4,6 +4,7 @@
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
+#include <sys/wait.h>
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045) /* 2015-03-16T19:53:32.045Z */
 #define N_DEVICES 10000u
@@ -172,6 +173,48 @@ test_u1_a_field_behind_a_gap(Fixture *fixture, gconstpointer unused)
 }
 
 static void
+test_h9_json_tells_bytes_from_text(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "PLACE", "\xc3#d", "M", "cpu", "1", TIME_MS);
+  put(fixture, "PLACE", "\\xC3#d", "M", "cpu", "2", TIME_MS);
+  g_auto(ProgramDone) done = run_program(fixture->config_path, "scan PLACE -f json");
+  assert_says(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"site_hex\":\"c3\",\"device\":\"d\"}");
+  assert_says(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"device\":\"d\"}");
+}
+
+/* As with `head`: enough is enough, and no failure. */
+static void
+test_a_reader_that_goes_away(Fixture *fixture, gconstpointer unused)
+{
+  for (guint i = 0; i < 2000; i++) {
+    g_autofree char *row = g_strdup_printf("s#%u", 1000000 + i);
+    put(fixture, "PLACE", row, "M", "cpu", "a value that fills the pipe of whoever reads", TIME_MS);
+  }
+  g_autofree char *line =
+      g_strdup_printf("bash -c \"%s scan PLACE -f csv --config %s | head -1; exit ${PIPESTATUS[0]}\"",
+                      g_getenv("TIDEMARK"), fixture->config_path);
+  g_autofree char *output = NULL, *errors = NULL;
+  int status = -1;
+  g_assert_true(g_spawn_command_line_sync(line, &output, &errors, &status, NULL));
+  g_assert_cmpstr(output, ==, "row,site,device,timestamp_ms,time,column,value\n");
+  g_assert_cmpstr(errors, ==, "");
+  g_assert_cmpint(status, ==, 0);
+}
+
+static void
+test_an_output_that_is_full(Fixture *fixture, gconstpointer unused)
+{
+  put(fixture, "PLACE", "s#d", "M", "cpu", "1", TIME_MS);
+  g_autofree char *line = g_strdup_printf("bash -c \"%s scan PLACE -f csv --config %s >/dev/full\"",
+                                          g_getenv("TIDEMARK"), fixture->config_path);
+  g_autofree char *errors = NULL;
+  int status = -1;
+  g_assert_true(g_spawn_command_line_sync(line, NULL, &errors, &status, NULL));
+  g_assert_cmpstr(errors, ==, "tidemark: cannot write the output: No space left on device\n");
+  g_assert_cmpint(WEXITSTATUS(status), ==, 74);
+}
+
+static void
 test_day_rows(Fixture *fixture, gconstpointer unused)
 {
   put(fixture, "DAY", "0007#20150316", "M", "1945", "1.5", TIME_MS);
@@ -312,6 +355,9 @@ main(int argc, char **argv)
 #define ADD(path, function) g_test_add("/read-commands/" path, Fixture, NULL, set_up, function, tear_down)
   ADD("scan-shows-fields-and-takes-keys", test_fields_and_cells);
   ADD("U1/a-field-behind-one-that-is-not-given-restricts", test_u1_a_field_behind_a_gap);
+  ADD("H9/json-tells-bytes-from-text", test_h9_json_tells_bytes_from_text);
+  ADD("a-reader-that-goes-away-is-no-failure", test_a_reader_that_goes_away);
+  ADD("an-output-that-is-full-is-one", test_an_output_that_is_full);
   ADD("day-rows-are-cut-by-their-cells", test_day_rows);
   ADD("a-plan-connects-to-nothing", test_plan);
   ADD("get-shows-versions-and-says-what-is-not-there", test_get);

@@ -172,6 +172,14 @@ test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
 }
 
 static void
+test_h9_no_readings(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "explain --offline -f json", "[]\n"), ==, 0);
+  g_assert_cmpstr(fixture->done.output, ==,
+                  "{\"line\":1,\"readings\":0,\"text\":\"no readings in it: nothing is written\"}\n");
+}
+
+static void
 test_explain_tells_regions_and_json(Fixture *fixture, gconstpointer unused)
 {
   g_autofree char *input = g_strdup_printf(READING, "other");
@@ -280,6 +288,7 @@ main(int argc, char **argv)
   ADD("dated-tables-are-found", test_dated_tables_are_found);
   ADD_FRAMED("framed-gateway-makes-what-it-can", test_framed_gateway_makes_what_it_can);
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
+  ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
   ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
   ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);

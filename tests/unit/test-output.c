@@ -97,6 +97,10 @@ test_json_strings(void)
       {{(const guint8 *)"nul\0in", 6}, "\"nul\\u0000in\""},
       {{(const guint8 *)"20 \xc2\xb0", 5}, "\"20 \xc2\xb0\""},
       {{(const guint8 *)"\x00\xff", 2}, "\"\\\\x00\\\\xFF\""},
+      {{(const guint8 *)"H9 \xc2\x9b\x33m", 7}, "\"H9 \\u009b3m\""},
+      {{(const guint8 *)"H9 \xc2\x80 \xc2\x9f \xc2\xa0", 11}, "\"H9 \\u0080 \\u009f \xc2\xa0\""},
+      {{(const guint8 *)"H9 \xe2\x80\xae \xe2\x80\xa8", 10}, "\"H9 \\u202e \\u2028\""},
+      {{(const guint8 *)"H9 \xf3\xa0\x80\x81 \xf0\x9f\x8c\x8a", 12}, "\"H9 \\udb40\\udc01 \xf0\x9f\x8c\x8a\""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GString) text = g_string_new(NULL);

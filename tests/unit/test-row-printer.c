@@ -110,7 +110,7 @@ static const Case cases[] = {
     {{.format = TIDE_OUTPUT_JSON, .table = "T", .field_names = field_names, .n_fields = 2},
      "CPU",
      "{\"table\":\"T\",\"row\":\"s1#\\u0000\\u0001\",\"row_hex\":\"7331230001\",\"fields\":{\"host\":\"s1\","
-     "\"time\":\"\\\\xFF\"},\"time\":\"2015-03-16T19:53:32.045Z\",\"cells\":[{\"family\":\"M\","
+     "\"time\":\"\\\\xFF\",\"time_hex\":\"ff\"},\"time\":\"2015-03-16T19:53:32.045Z\",\"cells\":[{\"family\":\"M\","
      "\"qualifier\":\"CPU\",\"value\":\"0.02\",\"timestamp_ms\":1426535608845,"
      "\"time\":\"2015-03-16T19:53:28.845Z\"}]}\n"},
 };
