@@ -11,6 +11,7 @@
 #include "config/nearest_name.h"
 #include "flow/letter_file.h"
 #include "flow/letter_json.h"
+#include "flow/message_letters.h"
 #include "util/clock.h"
 
 #include <string.h>
@@ -227,6 +228,8 @@ replay(Letters *letters, GError **error)
   gboolean finished = tide_letter_replay_finish(letters->replay, read ? error : NULL);
   TideLetterReplayCounts counts = tide_letter_replay_counts(letters->replay);
   printf("%" G_GUINT64_FORMAT " messages %s\n", counts.n_sent, options->dry_run ? "would be sent again" : "sent again");
+  if (counts.n_repeated > 0)
+    printf("%" G_GUINT64_FORMAT " more letters are of these messages\n", counts.n_repeated);
   if (counts.n_gone > 0)
     printf("%" G_GUINT64_FORMAT " letters have no original any more: 'tidemark dead-letters show' has their rows\n",
            counts.n_gone);
@@ -302,6 +305,23 @@ check_verb(const GPtrArray *arguments, GError **error)
   return TRUE;
 }
 
+/* One that no letter can have would quietly find none. */
+static gboolean
+check_reason(const char *reason, GError **error)
+{
+  const char *names[TIDE_LETTER_N_REASONS] = {NULL}; /* from the first on: 0 is none */
+  for (guint i = 1; i < TIDE_LETTER_N_REASONS; i++)
+    names[i - 1] = tide_letter_reason_name(i);
+  if (reason == NULL || g_strv_contains(names, reason))
+    return TRUE;
+  const char *nearest = tide_nearest_name(reason, names);
+  g_autofree char *known = g_strjoinv(", ", (char **)names);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no letter is kept for the reason '%s': %s%s%s", reason,
+              nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
+              nearest != NULL ? "'?" : "");
+  return FALSE;
+}
+
 /* Sending everything again has to be meant. */
 static gboolean
 check_replay(const LettersOptions *options, GError **error)
@@ -320,7 +340,7 @@ static int
 run_verb(const TideCommandLine *line, const LettersOptions *options, const char *verb)
 {
   g_autoptr(GError) error = NULL;
-  if (strcmp(verb, "replay") == 0 && !check_replay(options, &error))
+  if (!check_reason(options->filter.reason, &error) || (strcmp(verb, "replay") == 0 && !check_replay(options, &error)))
     return tide_command_fail(line, error);
   g_autoptr(TideConfig) config = tide_command_load_config(line, options->config_path);
   if (config == NULL)

@@ -26,7 +26,12 @@ tide_kafka_letters_read(const TideKafkaConfig *config, const char *topic, TideKa
                         GError **error)
 {
   TideKafkaReadRequest request = {
-      .topic = topic, .max_messages = G_MAXINT64, .timeout_ms = PATIENCE_MS, .waits_for_each = TRUE};
+      .topic = topic,
+      .max_messages = G_MAXINT64,
+      .timeout_ms = PATIENCE_MS,
+      .waits_for_each = TRUE,
+      .to_present_end = TRUE,
+  };
   Reader reader = {.func = func, .data = data};
   TideKafkaReadResult result;
   gboolean ok = tide_kafka_read(config, &request, take_record, &reader, &result, error);

@@ -21,6 +21,7 @@ typedef struct Reader {
   rd_kafka_queue_t *queue; /* owned: of all partitions */
   guint64 *counts;         /* owned, by partition: messages handed out */
   gboolean *running;       /* owned, by partition */
+  gint64 *ends;            /* owned, by partition: its first offset that is not read; G_MAXINT64: up to its end */
   gint32 n_partitions;
   gint32 n_running;
   guint64 share;    /* of each partition */
@@ -71,6 +72,34 @@ find_partitions(Reader *reader, GError **error)
   return found;
 }
 
+/* @ret_is_empty: nothing is to be read of it. */
+static gboolean
+find_end(Reader *reader, gint32 partition, gboolean *ret_is_empty, GError **error)
+{
+  gint64 low = 0, high = 0;
+  rd_kafka_resp_err_t result = rd_kafka_query_watermark_offsets(
+      tide_kafka_client_handle(reader->client), reader->request->topic, partition, &low, &high, ms_left(reader));
+  if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    tide_kafka_client_set_error(reader->client, result, error);
+    return FALSE;
+  }
+  reader->ends[partition] = high;
+  *ret_is_empty = low >= high;
+  return TRUE;
+}
+
+/* All of them before any is read. */
+static gboolean
+find_ends(Reader *reader, gboolean *ret_is_empty, GError **error)
+{
+  for (gint32 partition = 0; partition < reader->n_partitions; partition++) {
+    reader->ends[partition] = G_MAXINT64;
+    if (reader->request->to_present_end && !find_end(reader, partition, &ret_is_empty[partition], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* librdkafka's simple consumer: it knows no groups, so there is none to disturb. */
 static gboolean
 start_partitions(Reader *reader, GError **error)
@@ -79,8 +108,14 @@ start_partitions(Reader *reader, GError **error)
   gsize n = (gsize)reader->n_partitions;
   reader->counts = g_new0(guint64, n);
   reader->running = g_new0(gboolean, n);
+  reader->ends = g_new0(gint64, n);
+  g_autofree gboolean *is_empty = g_new0(gboolean, n);
+  if (!find_ends(reader, is_empty, error))
+    return FALSE;
   reader->share = MAX(request->max_messages / MAX(n, 1) + (request->max_messages % MAX(n, 1) > 0), 1);
   for (gint32 partition = 0; partition < reader->n_partitions; partition++) {
+    if (is_empty[partition])
+      continue;
     gint64 from = request->newest ? RD_KAFKA_OFFSET_TAIL((gint64)reader->share) : RD_KAFKA_OFFSET_BEGINNING;
     if (rd_kafka_consume_start_queue(reader->topic, partition, from, reader->queue) != 0) {
       tide_kafka_client_set_error(reader->client, rd_kafka_last_error(), error);
@@ -111,6 +146,10 @@ take_message(Reader *reader, const rd_kafka_message_t *raw)
     stop_partition(reader, raw->partition);
     return;
   }
+  if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && raw->offset >= reader->ends[raw->partition]) {
+    stop_partition(reader, raw->partition); /* the last ones before it were compacted away */
+    return;
+  }
   if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
     return; /* librdkafka goes on trying, until our time is over */
   if (reader->request->waits_for_each)
@@ -118,7 +157,7 @@ take_message(Reader *reader, const rd_kafka_message_t *raw)
   TideMessage message = tide_kafka_message(raw);
   reader->result.n_messages++;
   reader->stopped = !reader->func(&message, reader->data);
-  if (++reader->counts[raw->partition] >= reader->share)
+  if (++reader->counts[raw->partition] >= reader->share || raw->offset + 1 >= reader->ends[raw->partition])
     stop_partition(reader, raw->partition);
 }
 
@@ -174,6 +213,7 @@ clear(Reader *reader)
   g_clear_pointer(&reader->client, tide_kafka_client_free);
   g_free(reader->counts);
   g_free(reader->running);
+  g_free(reader->ends);
 }
 
 gboolean

@@ -13,6 +13,7 @@ typedef struct TideKafkaReadRequest {
   gboolean newest;         /* the last ones of each partition, else the first */
   gint64 timeout_ms;       /* for the whole of it */
   gboolean waits_for_each; /* timeout_ms is for each message instead */
+  gboolean to_present_end; /* what comes while it reads is not read: @func may make more of it */
 } TideKafkaReadRequest;
 
 typedef struct TideKafkaReadResult {

@@ -17,6 +17,7 @@ struct TideLetterReplay {
   TideLetterReplayOptions options;
   TideKafkaProducer *producer; /* owned; NULL: dry run */
   TideLetterReplayCounts counts;
+  GHashTable *sent; /* owned: "topic/partition" -> the set of its offsets, owned */
   TideProgress progress;
   gint64 start_us;
 };
@@ -26,6 +27,7 @@ tide_letter_replay_new(const TideKafkaConfig *config, const TideLetterReplayOpti
 {
   g_autoptr(TideLetterReplay) replay = g_new0(TideLetterReplay, 1);
   replay->options = *options;
+  replay->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
   if (!options->dry_run) {
     g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(config, PROBE_TIMEOUT_MS, error);
     if (probe == NULL)
@@ -46,6 +48,7 @@ tide_letter_replay_free(TideLetterReplay *replay)
   if (replay == NULL)
     return;
   tide_kafka_producer_free(replay->producer);
+  g_hash_table_unref(replay->sent);
   g_free(replay);
 }
 
@@ -61,6 +64,21 @@ keep_rate(TideLetterReplay *replay)
     (void)tide_kafka_producer_poll(replay->producer, (int)MIN((due_us - now_us) / TIDE_US_PER_MS + 1, WAIT_MS));
 }
 
+/* Whether the letter's message is met for the first time. A message has a letter for each row that was refused, and
+ * again after a restart. */
+static gboolean
+is_first(TideLetterReplay *replay, const TideLetter *letter)
+{
+  g_autofree char *place =
+      g_strdup_printf("%.*s/%d", (int)letter->topic.len, (const char *)letter->topic.data, letter->partition);
+  GHashTable *offsets = g_hash_table_lookup(replay->sent, place);
+  if (offsets == NULL) {
+    offsets = g_hash_table_new(NULL, NULL);
+    g_hash_table_insert(replay->sent, g_steal_pointer(&place), offsets);
+  }
+  return g_hash_table_add(offsets, (gpointer)(guintptr)letter->offset);
+}
+
 gboolean
 tide_letter_replay_send(TideLetterReplay *replay, const TideLetter *letter, GError **error)
 {
@@ -70,6 +88,10 @@ tide_letter_replay_send(TideLetterReplay *replay, const TideLetter *letter, GErr
   }
   if (letter->original_is_gone) {
     replay->counts.n_gone++;
+    return TRUE;
+  }
+  if (!is_first(replay, letter)) {
+    replay->counts.n_repeated++;
     return TRUE;
   }
   if (replay->producer != NULL) {

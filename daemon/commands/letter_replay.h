@@ -23,7 +23,8 @@ TideLetterReplay *tide_letter_replay_new(const TideKafkaConfig *config, const Ti
 void tide_letter_replay_free(TideLetterReplay *replay); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideLetterReplay, tide_letter_replay_free)
 
-/* Errors: KAFKA: the message can never be sent; CANCELLED. Blocks: while the client's queue is full, and for the rate.
+/* Each message once, however many letters it has. Memory: some 20 bytes for each. Errors: KAFKA: the message can never
+ * be sent; CANCELLED. Blocks: while the client's queue is full, and for the rate.
  */
 gboolean tide_letter_replay_send(TideLetterReplay *replay, const TideLetter *letter,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -33,7 +34,8 @@ gboolean tide_letter_replay_finish(TideLetterReplay *replay, GError **error) G_G
 
 typedef struct TideLetterReplayCounts {
   guint64 n_sent;
-  guint64 n_gone; /* not sent: the letter has no original, only its row */
+  guint64 n_gone;     /* not sent: the letter has no original, only its row */
+  guint64 n_repeated; /* not sent: another letter of the same message came before */
 } TideLetterReplayCounts;
 
 TideLetterReplayCounts tide_letter_replay_counts(const TideLetterReplay *replay);

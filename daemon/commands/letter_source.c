@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 typedef struct Source {
   const TideLetterFilter *filter;
@@ -72,41 +73,93 @@ take_line(Source *source, TideLetterParser *parser, TideBytes line)
   return take(&letter, kept_at_ms(kept_at), source);
 }
 
-static gboolean
-read_file(Source *source, TideLetterParser *parser, const char *path, GError **error)
+/* A file as it was when the reading began: what is appended meanwhile, perhaps because of the letters that are sent
+ * again, is not read, whatever it is renamed to. */
+typedef struct OpenFile {
+  const char *path; /* borrowed */
+  FILE *stream;     /* owned */
+  goffset n_bytes;
+  dev_t device;
+  ino_t inode;
+} OpenFile;
+
+static void
+close_file(gpointer data)
 {
-  FILE *file = fopen(path, "re");
-  if (file == NULL) {
-    if (errno == ENOENT)
-      return TRUE; /* an operator, or a rotation, has moved it meanwhile */
+  fclose(((OpenFile *)data)->stream);
+}
+
+/* Renamed between two looks, one file has two names. */
+static gboolean
+is_open_already(const GArray *files, const OpenFile *file)
+{
+  for (guint i = 0; i < files->len; i++) {
+    const OpenFile *other = &g_array_index(files, OpenFile, i);
+    if (other->device == file->device && other->inode == file->inode)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+open_file(GArray *files, const char *path, GError **error)
+{
+  OpenFile file = {.path = path, .stream = fopen(path, "re")};
+  struct stat info;
+  if (file.stream == NULL && errno == ENOENT)
+    return TRUE; /* an operator, or a rotation, has moved it meanwhile */
+  if (file.stream == NULL || fstat(fileno(file.stream), &info) != 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    if (file.stream != NULL)
+      fclose(file.stream);
     return FALSE;
   }
+  file.n_bytes = info.st_size;
+  file.device = info.st_dev;
+  file.inode = info.st_ino;
+  if (is_open_already(files, &file))
+    fclose(file.stream);
+  else
+    g_array_append_val(files, file);
+  return TRUE;
+}
+
+static gboolean
+read_file(Source *source, TideLetterParser *parser, const OpenFile *file, GError **error)
+{
   char *line = NULL;
   size_t capacity = 0;
   ssize_t len;
-  while ((len = getline(&line, &capacity, file)) > 0 && take_line(source, parser, tide_bytes(line, (gsize)len)))
-    continue;
-  gboolean ok = ferror(file) == 0;
+  goffset n_left = file->n_bytes;
+  while (n_left > 0 && (len = getline(&line, &capacity, file->stream)) > 0) {
+    len = (ssize_t)MIN((goffset)len, n_left);
+    n_left -= len;
+    if (!take_line(source, parser, tide_bytes(line, (gsize)len)))
+      break;
+  }
+  gboolean ok = ferror(file->stream) == 0;
   if (!ok)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", path, g_strerror(errno));
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", file->path, g_strerror(errno));
   free(line);
-  fclose(file);
   return ok;
 }
 
 static gboolean
 read_files(Source *source, const char *path, GError **error)
 {
-  g_autoptr(GPtrArray) files = tide_letter_file_list(path);
-  if (files->len == 0) {
+  g_autoptr(GPtrArray) paths = tide_letter_file_list(path);
+  if (paths->len == 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no file '%s': no letter was ever kept there", path);
     return FALSE;
   }
+  g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(OpenFile));
+  g_array_set_clear_func(files, close_file);
   g_autoptr(TideLetterParser) parser = tide_letter_parser_new();
   gboolean ok = TRUE;
+  for (guint i = 0; i < paths->len && ok; i++)
+    ok = open_file(files, paths->pdata[i], error);
   for (guint i = 0; i < files->len && ok && !source->stopped; i++)
-    ok = read_file(source, parser, files->pdata[i], error);
+    ok = read_file(source, parser, &g_array_index(files, OpenFile, i), error);
   return ok;
 }
 

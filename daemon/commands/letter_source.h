@@ -37,7 +37,8 @@ typedef struct TideLetterCounts {
 
 /**
  * tide_letter_source_read: hand the letters at @place that @filter takes to @func: of files the oldest first, of a
- * topic each partition's in order. Memory: one letter of a file, a few MiB for each partition of a topic. Errors:
+ * topic each partition's in order; those that come while it reads are left out. Memory: one letter of a file, a few MiB
+ * for each partition of a topic. Errors:
  * @func's; NOT_FOUND: no such topic or file; KAFKA: the brokers do not answer; IO.
  */
 gboolean tide_letter_source_read(const TideConfig *config, const TideLetterPlace *place, const TideLetterFilter *filter,

@@ -189,6 +189,10 @@ test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
   assert_says(fixture->done.errors, "TOPIC/PARTITION/OFFSET");
   g_assert_cmpint(run(fixture, "dead-letters replay"), ==, 64);
   assert_says(fixture->done.errors, "--all");
+  g_assert_cmpint(run(fixture, "dead-letters list --reason parsed"), ==, 64);
+  assert_says(fixture->done.errors, "no letter is kept for the reason 'parsed': did you mean 'parse'?");
+  g_assert_cmpint(run(fixture, "dead-letters list --reason nosuch"), ==, 64);
+  assert_says(fixture->done.errors, "it is one of empty, tombstone, too_large, ");
   g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
   assert_says(fixture->done.errors, "no letter was ever kept there");
 }
@@ -270,6 +274,22 @@ test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
   assert_bytes_are(second->payload, TIDE_BYTES_LITERAL("{}"));
 }
 
+/* A letter for each row that was refused: the message is sent once. */
+static void
+test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(TideBuffer) letters = {0};
+  append_letter(&letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS);
+  append_letter(&letters, 7, "refused_by_hbase", "LATEST", KEPT_AT_MS);
+  append_letter(&letters, 8, "parse", NULL, KEPT_AT_MS);
+  append_letter(&letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS + HOUR_MS);
+  g_assert_true(g_file_set_contents(fixture->file_path, (const char *)letters.data, (gssize)letters.len, NULL));
+  g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all"), ==, 0);
+  assert_says(fixture->done.output, "2 messages sent again\n2 more letters are of these messages\n");
+  g_autoptr(GPtrArray) records = read_originals(fixture);
+  g_assert_cmpuint(records->len, ==, 2);
+}
+
 static void
 test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
@@ -306,6 +326,7 @@ main(int argc, char **argv)
   ADD("show-of-a-file", test_show_of_a_file);
   ADD("errors-say-what-to-do", test_errors_say_what_to_do);
   ADD("replay-sends-the-originals-again", test_replay_sends_the_originals_again);
+  ADD("F19/replay-sends-each-message-once", test_f19_replay_sends_each_once);
   ADD("replay-is-narrowed", test_replay_is_narrowed);
   ADD("list-of-a-topic", test_list_of_a_topic);
   return g_test_run();

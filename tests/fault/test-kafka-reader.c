@@ -90,6 +90,38 @@ test_first(void)
   read_clear(&read);
 }
 
+/* Each message that is read makes another. */
+typedef struct Echo {
+  TideMockKafka *kafka;
+  guint n;
+} Echo;
+
+static gboolean
+take_and_produce(const TideMessage *message, gpointer data)
+{
+  Echo *echo = data;
+  mock_kafka_produce_text(echo->kafka, TOPIC, message->partition, "more");
+  g_assert_true(mock_kafka_flush(echo->kafka, patience()));
+  return ++echo->n < 100;
+}
+
+static void
+test_f19_present_end(void)
+{
+  g_autoptr(TideMockKafka) kafka = cluster_with(3, 0);
+  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  TideKafkaConfig config = {.brokers = (char *)mock_kafka_brokers(kafka), .properties = properties};
+  TideKafkaReadRequest request = {
+      .topic = TOPIC, .max_messages = G_MAXINT64, .timeout_ms = PATIENCE_MS, .to_present_end = TRUE};
+  Echo echo = {.kafka = kafka};
+  TideKafkaReadResult result;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_kafka_read(&config, &request, take_and_produce, &echo, &result, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(echo.n, ==, 3);
+  g_assert_false(result.timed_out);
+}
+
 static void
 test_newest(void)
 {
@@ -162,6 +194,7 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-reader/each-partition-gives-its-first", test_first);
   g_test_add_func("/kafka-reader/each-partition-gives-its-newest", test_newest);
   g_test_add_func("/kafka-reader/nothing-is-committed", test_commits_nothing);
+  g_test_add_func("/kafka-reader/F19/ends-where-the-topic-ended-at-the-start", test_f19_present_end);
   g_test_add_func("/kafka-reader/ends-when-told", test_stopped);
   g_test_add_func("/kafka-reader/an-empty-topic-is-no-error", test_empty);
   g_test_add_func("/kafka-reader/a-broker-that-is-down-is-named", test_no_broker);
