@@ -76,7 +76,8 @@ check_source(const TideTable *source, GError **error)
   return FALSE;
 }
 
-/* The table that is named, or the only one that can be rolled up. */
+/* The table that is named, or the only one that is kept by days. Of others a day can be copied, too, but hardly anybody
+ * who does not say so wants it. */
 static const TideTable *
 choose_source(const TideConfig *config, const GPtrArray *arguments, GError **error)
 {
@@ -87,15 +88,16 @@ choose_source(const TideConfig *config, const GPtrArray *arguments, GError **err
   const TideTable *only = NULL;
   guint n_fit = 0;
   for (guint i = 0; i < config->tables->len; i++) {
-    if (!check_source(config->tables->pdata[i], NULL))
+    const TideTable *table = config->tables->pdata[i];
+    if (!check_source(table, NULL) || !tide_row_key_is_by_day(table->key))
       continue;
-    only = config->tables->pdata[i];
+    only = table;
     n_fit++;
   }
   if (n_fit == 1)
     return only;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "%s: name the table to roll up",
-              n_fit == 0 ? "no declared table has days" : "several declared tables have days");
+              n_fit == 0 ? "no declared table is kept by days" : "several declared tables are kept by days");
   return NULL;
 }
 
@@ -265,6 +267,7 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
       .count_only = count_only,
       .threads = (guint32)rollup->options->threads,
       .rate_rows_per_s = count_only ? 0 : rollup->options->rate_rows_per_s,
+      .ttl_ms = rollup->source->ttl_ms, /* a read does not give it back, but it is counted from the cells' time */
       .patience_us = rollup->options->patience_ms * TIDE_US_PER_MS,
   };
   gint64 now_us = tide_now_us();

@@ -71,13 +71,6 @@ coarseness_text(const TideKeyPart *part)
                          tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
 }
 
-static gint64
-whole_step_ns(const TideKeyPart *part)
-{
-  gint64 step_ns = tide_key_time_step_ns(part);
-  return tide_key_time_declares_cut(part) ? MAX(step_ns, tide_time_cut_longest_ns(part->cut_to)) : step_ns;
-}
-
 /* Cells have milliseconds: a key that keeps these loses nothing that a reader of the table could tell. */
 static void
 add_time(const TideRowKey *key, GPtrArray *sentences)
@@ -89,14 +82,14 @@ add_time(const TideRowKey *key, GPtrArray *sentences)
     if (part->kind != TIDE_KEY_TIME)
       continue;
     has_date |= part->print != NULL ? part->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
-    if (finest == NULL || whole_step_ns(part) < whole_step_ns(finest))
+    if (finest == NULL || tide_key_time_whole_step_ns(part) < tide_key_time_whole_step_ns(finest))
       finest = part;
   }
   if (finest == NULL)
     return;
   if (!has_date)
     add(sentences, g_strdup("the time stands in the key without its date: when a row was cannot be read back"));
-  if (whole_step_ns(finest) > TIDE_NS_PER_MS)
+  if (tide_key_time_whole_step_ns(finest) > TIDE_NS_PER_MS)
     add(sentences, coarseness_text(finest));
 }
 

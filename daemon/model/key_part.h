@@ -185,6 +185,9 @@ void tide_key_time_append(const TideKeyPart *part, gint64 ns, TideBuffer *out);
 /* How long one step of a TIME part is, without its cut. */
 gint64 tide_key_time_step_ns(const TideKeyPart *part);
 
+/* The same with its cut, whichever is longer. */
+gint64 tide_key_time_whole_step_ns(const TideKeyPart *part);
+
 /* Whether the cut of the TIME part @part was declared, and is not just the day that a date is of in any case. */
 gboolean tide_key_time_declares_cut(const TideKeyPart *part);
 

@@ -250,6 +250,13 @@ tide_key_time_declares_cut(const TideKeyPart *part)
   return part->cut_to.unit != TIDE_CUT_NONE && !is_day_of_date;
 }
 
+gint64
+tide_key_time_whole_step_ns(const TideKeyPart *part)
+{
+  gint64 step_ns = tide_key_time_step_ns(part);
+  return tide_key_time_declares_cut(part) ? MAX(step_ns, tide_time_cut_longest_ns(part->cut_to)) : step_ns;
+}
+
 gboolean
 tide_key_time_agrees(const TideKeyPart *part, TideTimeLevel level, gint64 one_ns, gint64 other_ns)
 {

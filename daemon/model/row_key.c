@@ -80,6 +80,21 @@ tide_row_key_has_time(const TideRowKey *key)
   return FALSE;
 }
 
+gboolean
+tide_row_key_is_by_day(const TideRowKey *key)
+{
+  gboolean has_time = FALSE;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      continue;
+    has_time = TRUE;
+    if (tide_key_time_whole_step_ns(part) < 24 * G_TIME_SPAN_HOUR * 1000) /* microseconds there */
+      return FALSE;
+  }
+  return has_time;
+}
+
 GTimeZone *
 tide_row_key_zone(const TideRowKey *key)
 {

@@ -190,6 +190,9 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
+/* TRUE when the key has the event time by the day, or in larger steps: a row holds a day at the least. */
+gboolean tide_row_key_is_by_day(const TideRowKey *key);
+
 /* The zone by whose clocks the key's days are counted: that of its first time part that has one. Borrowed; NULL: UTC.
  */
 GTimeZone *tide_row_key_zone(const TideRowKey *key);

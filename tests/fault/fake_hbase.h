@@ -237,6 +237,7 @@ typedef struct TideFakeWrite {
   TideBytes qualifier;
   TideBytes value;
   gint64 timestamp_ms;
+  gint64 ttl_ms;      /* the row's `_ttl`; 0: none */
   gint64 applied_us;  /* monotonic */
   gboolean is_delete; /* of all of the family up to timestamp_ms; without qualifier and value */
 } TideFakeWrite;

@@ -55,14 +55,15 @@ rows_are_possible(const TideFakeRow *rows, guint n_rows)
 }
 
 static void
-log_write_locked(TideFakeHBase *hbase, const char *table, TideBytes row, const TideFakeCell *cell, gboolean is_delete,
-                 TideFakeOrigin origin)
+log_write_locked(TideFakeHBase *hbase, const char *table, const TideFakeRow *row, const TideFakeCell *cell,
+                 gboolean is_delete, TideFakeOrigin origin)
 {
   if (hbase->writes->len >= hbase->max_writes)
     return;
   TideFakeWrite write = {.origin = origin,
                          .table = (char *)fake_hbase_plain_name(table),
-                         .row = row,
+                         .row = row->row,
+                         .ttl_ms = row->ttl_ms,
                          .family = cell->family,
                          .qualifier = cell->qualifier,
                          .value = cell->value,
@@ -92,14 +93,14 @@ write_row_locked(TideFakeHBase *hbase, TideFakeTable *table, const TideFakeRow *
   for (guint i = 0; i < row->n_deletes; i++) {
     TideFakeCell deleted = {.family = row->deletes[i].family, .timestamp_ms = row->deletes[i].to_ms};
     fake_table_delete(stored, fake_table_family(table, deleted.family), deleted.timestamp_ms);
-    log_write_locked(hbase, table->spec->name, row->row, &deleted, TRUE, origin);
+    log_write_locked(hbase, table->spec->name, row, &deleted, TRUE, origin);
   }
   for (guint i = 0; i < row->n_cells; i++) {
     TideFakeCell cell = row->cells[i];
     if (cell.timestamp_ms == TIDE_FAKE_NO_TIMESTAMP)
       cell.timestamp_ms = tide_wall_clock_epoch_ms();
     fake_table_write(table, stored, fake_table_family(table, cell.family), &cell, row->ttl_ms);
-    log_write_locked(hbase, table->spec->name, row->row, &cell, FALSE, origin);
+    log_write_locked(hbase, table->spec->name, row, &cell, FALSE, origin);
   }
 }
 

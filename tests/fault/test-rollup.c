@@ -9,6 +9,8 @@
 #define N_METERS 2500u /* more than a page in one region */
 #define N_SLOTS 4u
 
+#define TTL_MS (G_GINT64_CONSTANT(36500) * 86400000)
+
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
                            "hbase: { gateways: [\"%s\"], call_timeout: 2s, settle: 2s }\n"
                            "readings: { time: { field: ts, format: epoch_ms } }\n"
@@ -16,6 +18,10 @@ static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topi
                            "  SENSOR:\n"
                            "    key: [ { field: meter, width: 4, pad: \"0\" }, \"#\", { time: yyyyMMdd } ]\n"
                            "    columns: { family: M, from: [kwh], qualifier: [ { time: HHmm, cut: 15m } ] }\n"
+                           "    ttl: 36500d\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: meter }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
                            "  CURRENT:\n"
                            "    latest: merge\n"
                            "    key: [ { field: meter } ]\n"
@@ -172,6 +178,21 @@ test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
   assert_says(again.output, "copied already");
 }
 
+/* Without an argument: SENSOR, and not METRIC, of which hardly anybody wants a day. */
+static void
+test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
+{
+  fake_hbase_log_writes(scripted_gateway_hbase(fixture->gateway), G_MAXUINT);
+  g_autofree char *line = g_strdup_printf("rollup --day 2017-07-26 --state %s", fixture->directory);
+  g_auto(ProgramDone) done = run_program(fixture->config_path, line);
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "SENSOR_20170726: ");
+  g_autoptr(GPtrArray) writes = fake_hbase_writes(scripted_gateway_hbase(fixture->gateway));
+  g_assert_cmpuint(writes->len, ==, N_METERS * N_SLOTS);
+  for (guint i = 0; i < writes->len; i++)
+    g_assert_cmpint(((const TideFakeWrite *)writes->pdata[i])->ttl_ms, ==, TTL_MS);
+}
+
 static void
 test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
 {
@@ -209,6 +230,7 @@ main(int argc, char **argv)
       {"/rollup/a-day-and-nothing-else", test_a_day_and_nothing_else_is_copied},
       {"/rollup/D1-D5-gateway-fails", test_D1_D5_the_gateway_fails_and_nothing_is_missing},
       {"/rollup/gives-up-and-goes-on", test_it_gives_up_and_goes_on_later},
+      {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
       {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
