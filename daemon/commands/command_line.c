@@ -2,8 +2,8 @@
 
 #include "commands/time_argument.h"
 #include "config/nearest_name.h"
+#include "config/option_value.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,27 +35,44 @@ fail_unknown_option(const TideCommandLine *line, const char *given, GError **err
 }
 
 static gboolean
+store_in_bounds(const TideOption *option, guint64 count, const char *value, GError **error)
+{
+  if (count >= option->min && (option->max == 0 || count <= option->max)) {
+    *(guint64 *)option->target = count;
+    return TRUE;
+  }
+  const char *unit = option->kind == TIDE_OPTION_MEBIBYTES ? " MiB" : "";
+  if (option->max != 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--%s' must be from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s, got '%s'", option->name,
+                option->min, option->max, unit, value);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be at least %" G_GUINT64_FORMAT "%s, got '%s'",
+                option->name, option->min, unit, value);
+  return FALSE;
+}
+
+static gboolean
 store_count(const TideOption *option, const char *value, GError **error)
 {
-  char *end = NULL;
-  errno = 0;
-  guint64 count = g_ascii_isdigit(value[0]) ? g_ascii_strtoull(value, &end, 10) : 0;
-  if (end == NULL || *end != '\0' || errno != 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
-    return FALSE;
-  }
-  if (count < option->min || (option->max != 0 && count > option->max)) {
-    if (option->max != 0)
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                  "'--%s' must be from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", got '%s'", option->name,
-                  option->min, option->max, value);
-    else
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be at least %" G_GUINT64_FORMAT ", got '%s'",
-                  option->name, option->min, value);
-    return FALSE;
-  }
-  *(guint64 *)option->target = count;
-  return TRUE;
+  guint64 count = 0;
+  if (tide_number_parse(value, &count, NULL))
+    return store_in_bounds(option, count, value, error);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
+  return FALSE;
+}
+
+static gboolean
+store_mebibytes(const TideOption *option, const char *value, GError **error)
+{
+  guint64 count = 0, n_bytes = 0;
+  if (tide_number_parse(value, &count, NULL))
+    return store_in_bounds(option, count, value, error);
+  if (tide_size_parse(value, &n_bytes, NULL))
+    return store_in_bounds(option, n_bytes >> 20, value, error);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
+              value);
+  return FALSE;
 }
 
 static gboolean
@@ -101,6 +118,8 @@ store_value(const TideOption *option, const char *value, GError **error)
     return TRUE;
   case TIDE_OPTION_COUNT:
     return store_count(option, value, error);
+  case TIDE_OPTION_MEBIBYTES:
+    return store_mebibytes(option, value, error);
   case TIDE_OPTION_DURATION:
     if (tide_duration_argument_parse(value, option->target, error))
       return TRUE;

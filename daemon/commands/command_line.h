@@ -14,13 +14,14 @@
 G_BEGIN_DECLS
 
 typedef enum TideOptionKind {
-  TIDE_OPTION_FLAG,     /* gboolean: set to TRUE */
-  TIDE_OPTION_TEXT,     /* const char *: borrowed from argv */
-  TIDE_OPTION_LIST,     /* GPtrArray *: each use adds a borrowed const char * */
-  TIDE_OPTION_COUNT,    /* guint64: a whole number from min to max */
-  TIDE_OPTION_DURATION, /* gint64: milliseconds, written with a unit: 500ms 10s 5m 2h 7d */
-  TIDE_OPTION_PERCENT,  /* double: 0..1, written as 2% or 0.5% */
-  TIDE_OPTION_CHOICE,   /* int: the place in choices */
+  TIDE_OPTION_FLAG,      /* gboolean: set to TRUE */
+  TIDE_OPTION_TEXT,      /* const char *: borrowed from argv */
+  TIDE_OPTION_LIST,      /* GPtrArray *: each use adds a borrowed const char * */
+  TIDE_OPTION_COUNT,     /* guint64: a whole number from min to max */
+  TIDE_OPTION_MEBIBYTES, /* guint64: a whole number of them from min to max, or with a unit: 512MiB 2GiB */
+  TIDE_OPTION_DURATION,  /* gint64: milliseconds, written with a unit: 500ms 10s 5m 2h 7d */
+  TIDE_OPTION_PERCENT,   /* double: 0..1, written as 2% or 0.5% */
+  TIDE_OPTION_CHOICE,    /* int: the place in choices */
 } TideOptionKind;
 
 typedef struct TideOption {
@@ -30,7 +31,7 @@ typedef struct TideOption {
   gpointer target;            /* of the kind's type; borrowed */
   const char *value_name;     /* "FILE"; NULL for a flag */
   const char *sentence;       /* for --help */
-  guint64 min, max;           /* COUNT; with max 0: no upper bound */
+  guint64 min, max;           /* COUNT, MEBIBYTES; with max 0: no upper bound */
   const char *const *choices; /* CHOICE: NULL-terminated */
 } TideOption;
 

@@ -62,6 +62,7 @@ tide_forget_carry_out(const TideForget *forget, TideGatewaySession *session, GEr
                                    tide_buffer_bytes(&forget->key), tide_buffer_bytes(&mutation), 1,
                                    tide_gateway_session_deadline_us(session), error))
     return TRUE;
+  tide_gateway_session_explain(session, forget->table->name, error);
   g_prefix_error(error, "cannot delete from '%s': ", forget->table->name);
   return FALSE;
 }

@@ -182,12 +182,37 @@ tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const Ti
                                 &n_rows, error);
 }
 
+void
+tide_gateway_session_explain(TideGatewaySession *session, const char *table, GError **error)
+{
+  gboolean exists = TRUE;
+  if (error == NULL || !g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
+      !tide_hbase_client_is_open(session->client) ||
+      !tide_hbase_client_table_exists(session->client, table, tide_gateway_session_deadline_us(session), &exists,
+                                      NULL) ||
+      exists)
+    return;
+  g_clear_error(error);
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND,
+                      "there is no such table in HBase: 'tidemark tables create' makes it");
+}
+
+static gboolean
+explain_failure(const TideGatewayTable *table, gboolean ok, GError **error)
+{
+  g_autofree char *name = ok ? NULL : g_strndup((const char *)table->name.data, table->name.len);
+  if (!ok)
+    tide_gateway_session_explain(table->session, name, error);
+  return ok;
+}
+
 gboolean
 tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
                         GError **error)
 {
   const TideGatewayTable *table = data;
-  return tide_gateway_session_scan(table->session, table->name, request, func, func_data, error);
+  gboolean ok = tide_gateway_session_scan(table->session, table->name, request, func, func_data, error);
+  return explain_failure(table, ok, error);
 }
 
 gboolean
@@ -198,6 +223,7 @@ tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer
   TideGatewaySession *session = table->session;
   if (!ensure_open(session, error))
     return FALSE;
-  return tide_hbase_client_get_multiple(session->client, table->name, request,
-                                        tide_gateway_session_deadline_us(session), func, func_data, error);
+  gboolean ok = tide_hbase_client_get_multiple(session->client, table->name, request,
+                                               tide_gateway_session_deadline_us(session), func, func_data, error);
+  return explain_failure(table, ok, error);
 }

@@ -57,7 +57,11 @@ typedef struct TideGatewayTable {
   TideBytes name;              /* borrowed */
 } TideGatewayTable;
 
-/* tide_gateway_session_scan() as a TideScanFunc; @table: a TideGatewayTable. */
+/* Replaces @error, with which the gateway refused a call, by NOT_FOUND where the table does not exist: a gateway then
+ * gives its bare name for a reason. @table: as HBase names it */
+void tide_gateway_session_explain(TideGatewaySession *session, const char *table, GError **error);
+
+/* tide_gateway_session_scan() as a TideScanFunc; @table: a TideGatewayTable. Errors: also NOT_FOUND. */
 gboolean tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -41,7 +41,9 @@ tide_print_scan(TideTableScan *scan, TideRowView *view, guint64 limit_rows, GErr
   gboolean ok = print_rows(scan, view, &progress, error);
   tide_progress_end(&progress);
   tide_row_view_finish(view);
-  if (ok)
+  if (ok) {
+    tide_row_view_tell_none(view);
     tide_print_row_count(view);
+  }
   return ok;
 }

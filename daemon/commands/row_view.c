@@ -94,6 +94,31 @@ tide_row_view_finish(TideRowView *view)
     tell_count(view, n_unread_cells, n_unread_cells == 1 ? "cell is" : "cells are");
 }
 
+/* Whether @text, FAMILY:QUALIFIER or QUALIFIER, begins with a declared family; TRUE without a colon. */
+static gboolean
+may_be_in_a_family(const TideTable *table, const char *text)
+{
+  const char *colon = strchr(text, ':');
+  for (guint i = 0; colon != NULL && i < table->families->len; i++) {
+    const TideFamilySettings *family = table->families->pdata[i];
+    if (strlen(family->name) == (gsize)(colon - text) && strncmp(family->name, text, (gsize)(colon - text)) == 0)
+      return TRUE;
+  }
+  return colon == NULL;
+}
+
+void
+tide_row_view_tell_none(const TideRowView *view)
+{
+  const TideColumnChoice *columns = view->options.columns;
+  for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {
+    const char *text = tide_column_choice_text(columns, i);
+    if (!may_be_in_a_family(view->options.table, text))
+      fprintf(stderr, "tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'\n",
+              view->options.command, view->options.table->name, (int)(strchr(text, ':') - text), text, text);
+  }
+}
+
 guint64
 tide_row_view_n_rows(const TideRowView *view)
 {

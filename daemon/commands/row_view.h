@@ -37,6 +37,9 @@ gboolean tide_row_view_add_result(TideRowView *view, const TideResultRow *row);
 /* Ends the listing and tells the counts. A failing output is told by tide_output_close(). */
 void tide_row_view_finish(TideRowView *view);
 
+/* Says on standard error, when no row was shown, which of the columns that were chosen none can be in. */
+void tide_row_view_tell_none(const TideRowView *view);
+
 guint64 tide_row_view_n_rows(const TideRowView *view); /* shown */
 
 G_END_DECLS

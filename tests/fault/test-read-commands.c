@@ -215,6 +215,25 @@ test_an_output_that_is_full(Fixture *fixture, gconstpointer unused)
 }
 
 static void
+test_plain_sentences(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "CURRENT", FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(scripted_gateway_hbase(fixture->gateway), "CURRENT", &error));
+  const char *no_table = "there is no such table in HBase: 'tidemark tables create' makes it";
+  assert_error(fixture, "latest CURRENT host=s1", 69, no_table);
+  assert_error(fixture, "scan CURRENT", 69, no_table);
+  assert_error(fixture, "get CURRENT host=s1", 69, no_table);
+  assert_error(fixture, "latest CURRENT host=s1 --forget --yes", 69, no_table);
+  put(fixture, "METRIC", "s1#1426535612045", "M", "job:rate", "0.5", TIME_MS);
+  assert_error(fixture, "scan METRIC --column X:cpu", 0,
+               "'METRIC' declares no family 'X', and no row has a column of the whole name 'X:cpu'");
+  g_auto(ProgramDone) whole = run_program(fixture->config_path, "scan METRIC --column job:rate -f csv");
+  assert_says(whole.output, ",0.5\n");
+  g_assert_cmpstr(whole.errors, ==, "");
+}
+
+static void
 test_day_rows(Fixture *fixture, gconstpointer unused)
 {
   put(fixture, "DAY", "0007#20150316", "M", "1945", "1.5", TIME_MS);
@@ -358,6 +377,7 @@ main(int argc, char **argv)
   ADD("H9/json-tells-bytes-from-text", test_h9_json_tells_bytes_from_text);
   ADD("a-reader-that-goes-away-is-no-failure", test_a_reader_that_goes_away);
   ADD("an-output-that-is-full-is-one", test_an_output_that_is_full);
+  ADD("what-is-not-there-is-said-plainly", test_plain_sentences);
   ADD("day-rows-are-cut-by-their-cells", test_day_rows);
   ADD("a-plan-connects-to-nothing", test_plan);
   ADD("get-shows-versions-and-says-what-is-not-there", test_get);

@@ -24,6 +24,12 @@ parse(const char *const *argv, Target *target, char **ret_arguments, GError **er
       {.name = "list", .kind = TIDE_OPTION_LIST, .target = target->list, .value_name = "TEXT"},
       {.name = "count", .kind = TIDE_OPTION_COUNT, .target = &target->count, .value_name = "N", .min = 1, .max = 100},
       {.name = "at-least", .kind = TIDE_OPTION_COUNT, .target = &target->count, .value_name = "N", .min = 5},
+      {.name = "memory",
+       .kind = TIDE_OPTION_MEBIBYTES,
+       .target = &target->count,
+       .value_name = "SIZE",
+       .min = 1,
+       .max = 4096},
       {.name = "max-age", .kind = TIDE_OPTION_DURATION, .target = &target->duration_ms, .value_name = "DURATION"},
       {.name = "late", .kind = TIDE_OPTION_PERCENT, .target = &target->share, .value_name = "SHARE"},
       {.name = "format",
@@ -77,6 +83,22 @@ test_values(void)
 }
 
 static void
+test_mebibytes(void)
+{
+  static const struct {
+    const char *text;
+    guint64 mebibytes;
+  } cases[] = {{"--memory=10", 10}, {"--memory=10MiB", 10}, {"--memory=2GiB", 2048}, {"--memory=1536KiB", 1}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Target target;
+    g_autofree char *arguments = NULL;
+    g_assert_true(parse((const char *const[]){cases[i].text, NULL}, &target, &arguments, NULL));
+    g_assert_cmpuint(target.count, ==, cases[i].mebibytes);
+    clear_target(&target);
+  }
+}
+
+static void
 test_short_letters(void)
 {
   static const struct {
@@ -119,6 +141,9 @@ test_refused(void)
       {{"-x"}, "unknown option '-x': see 'tidemark probe --help'"},
       {{"--flag=yes"}, "'--flag' takes no value, got 'yes'"},
       {{"--text"}, "'--text' needs a value: --text TEXT"},
+      {{"--memory=10KiB"}, "'--memory' must be from 1 to 4096 MiB, got '10KiB'"},
+      {{"--memory=5GiB"}, "'--memory' must be from 1 to 4096 MiB, got '5GiB'"},
+      {{"--memory=10MB"}, "'--memory' takes a size such as 256MiB or 2GiB, got '10MB'"},
       {{"--count=0"}, "'--count' must be from 1 to 100, got '0'"},
       {{"--count=101"}, "'--count' must be from 1 to 100, got '101'"},
       {{"--count=-1"}, "'--count' takes a whole number, got '-1'"},
@@ -204,6 +229,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/command-line/values-reach-their-targets", test_values);
+  g_test_add_func("/command-line/sizes-are-mebibytes-or-have-a-unit", test_mebibytes);
   g_test_add_func("/command-line/short-letters-take-attached-and-separate-values", test_short_letters);
   g_test_add_func("/command-line/all-behind-a-double-dash-is-positional", test_double_dash);
   g_test_add_func("/command-line/wrong-values-are-refused-with-the-remedy", test_refused);
