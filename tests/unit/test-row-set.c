@@ -185,6 +185,68 @@ test_hot_row_does_not_grow_with_its_rate(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+enum { GROWN_KEYS = 20, GROWN_COLUMNS = 3, GROWN_CELLS = GROWN_KEYS * GROWN_COLUMNS, GROWN_MAX_BYTES = 3000 };
+
+static void
+fill_with_letters(char *value, gsize len)
+{
+  for (gsize i = 0; i < len; i++)
+    value[i] = (char)('a' + g_test_rand_int_range(0, 26));
+  value[len] = '\0';
+}
+
+static char *
+describe_grown(char values[][GROWN_MAX_BYTES + 1], const gint64 *times_ms)
+{
+  g_autoptr(GString) text = g_string_new("[");
+  for (guint cell = 0; cell < GROWN_CELLS; cell++)
+    g_string_append_printf(text, "k%u q%u@%" G_GINT64_FORMAT "=%s;", cell / GROWN_COLUMNS, cell % GROWN_COLUMNS,
+                           times_ms[cell], values[cell]);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* A squeeze leaves a cell the room of its value and no more: what grows afterwards finds another place, and its
+ * neighbours stay as they are. */
+static void
+check_values_that_grow(TideWireProtocol protocol)
+{
+  Column columns[GROWN_COLUMNS];
+  static char values[GROWN_CELLS][GROWN_MAX_BYTES + 1];
+  gint64 times_ms[GROWN_CELLS];
+  guint n_squeezed = 0;
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, NULL);
+  for (guint i = 0; i < GROWN_COLUMNS; i++)
+    make_column(&columns[i], protocol, i);
+  for (guint i = 0; i < 20 * GROWN_CELLS; i++) {
+    guint cell = i < GROWN_CELLS ? i : (guint)g_test_rand_int_range(0, GROWN_CELLS);
+    char key[8];
+    g_snprintf(key, sizeof key, "k%u", cell / GROWN_COLUMNS);
+    fill_with_letters(values[cell], (gsize)g_test_rand_int_range(1, GROWN_MAX_BYTES));
+    times_ms[cell] = i;
+    gsize wasted_bytes = set.wasted_bytes;
+    append(&set, key, &columns[cell % GROWN_COLUMNS], values[cell], i, i);
+    n_squeezed += set.wasted_bytes < wasted_bytes;
+  }
+  g_assert_cmpuint(n_squeezed, >, 0);
+  TideSealRequest seal = request(1000, 1 << 20);
+  g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), protocol);
+  g_autofree char *expected = describe_grown(values, times_ms);
+  g_assert_true(g_str_has_prefix(sealed, expected));
+  tide_row_set_clear(&set);
+  for (guint i = 0; i < GROWN_COLUMNS; i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
+static void
+test_values_that_grow_after_a_squeeze(void)
+{
+  for (guint turn = 0; turn < 20; turn++) {
+    check_values_that_grow(TIDE_WIRE_BINARY);
+    check_values_that_grow(TIDE_WIRE_COMPACT);
+  }
+}
+
 static void
 test_row_that_is_full_waits_for_its_first_half(void)
 {
@@ -408,6 +470,7 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
                   test_batches_keep_their_limits_and_every_source);
   g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
+  g_test_add_func("/row-set/M05-values-that-grow-after-a-squeeze", test_values_that_grow_after_a_squeeze);
   g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
   g_test_add_func("/row-set/followers-go-with-their-rows", test_followers_go_with_their_rows);
