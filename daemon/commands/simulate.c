@@ -5,11 +5,13 @@
 #include "commands/kafka_probe.h"
 #include "commands/kafka_producer.h"
 #include "commands/load_config.h"
+#include "commands/message_sample.h"
 #include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/simulation.h"
 #include "commands/stop_signal.h"
 #include "commands/time_argument.h"
+#include "flow/mapping.h"
 #include "model/reading.h"
 #include "util/clock.h"
 
@@ -26,7 +28,9 @@ typedef struct SimulateOptions {
   const char *topic;
   const char *start_time;
   const char *log_path;
+  const char *sample_path;
   gboolean print;
+  gboolean yes;
   guint64 readings;
   guint64 machines;
   guint64 metrics;
@@ -41,7 +45,9 @@ typedef struct SimulateOptions {
 } SimulateOptions;
 
 typedef struct Simulate {
-  TideSimulation *simulation;  /* owned */
+  TideSimulation *simulation; /* owned */
+  TideMessageSample *sample;  /* owned; NULL without --sample */
+  TideSimulationParameters parameters;
   TideKafkaProducer *producer; /* owned; NULL with --print */
   FILE *log;                   /* owned; NULL without --log */
   const char *log_path;
@@ -70,14 +76,14 @@ share(double of_one)
 
 /* Where no start is given, the last reading happens about now: later ones could lie in the future and be refused. */
 static gboolean
-read_parameters(const SimulateOptions *options, TideSimulationParameters *parameters, GError **error)
+read_parameters(const SimulateOptions *options, guint64 machines, TideSimulationParameters *parameters, GError **error)
 {
   gint64 now_ms = tide_wall_clock_epoch_ms();
-  guint64 rounds = (options->readings + options->machines - 1) / options->machines;
+  guint64 rounds = (options->readings + machines - 1) / machines;
   gint64 start_ns = 0;
   *parameters = (TideSimulationParameters){
       .readings = options->readings,
-      .machines = options->machines,
+      .machines = machines,
       .metrics = options->metrics,
       .seed = options->seed,
       .step_ms = options->step_ms,
@@ -152,6 +158,22 @@ send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **erro
   return fputc('\n', stdout) != EOF; /* tide_output_close() says what went wrong */
 }
 
+/* With a sample, each of its lines is a machine. */
+static void
+append_message(const Simulate *simulate, const TideSimulatedMessage *message, TideBuffer *key, TideBuffer *payload)
+{
+  const TideSimulationParameters *parameters = &simulate->parameters;
+  tide_simulation_append_key(simulate->simulation, message, key);
+  if (simulate->sample == NULL || message->kind == TIDE_SIMULATED_POISON) {
+    tide_simulation_append_payload(simulate->simulation, message, payload);
+    return;
+  }
+  gint64 round = (gint64)(message->reading / parameters->machines);
+  tide_message_sample_append(simulate->sample, (guint)(message->reading % parameters->machines),
+                             parameters->start_epoch_ms + round * parameters->step_ms,
+                             parameters->seed + message->reading, payload);
+}
+
 static gboolean
 send_all(Simulate *simulate, GError **error)
 {
@@ -161,8 +183,7 @@ send_all(Simulate *simulate, GError **error)
   while (wait_for_rate(simulate) && tide_simulation_next(simulate->simulation, &message)) {
     tide_buffer_reset(&key);
     tide_buffer_reset(&payload);
-    tide_simulation_append_key(simulate->simulation, &message, &key);
-    tide_simulation_append_payload(simulate->simulation, &message, &payload);
+    append_message(simulate, &message, &key, &payload);
     if (!send_message(simulate, tide_buffer_bytes(&key), tide_buffer_bytes(&payload), error) ||
         !write_log(simulate, &message, tide_buffer_bytes(&payload), error))
       return FALSE;
@@ -265,10 +286,19 @@ open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **er
   return open_producer(&kafka, options->topic, simulate, error);
 }
 
+/* Made-up readings in a topic that others read are not easily taken out again. */
 static gboolean
 open_configured_topic(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
 {
   const char *topic = options->topic != NULL ? options->topic : config->kafka.topics[0];
+  if (options->topic == NULL && !options->yes) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "made-up readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
+        "'--yes'; '--print' shows them",
+        topic, config->path);
+    return FALSE;
+  }
   if (topic[0] == '^') {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
     return FALSE;
@@ -300,36 +330,109 @@ check_options(const SimulateOptions *options, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
     return FALSE;
   }
+  if (options->brokers != NULL && options->sample_path != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--sample' needs the configuration, which names the time: leave '--brokers' out");
+    return FALSE;
+  }
   return TRUE;
+}
+
+static void
+describe_first(const TideMapping *mapping, const TideMapped *mapped, const TideReject *reject, gboolean is_mapped,
+               GString *text)
+{
+  TideReject told = is_mapped && mapped->n_rejects > 0 ? mapped->rejects[0] : *reject;
+  if (is_mapped && mapped->n_rejects == 0) {
+    g_string_append(text, "no table takes it");
+    return;
+  }
+  tide_reject_resolve_field(&told, tide_mapping_names(mapping));
+  g_autofree char *why = tide_reject_describe(&told);
+  g_string_append_printf(text, "%s: %s", tide_reject_reason_name(told.reason), why);
+}
+
+/* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */
+static gboolean
+check_first_message(const TideConfig *config, const Simulate *simulate, GError **error)
+{
+  g_auto(TideBuffer) key = {0}, payload = {0};
+  TideSimulatedMessage first = {.kind = TIDE_SIMULATED_READING};
+  append_message(simulate, &first, &key, &payload);
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  TideMessage message = {.topic = tide_bytes_of_string(config->kafka.topics[0]),
+                         .timestamp_ms = now_ms,
+                         .key = tide_buffer_bytes(&key),
+                         .value = tide_buffer_bytes(&payload),
+                         .has_value = TRUE};
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  TideMapped mapped;
+  TideReject reject = {0};
+  tide_mapping_set_now(mapping, now_ms);
+  gboolean is_mapped = tide_mapping_apply(mapping, &message, &mapped, &reject);
+  if (is_mapped && mapped.n_rejects == 0 && (mapped.n_rows > 0 || mapped.n_unmatched_readings == 0))
+    return TRUE;
+  g_autoptr(GString) why = g_string_new(NULL);
+  describe_first(mapping, &mapped, &reject, is_mapped, why);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
+              "'--brokers' sends without a configuration",
+              config->path, why->str);
+  return FALSE;
+}
+
+static gboolean
+needs_config(const SimulateOptions *options)
+{
+  return options->sample_path != NULL || options->config_path != NULL || (!options->print && options->brokers == NULL);
+}
+
+/* @config: NULL: none is needed. */
+static gboolean
+prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  guint64 machines = options->machines;
+  if (options->sample_path != NULL) {
+    simulate->sample = tide_message_sample_load(options->sample_path, config, error);
+    if (simulate->sample == NULL)
+      return FALSE;
+    machines = tide_message_sample_n_lines(simulate->sample);
+  }
+  if (!read_parameters(options, machines, &simulate->parameters, error))
+    return FALSE;
+  simulate->simulation = tide_simulation_new(&simulate->parameters);
+  if (config != NULL && !check_first_message(config, simulate, error))
+    return FALSE;
+  if (options->print)
+    return TRUE;
+  return config != NULL ? open_configured_topic(config, options, simulate, error)
+                        : open_named_topic(options, simulate, error);
 }
 
 static int
 simulate_readings(const TideCommandLine *line, const SimulateOptions *options)
 {
   Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
-  TideSimulationParameters parameters;
+  const TideSimulationParameters *parameters = &simulate.parameters;
   g_autoptr(GError) error = NULL;
-  if (!check_options(options, &error) || !read_parameters(options, &parameters, &error))
+  if (!check_options(options, &error))
     return tide_command_fail(line, error);
-
-  gboolean ok = TRUE;
-  if (!options->print && options->brokers != NULL) {
-    ok = open_named_topic(options, &simulate, &error);
-  } else if (!options->print) {
-    const char *path = options->config_path != NULL ? options->config_path : TIDE_DEFAULT_CONFIG_PATH;
-    g_autoptr(TideConfig) config = tide_command_load_config(line, path);
+  g_autoptr(TideConfig) config = NULL;
+  if (needs_config(options)) {
+    config =
+        tide_command_load_config(line, options->config_path != NULL ? options->config_path : TIDE_DEFAULT_CONFIG_PATH);
     if (config == NULL)
       return TIDE_EXIT_CONFIG;
-    ok = open_configured_topic(config, options, &simulate, &error);
   }
-  simulate.simulation = tide_simulation_new(&parameters);
+  gboolean ok = prepare(config, options, &simulate, &error);
   if (ok && open_log(&simulate, options->log_path, &error)) {
-    g_autofree char *start = tide_time_text(parameters.start_epoch_ms);
-    fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters.seed, start);
-    tide_progress_begin(&simulate.progress, "readings", parameters.readings, tide_now_us());
+    g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
+    fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters->seed, start);
+    tide_progress_begin(&simulate.progress, "readings", parameters->readings, tide_now_us());
     ok = run_simulation(&simulate, &error);
   }
   tide_simulation_free(simulate.simulation);
+  tide_message_sample_free(simulate.sample);
   tide_kafka_producer_free(simulate.producer);
   if (simulate.log != NULL)
     fclose(simulate.log);
@@ -363,7 +466,17 @@ tide_command_simulate(int argc, char **argv)
        .kind = TIDE_OPTION_TEXT,
        .target = &options.topic,
        .value_name = "NAME",
-       .sentence = "topic (the first that is configured)"},
+       .sentence = "topic (with --yes: the first that is configured)"},
+      {.name = "yes",
+       .letter = 'y',
+       .kind = TIDE_OPTION_FLAG,
+       .target = &options.yes,
+       .sentence = "send to the configured topic without '--topic'"},
+      {.name = "sample",
+       .kind = TIDE_OPTION_TEXT,
+       .target = &options.sample_path,
+       .value_name = "FILE",
+       .sentence = "messages like those in FILE, one a line, each a machine of its own, with other times and numbers"},
       {.name = "readings",
        .kind = TIDE_OPTION_COUNT,
        .target = &options.readings,
@@ -447,7 +560,8 @@ tide_command_simulate(int argc, char **argv)
           "Examples:\n"
           "  tidemark simulate --readings 10 --machines 2 --print\n"
           "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
-          "  tidemark simulate -c tidemark.yaml --rate 5000",
+          "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
+          "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",
       .options = table,
       .n_options = G_N_ELEMENTS(table),
   };

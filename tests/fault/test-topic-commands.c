@@ -121,6 +121,64 @@ test_explain_takes_the_newest(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
 }
 
+static guint
+count_records(Fixture *fixture)
+{
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  return records->len;
+}
+
+static void
+test_u6_simulate_asks(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "simulate --readings 5"), ==, 64);
+  assert_says(fixture->done.errors, "made-up readings would go to 'metrics'");
+  assert_says(fixture->done.errors, "'--topic'");
+  g_assert_cmpuint(count_records(fixture), ==, 0);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 0);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 0);
+  g_assert_cmpuint(count_records(fixture), ==, 10);
+}
+
+/* The fixture's configuration with @field in place of "host". */
+static void
+expect_field(Fixture *fixture, const char *field)
+{
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "host", field, 0);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(text->str, mock_kafka_brokers(fixture->kafka));
+}
+
+static void
+test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
+{
+  expect_field(fixture, "sensor");
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 65);
+  assert_says(fixture->done.errors, "cannot use the first message (missing_field: ");
+  assert_says(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
+  g_assert_cmpuint(count_records(fixture), ==, 0);
+
+  g_autofree char *path = g_strconcat(fixture->config_path, ".jsonl", NULL);
+  g_assert_true(g_file_set_contents(
+      path, "{\"sensor\":\"s1\",\"ts\":1,\"v\":20.5}\n{\"sensor\":\"s2\",\"ts\":1,\"v\":20.5}\n", -1, NULL));
+  g_autofree char *words =
+      g_strdup_printf("simulate --readings 6 --topic metrics --start-time 1426535612045 --step 1s --sample %s", path);
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_assert_cmpuint(records->len, ==, 6);
+  for (guint i = 0; i < records->len; i++) {
+    gsize len = 0;
+    const char *data = g_bytes_get_data(((const TideMockRecord *)records->pdata[i])->payload, &len);
+    g_hash_table_add(begins, g_strndup(data, strlen("{\"sensor\":\"s1\",\"ts\":1426535612045")));
+  }
+  g_assert_cmpuint(g_hash_table_size(begins), ==, 6); /* two senders, three times each */
+  g_assert_true(g_hash_table_contains(begins, "{\"sensor\":\"s2\",\"ts\":1426535614045"));
+  g_unlink(path);
+}
+
 #define ADD(path, func) g_test_add("/topic-commands/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -131,5 +189,7 @@ main(int argc, char **argv)
   ADD("sample-warns-of-what-makes-it-doubtful", test_sample_warns);
   ADD("sample-of-nothing-is-refused", test_sample_of_nothing_is_refused);
   ADD("explain-takes-the-newest-of-each-partition", test_explain_takes_the_newest);
+  ADD("U6/simulate-is-told-where-to", test_u6_simulate_asks);
+  ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
   return g_test_run();
 }

@@ -1,0 +1,30 @@
+/* Readings made after messages of the operator's own: each line of a file is one sender, whose message comes again and
+ * again with another event time and other measurements. What is a field of a row's key, a text, or true or false stays.
+ *
+ * JSON is not parsed here, but copied: what is no number or time is as it was, byte for byte. Threads: any. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideMessageSample TideMessageSample;
+
+/**
+ * tide_message_sample_load: the messages in the file at @path, one a line.
+ * @config: borrowed for the sample's life: names the fields of times and keys
+ * Errors: IO; DATA: no message in it; USAGE: the configuration's messages are not JSON.
+ */
+TideMessageSample *tide_message_sample_load(const char *path, const TideConfig *config,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_message_sample_free(TideMessageSample *sample); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMessageSample, tide_message_sample_free)
+
+guint tide_message_sample_n_lines(const TideMessageSample *sample); /* at least 1 */
+
+/* Appends message @line of the file as of @time_ms. @seed: another one makes other measurements, each within a tenth of
+ * the file's, with as many digits behind the point. */
+void tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 time_ms, guint64 seed,
+                                TideBuffer *out);
+
+G_END_DECLS
