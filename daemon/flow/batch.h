@@ -29,9 +29,11 @@ typedef struct TideBatchRow {
   guint16 n_mutations; /* in a batch of mutations */
 } TideBatchRow;
 
+/* One reading's part in a row. */
 typedef struct TideBatchSource {
   TideSourceRef ref;
-  guint32 row; /* index in rows */
+  guint32 row;           /* index in rows */
+  guint32 reading_index; /* in its message */
 } TideBatchSource;
 
 /* A row that HBase refuses whatever is done: found by sending it alone. */
@@ -57,6 +59,7 @@ struct TideBatch {
   TideBuffer followers; /* followers.h: rows that may go once this batch is acknowledged */
   TideBuffer poison;    /* of TideBatchPoison, by row: all other rows are acknowledged when the batch comes home */
   gboolean is_mutations;
+  gboolean is_unmerged; /* each row is of one message: tide_open_lanes_append_unmerged() */
   guint32 n_rows;
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */
@@ -108,7 +111,7 @@ const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 ro
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 
-/* What becomes of its cells is not known at @now_us: an abandoned call, or others who write them, may still be at work. */
+/* What becomes of its cells is not known at @now_us: an abandoned call may still be at work. */
 static inline void
 tide_batch_mark_in_doubt(TideBatch *batch, gint64 now_us)
 {

@@ -55,10 +55,10 @@ on_heal_changed(TideSourceRef ref, TideHealChange change, gpointer data)
 }
 
 static void
-mark_sources(TideConsumer *consumer, TideBatch *batch, gint64 now_us)
+mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
   if (G_UNLIKELY(batch->poison.len > 0)) {
-    tide_consumer_take_refused(consumer, batch, now_us);
+    tide_consumer_take_refused(consumer, batch);
     return;
   }
   gsize n_sources;
@@ -109,7 +109,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
     tide_open_lanes_judge(consumer->open_lanes, batch);
-    mark_sources(consumer, batch, now_us);
+    mark_sources(consumer, batch);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
   consumer->marks_moved = TRUE;

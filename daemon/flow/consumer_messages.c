@@ -89,9 +89,8 @@ handle_bad_readings(TideConsumer *consumer, const TideKafkaRecord *record, const
     tide_consumer_dead_letter_readings(consumer, ref, &record->message, mapped);
 }
 
-/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
-static const TideRow *
-place_rows(TideConsumer *consumer, const TideMapped *mapped)
+const TideRow *
+tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rows; i++) {
     TideRow *row = &mapped->rows[i];
@@ -152,7 +151,7 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
     hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
     return;
   }
-  const TideRow *unplaced = place_rows(consumer, &mapped);
+  const TideRow *unplaced = tide_consumer_place_rows(consumer, &mapped);
   if (G_UNLIKELY(unplaced != NULL)) {
     hold_at_unplaced_row(consumer, partition, record, unplaced);
     return;

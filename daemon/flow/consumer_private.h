@@ -46,7 +46,7 @@ struct TideConsumer {
   gint64 pause_changed_us;
   gboolean memory_paused;
   TideRefusals refusals;
-  guint32 jobs_of_refused; /* that are not home yet */
+  guint32 jobs_of_refused; /* letters of them, or to be read again: not home yet */
   gint64 letters_changed_us;
   gboolean letters_paused;
   gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
@@ -116,6 +116,8 @@ void tide_consumer_publish_held(TideConsumer *consumer);
 /* ---- consumer_messages.c ---- */
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
+/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+const TideRow *tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped);
 
 /* ---- consumer_letters.c ---- */
 
@@ -129,12 +131,21 @@ void tide_consumer_dead_letter_message(TideConsumer *consumer, TidePartition *pa
 /* Makes letters of the readings that were left out of @ref's message. */
 void tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef ref, const TideMessage *message,
                                         const TideMapped *mapped);
-/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged. */
-void tide_consumer_take_refused(TideConsumer *consumer, TideBatch *batch, gint64 now_us);
+/* Transfers @job, of a partition in the consumer's hands. */
+void tide_consumer_submit(TideConsumer *consumer, TideLetterJob *job);
 /* TRUE when letters had come home; their marks are not stored yet. */
 gboolean tide_consumer_take_letters_home(TideConsumer *consumer);
 /* While letters cannot be kept, or were too many, every partition pauses. */
 void tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us);
+
+/* ---- consumer_refused.c ---- */
+
+/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged. */
+void tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch);
+/* @job, which wanted a message again, is home. (transfer full) */
+void tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job);
+/* There may be room for messages of refused rows that wait. */
+void tide_consumer_take_waiting_refused(TideConsumer *consumer);
 
 /* ---- consumer.c ---- */
 

@@ -46,9 +46,6 @@ register_metrics(TideDeadLetters *letters)
   letters->given_up =
       tide_metrics_counter(metrics, "tidemark_dead_letters_given_up_total",
                            "Letters not kept because their partition has gone: its next owner makes them", NULL);
-  letters->innocent =
-      tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
-                           "Messages of a refused row that HBase took when they were tried without the guilty", NULL);
   letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
                                        "Dead letters whose original was no more in its topic", NULL);
   letters->waiting =
@@ -110,12 +107,6 @@ tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol protocol, GEr
     letters->topic = tide_kafka_letters_new(config, error);
   if (letters->file == NULL && letters->topic == NULL)
     return FALSE;
-  TideRowTrialContext trial = {.config = config,
-                               .protocol = protocol,
-                               .budget = letters->context.budget,
-                               .gateways = letters->context.gateways,
-                               .metrics = letters->context.metrics};
-  letters->trial = tide_row_trial_new(&trial);
   letters->thread = tide_thread_start("tide-letters", tide_dead_letters_run, letters);
   return TRUE;
 }
@@ -127,15 +118,12 @@ tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us)
   atomic_store_explicit(&letters->stopping, TRUE, memory_order_release);
   tide_cond_broadcast(&letters->work);
   tide_mutex_unlock(&letters->lock);
-  if (letters->trial != NULL)
-    tide_row_trial_cancel(letters->trial);
   if (letters->thread != NULL && !tide_thread_join_until(letters->thread, deadline_us))
     return FALSE;
   letters->thread = NULL;
   if (letters->topic != NULL)
     tide_kafka_letters_disconnect(letters->topic, &letters->to_keep.jobs);
   tide_dead_letters_drop(letters, &letters->to_read.jobs);
-  tide_dead_letters_drop(letters, &letters->to_try.jobs);
   tide_dead_letters_drop(letters, &letters->to_keep.jobs);
   tide_dead_letters_drop(letters, &letters->to_send_again.jobs);
   tide_dead_letters_drop(letters, &letters->incoming);
@@ -151,7 +139,6 @@ tide_dead_letters_free(TideDeadLetters *letters)
   tide_letter_file_free(letters->file);
   tide_kafka_letters_free(letters->topic);
   tide_kafka_originals_free(letters->originals);
-  tide_row_trial_free(letters->trial);
   tide_letter_reasons_free(letters->reasons);
   tide_buffer_clear_memory(&letters->lines);
   tide_cond_clear(&letters->work);
@@ -179,6 +166,14 @@ tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job)
   tide_letter_jobs_append(&letters->incoming, job);
   tide_cond_signal(&letters->work);
   tide_mutex_unlock(&letters->lock);
+}
+
+void
+tide_dead_letters_release_original(TideDeadLetters *letters, TideLetterJob *job)
+{
+  tide_budget_charge(letters->context.budget, -job->charged_bytes);
+  atomic_fetch_sub_explicit(&letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
+  job->charged_bytes = 0;
 }
 
 void

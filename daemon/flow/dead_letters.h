@@ -2,19 +2,20 @@
  * may move.
  *
  * A consumer submits jobs; the thread "tide-letters" completes each (reads the original again where the consumer has it
- * no more; tries a row of several messages on its own), keeps it, and when it is durable (acknowledged by all in-sync
- * replicas, or written and synced) sends the job home. A job never fails: what cannot be kept is tried again until the
- * stop, and so holds its partition. When the share of letters among all messages is above `max_ratio`, nothing more is
- * kept until a restart, so that a wrong configuration does not drain a topic into the letters. Only the guilty count: a
- * job that a trial may clear counts when it did not.
+ * no more), keeps it, and when it is durable (acknowledged by all in-sync replicas, or written and synced) sends the
+ * job home. A job never fails: what cannot be kept is tried again until the stop, and so holds its partition. When the
+ * share of letters among all messages is above `max_ratio`, nothing more is kept until a restart, so that a wrong
+ * configuration does not drain a topic into the letters.
+ *
+ * A job may also ask for the original alone (wants_original): a message that shares a refused row with others, of which
+ * it is not known whether it is to blame. That is no letter, and does not count as one.
  *
  * Threads: any, unless said otherwise. */
 #pragma once
 
 #include "config/config.h"
 #include "flow/batch.h"
-#include "flow/gateways.h"
-#include "flow/refused_row.h"
+#include "flow/refusals.h"
 #include "model/letter.h"
 #include "util/metrics.h"
 
@@ -25,8 +26,8 @@ typedef struct TideLetterJob TideLetterJob;
 
 typedef enum TideLetterResult {
   TIDE_LETTER_PENDING,
-  TIDE_LETTER_KEPT,     /* durable: the message ends as dead-lettered */
-  TIDE_LETTER_INNOCENT, /* its part of the row is written: another message of that row is guilty */
+  TIDE_LETTER_KEPT, /* durable: the message ends as dead-lettered */
+  TIDE_LETTER_READ, /* the letter has the original, or original_is_gone: nothing was kept */
 } TideLetterResult;
 
 /* Where a consumer's jobs come home to. */
@@ -55,14 +56,14 @@ struct TideLetterJob {
   TideLetterBox *home;  /* borrowed */
   TideSourceRef source; /* the consumer's: untouched */
   const TideOwnedEpoch
-      *owned;           /* borrowed: when it is not source.epoch any more, nobody waits for the job; NULL: it is */
-  guint32 n_acks;       /* the consumer's: acknowledgements of the message that this settles */
-  gboolean must_read;   /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
-  gboolean must_try;    /* the row holds cells of several messages: write its rows of letter.table without the others'
-                         * first; only what HBase refuses again is guilty */
-  TideLetter letter;    /* points into memory, but for literals */
-  TideRefusedRow *row;  /* ref: for the case that the original is gone; NULL otherwise */
-  TideBuffer memory;    /* owned: what letter points to */
+      *owned;         /* borrowed: when it is not source.epoch any more, nobody waits for the job; NULL: it is */
+  guint32 n_acks;     /* the consumer's: acknowledgements of the message that this settles */
+  gboolean must_read; /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
+  gboolean wants_original; /* only read, keep nothing */
+  TideLetter letter;       /* points into memory, but for literals */
+  TideRefusedRow *row;     /* ref: for the case that the original is gone; NULL otherwise */
+  GArray *parts;     /* owned (element-type TideRefusedPart), the consumer's: what is to be sent again; NULL: nothing */
+  TideBuffer memory; /* owned: what letter points to */
   gint64 charged_bytes; /* the letters': what the budget holds for it */
   gint64 beyond_end_us; /* the letters': since when its partition ends before it; 0: it does not */
   guint32 n_failures;   /* the letters': times it could not be kept */
@@ -79,7 +80,6 @@ void tide_letter_job_free(TideLetterJob *job);
 typedef struct TideDeadLettersContext {
   const TideConfig *config; /* borrowed, all */
   TideBudget *budget;
-  TideGateways *gateways; /* for must_try */
   TideMetrics *metrics;
 } TideDeadLettersContext;
 
@@ -105,6 +105,9 @@ gboolean tide_dead_letters_exist(const TideDeadLetters *letters);
 
 /* Transfers @job. Charges the budget for it. */
 void tide_dead_letters_submit(TideDeadLetters *letters, TideLetterJob *job);
+
+/* The consumer is done with the original of @job, which came home as READ: gives its memory's charge back. */
+void tide_dead_letters_release_original(TideDeadLetters *letters, TideLetterJob *job);
 
 /* For the ratio: so many messages more were received, and have been written. Once a round, never for a message. */
 void tide_dead_letters_note_messages(TideDeadLetters *letters, guint64 received, guint64 written);

@@ -7,7 +7,6 @@
 #include "flow/letter_file.h"
 #include "flow/letter_ratio.h"
 #include "flow/letter_reasons.h"
-#include "flow/row_trial.h"
 
 G_BEGIN_DECLS
 
@@ -27,7 +26,6 @@ struct TideDeadLetters {
   TideCounter *bytes;
   TideCounter *retries;
   TideCounter *torn_bytes;
-  TideCounter *innocent;
   TideCounter *given_up;
   TideCounter *gone;
   TideGauge *waiting;
@@ -38,13 +36,11 @@ struct TideDeadLetters {
   TideLetterFile *file;
   TideKafkaLetters *topic; /* owned; NULL: a file is used */
   TideKafkaOriginals *originals;
-  TideRowTrial *trial;
   TideLetterStage to_read;
-  TideLetterStage to_try;
   TideLetterStage to_keep;
   TideLetterStage to_send_again; /* those that the topic did not take */
   TideLetterRatio ratio;
-  guint32 n_condemned;        /* jobs that the ratio has not heard of; innocents are not among them */
+  guint32 n_come;             /* letters that the ratio has not heard of */
   TideLetterReasons *reasons; /* owned */
   gboolean too_many;          /* above max_ratio: until a restart */
   TideBuffer lines;
@@ -54,6 +50,7 @@ struct TideDeadLetters {
   _Atomic guint64 written;
   _Atomic gboolean stopping;
   _Atomic gboolean holding;
+  _Atomic gint64 lent_bytes; /* of originals that consumers have and did not release */
 
   /* under lock */
   TideMutex lock;

@@ -27,8 +27,8 @@
 #define MAX_TO_KEEP 4000u
 #define MAX_READ_BYTES (16 * 1024 * 1024)
 
-/* Calls for the trial of a row, and before other letters have their turn. */
-#define TRIAL_CALLS_A_ROUND 100u
+/* Where there is none, it is looked for again after this. */
+#define ROOM_US (20 * TIDE_US_PER_MS)
 
 /* ---- holding ---- */
 
@@ -103,11 +103,10 @@ hold_for_too_many(TideDeadLetters *letters, const TideLetterRatioPart *total)
   set_held_text(letters, text);
 }
 
-/* @job will be a letter: no trial can clear it, or none did. */
 static void
-note_condemned(TideDeadLetters *letters, const TideLetterJob *job)
+note_come(TideDeadLetters *letters, const TideLetterJob *job)
 {
-  letters->n_condemned++;
+  letters->n_come++;
   tide_letter_reasons_note_come(letters->reasons, &job->letter);
 }
 
@@ -116,9 +115,9 @@ heed_ratio(TideDeadLetters *letters, gint64 now_us)
 {
   TideLetterRatioPart part = {.received = atomic_exchange_explicit(&letters->received, 0, memory_order_relaxed),
                               .written = atomic_exchange_explicit(&letters->written, 0, memory_order_relaxed),
-                              .letters = letters->n_condemned};
+                              .letters = letters->n_come};
   tide_letter_ratio_add(&letters->ratio, now_us, &part);
-  letters->n_condemned = 0;
+  letters->n_come = 0;
   TideLetterRatioPart total;
   if (!letters->too_many && tide_letter_ratio_is_exceeded(&letters->ratio, &total))
     hold_for_too_many(letters, &total);
@@ -131,20 +130,21 @@ give_back(TideDeadLetters *letters, TideLetterJob *job)
 {
   tide_budget_charge(letters->context.budget, -job->charged_bytes);
   job->charged_bytes = 0;
-  tide_gauge_add(letters->waiting, -1);
 }
 
 static void
 send_home(TideDeadLetters *letters, TideLetterJob *job, TideLetterResult result)
 {
   job->result = result;
-  if (result == TIDE_LETTER_INNOCENT)
-    tide_counter_inc(letters->innocent);
   if (result == TIDE_LETTER_KEPT) {
     tide_letter_reasons_note_kept(letters->reasons, &job->letter);
     tide_counter_add(letters->bytes, job->letter.key.len + job->letter.value.len);
   }
-  give_back(letters, job);
+  if (result == TIDE_LETTER_READ)
+    atomic_fetch_add_explicit(&letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
+  else
+    give_back(letters, job);
+  tide_gauge_add(letters->waiting, -1);
   tide_letter_box_push(job->home, job);
 }
 
@@ -168,7 +168,7 @@ give_up_lost(TideDeadLetters *letters, TideLetterStage *stage)
 static void
 give_up_all_lost(TideDeadLetters *letters)
 {
-  TideLetterStage *stages[] = {&letters->to_read, &letters->to_try, &letters->to_keep, &letters->to_send_again};
+  TideLetterStage *stages[] = {&letters->to_read, &letters->to_keep, &letters->to_send_again};
   for (guint i = 0; i < G_N_ELEMENTS(stages); i++)
     give_up_lost(letters, stages[i]);
   gboolean under_way = letters->topic != NULL && tide_kafka_letters_under_way(letters->topic) > 0;
@@ -189,18 +189,48 @@ tide_dead_letters_drop(TideDeadLetters *letters, TideLetterJobs *jobs)
 gint64
 tide_dead_letters_memory_bytes(const TideLetterJob *job)
 {
-  return (gint64)(sizeof *job + job->memory.capacity);
+  gsize parts_bytes = job->parts != NULL ? job->parts->len * sizeof(TideRefusedPart) : 0;
+  return (gint64)(sizeof *job + job->memory.capacity + parts_bytes);
+}
+
+/* What is left of a message that Kafka has no more: its row. Of a merged one, cells of other messages stand in it, and
+ * whether this message is to blame cannot be found out: the letter says so. */
+static void
+put_row_for_original(TideDeadLetters *letters, TideLetterJob *job)
+{
+  g_auto(TideBuffer) json = {0};
+  TideBuffer memory = {0};
+  TideLetter letter = job->letter;
+  letter.has_value = job->row != NULL && tide_letter_row_json(letters->protocol, letter.row_key, job->row->wire, &json);
+  letter.value = tide_buffer_bytes(&json);
+  g_autofree char *text = NULL;
+  if (job->row != NULL && job->row->is_shared) {
+    text = g_strdup_printf("%.*s; the row is of several messages, and this one is not known to be guilty",
+                           (int)letter.text.len, (const char *)letter.text.data);
+    letter.text = tide_bytes_of_string(text);
+  }
+  tide_letter_copy(&letter, &job->letter, &memory);
+  tide_buffer_clear_memory(&job->memory);
+  g_clear_pointer(&job->row, tide_refused_row_unref);
+  job->memory = memory;
+  tide_counter_inc(letters->gone);
 }
 
 /* The stage that @job comes to next. */
 static void
 pass_on(TideDeadLetters *letters, TideLetterJob *job)
 {
+  if (!job->must_read && !job->wants_original && job->letter.original_is_gone)
+    put_row_for_original(letters, job);
   gint64 bytes = tide_dead_letters_memory_bytes(job);
   tide_budget_charge(letters->context.budget, bytes - job->charged_bytes);
   job->charged_bytes = bytes;
-  TideLetterStage *stage = job->must_read ? &letters->to_read : job->must_try ? &letters->to_try : &letters->to_keep;
-  tide_letter_jobs_append(&stage->jobs, job);
+  if (job->must_read)
+    tide_letter_jobs_append(&letters->to_read.jobs, job);
+  else if (job->wants_original)
+    send_home(letters, job, TIDE_LETTER_READ);
+  else
+    tide_letter_jobs_append(&letters->to_keep.jobs, job);
 }
 
 /* Waits for jobs until @deadline_us. */
@@ -217,41 +247,14 @@ take_incoming(TideDeadLetters *letters, gint64 deadline_us)
   for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;) {
     if (job->letter.version.len == 0)
       job->letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
-    if (!job->must_try)
-      note_condemned(letters, job);
+    if (!job->wants_original)
+      note_come(letters, job);
     pass_on(letters, job);
   }
   heed_ratio(letters, tide_now_us());
 }
 
 /* ---- completing ---- */
-
-/* What is left of a message that Kafka has no more: its row. Of a merged one, cells of other messages stand in it, and
- * whether this message is guilty cannot be found out: the letter says so. */
-static void
-put_row_for_original(TideDeadLetters *letters, TideLetterJob *job)
-{
-  g_auto(TideBuffer) json = {0};
-  TideBuffer memory = {0};
-  TideLetter letter = job->letter;
-  letter.has_value = job->row != NULL &&
-                     tide_letter_row_json(letters->protocol, letter.row_key, tide_refused_row_wire(job->row), &json);
-  letter.value = tide_buffer_bytes(&json);
-  g_autofree char *text = NULL;
-  if (job->must_try) {
-    text = g_strdup_printf("%.*s; the row is of several messages, and this one is not known to be guilty",
-                           (int)letter.text.len, (const char *)letter.text.data);
-    letter.text = tide_bytes_of_string(text);
-  }
-  tide_letter_copy(&letter, &job->letter, &memory);
-  tide_buffer_clear_memory(&job->memory);
-  g_clear_pointer(&job->row, tide_refused_row_unref);
-  job->memory = memory;
-  if (job->must_try)
-    note_condemned(letters, job);
-  job->must_try = FALSE; /* there is nothing to try */
-  tide_counter_inc(letters->gone);
-}
 
 static gint64
 charged_bytes(const TideLetterJobs *jobs)
@@ -262,113 +265,32 @@ charged_bytes(const TideLetterJobs *jobs)
   return bytes;
 }
 
+static gboolean
+has_room_for_originals(const TideDeadLetters *letters)
+{
+  return letters->to_keep.jobs.n <= MAX_TO_KEEP &&
+         charged_bytes(&letters->to_keep.jobs) + atomic_load_explicit(&letters->lent_bytes, memory_order_relaxed) <=
+             MAX_READ_BYTES;
+}
+
 static void
 read_originals(TideDeadLetters *letters, gint64 now_us)
 {
   TideLetterStage *stage = &letters->to_read;
-  if (stage->jobs.first == NULL || now_us < stage->next_us || letters->to_keep.jobs.n > MAX_TO_KEEP ||
-      charged_bytes(&letters->to_try.jobs) + charged_bytes(&letters->to_keep.jobs) > MAX_READ_BYTES)
+  if (stage->jobs.first == NULL || now_us < stage->next_us)
     return;
+  if (!has_room_for_originals(letters)) {
+    stage->next_us = now_us + ROOM_US;
+    return;
+  }
   TideLetterJobs read = {0};
   g_autofree char *trouble = tide_kafka_originals_read(letters->originals, &stage->jobs, &read);
   if (read.first != NULL)
     note_progress(stage);
   else if (trouble != NULL && note_failure(stage, tide_now_us()))
     tide_log(TIDE_LOG_ERROR, "%s; trying again, their offsets wait", trouble);
-  for (TideLetterJob *job; (job = tide_letter_jobs_take(&read)) != NULL;) {
-    if (job->letter.original_is_gone)
-      put_row_for_original(letters, job);
+  for (TideLetterJob *job; (job = tide_letter_jobs_take(&read)) != NULL;)
     pass_on(letters, job);
-  }
-}
-
-static guint
-hash_row(gconstpointer data)
-{
-  const TideLetterJob *job = data;
-  return (guint)tide_key_hash(job->letter.row_key);
-}
-
-static gboolean
-is_same_row(gconstpointer a, gconstpointer b)
-{
-  const TideLetter *one = &((const TideLetterJob *)a)->letter, *other = &((const TideLetterJob *)b)->letter;
-  return tide_bytes_equal(one->row_key, other->row_key) && tide_bytes_equal(one->table, other->table);
-}
-
-/* Empties @jobs. Returns: (element-type GPtrArray of TideLetterJob): those of one row together, as the first of each
- * came. */
-static GPtrArray *
-group_by_row(TideLetterJobs *jobs)
-{
-  GPtrArray *groups = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))g_ptr_array_unref);
-  g_autoptr(GHashTable) by_row = g_hash_table_new(hash_row, is_same_row);
-  for (TideLetterJob *job; (job = tide_letter_jobs_take(jobs)) != NULL;) {
-    GPtrArray *group = g_hash_table_lookup(by_row, job);
-    if (group == NULL) {
-      group = g_ptr_array_new();
-      g_ptr_array_add(groups, group);
-      g_hash_table_insert(by_row, job, group);
-    }
-    g_ptr_array_add(group, job);
-  }
-  return groups;
-}
-
-/* Sends those of @group home or on that are judged, and appends the others to @later. FALSE when something keeps them
- * from being judged now. */
-static gboolean
-try_group(TideDeadLetters *letters, GPtrArray *group, TideLetterJobs *later, guint32 *n_calls)
-{
-  g_ptr_array_sort(group, tide_letter_job_compare);
-  g_autofree TideTrialSubject *subjects = g_new(TideTrialSubject, group->len);
-  for (guint i = 0; i < group->len; i++)
-    subjects[i].letter = &((const TideLetterJob *)g_ptr_array_index(group, i))->letter;
-  g_autofree char *text = NULL;
-  *n_calls += tide_row_trial_run(letters->trial, subjects, group->len, TRIAL_CALLS_A_ROUND, &text);
-  for (guint i = 0; i < group->len; i++) {
-    TideLetterJob *job = g_ptr_array_index(group, i);
-    job->must_try = subjects[i].verdict == TIDE_TRIAL_LATER;
-    if (subjects[i].verdict == TIDE_TRIAL_LATER) {
-      tide_letter_jobs_append(later, job);
-    } else if (subjects[i].verdict == TIDE_TRIAL_GUILTY) {
-      note_condemned(letters, job);
-      pass_on(letters, job);
-    } else {
-      send_home(letters, job, TIDE_LETTER_INNOCENT);
-    }
-  }
-  if (text != NULL && note_failure(&letters->to_try, tide_now_us()))
-    tide_log(TIDE_LOG_ERROR, "cannot find out which message of a refused row is to blame: %s; trying again", text);
-  return text == NULL;
-}
-
-/* Once through those that wait, row by row. What cannot be tried now holds back the others of its table only. */
-static void
-try_rows(TideDeadLetters *letters, gint64 now_us)
-{
-  TideLetterStage *stage = &letters->to_try;
-  if (stage->jobs.first == NULL || now_us < stage->next_us)
-    return;
-  g_autoptr(GHashTable) waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  g_autoptr(GPtrArray) groups = group_by_row(&stage->jobs);
-  guint32 n_calls = 0;
-  for (guint i = 0; i < groups->len; i++) {
-    GPtrArray *group = g_ptr_array_index(groups, i);
-    TideBytes name = ((const TideLetterJob *)g_ptr_array_index(group, 0))->letter.table;
-    g_autofree char *table = g_strndup((const char *)name.data, name.len);
-    if (n_calls < TRIAL_CALLS_A_ROUND && !g_hash_table_contains(waiting, table) &&
-        !atomic_load_explicit(&letters->stopping, memory_order_acquire)) {
-      if (!try_group(letters, group, &stage->jobs, &n_calls))
-        g_hash_table_add(waiting, g_steal_pointer(&table));
-      continue;
-    }
-    for (guint at = 0; at < group->len; at++)
-      tide_letter_jobs_append(&stage->jobs, g_ptr_array_index(group, at));
-  }
-  if (g_hash_table_size(waiting) == 0)
-    note_progress(stage);
-  tide_row_trial_rest(letters->trial);
 }
 
 /* ---- keeping ---- */
@@ -455,8 +377,7 @@ keep_in_topic(TideDeadLetters *letters, gint64 now_us)
 static gint64
 next_due_us(const TideDeadLetters *letters, gint64 now_us)
 {
-  const TideLetterStage *const stages[] = {&letters->to_read, &letters->to_try, &letters->to_keep,
-                                           &letters->to_send_again};
+  const TideLetterStage *const stages[] = {&letters->to_read, &letters->to_keep, &letters->to_send_again};
   gint64 due_us = now_us + ROUND_US;
   for (gsize i = 0; i < G_N_ELEMENTS(stages) && !letters->too_many; i++)
     if (stages[i]->jobs.first != NULL)
@@ -479,7 +400,6 @@ tide_dead_letters_run(gpointer data)
     if (letters->too_many)
       continue;
     read_originals(letters, tide_now_us());
-    try_rows(letters, tide_now_us());
     if (letters->topic != NULL)
       keep_in_topic(letters, tide_now_us());
     else

@@ -74,6 +74,12 @@ tide_follower_source(TideBytes record)
   return ((const Record *)(const void *)record.data)->source;
 }
 
+guint32
+tide_follower_reading_index(TideBytes record)
+{
+  return ((const Record *)(const void *)record.data)->row.reading_index;
+}
+
 void
 tide_followers_append_record(TideBuffer *followers, TideBytes record, guint32 leader)
 {

@@ -25,6 +25,7 @@ void tide_followers_append(TideBuffer *followers, guint32 leader, const TideRow 
 TideBytes tide_followers_next_record(const TideBuffer *followers, gsize *offset);
 guint32 tide_follower_leader(TideBytes record);
 TideSourceRef tide_follower_source(TideBytes record);
+guint32 tide_follower_reading_index(TideBytes record);
 /* Adds a copy of @record with another leader. */
 void tide_followers_append_record(TideBuffer *followers, TideBytes record, guint32 leader);
 

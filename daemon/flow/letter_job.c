@@ -73,6 +73,7 @@ tide_letter_job_free(TideLetterJob *job)
     return;
   tide_buffer_clear_memory(&job->memory);
   tide_refused_row_unref(job->row);
+  g_clear_pointer(&job->parts, g_array_unref);
   g_free(job);
 }
 

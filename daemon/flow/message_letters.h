@@ -1,8 +1,15 @@
 /* The messages in flight that become dead letters, in whole or in part: what is known of them until they end. There are
  * few, so they stand beside the partition's offsets, by sequence, and cost the others nothing.
  *
- * A message of which HBase refused rows has one letter on its way at a time, and one that is kept in all: a refused row
- * waits while another of its message is on its way, and what is refused later finds the message dead already.
+ * The rule of acknowledgements. A message that was mapped is owed one for each row that it made and one for each
+ * reading of it that was rejected (unless those are passed over); one that could not be mapped is owed one. They come
+ *   - for a row, when its batch is home: it was written; with it, the message's part of a merged row;
+ *   - for a rejected reading, or the message that could not be mapped, when its letter is kept;
+ *   - for a row that HBase refuses, and for those that follow it and so are never sent: when the letter of the message
+ * is kept. A part of a row that others share is not settled by the refusal: it is sent again by itself, and owed anew
+ *     (consumer_refused.c).
+ * A message of which HBase refused rows has one letter in all; whatever else of it is refused meanwhile or later is
+ * settled with that. So each is counted down to 0 exactly once, and ends.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -21,7 +28,6 @@ const char *tide_letter_reason_name(guint reason);
 
 typedef struct TideMessageLetters {
   GHashTable *by_sequence; /* owned; NULL before the first */
-  gsize waiting_bytes;     /* that jobs take which wait for another of their message */
 } TideMessageLetters;
 
 void tide_message_letters_clear(TideMessageLetters *letters); /* forgets all; stays usable; zeroed: empty */
@@ -32,18 +38,17 @@ gsize tide_message_letters_memory_bytes(const TideMessageLetters *letters);
 void tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequence, TideRejectReason reason,
                                        guint32 n_readings);
 
-/* Rows of job->source's message were refused.
- * @job: (transfer full), for TIDE_LETTER_REASON_REFUSED
- * Returns: (transfer full) (nullable): what is to be submitted now: nothing while another is on its way, or when the
- *     message is dead already; @ret_n_acks: acknowledgements that this settles, 0 in the first case. */
-TideLetterJob *tide_message_letters_add_refused(TideMessageLetters *letters, TideLetterJob *job,
-                                                guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
+/* Whether HBase refused a row of message @sequence and no other message's: its letter is on its way, or kept. */
+gboolean tide_message_letters_is_refused(const TideMessageLetters *letters, guint32 sequence);
 
-/* @job, of a message in flight, has come home.
- * Returns: (transfer full) (nullable): what is to be submitted next; @ret_n_acks: acknowledgements that this settles.
- */
-TideLetterJob *tide_message_letters_came_home(TideMessageLetters *letters, const TideLetterJob *job,
-                                              guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
+/* Such a row was refused, for which @n_acks are owed.
+ * Returns: TRUE when its letter is to be submitted now, which settles them; FALSE: there is one. @ret_n_acks: what is
+ * settled at once, because that one is kept. */
+gboolean tide_message_letters_add_refused(TideMessageLetters *letters, guint32 sequence, guint32 n_acks,
+                                          guint32 *ret_n_acks) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The letter of @job, of a message in flight, is kept. Returns: the acknowledgements that this settles. */
+guint32 tide_message_letters_kept(TideMessageLetters *letters, const TideLetterJob *job);
 
 /* How a message ends. */
 typedef struct TideLetterEnd {

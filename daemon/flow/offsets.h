@@ -50,6 +50,9 @@ const TideTrackedMessage *tide_offsets_newest(const TideOffsets *offsets);
 /* The oldest message that is not finished; NULL: all are. */
 const TideTrackedMessage *tide_offsets_oldest(const TideOffsets *offsets);
 
+/* Message @sequence, which must be unfinished, waits for @n_acks more. */
+void tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
+
 /* Where the unfinished message @sequence stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 

@@ -108,9 +108,6 @@ void
 tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us)
 {
   for (guint32 i = 0; i < batch->n_rows; i++) {
-    /* A refused row is written by others, with the values of those of its messages that are innocent: they need not be
-     * those of the batch. */
-    gboolean is_refused = tide_batch_find_poison(batch, i) != NULL;
     guint64 key_hash = tide_key_hash(tide_batch_row_key(batch, i));
     TideBatchCell cell;
     TideBatchCells cells;
@@ -118,7 +115,7 @@ tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 un
       continue;
     while (tide_batch_cells_next(&cells, &cell)) {
       guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
-      guint64 content = is_refused ? TIDE_CONTENT_ANY : tide_cell_content(cell.value);
+      guint64 content = tide_cell_content(cell.value);
       if (!tide_unsettled_add(table->unsettled, identity, cell.timestamp_ms, content, until_us))
         tide_counter_inc(table->context->doubt_overflow);
     }

@@ -47,6 +47,7 @@ struct TideOpenLanes {
   gint64 last_tick_seal_us; /* when a tick sealed lanes */
   guint64 generation;       /* of the region maps taken */
   gsize n_on_the_way;       /* batches, of all lanes */
+  guint32 n_unmerged;       /* rows, open or on their way */
   TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
   TideBatch **sealed_end;   /* where the next one is linked */
   TideBatch *pool;          /* owned: empty batches for the next use */
@@ -55,6 +56,7 @@ struct TideOpenLanes {
   TideBudget doubt;  /* share of the budget for cells in doubt and heals */
   GPtrArray *healed; /* (element-type TideOpenLane) borrowed, within one call of ours: with heals to seal */
   TideCounter *rows_healed;
+  TideCounter *innocent;
   GArray *followers_of; /* (element-type Followers) for each row of the message that is appended */
   TideFollowerReader follower_reader;
 };
@@ -145,15 +147,29 @@ static void
 seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(open_lanes);
+  GHashTable *held = open_lanes->places[open->table->index]->held_keys;
+  request.held = G_UNLIKELY(g_hash_table_size(held) > 0) ? held : NULL;
   open->last_seal_us = now_us;
   send_batches(open_lanes, open, tide_row_set_seal(&open->set, &request), now_us);
 }
 
+static void
+seal_unmerged(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
+{
+  TideSealRequest request = seal_request(open_lanes);
+  TideBatch *batches = tide_row_set_seal(&open->unmerged, &request);
+  for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
+    batch->is_unmerged = TRUE;
+  if (tide_row_set_is_empty(&open->unmerged))
+    tide_row_set_clear(&open->unmerged);
+  send_batches(open_lanes, open, batches, now_us);
+}
+
 static gboolean
-shares_key_on_the_way(const TideOpenLane *open)
+shares_key_on_the_way(const TideOpenLane *open, const TideRowSet *set)
 {
   for (guint i = 0; i < open->on_the_way->len; i++)
-    if (tide_row_set_shares_keys(&open->set, g_ptr_array_index(open->on_the_way, i)))
+    if (tide_row_set_shares_keys(set, g_ptr_array_index(open->on_the_way, i)))
       return TRUE;
   return FALSE;
 }
@@ -191,14 +207,23 @@ may_seal(TideOpenLane *open)
     return open->on_the_way->len == 0;
   if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
     return FALSE;
-  open->shares_key = shares_key_on_the_way(open);
+  open->shares_key = shares_key_on_the_way(open, &open->set);
   return !open->shares_key;
+}
+
+static gboolean
+may_seal_unmerged(const TideOpenLane *open)
+{
+  return open->on_the_way->len < MAX_ON_THE_WAY && !tide_open_lane_unmerged_wait_for_predecessor(open) &&
+         !shares_key_on_the_way(open, &open->unmerged);
 }
 
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that comes home can change that. */
 static gint64
 seal_if_due(TideOpenLanes *open_lanes, TideOpenLane *open, TidePressure pressure, gint64 now_us)
 {
+  if (G_UNLIKELY(!tide_row_set_is_empty(&open->unmerged)) && may_seal_unmerged(open))
+    seal_unmerged(open_lanes, open, now_us);
   if (tide_row_set_is_empty(&open->set))
     return G_MAXINT64;
   gint64 due = due_us(open_lanes, open, pressure);
@@ -295,6 +320,9 @@ register_metrics(TideOpenLanes *open_lanes)
   open_lanes->rows_healed =
       tide_metrics_counter(metrics, "tidemark_rows_healed_total",
                            "Rows written once more because an abandoned call could have overwritten them", NULL);
+  open_lanes->innocent =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
+                           "Messages of a refused row that HBase took when they were sent without the others", NULL);
 }
 
 static void
@@ -432,6 +460,50 @@ tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, g
   return crowded;
 }
 
+void
+tide_open_lanes_hold_key(TideOpenLanes *open_lanes, guint32 table_index, TideBytes key, gint32 n_parts)
+{
+  tide_open_table_hold_key(open_lanes->places[table_index], tide_key_hash(key), n_parts);
+}
+
+guint32
+tide_open_lanes_append_unmerged(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, guint32 at,
+                                TideSourceRef source, gint64 now_us)
+{
+  TideOpenTable *table = open_lanes->places[rows[at].table_index];
+  TideOpenLane *open = tide_open_table_find_lane(table, rows[at].key);
+  guint32 n_added = 1;
+  guint32 place = tide_row_set_append(&open->unmerged, &rows[at], source, now_us, NULL);
+  for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
+    if (rows[i].follows == 0 || leader_of(rows, &rows[i]) != at)
+      continue;
+    tide_row_set_add_follower(&open->unmerged, place, &rows[i], source);
+    n_added++;
+  }
+  open->last_row_us = now_us;
+  activate(open_lanes, open);
+  open_lanes->n_unmerged++;
+  return n_added;
+}
+
+guint32
+tide_open_lanes_count_unmerged(const TideOpenLanes *open_lanes)
+{
+  return open_lanes->n_unmerged;
+}
+
+/* Its rows hold their keys no more. */
+static void
+let_go_unmerged(TideOpenLanes *open_lanes, TideOpenTable *table, const TideBatch *batch)
+{
+  gsize n_poison;
+  (void)tide_batch_poison(batch, &n_poison);
+  tide_counter_add(open_lanes->innocent, batch->n_rows - n_poison);
+  open_lanes->n_unmerged -= batch->n_rows;
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    tide_open_table_hold_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
+}
+
 /* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
  * tell. */
 static void
@@ -562,6 +634,8 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   g_ptr_array_remove_fast(open->on_the_way, batch);
   open_lanes->n_on_the_way--;
   open->shares_key = FALSE;
+  if (G_UNLIKELY(batch->is_unmerged))
+    let_go_unmerged(open_lanes, table, batch);
   gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
   if (G_UNLIKELY(batch->last_unknown_us > 0 && until_us > now_us))
     tide_open_doubt_remember(table, batch, until_us);
@@ -593,8 +667,10 @@ tide_open_lanes_oldest_us(const TideOpenLanes *open_lanes)
   gint64 oldest_us = 0;
   for (guint i = 0; i < open_lanes->active->len; i++) {
     const TideOpenLane *open = g_ptr_array_index(open_lanes->active, i);
-    if (open->set.oldest_us > 0 && (oldest_us == 0 || open->set.oldest_us < oldest_us))
-      oldest_us = open->set.oldest_us;
+    const TideRowSet *sets[] = {&open->set, &open->unmerged};
+    for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
+      if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
+        oldest_us = sets[s]->oldest_us;
   }
   return oldest_us;
 }

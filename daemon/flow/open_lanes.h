@@ -13,6 +13,8 @@
  *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more when
  * the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
+ *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
+ * tide_open_lanes_hold_key();
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  * come home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true,
  * and the next owner only says it again.
@@ -52,6 +54,23 @@ void tide_open_lanes_free(TideOpenLanes *open_lanes);
  * table that now holds more than its share of the budget; 0: none does. */
 guint32 tide_open_lanes_append_message(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows,
                                        TideSourceRef source, gint64 now_us);
+
+/* ---- refused rows ----
+ *
+ * Of a row that HBase refuses and that several messages share, each message's part is appended again, by itself. Until
+ * the last of them was sent, other rows of that key wait (and merge), so that what came later is written later. */
+
+/* @n_parts of row @key of that table will come, or will not come any more (negative): each ends with
+ * tide_open_lanes_append_unmerged() or so. */
+void tide_open_lanes_hold_key(TideOpenLanes *open_lanes, guint32 table_index, TideBytes key, gint32 n_parts);
+
+/* Adds row @at of a message, which follows none, and those that follow it. It is written by itself: when HBase refuses
+ * it, it is for that message's sake. Returns: how many rows that were, each of which is acknowledged. */
+guint32 tide_open_lanes_append_unmerged(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, guint32 at,
+                                        TideSourceRef source, gint64 now_us);
+
+/* Such rows that are open, or on their way. */
+guint32 tide_open_lanes_count_unmerged(const TideOpenLanes *open_lanes);
 
 typedef enum TidePressure {
   TIDE_PRESSURE_NONE,  /* messages keep coming */

@@ -18,6 +18,7 @@ lane_new(const TideOpenTable *table, TideLane *lane)
   TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
   tide_row_set_init(&open->set, table->budget, context->protocol, rule, open->table->families);
   tide_row_set_init(&open->healing, table->budget, context->protocol, rule, open->table->families);
+  tide_row_set_init(&open->unmerged, table->budget, context->protocol, TIDE_MERGE_NONE, open->table->families);
   open->on_the_way = g_ptr_array_new();
   return open;
 }
@@ -29,23 +30,47 @@ lane_free(TideOpenLane *open)
     return;
   tide_row_set_clear(&open->set);
   tide_row_set_clear(&open->healing);
+  tide_row_set_clear(&open->unmerged);
   g_ptr_array_unref(open->on_the_way);
   g_clear_pointer(&open->predecessors, g_ptr_array_unref);
   tide_lane_unref(open->lane);
   g_free(open);
 }
 
-gboolean
-tide_open_lane_waits_for_predecessor(const TideOpenLane *lane)
+static gboolean
+any_predecessor_has_work(const TideOpenLane *lane, gboolean of_unmerged)
 {
-  if (lane->predecessors == NULL)
-    return FALSE;
-  for (guint i = lane->predecessors->len; i-- > 0;) {
+  for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
     const TideOpenLane *predecessor = g_ptr_array_index(lane->predecessors, i);
-    if (!tide_row_set_is_empty(&predecessor->set) || predecessor->on_the_way->len > 0)
+    const TideRowSet *set = of_unmerged ? &predecessor->unmerged : &predecessor->set;
+    if (!tide_row_set_is_empty(set) || predecessor->on_the_way->len > 0)
       return TRUE;
   }
   return FALSE;
+}
+
+gboolean
+tide_open_lane_waits_for_predecessor(const TideOpenLane *lane)
+{
+  return any_predecessor_has_work(lane, FALSE);
+}
+
+gboolean
+tide_open_lane_unmerged_wait_for_predecessor(const TideOpenLane *lane)
+{
+  return any_predecessor_has_work(lane, TRUE);
+}
+
+void
+tide_open_table_hold_key(TideOpenTable *table, guint64 key_hash, gint32 n_parts)
+{
+  gpointer key = GSIZE_TO_POINTER(key_hash);
+  gint32 n = GPOINTER_TO_INT(g_hash_table_lookup(table->held_keys, key)) + n_parts;
+  g_assert(n >= 0);
+  if (n > 0)
+    g_hash_table_insert(table->held_keys, key, GINT_TO_POINTER(n));
+  else
+    g_hash_table_remove(table->held_keys, key);
 }
 
 TideOpenLane *
@@ -215,7 +240,8 @@ gboolean
 tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us)
 {
   if (table->table->declared == NULL || now_us - table->last_row_us < IDLE_TABLE_US || table->retired->len > 0 ||
-      !tide_unsettled_is_empty(table->unsettled) || !tide_heals_is_empty(table->heals))
+      !tide_unsettled_is_empty(table->unsettled) || !tide_heals_is_empty(table->heals) ||
+      g_hash_table_size(table->held_keys) > 0)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
     if (table->lanes[i] != NULL && (tide_open_lane_has_rows(table->lanes[i]) || table->lanes[i]->on_the_way->len > 0))
@@ -235,6 +261,7 @@ tide_open_table_new(const TideOpenTableContext *context, const TideTable *table,
   open->retired = g_ptr_array_new();
   open->unsettled = tide_unsettled_new(context->doubt);
   open->heals = tide_heals_new(context->doubt, context->heal_handler);
+  open->held_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;
   return open;
 }
@@ -261,5 +288,6 @@ tide_open_table_free(TideOpenTable *table)
   tide_region_map_unref(table->map);
   tide_unsettled_free(table->unsettled);
   tide_heals_free(table->heals);
+  g_hash_table_unref(table->held_keys);
   g_free(table);
 }

@@ -16,6 +16,7 @@ typedef struct TideOpenLane {
   const TideTable *table;
   TideRowSet set;
   TideRowSet healing;      /* heals on their way into a batch; empty otherwise */
+  TideRowSet unmerged;     /* rows of refused ones, each of one message */
   GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
   GPtrArray *predecessors; /* (element-type TideOpenLane) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
@@ -44,6 +45,8 @@ typedef struct TideOpenTable {
   GPtrArray *retired;       /* owned (element-type TideOpenLane): of regions that are no more, until they are empty */
   TideUnsettled *unsettled; /* owned: cells in doubt */
   TideHeals *heals;         /* owned */
+  GHashTable *held_keys;    /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
+                             * are, no other row of that key is sealed: so offsets keep their order */
   gint64 last_row_us;       /* as of the last housekeeping */
   TideCounter *rows_mapped; /* those of an instance are its template's */
   TideCounter *cells_coalesced;
@@ -68,14 +71,19 @@ void tide_open_table_keep_house(TideOpenTable *table, gint64 now_us);
 /* An instance of a dated table that had no row for an hour, and of which nothing is left: it can be given up. */
 gboolean tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us);
 
+/* So many parts more, or less, hold the key with that hash. */
+void tide_open_table_hold_key(TideOpenTable *table, guint64 key_hash, gint32 n_parts);
+
 static inline gboolean
 tide_open_lane_has_rows(const TideOpenLane *lane)
 {
-  return !tide_row_set_is_empty(&lane->set);
+  return !tide_row_set_is_empty(&lane->set) || !tide_row_set_is_empty(&lane->unmerged);
 }
 
 /* TRUE while an old lane that overlaps @lane has rows that must be written first. */
 gboolean tide_open_lane_waits_for_predecessor(const TideOpenLane *lane);
+/* The same for its unmerged rows: they wait for those of the old lane, and for what is on its way there. */
+gboolean tide_open_lane_unmerged_wait_for_predecessor(const TideOpenLane *lane);
 
 /* TRUE while a row with that key may be on its way in @lane, or is anywhere in a lane that has retired: what is sent
  * now could overtake it. */

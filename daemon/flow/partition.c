@@ -271,26 +271,31 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
 }
 
-TideLetterJob *
-tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideLetterJob *job)
+gboolean
+tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref, guint32 n_acks)
 {
-  TideSourceRef ref = job->source;
-  guint32 n_acks;
-  TideLetterJob *submitted = tide_message_letters_add_refused(&partition->letters, job, &n_acks);
-  if (n_acks > 0)
-    tide_partition_ack(partition, ref, n_acks);
+  guint32 n_settled;
+  gboolean must_submit = tide_message_letters_add_refused(&partition->letters, ref.sequence, n_acks, &n_settled);
+  if (n_settled > 0)
+    tide_partition_ack(partition, ref, n_settled);
   follow_in_flight(partition, budget);
-  return submitted;
+  return must_submit;
 }
 
-TideLetterJob *
-tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget, const TideLetterJob *job)
+void
+tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows)
 {
-  guint32 n_acks;
-  TideLetterJob *next = tide_message_letters_came_home(&partition->letters, job, &n_acks);
-  tide_partition_ack(partition, job->source, n_acks);
+  if (n_rows > n_owed)
+    tide_offsets_owe_more(&partition->offsets, ref.sequence, n_rows - n_owed);
+  else if (n_rows < n_owed)
+    tide_partition_ack(partition, ref, n_owed - n_rows);
+}
+
+void
+tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job)
+{
+  tide_partition_ack(partition, job->source, tide_message_letters_kept(&partition->letters, job));
   follow_in_flight(partition, budget);
-  return next;
 }
 
 static TideConsumerPosition

@@ -116,15 +116,14 @@ TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget
 void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
 /* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
 void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
-/* HBase refused rows of a message.
- * @job: (transfer full), for TIDE_LETTER_REASON_REFUSED; its source is a message in flight
- * Returns: (transfer full) (nullable): what is to be submitted now. */
-TideLetterJob *tide_partition_add_refused(TidePartition *partition, TideBudget *budget,
-                                          TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
-/* @job, of a message in flight, has come home.
- * Returns: (transfer full) (nullable): what is to be submitted next. */
-TideLetterJob *tide_partition_letter_came_home(TidePartition *partition, TideBudget *budget,
-                                               const TideLetterJob *job) G_GNUC_WARN_UNUSED_RESULT;
+/* HBase refused rows of @ref's message, in flight, and of no other, for which @n_acks are owed. Returns: TRUE when the
+ * message's letter is to be submitted now. */
+gboolean tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref,
+                                    guint32 n_acks) G_GNUC_WARN_UNUSED_RESULT;
+/* Parts of @ref's message, in flight, for which @n_owed were owed, are appended again as @n_rows rows. */
+void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows);
+/* The letter of @job, of a message in flight, is kept. */
+void tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job);
 
 void tide_partition_show(TidePartition *partition); /* sets the gauges, and tells the watch where it stands */
 

@@ -330,8 +330,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
                                 .accept_scheme_change = options->accept_scheme_change,
                                 .n_places = n_places};
   pipeline->regions = tide_regions_new(&regions);
-  TideDeadLettersContext letters = {
-      .config = config, .budget = &pipeline->budget, .gateways = pipeline->gateways, .metrics = options->metrics};
+  TideDeadLettersContext letters = {.config = config, .budget = &pipeline->budget, .metrics = options->metrics};
   pipeline->letters = tide_dead_letters_new(&letters);
   pipeline->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
   register_metrics(pipeline);

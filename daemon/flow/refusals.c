@@ -1,74 +1,92 @@
 #include "flow/refusals.h"
 
-#include "flow/lanes.h"
-
 /* What is taken is given up in pieces of so many. */
 #define COMPACT_AT 1024u
 
-TideRefusal *
-tide_refusal_new(const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared, TideRefusedRow *row)
-{
-  TideRefusal *refusal = g_rc_box_new0(TideRefusal);
-  TideBytes row_key = tide_batch_row_key(batch, poison->row);
-  refusal->row = tide_refused_row_ref(row);
-  refusal->table = g_strdup(tide_lane_table(batch->lane)->name);
-  refusal->text = g_strdup(poison->text);
-  refusal->row_key = tide_bytes(g_memdup2(row_key.data, row_key.len), row_key.len);
-  refusal->attempts = poison->attempts;
-  refusal->is_shared = is_shared;
-  return refusal;
-}
-
 static void
-clear_refusal(gpointer data)
+clear_part(gpointer data)
 {
-  TideRefusal *refusal = data;
-  tide_refused_row_unref(refusal->row);
-  g_free(refusal->table);
-  g_free(refusal->text);
-  g_free((gpointer)refusal->row_key.data);
+  tide_refused_row_unref(((TideRefusedPart *)data)->row);
 }
 
-void
-tide_refusal_unref(TideRefusal *refusal)
+GArray *
+tide_refused_parts_new(void)
 {
-  g_rc_box_release_full(refusal, clear_refusal);
+  GArray *parts = g_array_new(FALSE, FALSE, sizeof(TideRefusedPart));
+  g_array_set_clear_func(parts, clear_part);
+  return parts;
 }
 
 void
 tide_refusals_init(TideRefusals *refusals, TideBudget *budget)
 {
-  *refusals = (TideRefusals){.budget = budget, .messages = g_array_new(FALSE, FALSE, sizeof(TideRefusedMessage))};
+  /* Without a function that clears: references move out of it. */
+  *refusals = (TideRefusals){.budget = budget, .parts = g_array_new(FALSE, FALSE, sizeof(TideRefusedPart))};
+}
+
+static TideRefusedPart *
+part_at(const TideRefusals *refusals, guint place)
+{
+  return &g_array_index(refusals->parts, TideRefusedPart, place);
 }
 
 void
 tide_refusals_clear(TideRefusals *refusals)
 {
-  TideRefusedMessage message;
-  while (tide_refusals_take(refusals, &message))
-    tide_refusal_unref(message.refusal);
-  g_clear_pointer(&refusals->messages, g_array_unref);
+  for (guint i = refusals->first; i < refusals->parts->len; i++)
+    clear_part(part_at(refusals, i));
+  tide_budget_charge(refusals->budget, -(gint64)((refusals->parts->len - refusals->first) * sizeof(TideRefusedPart)));
+  g_clear_pointer(&refusals->parts, g_array_unref);
+}
+
+static int
+compare_messages(TideSourceRef a, TideSourceRef b)
+{
+  if (a.slot != b.slot)
+    return a.slot < b.slot ? -1 : 1;
+  if (a.epoch != b.epoch)
+    return a.epoch < b.epoch ? -1 : 1;
+  if (a.sequence != b.sequence)
+    return (gint32)(a.sequence - b.sequence) < 0 ? -1 : 1; /* sequences wrap */
+  return 0;
+}
+
+static int
+compare_parts(gconstpointer a, gconstpointer b)
+{
+  const TideRefusedPart *one = a, *other = b;
+  int order = compare_messages(one->ref, other->ref);
+  if (order != 0)
+    return order;
+  return one->reading_index < other->reading_index ? -1 : one->reading_index > other->reading_index;
 }
 
 void
-tide_refusals_add(TideRefusals *refusals, TideRefusal *refusal, TideSourceRef ref, guint32 n_parts)
+tide_refusals_add(TideRefusals *refusals, GArray *parts)
 {
-  TideRefusedMessage message = {.refusal = g_rc_box_acquire(refusal), .ref = ref, .n_parts = n_parts};
-  g_array_append_val(refusals->messages, message);
-  tide_budget_charge(refusals->budget, sizeof message);
+  g_array_sort(parts, compare_parts);
+  g_array_append_vals(refusals->parts, parts->data, parts->len);
+  tide_budget_charge(refusals->budget, (gint64)(parts->len * sizeof(TideRefusedPart)));
+  g_array_set_clear_func(parts, NULL);
+  g_array_unref(parts);
 }
 
-gboolean
-tide_refusals_take(TideRefusals *refusals, TideRefusedMessage *ret_message)
+GArray *
+tide_refusals_take_message(TideRefusals *refusals)
 {
-  GArray *messages = refusals->messages;
-  if (refusals->first == messages->len)
-    return FALSE;
-  *ret_message = g_array_index(messages, TideRefusedMessage, refusals->first++);
-  tide_budget_charge(refusals->budget, -(gint64)sizeof *ret_message);
-  if (refusals->first == messages->len || refusals->first == COMPACT_AT) {
-    g_array_remove_range(messages, 0, refusals->first);
+  guint first = refusals->first, end = first;
+  if (first == refusals->parts->len)
+    return NULL;
+  while (end < refusals->parts->len &&
+         compare_messages(part_at(refusals, end)->ref, part_at(refusals, first)->ref) == 0)
+    end++;
+  GArray *taken = tide_refused_parts_new();
+  g_array_append_vals(taken, part_at(refusals, first), end - first);
+  tide_budget_charge(refusals->budget, -(gint64)((end - first) * sizeof(TideRefusedPart)));
+  refusals->first = end;
+  if (end == refusals->parts->len || end >= COMPACT_AT) {
+    g_array_remove_range(refusals->parts, 0, end);
     refusals->first = 0;
   }
-  return TRUE;
+  return taken;
 }

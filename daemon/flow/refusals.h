@@ -1,5 +1,5 @@
-/* Messages of refused rows that have no job yet. A row that HBase refuses may be of hundreds of messages, and after an
- * outage hundreds of such rows come at once: a job takes about a kilobyte, what stands here 32 bytes.
+/* Parts of refused rows whose messages have no job yet. A row that HBase refuses may be of hundreds of messages, and
+ * after an outage hundreds of such rows come at once: a job takes about a kilobyte, what stands here 24 bytes.
  *
  * Threads: the owning consumer's. */
 #pragma once
@@ -10,42 +10,31 @@
 
 G_BEGIN_DECLS
 
-/* A row that was refused: what the letters of its messages have in common. */
-typedef struct TideRefusal {
+/* What one reading of a message has in a refused row. */
+typedef struct TideRefusedPart {
   TideRefusedRow *row; /* ref */
-  char *table;
-  char *text;        /* why */
-  TideBytes row_key; /* owned */
-  guint32 attempts;
-  gboolean is_shared; /* by several messages */
-} TideRefusal;
-
-/* One message's parts in it. */
-typedef struct TideRefusedMessage {
-  TideRefusal *refusal; /* ref */
   TideSourceRef ref;
-  guint32 n_parts; /* acknowledgements that it needs */
-} TideRefusedMessage;
+  guint32 reading_index;
+  guint32 n_acks; /* that the message waits for: of the row, and of those that follow it */
+} TideRefusedPart;
+
+/* An empty array of parts, which owns their references. */
+GArray *tide_refused_parts_new(void);
 
 typedef struct TideRefusals {
   TideBudget *budget; /* borrowed: charged for what waits */
-  GArray *messages;   /* owned (element-type TideRefusedMessage) */
+  GArray *parts;      /* owned (element-type TideRefusedPart) */
   guint first;        /* of those that wait; what stands before it is taken */
 } TideRefusals;
-
-/* Copies but @row, of which it takes a reference. */
-TideRefusal *tide_refusal_new(const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared,
-                              TideRefusedRow *row);
-void tide_refusal_unref(TideRefusal *refusal);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRefusal, tide_refusal_unref)
 
 void tide_refusals_init(TideRefusals *refusals, TideBudget *budget);
 void tide_refusals_clear(TideRefusals *refusals);
 
-/* Takes a reference of @refusal. */
-void tide_refusals_add(TideRefusals *refusals, TideRefusal *refusal, TideSourceRef ref, guint32 n_parts);
+/* Takes @parts over, behind those that wait, and sorts them by message and reading. */
+void tide_refusals_add(TideRefusals *refusals, GArray *parts);
 
-/* The one that waits longest, its reference (transfer full); FALSE when none does. */
-gboolean tide_refusals_take(TideRefusals *refusals, TideRefusedMessage *ret_message);
+/* Of those that were added together, all of the message that waits longest. Returns: (transfer full)
+ * (element-type TideRefusedPart) (nullable): NULL when none waits. */
+GArray *tide_refusals_take_message(TideRefusals *refusals);
 
 G_END_DECLS

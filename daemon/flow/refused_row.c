@@ -2,28 +2,35 @@
 
 #include <string.h>
 
-struct TideRefusedRow {
-  TideBudget *budget; /* borrowed */
-  gsize len;
-  guint8 wire[];
-};
-
-static gint64
+static gsize
 memory_bytes(const TideRefusedRow *row)
 {
-  return (gint64)(sizeof *row + row->len);
+  return sizeof *row + row->table.len + row->key.len + row->text.len + row->wire.len;
+}
+
+/* Copies @bytes to *@end, and moves that behind them. */
+static TideBytes
+keep(guint8 **end, TideBytes bytes)
+{
+  if (bytes.len == 0)
+    return TIDE_BYTES_EMPTY;
+  TideBytes copy = tide_bytes(memcpy(*end, bytes.data, bytes.len), bytes.len);
+  *end += bytes.len;
+  return copy;
 }
 
 TideRefusedRow *
-tide_refused_row_new(TideBudget *budget, TideBytes wire)
+tide_refused_row_new(const TideRefusedRow *row)
 {
-  TideRefusedRow *row = g_atomic_rc_box_alloc(sizeof *row + wire.len);
-  row->budget = budget;
-  row->len = wire.len;
-  if (wire.len > 0)
-    memcpy(row->wire, wire.data, wire.len);
-  tide_budget_charge(budget, memory_bytes(row));
-  return row;
+  TideRefusedRow *copy = g_atomic_rc_box_alloc(memory_bytes(row));
+  guint8 *end = (guint8 *)(copy + 1);
+  *copy = *row;
+  copy->table = keep(&end, row->table);
+  copy->key = keep(&end, row->key);
+  copy->text = keep(&end, row->text);
+  copy->wire = keep(&end, row->wire);
+  tide_budget_charge(copy->budget, (gint64)memory_bytes(copy));
+  return copy;
 }
 
 TideRefusedRow *
@@ -36,7 +43,7 @@ static void
 give_back(gpointer data)
 {
   const TideRefusedRow *row = data;
-  tide_budget_charge(row->budget, -memory_bytes(row));
+  tide_budget_charge(row->budget, -(gint64)memory_bytes(row));
 }
 
 void
@@ -44,10 +51,4 @@ tide_refused_row_unref(TideRefusedRow *row)
 {
   if (row != NULL)
     g_atomic_rc_box_release_full(row, give_back);
-}
-
-TideBytes
-tide_refused_row_wire(const TideRefusedRow *row)
-{
-  return tide_bytes(row->wire, row->len);
 }

@@ -1,7 +1,8 @@
-/* A row that HBase refused, as it was encoded: what is left of its messages when Kafka has them no more. A merged row
- * has hundreds of messages, each with a job of its own: they share one copy, which the budget is charged for once.
+/* A row that HBase refused: what its messages have in common while they are read again. A merged row has hundreds of
+ * messages: they share one copy, which the budget is charged for once. Its bytes are what is left of messages that
+ * Kafka has no more.
  *
- * Threads: any; the bytes never change. */
+ * Threads: any; nothing in it ever changes. */
 #pragma once
 
 #include "flow/budget.h"
@@ -9,13 +10,21 @@
 
 G_BEGIN_DECLS
 
-typedef struct TideRefusedRow TideRefusedRow;
+typedef struct TideRefusedRow {
+  TideBudget *budget;  /* borrowed, until the last reference is gone */
+  guint32 table_index; /* the table's place */
+  guint32 attempts;    /* calls that tried to write it */
+  gboolean is_shared;  /* by several messages: which of them is to blame is not known */
+  TideBytes table;     /* its name */
+  TideBytes key;
+  TideBytes text; /* why */
+  TideBytes wire; /* as it was encoded */
+} TideRefusedRow;
 
-/* @budget: borrowed, until the last reference is gone; @wire: copied. */
-TideRefusedRow *tide_refused_row_new(TideBudget *budget, TideBytes wire);
+/* A copy of @row and all that it points to. (transfer full) */
+TideRefusedRow *tide_refused_row_new(const TideRefusedRow *row);
 TideRefusedRow *tide_refused_row_ref(TideRefusedRow *row);
 void tide_refused_row_unref(TideRefusedRow *row); /* NULL ok */
-TideBytes tide_refused_row_wire(const TideRefusedRow *row);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRefusedRow, tide_refused_row_unref)
 

@@ -1,4 +1,5 @@
 /* Sealing: open rows become encoded rows of batches. What stands in row_set.c takes rows in, this hands them out. */
+#include "flow/batch_cells.h"
 #include "flow/row_set_private.h"
 #include "thrift/mutation_encoder.h"
 #include "thrift/put_encoder.h"
@@ -92,14 +93,49 @@ batch_for_row(const TideRowSet *set, const OpenRow *row, const TideSealRequest *
   return begun;
 }
 
+/* ---- unmerged rows ---- */
+
+/* In the place of a value: rows before gave the cell several. */
+#define SEVERAL_VALUES GSIZE_TO_POINTER(1)
+
+/* @written: for each cell (row, column and time) of the rows before, sent or not, its value; as hashes. Whether @row
+ * gives one of them another value, and so must wait. Adds those of @row. */
+static gboolean
+row_contradicts(const TideRowSet *set, const OpenRow *row, GHashTable *written)
+{
+  gboolean contradicts = FALSE;
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(set)[c].next) {
+    const OpenCell *cell = &cells_of(set)[c];
+    gpointer place = GSIZE_TO_POINTER(tide_cell_identity(row->key_hash, cell->column_hash, cell->timestamp_ms));
+    gpointer value = GSIZE_TO_POINTER(tide_key_hash(tide_bytes(set->bytes.data + cell->offset, cell->len)));
+    gpointer before = g_hash_table_lookup(written, place);
+    contradicts |= before != NULL && before != value;
+    g_hash_table_insert(written, place, before == NULL || before == value ? value : SEVERAL_VALUES);
+  }
+  return contradicts;
+}
+
+/* ---- handing out ---- */
+
+/* @written: of unmerged rows; else NULL. */
+static gboolean
+must_wait(const TideRowSet *set, const OpenRow *row, const TideSealRequest *request, GHashTable *written)
+{
+  if (written != NULL)
+    return row_contradicts(set, row, written);
+  return row->follows_same_key ||
+         (request->held != NULL && g_hash_table_contains(request->held, GSIZE_TO_POINTER(row->key_hash)));
+}
+
 /* Encodes the rows that may go into batches, and copies the others to where they wait. */
 static TideBatch *
 hand_out_rows(TideRowSet *set, const TideSealRequest *request, TideRowSet *again)
 {
   Filling filling = {0};
+  g_autoptr(GHashTable) written = set->rule == TIDE_MERGE_NONE ? g_hash_table_new(NULL, NULL) : NULL;
   for (guint32 i = 0; i < set->n_rows; i++) {
     OpenRow *row = &rows_of(set)[i];
-    if (row->follows_same_key) {
+    if (must_wait(set, row, request, written)) {
       row->goes_to = GOES_TO_AGAIN;
       row->target_row = tide_row_set_copy_row(set, i, again, set->oldest_us);
       continue;
@@ -118,7 +154,8 @@ hand_out_sources(const TideRowSet *set, TideRowSet *again)
   const TideBatchSource *sources = (const TideBatchSource *)(const void *)set->sources.data;
   for (gsize i = 0; i < n_sources; i++) {
     const OpenRow *row = &rows_of(set)[sources[i].row];
-    TideBatchSource moved = {.ref = sources[i].ref, .row = row->target_row};
+    TideBatchSource moved = sources[i];
+    moved.row = row->target_row;
     tide_buffer_append(row->goes_to == GOES_TO_BATCH ? &row->target->sources : &again->sources, &moved, sizeof moved);
   }
 }

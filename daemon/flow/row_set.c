@@ -289,8 +289,10 @@ add_row(TideRowSet *set, guint64 key_hash, TideBytes key, gint64 ttl_ms)
 static guint32
 find_or_add_row(TideRowSet *set, TideBytes key, gint64 ttl_ms, guint32 n_cells)
 {
-  index_make_room(set);
   guint64 key_hash = tide_key_hash(key);
+  if (set->rule == TIDE_MERGE_NONE)
+    return add_row(set, key_hash, key, ttl_ms);
+  index_make_room(set);
   guint32 *slot = index_slot(set, key_hash, key);
   if (*slot == 0) {
     guint32 added = add_row(set, key_hash, key, ttl_ms);
@@ -310,9 +312,9 @@ find_or_add_row(TideRowSet *set, TideBytes key, gint64 ttl_ms, guint32 n_cells)
 }
 
 static void
-add_source(TideRowSet *set, guint32 row, TideSourceRef ref)
+add_source(TideRowSet *set, guint32 row, TideSourceRef ref, guint32 reading_index)
 {
-  TideBatchSource source = {.ref = ref, .row = row};
+  TideBatchSource source = {.ref = ref, .row = row, .reading_index = reading_index};
   tide_buffer_append(&set->sources, &source, sizeof source);
 }
 
@@ -379,7 +381,7 @@ tide_row_set_append(TideRowSet *set, const TideRow *row, TideSourceRef source, g
   guint32 place = find_or_add_row(set, row->key, row->ttl_ms, row->n_cells);
   OpenRow *open = &rows_of(set)[place]; /* no row is added below, so it stays where it is */
   take_cells(set, open, row, &met);
-  add_source(set, place, source);
+  add_source(set, place, source, row->reading_index);
   if (set->wasted_bytes > MIN_WASTE_BYTES && set->wasted_bytes > set->bytes.len / 2)
     squeeze(set);
   tide_row_set_charge(set);

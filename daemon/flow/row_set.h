@@ -11,6 +11,9 @@
  * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
  * of mutations.
  *
+ * A set may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of its
+ * own, so that a row is refused for the sake of one message.
+ *
  * Rows may have followers (followers.h), which go the way of the row: into its batch.
  *
  * Threads: the owning consumer's only. Memory: charged to the budget by what it holds, given back when cleared. */
@@ -23,6 +26,7 @@ G_BEGIN_DECLS
 typedef enum TideMergeRule {
   TIDE_MERGE_ALL,    /* data table: all cells stay; the same column and time again: the later replaces the earlier */
   TIDE_MERGE_NEWEST, /* latest table: one cell for each column, that of the greatest time; equal times: the later */
+  TIDE_MERGE_NONE,   /* unmerged rows: what gives a cell of an earlier row another value waits until that has gone */
 } TideMergeRule;
 
 typedef struct TideRowSet {
@@ -84,6 +88,7 @@ gboolean tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash);
 typedef struct TideSealRequest {
   guint32 max_rows;  /* in a batch */
   guint32 max_bytes; /* encoded puts in a batch */
+  GHashTable *held;  /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
   /* a batch to fill: empty */
   TideBatch *(*take_batch)(gpointer data);
   gpointer take_batch_data;
@@ -94,7 +99,7 @@ typedef struct TideSealRequest {
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
  *     followers, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key
  *     stands in one batch only: rows that had to be cut because one put would pass the limits stay in the set for the
- * next sealing.
+ * next sealing. Unmerged rows of one key may go together, as far as they write different cells.
  */
 TideBatch *tide_row_set_seal(TideRowSet *set, const TideSealRequest *request);
 

@@ -16,7 +16,6 @@ typedef struct Fixture {
   PipelineFixture outside;
   TideConfig *config;
   TideMetrics *metrics;
-  TideGateways *gateways;
   TideBudget budget;
   TideDeadLetters *letters;
   TideLetterBox box;
@@ -39,12 +38,7 @@ set_up(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(fixture->config);
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 1 << 26);
-  fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
-  tide_gateways_start(fixture->gateways);
-  TideDeadLettersContext context = {.config = fixture->config,
-                                    .budget = &fixture->budget,
-                                    .gateways = fixture->gateways,
-                                    .metrics = fixture->metrics};
+  TideDeadLettersContext context = {.config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
   fixture->letters = tide_dead_letters_new(&context);
   g_autoptr(GError) error = NULL;
   g_assert_true(tide_dead_letters_start(fixture->letters, TIDE_WIRE_BINARY, &error));
@@ -61,8 +55,6 @@ tear_down(Fixture *fixture, gconstpointer data)
   }
   tide_letter_box_clear(&fixture->box);
   g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
-  tide_gateways_stop(fixture->gateways);
-  tide_gateways_free(fixture->gateways);
   tide_config_free(fixture->config);
   tide_metrics_free(fixture->metrics);
   pipeline_fixture_tear_down(&fixture->outside, NULL);
@@ -103,15 +95,6 @@ await_home(Fixture *fixture, guint n)
     if (fixture->n_home < n)
       pipeline_fixture_wait_a_little(deadline_us, "the letters' coming home");
   }
-}
-
-static TideLetterResult
-result_of(const Fixture *fixture, gint64 offset)
-{
-  for (const TideLetterJob *job = fixture->home; job != NULL; job = job->next)
-    if (job->source.sequence == (guint32)offset)
-      return job->result;
-  return TIDE_LETTER_PENDING;
 }
 
 static GPtrArray *
@@ -275,7 +258,7 @@ job_to_read(Fixture *fixture, gint64 offset)
   tide_put_head_append(TIDE_WIRE_BINARY, &put, letter.row_key, 1);
   tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
   tide_put_tail_append(TIDE_WIRE_BINARY, &put, 0);
-  job->row = tide_refused_row_new(&fixture->budget, tide_buffer_bytes(&put));
+  job->row = tide_refused_row_new(&(TideRefusedRow){.budget = &fixture->budget, .wire = tide_buffer_bytes(&put)});
   return job;
 }
 
@@ -333,7 +316,40 @@ test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer dat
   assert_bytes(there->payload, tide_bytes_of_string(large));
 }
 
-/* Both are on trial for one row, and neither can be tried. */
+/* ---- originals that are wanted back ---- */
+
+static TideLetterJob *
+job_wanted_back(Fixture *fixture, gint64 offset)
+{
+  TideLetterJob *job = job_to_read(fixture, offset);
+  TideRefusedRow row = *job->row;
+  row.is_shared = TRUE;
+  TideRefusedRow *shared = tide_refused_row_new(&row);
+  tide_refused_row_unref(job->row);
+  job->row = shared;
+  job->wants_original = TRUE;
+  return job;
+}
+
+static void
+test_an_original_that_is_wanted_back_is_not_kept(Fixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
+  pipeline_fixture_flush(&fixture->outside);
+  tide_dead_letters_submit(fixture->letters, job_wanted_back(fixture, 0));
+  await_home(fixture, 1);
+  TideLetterJob *job = fixture->home;
+  g_assert_cmpint(job->result, ==, TIDE_LETTER_READ);
+  g_assert_false(job->letter.original_is_gone);
+  g_assert_true(tide_bytes_equal(job->letter.value,
+                                 TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"good\"}")));
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0); /* while the consumer has it */
+  tide_dead_letters_release_original(fixture->letters, job);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  g_autoptr(GPtrArray) records = read_letters(fixture, 0);
+}
+
+/* Neither message of the row can be sent by itself: both are kept, and say that they may be innocent. */
 static void
 test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gconstpointer data)
 {
@@ -341,12 +357,19 @@ test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gc
   for (guint i = 0; i < 20; i++)
     mock_kafka_produce_text(fixture->outside.kafka, FIXTURE_TOPIC, 0, large);
   pipeline_fixture_flush(&fixture->outside);
-  TideLetterJob *first = job_to_read(fixture, 0), *second = job_to_read(fixture, 1);
-  first->must_try = second->must_try = TRUE;
-  tide_refused_row_unref(second->row);
-  second->row = tide_refused_row_ref(first->row);
-  tide_dead_letters_submit(fixture->letters, first);
-  tide_dead_letters_submit(fixture->letters, second);
+  tide_dead_letters_submit(fixture->letters, job_wanted_back(fixture, 0));
+  tide_dead_letters_submit(fixture->letters, job_wanted_back(fixture, 1));
+  await_home(fixture, 2);
+  TideLetterJob *job = fixture->home;
+  fixture->home = NULL;
+  fixture->n_home = 0;
+  for (TideLetterJob *next; job != NULL; job = next) { /* as the consumer does */
+    next = job->next;
+    g_assert_true(job->letter.original_is_gone);
+    tide_dead_letters_release_original(fixture->letters, job);
+    job->wants_original = FALSE;
+    tide_dead_letters_submit(fixture->letters, job);
+  }
   await_home(fixture, 2);
   g_autoptr(GPtrArray) records = read_letters(fixture, 2);
   for (guint i = 0; i < records->len; i++) {
@@ -378,79 +401,25 @@ test_a_broker_that_is_away_takes_no_original(Fixture *fixture, gconstpointer dat
                                  TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"1\"}")));
 }
 
-/* ---- who is guilty ---- */
-
-static TideLetterJob *
-job_to_try(Fixture *fixture, gint64 offset)
-{
-  TideLetterJob *job = job_to_read(fixture, offset);
-  job->must_try = TRUE;
-  return job;
-}
-
-static void
-test_only_the_guilty_message_is_kept(Fixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
-  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "guilty");
-  pipeline_fixture_flush(&fixture->outside);
-  fake_hbase_set_max_cell_bytes(fixture->outside.hbase, strlen("good"));
-  tide_dead_letters_submit(fixture->letters, job_to_try(fixture, 0));
-  tide_dead_letters_submit(fixture->letters, job_to_try(fixture, 1));
-  await_home(fixture, 2);
-  g_assert_cmpint(result_of(fixture, 1), ==, TIDE_LETTER_KEPT);
-  g_assert_cmpint(result_of(fixture, 0), ==, TIDE_LETTER_INNOCENT);
-  g_autoptr(GPtrArray) records = read_letters(fixture, 1);
-  assert_header(g_ptr_array_index(records, 0), "tidemark-offset", "1");
-  gint64 time_ms = 0;
-  g_autoptr(GBytes) value = scripted_gateway_value(fixture->outside.gateways[0], "METRIC", ROW_KEY, "M", "v", &time_ms);
-  assert_bytes(value, TIDE_BYTES_LITERAL("good"));
-  g_assert_cmpint(time_ms, ==, TIME_MS);
-  /* Of the other table nothing: that went its own way. */
-  g_assert_cmpuint(scripted_gateway_row_count(fixture->outside.gateways[0], "CURRENT_METRIC"), ==, 0);
-}
-
-static void
-test_nobody_is_guilty_while_hbase_is_away(Fixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
-  pipeline_fixture_flush(&fixture->outside);
-  TideScriptedFault trouble = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 2};
-  guint id = scripted_gateway_add_fault(fixture->outside.gateways[0], &trouble);
-  tide_dead_letters_submit(fixture->letters, job_to_try(fixture, 0));
-  await_home(fixture, 1);
-  g_assert_cmpint(fixture->home->result, ==, TIDE_LETTER_INNOCENT);
-  g_assert_cmpuint(scripted_gateway_fault_hits(fixture->outside.gateways[0], id), ==, 2);
-  g_autoptr(GPtrArray) records = read_letters(fixture, 0);
-}
-
 /* ---- too many ---- */
 
 #define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
 
+/* All of a row's messages are under suspicion, and none of them is a letter yet. */
 static void
-submit_sharing(Fixture *fixture)
-{
-  for (gint64 offset = 0; offset < N_SHARING; offset++)
-    tide_dead_letters_submit(fixture->letters, job_to_try(fixture, offset));
-}
-
-/* All of a row's messages are under suspicion, and the guilty one is not among them. */
-static void
-test_innocents_do_not_count_as_letters(Fixture *fixture, gconstpointer data)
+test_originals_that_are_wanted_back_do_not_count_as_letters(Fixture *fixture, gconstpointer data)
 {
   for (guint i = 0; i < N_SHARING; i++)
     pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
   pipeline_fixture_flush(&fixture->outside);
-  submit_sharing(fixture);
-  await_home(fixture, N_SHARING);
   for (gint64 offset = 0; offset < N_SHARING; offset++)
-    g_assert_cmpint(result_of(fixture, offset), ==, TIDE_LETTER_INNOCENT);
+    tide_dead_letters_submit(fixture->letters, job_wanted_back(fixture, offset));
+  await_home(fixture, N_SHARING);
   g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
-  TideScriptedFault refusal = {
-      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .message = "KeyValue size too large"};
-  scripted_gateway_add_fault(fixture->outside.gateways[0], &refusal);
-  submit_sharing(fixture);
+  for (TideLetterJob *job = fixture->home; job != NULL; job = job->next)
+    tide_dead_letters_release_original(fixture->letters, job);
+  for (gint64 offset = 0; offset < N_SHARING; offset++)
+    tide_dead_letters_submit(fixture->letters, job_to_read(fixture, offset));
   await_holding(fixture, "above dead_letters.max_ratio");
 }
 
@@ -461,7 +430,7 @@ test_a_stop_drops_what_is_under_way(Fixture *fixture, gconstpointer data)
 {
   mock_kafka_set_broker_up(fixture->outside.kafka, -1, FALSE);
   for (gint64 i = 0; i < 100; i++)
-    tide_dead_letters_submit(fixture->letters, i % 2 == 0 ? job_to_read(fixture, i) : job_to_try(fixture, i));
+    tide_dead_letters_submit(fixture->letters, i % 2 == 0 ? job_to_read(fixture, i) : job_wanted_back(fixture, i));
   TideLetter letter = letter_at(100);
   tide_dead_letters_submit(fixture->letters, job_of(fixture, &letter));
   gint64 start_us = tide_now_us();
@@ -486,9 +455,9 @@ main(int argc, char **argv)
   ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
       test_originals_of_a_shared_row_that_are_gone_are_told_apart);
   ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
-  ADD("trial/only-the-guilty-message-is-kept", test_only_the_guilty_message_is_kept);
-  ADD("trial/nobody-is-guilty-while-hbase-is-away", test_nobody_is_guilty_while_hbase_is_away);
-  ADD_RATIO("many/innocents-do-not-count", test_innocents_do_not_count_as_letters, "0.1");
+  ADD("originals/one-that-is-wanted-back-is-not-kept", test_an_original_that_is_wanted_back_is_not_kept);
+  ADD_RATIO("many/originals-that-are-wanted-back-do-not-count",
+            test_originals_that_are_wanted_back_do_not_count_as_letters, "0.1");
   ADD("stop/drops-what-is-under-way", test_a_stop_drops_what_is_under_way);
   return g_test_run();
 }

@@ -1,89 +1,13 @@
 /* The whole pipeline with messages that can never be written: they become dead letters, byte for byte and before their
  * offsets move, and nobody else does, whoever shared a call or a row with them. */
-#include "fault/pipeline_mixture.h"
-#include "model/letter.h"
+#include "fault/letters_fixture.h"
 #include "util/clock.h"
-
-#define LETTERS "letters"
-#define TO_TOPIC "dead_letters: { topic: " LETTERS ", max_ratio: 1 }\n"
-
-/* What HBase takes in one cell, in these tests. */
-#define MAX_CELL_BYTES 100
-
-static void
-set_up(PipelineFixture *fixture, gconstpointer data)
-{
-  pipeline_fixture_set_up(fixture, data);
-  mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
-  scripted_gateway_create_table(fixture->gateways[0], "INDEX", "M", NULL);
-  fake_hbase_set_max_cell_bytes(fixture->hbase, MAX_CELL_BYTES);
-}
-
-/* A value that HBase refuses. (transfer full) */
-static char *
-oversized(void)
-{
-  return g_strnfill(MAX_CELL_BYTES + 1, 'x');
-}
 
 static void
 produce_oversized(PipelineFixture *fixture, gint32 partition, const char *host, gint64 time_ms)
 {
-  g_autofree char *value = oversized();
+  g_autofree char *value = letters_fixture_oversized();
   pipeline_fixture_produce(fixture, partition, host, time_ms, value);
-}
-
-static void
-assert_bytes(GBytes *found, TideBytes wanted)
-{
-  g_assert_nonnull(found);
-  gsize len;
-  gconstpointer data = g_bytes_get_data(found, &len);
-  g_assert_true(tide_bytes_equal(tide_bytes(data, len), wanted));
-}
-
-static void
-assert_header(const TideMockRecord *letter, const char *name, const char *wanted)
-{
-  g_autoptr(GBytes) value = mock_record_header(letter, name);
-  if (wanted == NULL)
-    g_assert_null(value);
-  else
-    assert_bytes(value, tide_bytes_of_string(wanted));
-}
-
-static GPtrArray *
-read_letters(PipelineFixture *fixture)
-{
-  return mock_kafka_read_topic(fixture->kafka, LETTERS, 1, pipeline_fixture_deadline_us());
-}
-
-/* Exactly one letter, of that message. */
-static void
-assert_only_letter(PipelineFixture *fixture, const char *partition, const char *offset)
-{
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
-  g_assert_cmpuint(letters->len, ==, 1);
-  assert_header(g_ptr_array_index(letters, 0), TIDE_LETTER_HEADER_TOPIC, FIXTURE_TOPIC);
-  assert_header(g_ptr_array_index(letters, 0), TIDE_LETTER_HEADER_PARTITION, partition);
-  assert_header(g_ptr_array_index(letters, 0), TIDE_LETTER_HEADER_OFFSET, offset);
-  assert_header(g_ptr_array_index(letters, 0), TIDE_LETTER_HEADER_REASON, TIDE_LETTER_REASON_REFUSED);
-}
-
-static void
-assert_value(PipelineFixture *fixture, const char *table, const char *row, const char *qualifier, const char *wanted)
-{
-  g_autoptr(GBytes) value = fake_hbase_value(fixture->hbase, table, row, "M", qualifier, NULL);
-  if (wanted == NULL)
-    g_assert_null(value);
-  else
-    assert_bytes(value, tide_bytes_of_string(wanted));
-}
-
-static guint64
-sum_of(RunningPipeline *running, const char *metric)
-{
-  return tide_metrics_sum(running->metrics, metric, NULL);
 }
 
 /* ---- rejected when it is mapped ---- */
@@ -107,8 +31,8 @@ produce_bad(PipelineFixture *fixture)
 static void
 assert_is_bad_message(const TideMockRecord *letter)
 {
-  assert_bytes(letter->key, TIDE_BYTES_LITERAL(BAD_KEY));
-  assert_bytes(letter->payload, TIDE_BYTES_LITERAL(BAD_VALUE));
+  letters_fixture_assert_bytes(letter->key, TIDE_BYTES_LITERAL(BAD_KEY));
+  letters_fixture_assert_bytes(letter->payload, TIDE_BYTES_LITERAL(BAD_VALUE));
   const char *name;
   const void *value;
   size_t size;
@@ -119,11 +43,11 @@ assert_is_bad_message(const TideMockRecord *letter)
   g_assert_cmpstr(name, ==, "trace");
   g_assert_cmpuint(size, ==, 0);
   g_autofree char *timestamp = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS);
-  assert_header(letter, TIDE_LETTER_HEADER_REASON, "utf8");
-  assert_header(letter, TIDE_LETTER_HEADER_OFFSET, "1");
-  assert_header(letter, TIDE_LETTER_HEADER_TIMESTAMP, timestamp);
-  assert_header(letter, TIDE_LETTER_HEADER_TABLE, NULL);
-  assert_header(letter, TIDE_LETTER_HEADER_ATTEMPTS, "0");
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_REASON, "utf8");
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_OFFSET, "1");
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_TIMESTAMP, timestamp);
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_TABLE, NULL);
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_ATTEMPTS, "0");
 }
 
 /* The topic refuses: nothing passes the message, and what is behind it is written all the same. */
@@ -145,11 +69,11 @@ test_bad_message_is_kept_byte_for_byte_before_its_offset_moves(PipelineFixture *
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_PRODUCE);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", "reason=\"utf8\""), ==,
                    1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
   g_assert_cmpuint(letters->len, ==, 1);
   assert_is_bad_message(g_ptr_array_index(letters, 0));
 }
@@ -193,17 +117,17 @@ test_bad_readings_are_kept_alone(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_produce_raw(fixture, 0, "[{\"host\":\"x\"},{\"host\":\"y\"}]");
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC READINGS_ALONE);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 2);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, 3);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_written_total"), ==, 2);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_readings_dead_lettered_total"), ==, 3);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_readings_written_total"), ==, 2);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
   g_assert_cmpuint(letters->len, ==, 3);
   const TideMockRecord *letter = g_ptr_array_index(letters, 0);
-  assert_bytes(letter->payload, tide_bytes_of_string(some));
-  assert_header(letter, TIDE_LETTER_HEADER_READING, "1");
-  assert_header(letter, TIDE_LETTER_HEADER_REASON, "missing_field");
+  letters_fixture_assert_bytes(letter->payload, tide_bytes_of_string(some));
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_READING, "1");
+  letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_REASON, "missing_field");
 }
 
 /* ---- refused by HBase ---- */
@@ -222,51 +146,22 @@ test_guilty_among_ten_thousand_are_dead_lettered_alone(PipelineFixture *fixture,
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 3);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, 3);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 9997);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 3);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_readings_dead_lettered_total"), ==, 3);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 9997);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 9997);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "CURRENT_METRIC"), ==, 1000);
-  assert_value(fixture, "CURRENT_METRIC", "host234", "v", "good");
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host234", "v", "good");
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
   g_assert_cmpuint(letters->len, ==, 3);
   for (guint i = 0; i < letters->len; i++) {
     const TideMockRecord *letter = g_ptr_array_index(letters, i);
-    assert_header(letter, TIDE_LETTER_HEADER_REASON, TIDE_LETTER_REASON_REFUSED);
+    letters_fixture_assert_header(letter, TIDE_LETTER_HEADER_REASON, TIDE_LETTER_REASON_REFUSED);
     g_autoptr(GBytes) offset = mock_record_header(letter, TIDE_LETTER_HEADER_OFFSET);
     g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
     g_assert_cmpuint(g_ascii_strtoull(text, NULL, 10) % 2000, ==, 617);
   }
-}
-
-static void
-produce_field(PipelineFixture *fixture, guint second, const char *field, const char *value)
-{
-  g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
-                                             PIPELINE_BASE_MS + second * 1000, field, value);
-  pipeline_fixture_produce_raw(fixture, 0, payload);
-}
-
-/* Three messages meet in one latest row, which is refused for one of them. Its data row is refused, too: one letter. */
-static void
-test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered(PipelineFixture *fixture, gconstpointer data)
-{
-  g_autofree char *value = oversized();
-  produce_field(fixture, 1, "a", "first");
-  produce_field(fixture, 2, "b", value);
-  produce_field(fixture, 3, "c", "third");
-  pipeline_fixture_flush(fixture);
-  RunningPipeline *running =
-      running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC "batch: { latest_window: 1s }\n");
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 2);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_only_letter(fixture, "0", "1");
-  assert_value(fixture, "CURRENT_METRIC", "host1", "a", "first");
-  assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
-  assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
-  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
 }
 
 #define WITH_INDEX                                                                                                     \
@@ -285,213 +180,8 @@ test_index_does_not_name_a_refused_row(PipelineFixture *fixture, gconstpointer d
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "INDEX"), ==, 1);
-  assert_value(fixture, "INDEX", "guilty", "ts", NULL);
-  assert_only_letter(fixture, "0", "0");
-}
-
-/* Two messages make one data row; the index row of the innocent one is written with its part of it. */
-static void
-test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer data)
-{
-  g_autofree char *value = oversized();
-  produce_field(fixture, 1, "a", "innocent");
-  produce_field(fixture, 1, "b", value);
-  pipeline_fixture_flush(fixture);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  assert_value(fixture, "METRIC", row, "a", "innocent");
-  assert_value(fixture, "METRIC", row, "b", NULL);
-  assert_value(fixture, "INDEX", "host1", "ts", time);
-  assert_only_letter(fixture, "0", "1");
-}
-
-/* ---- F1: many readings in a message, many rows refused ---- */
-
-#define N_MACHINES 6
-
-#define LATEST_WITH_INDEX                                                                                              \
-  "tables:\n"                                                                                                          \
-  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"           \
-  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
-  "  INDEX: { latest: merge, index_of: METRIC, key: [ \"of-\", { field: host } ],"                                     \
-  " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"                                       \
-  "batch: { latest_window: 1s }\n"
-
-/* One message with a reading of each machine, in column @field. @refused: bit i: that of machine i is too large. */
-static void
-produce_array(PipelineFixture *fixture, guint second, const char *field, guint refused)
-{
-  g_autofree char *large = oversized();
-  g_autoptr(GString) payload = g_string_new("[");
-  for (guint i = 0; i < N_MACHINES; i++)
-    g_string_append_printf(payload, "%s{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
-                           i > 0 ? "," : "", i, PIPELINE_BASE_MS + second * 1000, field,
-                           (refused >> i & 1) != 0 ? large : "good");
-  g_string_append_c(payload, ']');
-  pipeline_fixture_produce_raw(fixture, 0, payload->str);
-}
-
-/* The latest row of each machine has the innocent messages' cells, and its index names the newest time written. */
-static void
-assert_innocent_cells(PipelineFixture *fixture, guint newest_second)
-{
-  g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + newest_second * 1000);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    g_autofree char *index = g_strdup_printf("of-host%u", i);
-    g_autofree char *row = g_strdup_printf("host%u#%" G_GINT64_FORMAT, i, PIPELINE_BASE_MS + 1000);
-    assert_value(fixture, "METRIC", row, "a", "good");
-    assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
-    assert_value(fixture, "INDEX", index, "ts", time);
-  }
-}
-
-/* Two messages share six rows of data and six latest rows, and HBase refuses all that the second has in them. */
-static void
-test_f1_each_shared_row_keeps_the_innocent_part(PipelineFixture *fixture, gconstpointer data)
-{
-  produce_array(fixture, 1, "a", 0);
-  produce_array(fixture, 1, "b", (1u << N_MACHINES) - 1);
-  pipeline_fixture_flush(fixture);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_innocent_cells(fixture, 1);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
-  }
-  assert_only_letter(fixture, "0", "1");
-}
-
-/* Three messages share the rows; the second is refused in some of them, and the third is newer. */
-static void
-test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstpointer data)
-{
-  produce_array(fixture, 1, "a", 0);
-  produce_array(fixture, 1, "b", 1u << 1 | 1u << 4);
-  produce_array(fixture, 3, "c", 0);
-  pipeline_fixture_flush(fixture);
-  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC LATEST_WITH_INDEX);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 2);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_innocent_cells(fixture, 3);
-  for (guint i = 0; i < N_MACHINES; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
-  }
-  assert_only_letter(fixture, "0", "1");
-}
-
-/* ---- of a row that hundreds were merged into ---- */
-
-#define N_MERGED 400
-#define HALVINGS 9 /* of N_MERGED, until one stands alone */
-
-#define ONLY_LATEST                                                                                                    \
-  "tables:\n"                                                                                                          \
-  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
-  "batch: { latest_window: 1s }\n"
-
-static const guint one_guilty[] = {201, 0}, three_guilty[] = {1, 200, 399, 0};
-
-/* One row, a column for each message. @guilty: which, from 1 on; 0 ends it. */
-static void
-produce_merged(PipelineFixture *fixture, const guint *guilty)
-{
-  g_autofree char *large = oversized();
-  for (guint i = 1; i <= N_MERGED; i++) {
-    gboolean is_guilty = FALSE;
-    for (const guint *at = guilty; *at != 0; at++)
-      is_guilty |= *at == i;
-    g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"f%03u\":\"%s\"}",
-                                               PIPELINE_BASE_MS + i, i, is_guilty ? large : "good");
-    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), payload);
-  }
-  pipeline_fixture_flush(fixture);
-}
-
-static guint64
-puts_seen(PipelineFixture *fixture)
-{
-  guint64 n = 0;
-  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
-    TideGatewayStats stats;
-    scripted_gateway_stats(fixture->gateways[i], &stats);
-    n += stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE];
-  }
-  return n;
-}
-
-/* The cells of all innocents, and none of the guilty; the letters of these, once each. */
-static void
-assert_merged(PipelineFixture *fixture, const guint *guilty)
-{
-  guint n_guilty = 0;
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
-  for (; guilty[n_guilty] != 0; n_guilty++) {
-    g_autofree char *field = g_strdup_printf("f%03u", guilty[n_guilty]);
-    g_autofree char *name = g_strdup_printf("\"%s\"", field);
-    assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
-    guint n_letters = 0;
-    for (guint i = 0; i < letters->len; i++) {
-      const TideMockRecord *letter = g_ptr_array_index(letters, i);
-      gsize len;
-      const char *payload = g_bytes_get_data(letter->payload, &len);
-      n_letters += g_strstr_len(payload, (gssize)len, name) != NULL;
-    }
-    g_assert_cmpuint(n_letters, ==, 1);
-  }
-  g_assert_cmpuint(letters->len, ==, n_guilty);
-  g_autofree char *dump = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
-  g_auto(GStrv) cells = g_strsplit(dump, "\tgood\n", -1);
-  g_assert_cmpuint(g_strv_length(cells) - 1, ==, N_MERGED - n_guilty);
-}
-
-static void
-test_of_hundreds_merged_few_calls_find_the_guilty(PipelineFixture *fixture, gconstpointer data)
-{
-  const guint *guilty = data;
-  guint n_guilty = 0;
-  while (guilty[n_guilty] != 0)
-    n_guilty++;
-  produce_merged(fixture, guilty);
-  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, n_guilty);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, N_MERGED - n_guilty);
-  g_assert_cmpuint(sum_of(running, "tidemark_dead_letters_innocent_total"), >, 0);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
-  g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_guilty * HALVINGS + 20);
-  assert_merged(fixture, guilty);
-}
-
-/* The gateways fall silent while the row is on trial: a stop does not wait for them, and nothing of it is lost. */
-static void
-test_stop_during_a_trial_leaves_all_to_the_next_start(PipelineFixture *fixture, gconstpointer data)
-{
-  static const guint guilty[] = {77, 0};
-  produce_merged(fixture, guilty);
-  TideScriptedFault silence = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .skip_calls = 4};
-  guint id = scripted_gateway_add_fault(fixture->gateways[0], &silence);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
-  gint64 start_us = tide_now_us();
-  g_assert_cmpint(running_pipeline_stop(running, 2000), ==, 75);
-  g_assert_cmpint(tide_now_us() - start_us, <, 8 * TIDE_US_PER_S);
-  scripted_gateway_clear_faults(fixture->gateways[0]);
-  running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
-  pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_merged(fixture, guilty);
+  letters_fixture_assert_value(fixture, "INDEX", "guilty", "ts", NULL);
+  letters_fixture_assert_only(fixture, "0", "0");
 }
 
 /* ---- repeated, and too many ---- */
@@ -510,12 +200,12 @@ test_letter_comes_again_when_its_offset_was_not_committed(PipelineFixture *fixtu
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
   running = running_pipeline_start(fixture, 1, TO_TOPIC);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
   g_assert_cmpuint(letters->len, ==, 2);
   for (guint i = 0; i < letters->len; i++)
-    assert_header(g_ptr_array_index(letters, i), TIDE_LETTER_HEADER_OFFSET, "0");
+    letters_fixture_assert_header(g_ptr_array_index(letters, i), TIDE_LETTER_HEADER_OFFSET, "0");
 }
 
 static gboolean
@@ -544,18 +234,17 @@ test_too_many_letters_stop_everything_until_a_restart(PipelineFixture *fixture, 
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.ready);
   tide_pipeline_state_clear(&state);
-  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), <, 1000);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), <, 1000);
   g_assert_cmpint(running_pipeline_stop(running, 100), ==, 75);
   running = running_pipeline_start(fixture, 1, TO_TOPIC);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autoptr(GPtrArray) letters = read_letters(fixture);
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
   g_assert_cmpuint(letters->len, >=, 1500); /* some twice: they were kept, and their offsets not committed */
 }
 
-#define ADD_DATA(path, func, data)                                                                                     \
-  g_test_add("/pipeline-letters/" path, PipelineFixture, data, set_up, func, pipeline_fixture_tear_down)
-#define ADD(path, func) ADD_DATA(path, func, NULL)
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-letters/" path, PipelineFixture, NULL, letters_fixture_set_up, func, pipeline_fixture_tear_down)
 
 int
 main(int argc, char **argv)
@@ -567,15 +256,7 @@ main(int argc, char **argv)
   ADD("rejected/bad-readings-are-kept-alone", test_bad_readings_are_kept_alone);
   ADD("refused/guilty-among-ten-thousand-are-dead-lettered-alone",
       test_guilty_among_ten_thousand_are_dead_lettered_alone);
-  ADD("refused/of-a-shared-latest-row-only-the-guilty-is-dead-lettered",
-      test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("refused/index-does-not-name-a-refused-row", test_index_does_not_name_a_refused_row);
-  ADD("refused/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
-  ADD("F1/each-shared-row-keeps-the-innocent-part", test_f1_each_shared_row_keeps_the_innocent_part);
-  ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
-  ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
-  ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, three_guilty);
-  ADD("merged/stop-during-a-trial-leaves-all-to-the-next-start", test_stop_during_a_trial_leaves_all_to_the_next_start);
   ADD("many/letter-comes-again-when-its-offset-was-not-committed",
       test_letter_comes_again_when_its_offset_was_not_committed);
   ADD("many/too-many-letters-stop-everything-until-a-restart", test_too_many_letters_stop_everything_until_a_restart);

@@ -1,7 +1,7 @@
 /* Delivery, held against a model under random interleavings: messages with gaps between their offsets, rows that
  * several messages share and that others follow, acknowledgements in any order, calls that are tried again, refused
- * rows, letters that come home late, partitions that are revoked, lost and assigned again while all of that is under
- * way.
+ * rows, of one message and of several (whose parts are then sent again, each by itself), letters that come home late,
+ * partitions that are revoked, lost and assigned again while all of that is under way.
  *
  * After every step: no offset to commit passes an unfinished message, it never goes back within an assignment, the
  * books balance, and they say what the model says. At the end, when all has finished, everything is committed.
@@ -10,8 +10,6 @@
 #include "flow/partition.h"
 
 #define N_PARTITIONS 3
-#define N_TABLES 3
-#define N_KEYS 3 /* of a table's rows */
 #define N_SEEDS 16
 #define N_STEPS 200000u
 #define MAX_PARTS 6  /* of a row */
@@ -20,9 +18,6 @@
 /* Sequences begin here, so that they wrap on the way. */
 #define FIRST_SEQUENCE (G_MAXUINT32 - 50)
 
-static const char *const table_names[N_TABLES] = {"METRIC", "CURRENT_METRIC", "INDEX"};
-static const char *const keys[N_KEYS] = {"a", "b", "c"};
-
 typedef struct ModelMessage {
   gint64 offset;
   guint32 remaining;
@@ -30,8 +25,8 @@ typedef struct ModelMessage {
   guint32 n_rejects;
   gboolean has_letter;
   gboolean is_refused;
-  gboolean is_pending;                    /* a letter of a refused row is on its way */
-  guint32 waiting_acks[N_TABLES][N_KEYS]; /* for another letter, by the refused row */
+  gboolean is_pending;  /* a letter of a refused row is on its way */
+  guint32 waiting_acks; /* for that letter, besides its own */
 } ModelMessage;
 
 typedef struct ModelPartition {
@@ -55,8 +50,7 @@ typedef struct Part {
 } Part;
 
 typedef struct Row {
-  guint32 table;
-  guint32 key;
+  gboolean is_unmerged; /* nothing meets it */
   guint32 n_parts;
   Part parts[MAX_PARTS];
 } Row;
@@ -184,12 +178,12 @@ add_row(Model *model, TideSourceRef ref, guint32 n_followers)
 {
   if (model->rows->len > 0 && pick(model, 3) == 0) {
     Row *row = &g_array_index(model->rows, Row, pick(model, model->rows->len));
-    if (row->n_parts < MAX_PARTS) {
+    if (row->n_parts < MAX_PARTS && !row->is_unmerged) {
       row->parts[row->n_parts++] = (Part){ref, n_followers};
       return;
     }
   }
-  Row row = {.table = pick(model, N_TABLES), .key = pick(model, N_KEYS), .n_parts = 1, .parts = {{ref, n_followers}}};
+  Row row = {.n_parts = 1, .parts = {{ref, n_followers}}};
   g_array_append_val(model->rows, row);
 }
 
@@ -296,32 +290,49 @@ is_same(TideSourceRef a, TideSourceRef b)
   return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
 }
 
-/* @n_acks of @ref's message are settled by a letter. */
+static TideLetterJob *
+refused_job(TideSourceRef ref, guint32 n_acks)
+{
+  TideLetter letter = {.reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED), .reading_index = -1};
+  return tide_letter_job_new(&letter, ref, n_acks, NULL);
+}
+
+/* @ref's message is to blame for a refused row: @n_acks are settled by its letter. */
 static void
-refuse_part(Model *model, const Row *row, TideSourceRef ref, guint32 n_acks, gboolean is_shared)
+blame(Model *model, TideSourceRef ref, guint32 n_acks)
 {
   ModelPartition *at = partition_of(model, ref);
   ModelMessage *message = message_of(at, ref.sequence);
-  TideLetter letter = {.reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED),
-                       .table = tide_bytes_of_string(table_names[row->table]),
-                       .row_key = tide_bytes_of_string(keys[row->key]),
-                       .reading_index = -1};
-  TideLetterJob *job = tide_letter_job_new(&letter, ref, n_acks, NULL);
-  job->must_read = TRUE;
-  job->must_try = is_shared;
-  TideLetterJob *submitted = tide_partition_add_refused(at->partition, &model->budget, job);
-  g_assert_true((submitted == NULL) == (message->is_refused || message->is_pending));
+  gboolean must_submit = tide_partition_add_refused(at->partition, &model->budget, ref, n_acks);
+  g_assert_true(must_submit == (!message->is_refused && !message->is_pending));
   if (message->is_refused)
     expect_acks(at, ref, n_acks);
   else if (message->is_pending)
-    message->waiting_acks[row->table][row->key] += n_acks;
+    message->waiting_acks += n_acks;
   else {
     message->is_pending = TRUE;
-    g_ptr_array_add(model->jobs, submitted);
+    g_ptr_array_add(model->jobs, refused_job(ref, n_acks));
   }
 }
 
-/* HBase refuses @row: each message that it was made of gets one job, with all its parts. */
+/* @ref's message may be innocent: it is read again, to be sent by itself. */
+static void
+read_again(Model *model, TideSourceRef ref, guint32 n_acks)
+{
+  ModelPartition *at = partition_of(model, ref);
+  const ModelMessage *message = message_of(at, ref.sequence);
+  gboolean is_dead = message->is_refused || message->is_pending;
+  g_assert_true(tide_message_letters_is_refused(&at->partition->letters, ref.sequence) == is_dead);
+  if (is_dead) {
+    blame(model, ref, n_acks);
+    return;
+  }
+  TideLetterJob *job = refused_job(ref, n_acks);
+  job->wants_original = TRUE;
+  g_ptr_array_add(model->jobs, job);
+}
+
+/* HBase refuses @row, with all that each of its messages has in it. */
 static void
 refuse(Model *model, Row *row)
 {
@@ -339,39 +350,49 @@ refuse(Model *model, Row *row)
       n_acks += 1 + row->parts[k].n_followers;
     }
     if (is_first && owns(model, ref))
-      refuse_part(model, row, ref, n_acks, is_shared);
+      (is_shared ? read_again : blame)(model, ref, n_acks);
   }
 }
 
 static void
-expect_letter_home(Model *model, const TideLetterJob *job, const TideLetterJob *next)
+expect_kept(ModelPartition *at, const TideLetterJob *job)
 {
-  ModelPartition *at = partition_of(model, job->source);
   ModelMessage *message = message_of(at, job->source.sequence);
   guint32 n_acks = job->n_acks;
-  if (!tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED)))
-    g_assert_null(next);
-  else if (job->result == TIDE_LETTER_KEPT) {
-    g_assert_null(next);
+  if (tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED))) {
+    n_acks += message->waiting_acks;
     message->is_pending = FALSE;
     message->is_refused = TRUE;
-    for (guint i = 0; i < N_TABLES * N_KEYS; i++)
-      n_acks += message->waiting_acks[i / N_KEYS][i % N_KEYS];
-  } else {
-    guint n_waiting = 0;
-    for (guint i = 0; i < N_TABLES * N_KEYS; i++) {
-      guint32 *waiting = &message->waiting_acks[i / N_KEYS][i % N_KEYS];
-      n_waiting += *waiting > 0 ? 1 : 0;
-      if (next == NULL || !tide_bytes_equal(next->letter.table, tide_bytes_of_string(table_names[i / N_KEYS])) ||
-          !tide_bytes_equal(next->letter.row_key, tide_bytes_of_string(keys[i % N_KEYS])))
-        continue;
-      g_assert_cmpuint(next->n_acks, ==, *waiting);
-      *waiting = 0;
-    }
-    message->is_pending = next != NULL;
-    g_assert_true((next != NULL) == (n_waiting > 0));
   }
   expect_acks(at, job->source, n_acks);
+}
+
+/* The message that was read makes as many rows as were refused, or some more or fewer, for instance because the time to
+ * live of one is over; or none at all: then it is to blame. */
+static void
+append_again(Model *model, const TideLetterJob *job)
+{
+  TideSourceRef ref = job->source;
+  ModelPartition *at = partition_of(model, ref);
+  ModelMessage *message = message_of(at, ref.sequence);
+  guint32 n_rows = job->n_acks;
+  if (pick(model, 4) == 0)
+    n_rows = pick(model, n_rows + 3);
+  if (n_rows == 0 || message->is_refused || message->is_pending) {
+    blame(model, ref, job->n_acks);
+    return;
+  }
+  tide_partition_append_again(at->partition, ref, job->n_acks, n_rows);
+  if (n_rows < job->n_acks)
+    expect_acks(at, ref, job->n_acks - n_rows);
+  else
+    message->remaining += n_rows - job->n_acks;
+  for (guint32 left = n_rows; left > 0;) {
+    guint32 n_followers = left > 1 ? pick(model, 2) : 0;
+    Row row = {.is_unmerged = TRUE, .n_parts = 1, .parts = {{ref, n_followers}}};
+    g_array_append_val(model->rows, row);
+    left -= 1 + n_followers;
+  }
 }
 
 static void
@@ -380,14 +401,12 @@ bring_letter_home(Model *model)
   if (model->jobs->len == 0)
     return;
   TideLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
-  job->must_read = FALSE; /* the letters have read it */
-  job->result = job->must_try && pick(model, 2) == 0 ? TIDE_LETTER_INNOCENT : TIDE_LETTER_KEPT;
-  if (owns(model, job->source)) {
-    TidePartition *partition = partition_of(model, job->source)->partition;
-    TideLetterJob *next = tide_partition_letter_came_home(partition, &model->budget, job);
-    expect_letter_home(model, job, next);
-    if (next != NULL)
-      g_ptr_array_add(model->jobs, next);
+  if (owns(model, job->source) && job->wants_original)
+    append_again(model, job);
+  else if (owns(model, job->source)) {
+    ModelPartition *at = partition_of(model, job->source);
+    tide_partition_letter_kept(at->partition, &model->budget, job);
+    expect_kept(at, job);
   }
   tide_letter_job_free(job);
 }

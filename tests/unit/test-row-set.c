@@ -165,6 +165,69 @@ test_batches_keep_their_limits_and_every_source(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+/* Rows of refused ones: each append is a row of its own, and only what contradicts an earlier one waits for it. */
+static void
+check_unmerged(TideWireProtocol protocol)
+{
+  Column a, b;
+  make_column(&a, protocol, 1);
+  make_column(&b, protocol, 2);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NONE, NULL);
+  append(&set, "k", &a, "1", 10, 1);
+  append(&set, "k", &a, "2", 10, 2); /* the same cell, another value */
+  append(&set, "k", &a, "1", 10, 3); /* that of the first again, but behind the second */
+  append(&set, "k", &a, "9", 11, 4);
+  append(&set, "k", &b, "5", 10, 5);
+  append(&set, "k", &b, "5", 10, 6); /* the same value */
+  append(&set, "other", &a, "7", 10, 7);
+  TideSealRequest seal = request(1000, 1 << 20);
+  const char *const expected[] = {"[k q1@10=1;k q1@11=9;k q2@10=5;k q2@10=5;other q1@10=7;]5 ", "[k q1@10=2;]1 ",
+                                  "[k q1@10=1;]1 ", ""};
+  for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
+    g_autofree char *text = describe(tide_row_set_seal(&set, &seal), protocol);
+    g_assert_cmpstr(text, ==, expected[i]);
+  }
+  g_assert_true(tide_row_set_is_empty(&set));
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_unmerged_rows_wait_for_what_they_contradict(void)
+{
+  check_unmerged(TIDE_WIRE_BINARY);
+  check_unmerged(TIDE_WIRE_COMPACT);
+}
+
+/* Rows whose key is held stay, and go on merging. */
+static void
+test_held_keys_stay(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+  g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
+  g_hash_table_add(held, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("held"))));
+  append(&set, "held", &a, "1", 10, 1);
+  append(&set, "free", &a, "1", 10, 2);
+  TideSealRequest seal = request(1000, 1 << 20);
+  seal.held = held;
+  g_autofree char *first = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(first, ==, "[free q1@10=1;]1 ");
+  append(&set, "held", &a, "2", 11, 3);
+  g_assert_null(tide_row_set_seal(&set, &seal));
+  seal.held = NULL;
+  g_autofree char *second = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(second, ==, "[held q1@11=2;]2 ");
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 static void
 test_hot_row_does_not_grow_with_its_rate(void)
 {
@@ -464,6 +527,9 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-set/F1-unmerged-rows-wait-for-what-they-contradict",
+                  test_unmerged_rows_wait_for_what_they_contradict);
+  g_test_add_func("/row-set/F1-held-keys-stay", test_held_keys_stay);
   g_test_add_func("/row-set/B9-merge-rules", test_merge_rules);
   g_test_add_func("/row-set/cells-meet-in-any-order", test_cells_meet_in_any_order);
   g_test_add_func("/row-set/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);

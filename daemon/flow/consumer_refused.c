@@ -1,0 +1,379 @@
+/* What a consumer does with messages of which HBase refuses a row.
+ *
+ * A row of one message: that message is to blame, and becomes a dead letter. A row of several (a latest row, mostly):
+ * who is to blame is not known, so each of them is read again, and its part of the row is appended again unmerged, as a
+ * row of its own. What is refused then is of one message. Until all of them went, other rows of that key wait, so the
+ * offsets of a partition keep their order at equal times. */
+#include "flow/consumer_private.h"
+#include "flow/letter_job.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define REFUSED_LOG_US (10 * TIDE_US_PER_S)
+
+/* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
+ * at once, and a few megabytes at the most. */
+#define MAX_UNDER_WAY 2000u
+
+/* ---- what was refused ---- */
+
+/* A source of a refused row, or a row that follows it. */
+typedef struct Refused {
+  const TideBatchPoison *poison; /* borrowed */
+  TideSourceRef ref;
+  guint32 reading_index;
+} Refused;
+
+static gboolean
+is_same_message(TideSourceRef a, TideSourceRef b)
+{
+  return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
+}
+
+static int
+compare_numbers(guint32 a, guint32 b)
+{
+  return a < b ? -1 : a > b;
+}
+
+/* By row, in that by message, in that by reading. */
+static int
+compare_refused(gconstpointer a, gconstpointer b)
+{
+  const Refused *one = a, *other = b;
+  int order = compare_numbers(one->poison->row, other->poison->row);
+  order = order != 0 ? order : compare_numbers(one->ref.slot, other->ref.slot);
+  order = order != 0 ? order : compare_numbers(one->ref.epoch, other->ref.epoch);
+  order = order != 0 ? order : compare_numbers(one->ref.sequence, other->ref.sequence);
+  return order != 0 ? order : compare_numbers(one->reading_index, other->reading_index);
+}
+
+/* Acknowledges the sources of rows that were written. The others, and what follows their rows and so is not sent:
+ * (element-type Refused), sorted. */
+static GArray *
+part_sources(TideConsumer *consumer, const TideBatch *batch)
+{
+  GArray *refused = g_array_new(FALSE, FALSE, sizeof(Refused));
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++) {
+    Refused part = {tide_batch_find_poison(batch, sources[i].row), sources[i].ref, sources[i].reading_index};
+    if (part.poison != NULL)
+      g_array_append_val(refused, part);
+    else
+      tide_consumer_ack_source(consumer, sources[i].ref);
+  }
+  gsize offset = 0;
+  TideBytes record;
+  while ((record = tide_followers_next_record(&batch->followers, &offset)).len > 0) {
+    Refused part = {tide_batch_find_poison(batch, tide_follower_leader(record)), tide_follower_source(record),
+                    tide_follower_reading_index(record)};
+    if (part.poison != NULL)
+      g_array_append_val(refused, part);
+  }
+  g_array_sort(refused, compare_refused);
+  return refused;
+}
+
+static TideRefusedRow *
+make_row(const TideConsumer *consumer, const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared)
+{
+  const TideTable *table = tide_lane_table(batch->lane);
+  TideRefusedRow row = {.budget = consumer->context.budget,
+                        .table_index = table->index,
+                        .attempts = poison->attempts,
+                        .is_shared = is_shared,
+                        .table = tide_bytes_of_string(table->name),
+                        .key = tide_batch_row_key(batch, poison->row),
+                        .text = tide_bytes_of_string(poison->text),
+                        .wire = tide_batch_row_wire(batch, poison->row)};
+  return tide_refused_row_new(&row);
+}
+
+/* Adds the parts of one row, which are [@first, @end), to @parts. */
+static void
+add_parts(TideConsumer *consumer, const TideBatch *batch, const Refused *first, const Refused *end, GArray *parts)
+{
+  gboolean is_shared = !is_same_message(first->ref, end[-1].ref);
+  g_autoptr(TideRefusedRow) row = make_row(consumer, batch, first->poison, is_shared);
+  gint32 n_parts = 0;
+  for (const Refused *at = first, *next; at < end; at = next, n_parts++) {
+    for (next = at + 1; next < end && is_same_message(next->ref, at->ref) && next->reading_index == at->reading_index;)
+      next++;
+    TideRefusedPart part = {tide_refused_row_ref(row), at->ref, at->reading_index, (guint32)(next - at)};
+    g_array_append_val(parts, part);
+  }
+  if (is_shared)
+    tide_open_lanes_hold_key(consumer->open_lanes, row->table_index, row->key, n_parts);
+}
+
+/* @parts will not be appended again. */
+static void
+let_go(TideConsumer *consumer, const GArray *parts)
+{
+  for (guint i = 0; i < parts->len; i++) {
+    const TideRefusedRow *row = g_array_index(parts, TideRefusedPart, i).row;
+    if (row->is_shared)
+      tide_open_lanes_hold_key(consumer->open_lanes, row->table_index, row->key, -1);
+  }
+}
+
+/* ---- a message's parts ---- */
+
+static TideLetter
+letter_of(const TidePartition *partition, const TideRefusedPart *part)
+{
+  return (TideLetter){.topic = tide_bytes_of_string(partition->topic),
+                      .partition = partition->partition,
+                      .offset = tide_offsets_offset_of(&partition->offsets, part->ref.sequence),
+                      .timestamp_ms = -1,
+                      .reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED),
+                      .text = part->row->text,
+                      .table = part->row->table,
+                      .row_key = part->row->key,
+                      .reading_index = -1,
+                      .attempts = part->row->attempts};
+}
+
+static void
+log_refused(TideConsumer *consumer, const TideLetter *letter, const char *next)
+{
+  guint64 suppressed;
+  if (!tide_log_limit_pass(&consumer->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
+    return;
+  g_autofree char *row = tide_bytes_printable(letter->row_key);
+  tide_log(TIDE_LOG_ERROR,
+           "HBase refuses row '%s' of table '%.*s', of message %" G_GINT64_FORMAT
+           " of '%.*s' partition %d: %.*s; %s (%" G_GUINT64_FORMAT " such rows not logged)",
+           row, (int)letter->table.len, (const char *)letter->table.data, letter->offset, (int)letter->topic.len,
+           (const char *)letter->topic.data, letter->partition, (int)letter->text.len, (const char *)letter->text.data,
+           next, suppressed);
+}
+
+static void
+hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLetter *letter)
+{
+  gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
+  const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_LETTERS;
+  log_refused(consumer, letter, is_chosen ? "its partition stands still, as on_bad_message says" : why);
+  if (partition->held_text != NULL)
+    return;
+  tide_counter_inc(consumer->messages_held);
+  g_autofree char *row = tide_bytes_printable(letter->row_key);
+  tide_consumer_hold(consumer, partition,
+                     g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                                     ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
+                                     partition->topic, partition->partition, letter->offset, row,
+                                     (int)letter->table.len, (const char *)letter->table.data, (int)letter->text.len,
+                                     (const char *)letter->text.data, why));
+}
+
+/* Takes over @parts (nullable): what is to be sent again once the message is read. */
+static void
+submit(TideConsumer *consumer, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
+       GArray *parts)
+{
+  TideLetter letter = letter_of(partition, part);
+  log_refused(consumer, &letter,
+              parts != NULL ? "the messages that it was made of are sent without each other"
+                            : "its message becomes a dead letter");
+  TideLetterJob *job = tide_letter_job_new(&letter, part->ref, n_acks, &consumer->letter_box);
+  job->must_read = TRUE;
+  job->wants_original = parts != NULL;
+  job->parts = parts;
+  job->row = tide_refused_row_ref(part->row);
+  consumer->jobs_of_refused++;
+  tide_consumer_submit(consumer, job);
+}
+
+static guint32
+sum_acks(const GArray *parts)
+{
+  guint32 n_acks = 0;
+  for (guint i = 0; i < parts->len; i++)
+    n_acks += g_array_index(parts, TideRefusedPart, i).n_acks;
+  return n_acks;
+}
+
+/* The part for which the message itself is to blame; NULL: there is none. */
+static const TideRefusedPart *
+find_own(const GArray *parts)
+{
+  for (guint i = 0; i < parts->len; i++)
+    if (!g_array_index(parts, TideRefusedPart, i).row->is_shared)
+      return &g_array_index(parts, TideRefusedPart, i);
+  return NULL;
+}
+
+/* @parts of one message of ours. Returns: whether they are taken over, to be sent again. */
+static gboolean
+dead_letter_or_read_again(TideConsumer *consumer, TidePartition *partition, GArray *parts)
+{
+  const TideRefusedPart *own = find_own(parts);
+  const TideRefusedPart *part = own != NULL ? own : &g_array_index(parts, TideRefusedPart, 0);
+  if (consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP ||
+      !tide_dead_letters_exist(consumer->context.letters)) {
+    TideLetter letter = letter_of(partition, part);
+    hold_at_refused(consumer, partition, &letter);
+    return FALSE;
+  }
+  guint32 n_acks = sum_acks(parts);
+  if (own == NULL && !tide_message_letters_is_refused(&partition->letters, part->ref.sequence)) {
+    submit(consumer, partition, part, n_acks, parts);
+    return TRUE;
+  }
+  if (tide_partition_add_refused(partition, consumer->context.budget, part->ref, n_acks))
+    submit(consumer, partition, part, n_acks, NULL);
+  return FALSE;
+}
+
+/* Those that wait, as far as there is room for jobs. */
+static void
+take_waiting(TideConsumer *consumer)
+{
+  while (consumer->jobs_of_refused + tide_open_lanes_count_unmerged(consumer->open_lanes) < MAX_UNDER_WAY) {
+    GArray *parts = tide_refusals_take_message(&consumer->refusals);
+    if (parts == NULL)
+      return;
+    TideSourceRef ref = g_array_index(parts, TideRefusedPart, 0).ref;
+    TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
+    if (tide_partition_owns(partition, ref) && dead_letter_or_read_again(consumer, partition, parts))
+      continue;
+    let_go(consumer, parts);
+    g_array_unref(parts);
+  }
+}
+
+void
+tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch)
+{
+  g_autoptr(GArray) refused = part_sources(consumer, batch);
+  const Refused *first = (const Refused *)(gconstpointer)refused->data, *end = first + refused->len;
+  GArray *parts = tide_refused_parts_new();
+  for (const Refused *at = first, *next; at < end; at = next) {
+    for (next = at + 1; next < end && next->poison == at->poison;)
+      next++;
+    add_parts(consumer, batch, at, next, parts);
+  }
+  tide_refusals_add(&consumer->refusals, parts);
+  take_waiting(consumer);
+}
+
+/* ---- sent again ---- */
+
+static gboolean
+find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
+{
+  const TideLetter *letter = message->headers;
+  for (guint32 i = letter->n_headers; i-- > 0;) {
+    const TideLetterHeader *header = &letter->headers[i];
+    if (!tide_bytes_equal(header->name, tide_bytes_of_string(name)))
+      continue;
+    *ret_value = header->value;
+    return header->has_value;
+  }
+  return FALSE;
+}
+
+static TideMessage
+message_of(const TideLetter *letter)
+{
+  return (TideMessage){.topic = letter->topic,
+                       .partition = letter->partition,
+                       .offset = letter->offset,
+                       .timestamp_ms = letter->timestamp_ms,
+                       .key = letter->key,
+                       .has_key = letter->has_key,
+                       .value = letter->value,
+                       .has_value = letter->has_value,
+                       .find_header = find_header,
+                       .headers = letter};
+}
+
+/* The place of @part's row among those of its message, at or behind @from; n_rows: there is none. */
+static guint32
+find_row(const TideMapped *mapped, const TideRefusedPart *part, guint32 from)
+{
+  for (guint32 i = from; i < mapped->n_rows; i++)
+    if (mapped->rows[i].reading_index == part->reading_index && mapped->rows[i].table_index == part->row->table_index &&
+        tide_bytes_equal(mapped->rows[i].key, part->row->key))
+      return i;
+  return mapped->n_rows;
+}
+
+/* Where each of @parts stands in @mapped; both are in the order of readings. NULL: one is not there. */
+static guint32 *
+find_rows(const TideMapped *mapped, const GArray *parts)
+{
+  guint32 *places = g_new(guint32, parts->len);
+  for (guint i = 0; i < parts->len; i++) {
+    const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
+    gboolean is_behind = i > 0 && part->reading_index > part[-1].reading_index;
+    places[i] = find_row(mapped, part, is_behind ? places[i - 1] : 0);
+    if (places[i] < mapped->n_rows)
+      continue;
+    g_free(places);
+    return NULL;
+  }
+  return places;
+}
+
+/* Appends what @job's message has in refused rows, each by itself. FALSE: nothing was appended: the message is gone, or
+ * makes no such rows any more. */
+static gboolean
+append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJob *job)
+{
+  if (job->letter.original_is_gone)
+    return FALSE;
+  TideMessage message = message_of(&job->letter);
+  TideMapped mapped;
+  TideReject reject = {0};
+  /* What has expired meanwhile was good when it was read, and HBase knows its own time to live. */
+  tide_mapping_set_now(consumer->mapping, 0);
+  if (!tide_mapping_apply(consumer->mapping, &message, &mapped, &reject) ||
+      tide_consumer_place_rows(consumer, &mapped) != NULL)
+    return FALSE;
+  g_autofree guint32 *places = find_rows(&mapped, job->parts);
+  if (places == NULL)
+    return FALSE;
+  guint32 n_rows = 0;
+  for (guint i = 0; i < job->parts->len; i++)
+    n_rows += tide_open_lanes_append_unmerged(consumer->open_lanes, mapped.rows, mapped.n_rows, places[i], job->source,
+                                              tide_now_us());
+  tide_partition_append_again(partition, job->source, job->n_acks, n_rows);
+  return TRUE;
+}
+
+/* Whoever made no such row any more, or is gone, cannot be told from the guilty: its letter says what is known. */
+static gboolean
+dead_letter_after_all(TideConsumer *consumer, TidePartition *partition, TideLetterJob *job)
+{
+  if (!tide_partition_add_refused(partition, consumer->context.budget, job->source, job->n_acks))
+    return FALSE;
+  job->wants_original = FALSE;
+  g_clear_pointer(&job->parts, g_array_unref);
+  consumer->jobs_of_refused++;
+  tide_consumer_submit(consumer, job);
+  return TRUE;
+}
+
+void
+tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job)
+{
+  TidePartition *partition = tide_consumer_partition(consumer, job->source.slot);
+  gboolean owns = tide_partition_owns(partition, job->source);
+  gboolean is_dead = owns && tide_message_letters_is_refused(&partition->letters, job->source.sequence);
+  gboolean appended = owns && !is_dead && append_again(consumer, partition, job);
+  if (job->result == TIDE_LETTER_READ)
+    tide_dead_letters_release_original(consumer->context.letters, job);
+  if (!appended)
+    let_go(consumer, job->parts);
+  if (appended || !owns || !dead_letter_after_all(consumer, partition, job))
+    tide_letter_job_free(job);
+}
+
+void
+tide_consumer_take_waiting_refused(TideConsumer *consumer)
+{
+  take_waiting(consumer);
+}
