@@ -71,6 +71,51 @@ run_split(TideScriptedGateway *gateway, char **words)
   return NULL;
 }
 
+/* TRUE when the table has a region behind the one that holds @key. */
+static gboolean
+has_region_behind(TideFakeHBase *hbase, const char *table, TideBytes key)
+{
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(hbase, table);
+  for (guint i = 0; i < regions->len; i++) {
+    const TideFakeRegion *region = g_ptr_array_index(regions, i);
+    if (!region->offline && tide_bytes_compare(key, region->start_key) < 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A table of one region stays as it is. */
+static char *
+run_merge(TideScriptedGateway *gateway, char **words)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+  TideBytes key = tide_bytes_of_string(words[1]);
+  if (!fake_hbase_table_exists(hbase, words[0]))
+    return g_strdup_printf("no table '%s'", words[0]);
+  if (has_region_behind(hbase, words[0], key))
+    fake_hbase_merge_regions(hbase, words[0], key);
+  return NULL;
+}
+
+static char *
+run_max_cell(TideScriptedGateway *gateway, char **words)
+{
+  guint64 n_bytes = 0;
+  char *problem = parse_number(words[0], &n_bytes);
+  if (problem == NULL)
+    fake_hbase_set_max_cell_bytes(scripted_gateway_hbase(gateway), n_bytes);
+  return problem;
+}
+
+static char *
+run_tables(TideScriptedGateway *gateway, char **words)
+{
+  g_auto(GStrv) names = fake_hbase_tables(scripted_gateway_hbase(gateway));
+  for (guint i = 0; names[i] != NULL; i++)
+    printf("table %s\n", names[i]);
+  return NULL;
+}
+
 static char *
 run_dump(TideScriptedGateway *gateway, char **words)
 {
@@ -203,6 +248,9 @@ static const TideCommand commands[] = {
     {"port", 0, "port", run_port},
     {"table", 2, "table NAME FAMILY[,FAMILY…] [SPLIT…]", run_table},
     {"split", 2, "split TABLE KEY [list-parent]", run_split},
+    {"merge", 2, "merge TABLE KEY (its region and the one behind it)", run_merge},
+    {"max-cell", 1, "max-cell BYTES (a longer value is refused; 0: no bound)", run_max_cell},
+    {"tables", 0, "tables", run_tables},
     {"dump", 1, "dump TABLE [all-versions]", run_dump},
     {"count", 1, "count TABLE", run_count},
     {"wait", 3, "wait TABLE ROWS TIMEOUT_MS", run_wait},
