@@ -30,6 +30,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "tests/fuzz": "fuzz-NAME.c and what was found worth keeping",
     "tests/integration": "the real Kafka and HBase",
     "tests/chaos": "faults at random on the real Kafka and HBase, and their proof",
+    "tests/scenarios": "random scenarios through the whole daemon, judged from outside",
     "tests/stack": "starts and stops the real Kafka and HBase",
     "tests/bench": "benchmarks",
     "tests/bench/peers": "the programs that tidemark is compared with",

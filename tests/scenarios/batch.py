@@ -1,0 +1,506 @@
+"""Runs one batch of scenarios through the daemon: feeds messages step by step while faults and events happen, waits until
+all is done, and judges from outside.
+
+A batch is plain data, as JSON keeps it: `config` (the daemon's, without tables, topics and addresses), `steps`, `pauses_ms`,
+`events`, and `scenarios`. A scenario has topics, tables, messages and faults of its own, so that many share one daemon.
+"""
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from content import judge_tables
+from oracle import Message, Oracle, Outcome, Row
+from processes import Daemon, Gateway, Kafka, ProcessFailed
+
+GROUP = "scenarios"
+LETTERS = "letters"
+STILL_S = 30.0     # nothing has moved for so long, and work is outstanding: a standstill
+ENDLESS_S = 240.0  # something moves, and it comes to no end
+
+# Where of two values of one cell and time either may stay, for now: each goes when its mend is there.
+EITHER_AFTER_A_KILL = True      # README's limits say so: a killed process cannot remember calls without an answer
+EITHER_AFTER_A_RESTART = True   # F7: what is in doubt is not handed on
+EITHER_WHERE_REFUSED = True     # rows of refused messages are written in parts, and not in the order of offsets
+
+
+@dataclass
+class Problem:
+    scenario: str  # its name, or "batch"
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.scenario}: {self.kind}: {self.text}"
+
+
+@dataclass
+class Programs:
+    tidemark: Path
+    mock_kafka: Path
+    gateway: Path
+
+
+@dataclass
+class Letter:
+    place: tuple[str, int, int]
+    reading: int | None
+    reason: str
+    key: bytes | None
+    value: bytes | None
+    timestamp_ms: int
+    headers: list[tuple[str, bytes | None]]
+
+
+def to_bytes(value: Any) -> bytes | None:
+    """Bytes as a batch keeps them: text, {"hex": "…"}, or null."""
+    if value is None:
+        return None
+    return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value.encode()
+
+
+def topic_of(scenario: dict[str, Any], index: int) -> str:
+    return f"{scenario['name']}-{index}"
+
+
+def table_of(scenario: dict[str, Any], name: str) -> str:
+    return f"{scenario['name'].upper()}_{name}"
+
+
+def tables_of(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The scenario's tables under their names in this run, each taking only the scenario's own topics."""
+    topics = [topic_of(scenario, index) for index in range(len(scenario["topics"]))]
+    found = {}
+    for name, table in scenario["tables"].items():
+        table = copy.deepcopy(table)
+        when = table.get("when", [])
+        table["when"] = [{"field": "$topic", "equals": topics}, *(when if isinstance(when, list) else [when])]
+        if "index_of" in table:
+            table["index_of"] = table_of(scenario, table["index_of"])
+        found[table_of(scenario, name)] = table
+    return found
+
+
+class Batch:
+    """One run."""
+
+    def __init__(self, batch: dict[str, Any], programs: Programs, directory: Path) -> None:
+        self.batch, self.programs, self.directory = batch, programs, directory
+        self.scenarios: list[dict[str, Any]] = batch["scenarios"]
+        self.problems: list[Problem] = []
+        self.messages: list[Message] = []
+        self.ends: dict[tuple[str, int], int] = {
+            (topic_of(scenario, index), partition): 0 for scenario in self.scenarios
+            for index, count in enumerate(scenario["topics"]) for partition in range(count)}
+        self.daemons: list[Daemon] = []
+        self.n_daemons = 0
+        # Partitions change hands, if only while several threads join: what was done may be done twice.
+        self.is_disturbed = batch["config"].get("kafka", {}).get("threads", 2) > 1
+        self.was_killed = False
+        self.file_letters = directory / "letters"
+        self.known: tuple[int, dict[tuple[str, int, int], Outcome]] = (-1, {})
+        self.oracles: dict[str, Oracle] = {}
+
+    # ---- start ----
+
+    def config(self) -> dict[str, Any]:
+        config = copy.deepcopy(self.batch["config"])
+        config.setdefault("kafka", {}).update(
+            brokers=self.kafka.greeting, group=GROUP,
+            topics=[topic_of(scenario, index) for scenario in self.scenarios for index in range(len(scenario["topics"]))])
+        config["kafka"].setdefault("librdkafka", {})["fetch.wait.max.ms"] = 20  # the mock answers no sooner
+        config.setdefault("hbase", {})["gateways"] = [f"127.0.0.1:{self.gateway.greeting}"]
+        letters = config.setdefault("dead_letters", {})
+        if letters.pop("place", "topic") == "topic":
+            letters["topic"] = LETTERS
+        else:
+            letters["file"] = str(self.file_letters / "letters.jsonl")
+        config["tables"] = {name: table for scenario in self.scenarios for name, table in tables_of(scenario).items()}
+        return config
+
+    def prepare(self) -> None:
+        self.file_letters.mkdir()
+        self.gateway.ask("max-cell", str(self.batch["max_cell"]))
+        self.kafka.ask_all([("topic", topic_of(scenario, index), str(count)) for scenario in self.scenarios
+                            for index, count in enumerate(scenario["topics"])])
+        self.kafka.ask("topic", LETTERS, "1")
+        path = self.directory / "tables.yaml"
+        path.write_text(json.dumps(self.config()))
+        made = subprocess.run([self.programs.tidemark, "tables", "create", "-c", path], capture_output=True, text=True)
+        if made.returncode != 0:
+            raise ProcessFailed(f"tables create: {made.stdout[-500:]}{made.stderr[-1500:]}")
+
+    def start_daemon(self) -> None:
+        self.n_daemons += 1
+        self.daemons.append(Daemon(self.programs.tidemark, self.config(), self.directory, f"daemon-{self.n_daemons}"))
+
+    # ---- what happens ----
+
+    def produce(self, step: int) -> None:
+        commands = []
+        for scenario in self.scenarios:
+            for one in scenario["messages"]:
+                if one["step"] != step:
+                    continue
+                place = topic_of(scenario, one.get("topic", 0)), one.get("partition", 0)
+                message = Message(*place, self.ends[place], to_bytes(one.get("key")), to_bytes(one["value"]), one["ts"],
+                                  [(name, to_bytes(value) or b"") for name, value in one.get("headers", [])])
+                self.ends[place] += 1
+                self.messages.append(message)
+                commands.append(self.kafka.produce_command(*place, message.key, message.value, message.timestamp_ms,
+                                                           message.headers))
+        self.kafka.ask_all([*commands, ("flush",)])
+
+    def set_faults(self, step: int) -> None:
+        for scenario in self.scenarios:
+            for fault in scenario.get("faults", []):
+                if fault["step"] != step or fault["table"] not in scenario["tables"]:
+                    continue
+                table = table_of(scenario, fault["table"])
+                if fault["do"] in ("split", "merge"):
+                    self.gateway.ask(fault["do"], table, fault["key"])
+                    continue
+                for call in fault.get("calls", ["putMultiple", "mutateRow"]):
+                    self.gateway.ask("fault", fault["do"], f"table={table}", f"call={call}", *fault.get("words", []))
+
+    def happen(self, what: str) -> None:
+        getattr(self, f"event_{what}")()
+
+    def event_restart(self) -> None:
+        self.is_disturbed = True
+        self.stop(self.daemons.pop(0), (0, 75))
+        self.start_daemon()
+
+    def event_kill(self) -> None:
+        self.is_disturbed = self.was_killed = True
+        self.daemons.pop(0).kill()
+        self.judge_kill()
+        self.start_daemon()
+
+    def event_join(self) -> None:
+        self.is_disturbed = True
+        self.start_daemon()
+
+    def event_leave(self) -> None:
+        if len(self.daemons) > 1:
+            self.stop(self.daemons.pop(0), (0, 75))
+
+    def event_reset(self) -> None:
+        self.gateway.ask("reset")
+
+    def event_gateway(self) -> None:
+        self.gateway.ask("kill")
+        time.sleep(0.3)
+        self.gateway.ask("start")
+
+    def event_letters_fail(self) -> None:
+        self.kafka.ask("fail", "produce", "19", "30")
+        if self.file_letters.exists():
+            self.file_letters.rename(self.directory / f"letters-away-{time.monotonic_ns()}")
+
+    def event_letters_mend(self) -> None:
+        self.kafka.ask("clear", "produce")
+        self.file_letters.mkdir(exist_ok=True)
+
+    def event_commits_fail(self) -> None:
+        self.is_disturbed = True
+        self.kafka.ask("fail", "offset-commit", "27", "3")
+
+    def event_fetches_fail(self) -> None:
+        self.kafka.ask("fail", "fetch", "-195", "2")
+
+    def play(self) -> None:
+        for step in range(self.batch["steps"]):
+            if step == 1 and not self.daemons[0].wait_ready(ENDLESS_S, "stands still at offset"):
+                self.fail("batch", "not ready", self.daemons[0].get("/readyz")[1].strip()[:300])
+                return
+            self.set_faults(step)
+            for event in self.batch["events"]:
+                if event["step"] == step:
+                    self.happen(event["do"])
+            # The mock's errors for letters would hit these messages, too: a place that fails is mended by then.
+            self.produce(step)
+            time.sleep(self.batch["pauses_ms"][step] / 1000)
+        self.event_letters_mend()
+
+    # ---- the end ----
+
+    def run(self) -> list[Problem]:
+        self.kafka, self.gateway = Kafka(self.programs.mock_kafka), Gateway(self.programs.gateway)
+        try:
+            self.prepare()
+            self.start_daemon()
+            self.play()
+            if not self.problems:
+                self.wait_done()
+            self.finish()
+        except ProcessFailed as error:
+            self.fail("batch", "harness", str(error))
+        finally:
+            for daemon in self.daemons:
+                daemon.kill()
+            self.gateway.end()
+            self.kafka.end()
+        return self.problems
+
+    def fail(self, scenario: str, kind: str, text: str) -> None:
+        self.problems.append(Problem(scenario, kind, text))
+
+    def scenario_of(self, name: str) -> str:
+        """Of a topic or a table."""
+        return name.lower().replace("_", "-").split("-")[0]
+
+    def outcomes(self) -> dict[tuple[str, int, int], Outcome]:
+        """What becomes of all messages. Tables and topics of scenarios do not meet, so each is asked for by itself."""
+        if self.known[0] == len(self.messages):
+            return self.known[1]
+        found: dict[tuple[str, int, int], Outcome] = {}
+        for scenario in self.scenarios:
+            config = {"readings": self.batch["config"].get("readings", {}), "tables": tables_of(scenario)}
+            oracle = Oracle(config, self.batch["max_cell"], int(time.time() * 1000))
+            self.oracles[scenario["name"]] = oracle
+            found.update(oracle.outcomes([one for one in self.messages if self.scenario_of(one.topic) == scenario["name"]]))
+        self.known = len(self.messages), found
+        return found
+
+    def targets(self) -> dict[tuple[str, int], int]:
+        """What is to be committed: the ends, or the first message that stops its partition."""
+        if self.batch["config"].get("readings", {}).get("on_bad_message") != "stop":
+            return dict(self.ends)
+        targets = {place: 0 for place in self.ends}
+        for topic, partition, offset in self.outcomes():
+            targets[topic, partition] = max(targets[topic, partition], offset + 1)
+        return targets
+
+    def progress(self, committed: dict[tuple[str, int], int]) -> tuple[float, ...]:
+        metrics = [daemon.metrics() for daemon in self.daemons]
+        return (sum(committed.values()), self.gateway.stats()["rows_written"],
+                *(sum(sum(one.get(name, {}).values()) for one in metrics) for name in (
+                    "tidemark_messages_received_total", "tidemark_dead_letters_total", "tidemark_hbase_poison_rows_total",
+                    "tidemark_dead_letters_innocent_total")))
+
+    def is_done(self, committed: dict[tuple[str, int], int], targets: dict[tuple[str, int], int]) -> bool:
+        if self.batch.get("long_settle"):
+            # An offset may wait for as long as an abandoned call may land. What is newer, and all else, may not.
+            return not self.content_problems(self.outcomes(), self.read_letters(), None, True)
+        return all(committed[place] == target or target == 0 for place, target in targets.items())
+
+    def wait_done(self) -> None:
+        started = moved = time.monotonic()
+        before, targets = None, self.targets()
+        while True:
+            committed = self.kafka.committed(GROUP, list(self.ends))
+            if self.is_done(committed, targets):
+                return
+            if not all(daemon.is_running() for daemon in self.daemons):
+                return
+            now, progress = time.monotonic(), self.progress(committed)
+            if progress != before:
+                before, moved = progress, now
+            if now - moved > STILL_S or now - started > ENDLESS_S:
+                self.tell_standstill(committed, targets, now - started)
+                return
+            time.sleep(0.25)
+
+    def tell_standstill(self, committed: dict[tuple[str, int], int], targets: dict[tuple[str, int], int], after_s: float) -> None:
+        if self.batch.get("long_settle"):
+            for problem in self.content_problems(self.outcomes(), self.read_letters(), None, True):
+                self.problems.append(Problem(problem.scenario, f"not there after {after_s:.0f} s", problem.text))
+            return
+        for (topic, partition), target in targets.items():
+            if committed[topic, partition] != target and target > 0:
+                self.fail(self.scenario_of(topic), "standstill", f"after {after_s:.0f} s {topic}/{partition} is committed up to "
+                          f"{committed[topic, partition]} of {target}")
+
+    def stop(self, daemon: Daemon, good: tuple[int, ...]) -> None:
+        code = daemon.stop(60)
+        if code not in good:
+            self.fail("batch", "exit", f"the daemon ended with {code}: {daemon.log()[-1500:]}")
+        self.look_for_findings(daemon)
+
+    def look_for_findings(self, daemon: Daemon) -> None:
+        for sign in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer"):
+            if sign in daemon.log():
+                at = daemon.log().index(sign)
+                self.fail("batch", "sanitizer", daemon.log()[max(at - 200, 0):at + 1500])
+
+    def finish(self) -> None:
+        if not self.problems:
+            self.judge_counters()
+        for daemon in self.daemons:
+            if not daemon.is_running():
+                self.fail("batch", "exit", f"the daemon ended with {daemon.process.poll()}: {daemon.log()[-1500:]}")
+            else:
+                self.stop(daemon, (0, 75) if self.batch.get("long_settle") or self.problems else (0,))
+        self.daemons.clear()
+        self.wait_quiet()
+        self.judge_end()
+
+    def wait_quiet(self) -> None:
+        """Until every abandoned call has landed."""
+        deadline = time.monotonic() + STILL_S
+        while self.gateway.stats()["calls_in_flight"] > 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    # ---- the verdict ----
+
+    def read_letters(self) -> list[Letter]:
+        found = [self.topic_letter(record) for record in self.kafka.read(LETTERS, 1)]
+        for path in sorted(self.directory.glob("letters*/letters.jsonl*")):
+            if not path.name.endswith((".lock", ".torn")):
+                found += [self.file_letter(json.loads(line)) for line in path.read_text().split("\n") if line.endswith("}")]
+        return found
+
+    @staticmethod
+    def topic_letter(record: dict[str, Any]) -> Letter:
+        own = {name: value.decode() for name, value in record["headers"] if name.startswith("tidemark-")}
+        place = own["tidemark-topic"], int(own["tidemark-partition"]), int(own["tidemark-offset"])
+        reading = int(own["tidemark-reading"]) if "tidemark-reading" in own else None
+        return Letter(place, reading, own["tidemark-reason"], record["key"], record["value"], int(own["tidemark-timestamp"]),
+                      [header for header in record["headers"] if not header[0].startswith("tidemark-")])
+
+    @staticmethod
+    def file_letter(line: dict[str, Any]) -> Letter:
+        def plain(text: str | None) -> bytes | None:
+            return None if text is None else base64.b64decode(text)
+        return Letter((line["topic"], line["partition"], line["offset"]), line.get("reading"), line["reason"],
+                      plain(line["key"]), plain(line["value"]), line["timestamp_ms"],
+                      [(header["name"], plain(header["value"])) for header in line.get("headers", [])])
+
+    def rows(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+             committed: dict[tuple[str, int], int] | None) -> dict[str, list[Row]]:
+        """By scenario: what must be in the tables, and what may be. @committed: only what lies below must."""
+        refused = {letter.place for letter in letters if letter.reason == "refused_by_hbase"}
+        found: dict[str, list[Row]] = {scenario["name"]: [] for scenario in self.scenarios}
+        for place, outcome in outcomes.items():
+            for row in outcome.rows:
+                row = copy.copy(row)
+                if row.state == "optional" and outcome.letters == "maybe" and place not in refused:
+                    row.state = "certain"
+                elif row.state == "certain" and place in refused:
+                    row.state = "optional"  # the letter is the whole message; other rows of it may be there
+                if row.state == "certain" and committed is not None and place[2] >= committed[place[:2]]:
+                    row.state = "optional"
+                found[self.scenario_of(place[0])].append(row)
+        return found
+
+    def content_problems(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+                         committed: dict[tuple[str, int], int] | None, ties: bool) -> list[Problem]:
+        rows, stored = self.rows(outcomes, letters, committed), self.gateway.dump(self.gateway.tables())
+        problems = self.letter_problems(outcomes, letters, committed)
+        for name, oracle in self.oracles.items():
+            own = {table: found for table, found in stored.items() if self.scenario_of(table) == name}
+            either = ties or EITHER_WHERE_REFUSED and any(row.is_long for row in rows[name])
+            problems += [Problem(name, "content", text) for _, text in judge_tables(oracle, rows[name], own, either)]
+        return problems
+
+    def letter_problems(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+                        committed: dict[tuple[str, int], int] | None) -> list[Problem]:
+        problems: list[Problem] = []
+        originals = {message.place: message for message in self.messages}
+        kept: dict[tuple[tuple[str, int, int], Any], int] = {}
+        keeps = self.batch["config"].get("readings", {}).get("on_bad_message", "dead_letter") == "dead_letter"
+
+        def fail(place: tuple[str, int, int], text: str) -> None:
+            problems.append(Problem(self.scenario_of(place[0]), "letter", f"of {'/'.join(map(str, place))} {text}"))
+
+        for letter in letters:
+            outcome, original = outcomes.get(letter.place), originals.get(letter.place)
+            if outcome is None or original is None:
+                fail(letter.place, "is there, and nothing says so")
+                continue
+            which = self.which_letter(letter, outcome, keeps)
+            if which is None:
+                fail(letter.place, f"says {letter.reason}, reading {letter.reading}; expected {dict(outcome.bad) or 'none'}, "
+                     f"refused: {outcome.letters}")
+            if (letter.key, letter.value, letter.timestamp_ms) != (original.key, original.value, original.timestamp_ms) \
+                    or letter.headers != original.headers:
+                fail(letter.place, "is not the original byte for byte")
+            kept[letter.place, which] = kept.get((letter.place, which), 0) + 1
+        for (place, _), count in kept.items():
+            if count > 1 and not self.is_disturbed:
+                fail(place, f"is there {count} times")
+        for place, outcome in outcomes.items():
+            if committed is not None and place[2] >= committed[place[:2]]:
+                continue
+            needed: list[Any] = ["whole" if which is None else which for which in outcome.bad] if keeps else []
+            needed += ["refused"] if outcome.letters == "sure" else []
+            for which in needed:
+                if (place, which) not in kept:
+                    fail(place, f"is missing: {which}, {[sorted(reasons) for reasons in outcome.bad.values()]}")
+        return problems
+
+    @staticmethod
+    def which_letter(letter: Letter, outcome: Outcome, keeps: bool) -> Any:
+        """Which of the message's expected letters this is: "refused", "whole", or the reading; None: none."""
+        if letter.reason == "refused_by_hbase":
+            return "refused" if outcome.letters != "none" else None
+        for reading, reasons in outcome.bad.items():
+            if keeps and letter.reason in reasons and reading in (None, letter.reading):
+                return reading if reading is not None else "whole"
+        return None
+
+    def judge_kill(self) -> None:
+        """Below what is committed, all must be there at any instant."""
+        committed = self.kafka.committed(GROUP, list(self.ends))
+        for problem in self.content_problems(self.outcomes(), self.read_letters(), committed, True):
+            self.problems.append(Problem(problem.scenario, f"after a kill, {problem.kind}", problem.text))
+
+    def judge_end(self) -> None:
+        outcomes, letters = self.outcomes(), self.read_letters()
+        committed = self.kafka.committed(GROUP, list(self.ends))
+        for place, offset in committed.items():
+            if offset > self.ends[place]:
+                self.fail(self.scenario_of(place[0]), "commit", f"{place} is committed up to {offset} of {self.ends[place]}")
+        unfinished = bool(self.problems) or bool(self.batch.get("long_settle"))
+        ties = bool(self.batch.get("long_settle")) or self.was_killed and EITHER_AFTER_A_KILL \
+            or self.is_disturbed and EITHER_AFTER_A_RESTART
+        self.problems += self.content_problems(outcomes, letters, committed if unfinished else None, ties)
+
+    def judge_counters(self) -> None:
+        """The books balance, by topic and partition, when nothing moves."""
+        problems: list[Problem] = []
+        for _ in range(40):
+            problems = [one for daemon in self.daemons for one in self.counter_problems(daemon.metrics())]
+            if not problems:
+                return
+            time.sleep(0.25)
+        self.problems += problems
+
+    def counter_problems(self, metrics: dict[str, dict[tuple[str, ...], float]]) -> list[Problem]:
+        ends = ("written", "dead_lettered", "unmatched", "expired", "skipped", "handed_back")
+        problems = []
+        for unit in ("messages", "readings"):
+            for place, received in metrics.get(f"tidemark_{unit}_received_total", {}).items():
+                ways = {end: sum(number for labels, number in metrics.get(f"tidemark_{unit}_{end}_total", {}).items()
+                                 if labels[:2] == place) for end in ends}
+                flying = metrics.get(f"tidemark_{unit}_in_flight", {}).get(place, 0)
+                if received != sum(ways.values()) + flying or flying and not self.batch.get("long_settle"):
+                    problems.append(Problem(self.scenario_of(place[0]), "books",
+                                            f"{unit} of {place}: received {received:.0f}, {ways}, in flight {flying:.0f}"))
+        if not self.is_disturbed and not self.batch.get("long_settle"):
+            problems += self.count_problems(metrics)
+        return problems
+
+    def count_problems(self, metrics: dict[str, dict[tuple[str, ...], float]]) -> list[Problem]:
+        """One daemon has had all messages: it must have counted each as what it is."""
+        problems = []
+        outcomes = self.outcomes()
+        for end in ("written", "dead_lettered", "unmatched", "expired", "skipped"):
+            counted: dict[str, float] = {}
+            for (topic, *_), number in metrics.get(f"tidemark_messages_{end}_total", {}).items():
+                counted[topic] = counted.get(topic, 0) + number
+            for topic in {topic for topic, _ in self.ends}:
+                own = [outcome for place, outcome in outcomes.items() if place[0] == topic]
+                least = sum(outcome.ends == {end} for outcome in own)
+                most = sum(end in outcome.ends for outcome in own)
+                if not least <= counted.get(topic, 0) <= most:
+                    problems.append(Problem(self.scenario_of(topic), "counter", f"{end} of {topic} is "
+                                            f"{counted.get(topic, 0):.0f}, expected {least} to {most}"))
+        return problems
