@@ -33,6 +33,7 @@ tide_batch_free(TideBatch *batch)
   tide_buffer_clear_memory(&batch->followers);
   free_poison_texts(batch);
   tide_buffer_clear_memory(&batch->poison);
+  tide_buffer_clear_memory(&batch->suspects);
   g_free(batch);
 }
 
@@ -46,8 +47,10 @@ tide_batch_reset(TideBatch *batch)
                      .sources = batch->sources,
                      .key_set = batch->key_set,
                      .followers = batch->followers,
-                     .poison = batch->poison};
+                     .poison = batch->poison,
+                     .suspects = batch->suspects};
   empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = empty.poison.len = 0;
+  empty.suspects.len = 0;
   *batch = empty;
 }
 
@@ -62,6 +65,32 @@ tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const cha
     poison[i] = poison[i - 1];
     poison[i - 1] = added;
   }
+}
+
+TideBatchSuspect *
+tide_batch_suspect(TideBatch *batch, guint32 row)
+{
+  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
+  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].row == row)
+      return &suspects[i];
+  TideBatchSuspect begun = {.row = row};
+  tide_buffer_append(&batch->suspects, &begun, sizeof begun);
+  return (TideBatchSuspect *)(void *)batch->suspects.data + n;
+}
+
+void
+tide_batch_clear_suspect(TideBatch *batch, guint32 row)
+{
+  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
+  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].row == row) {
+      suspects[i] = suspects[n - 1];
+      batch->suspects.len -= sizeof *suspects;
+      return;
+    }
 }
 
 static int

@@ -43,6 +43,16 @@ typedef struct TideBatchPoison {
   char *text; /* owned: what the gateway said */
 } TideBatchPoison;
 
+/* A row that HBase refuses alone, with a text that does not tell whose fault that is. */
+typedef struct TideBatchSuspect {
+  guint32 row;       /* index in rows */
+  guint32 text_kind; /* of what the gateway said; another one begins anew */
+  guint32 n_rounds;  /* so often ... */
+  guint32 n_proven;  /* ... and so often while its region took other rows */
+  gint64 since_us;   /* the first round */
+  gint64 counted_us; /* the last one that was counted */
+} TideBatchSuspect;
+
 typedef struct TideInbox TideInbox;
 typedef struct TideBatch TideBatch;
 
@@ -58,6 +68,7 @@ struct TideBatch {
   TideBuffer key_set;   /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
   TideBuffer followers; /* followers.h: rows that may go once this batch is acknowledged */
   TideBuffer poison;    /* of TideBatchPoison, by row: all other rows are acknowledged when the batch comes home */
+  TideBuffer suspects;  /* of TideBatchSuspect: they are sent alone */
   gboolean is_mutations;
   gboolean is_unmerged; /* each row is of one message: tide_open_lanes_append_unmerged() */
   guint32 n_rows;
@@ -65,10 +76,11 @@ struct TideBatch {
   gint64 charged_bytes; /* what the budget holds for it */
   guint32 attempts;
   /* row_isolation.h: what is known after calls that failed */
-  guint32 done_rows;      /* of a batch that is sent in slices: so many of the first are acknowledged, or poison */
+  guint32 done_rows;      /* so many of the first are acknowledged, poison, or suspects */
   guint32 slice_rows;     /* it is to be sent by so many rows; 0: as a whole */
-  guint32 n_alone;        /* times in a row that one row of it failed alone, and nothing told whose fault it was */
-  gint64 alone_since_us;  /* when that began */
+  guint32 n_cut;          /* times in a row that one row of it was cut off alone */
+  gint64 cut_since_us;    /* when that began */
+  gint64 lane_ok_us;      /* when a call of its lane was last acknowledged, as it was taken; 0: never */
   gint64 sealed_us;       /* nothing of it was sent before */
   gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
 };
@@ -82,7 +94,7 @@ static inline gsize
 tide_batch_memory_bytes(const TideBatch *batch)
 {
   return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity +
-         batch->key_set.capacity + batch->followers.capacity + batch->poison.capacity;
+         batch->key_set.capacity + batch->followers.capacity + batch->poison.capacity + batch->suspects.capacity;
 }
 
 static inline const TideBatchRow *
@@ -107,6 +119,17 @@ tide_batch_poison(const TideBatch *batch, gsize *ret_n)
 
 /* What is known of @row; NULL: it is not poison. */
 const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 row);
+
+static inline const TideBatchSuspect *
+tide_batch_suspects(const TideBatch *batch, gsize *ret_n)
+{
+  *ret_n = batch->suspects.len / sizeof(TideBatchSuspect);
+  return (const TideBatchSuspect *)(const void *)batch->suspects.data;
+}
+
+/* What is known of @row, begun when nothing is. Valid until the next is begun. */
+TideBatchSuspect *tide_batch_suspect(TideBatch *batch, guint32 row);
+void tide_batch_clear_suspect(TideBatch *batch, guint32 row);
 
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);

@@ -22,28 +22,28 @@ typedef struct FailureText {
 
 #define RETRY                                                                                                          \
   {                                                                                                                    \
-    TIDE_OUTCOME_RETRY, FALSE, FALSE, NULL                                                                             \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, NULL                                                                          \
   }
 #define RETRY_BUT(remedy)                                                                                              \
   {                                                                                                                    \
-    TIDE_OUTCOME_RETRY, FALSE, FALSE, remedy                                                                           \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, remedy                                                                        \
   }
 /* The gateway itself has no answer of the region server, which may still be at work on it. */
 #define IN_DOUBT                                                                                                       \
   {                                                                                                                    \
-    TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, NULL                                                                           \
+    TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, 0, NULL                                                                        \
   }
 #define HOLD(remedy)                                                                                                   \
   {                                                                                                                    \
-    TIDE_OUTCOME_HOLD, FALSE, FALSE, remedy                                                                            \
+    TIDE_OUTCOME_HOLD, FALSE, FALSE, 0, remedy                                                                         \
   }
 #define POISON                                                                                                         \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, TRUE, FALSE, NULL                                                                             \
+    TIDE_OUTCOME_POISON, TRUE, FALSE, 0, NULL                                                                          \
   }
 #define SUSPECT                                                                                                        \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, FALSE, FALSE, NULL                                                                            \
+    TIDE_OUTCOME_POISON, FALSE, FALSE, 0, NULL                                                                         \
   }
 
 /* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
@@ -174,11 +174,22 @@ of_unknown_name(const char *qualified_name, gboolean for_good)
   return for_good || (has_package && !is_javas) ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
 }
 
+/* FNV-1a of @text without its digits: regions, servers and sizes have numbers that differ from refusal to refusal. */
+static guint32
+kind_of(const char *text)
+{
+  guint32 kind = 2166136261u;
+  for (; *text != '\0'; text++)
+    if (!g_ascii_isdigit(*text))
+      kind = (kind ^ (guint8)*text) * 16777619u;
+  return kind;
+}
+
 /* One failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a name alone, or a message
  * alone. Only how it begins is looked at: what follows may quote row keys, and so anything.
  * @for_good: the gateway said that it is not worth trying again */
 static TideFailure
-of_member(const char *text, gboolean for_good)
+classify_member(const char *text, gboolean for_good)
 {
   for (;;) {
     gsize name_len = strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.$");
@@ -205,6 +216,15 @@ of_member(const char *text, gboolean for_good)
   if (is_table_name(text))
     return (TideFailure)HOLD(remedy_missing);
   return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
+}
+
+static TideFailure
+of_member(const char *text, gboolean for_good)
+{
+  TideFailure failure = classify_member(text, for_good);
+  if (failure.outcome == TIDE_OUTCOME_POISON && !failure.is_certain)
+    failure.kind = kind_of(text);
+  return failure;
 }
 
 static guint
@@ -322,8 +342,9 @@ tide_failure_of(const GError *error)
     return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))
     return of_answer(error->message);
+  /* An unforeseen exception of the handler: of a bad row as of a broken gateway. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
-    return (TideFailure)SUSPECT; /* an unforeseen exception of the handler: of a bad row as of a broken gateway */
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .kind = kind_of(skip_gateway_name(error->message))};
   return (TideFailure)RETRY;
 }
 

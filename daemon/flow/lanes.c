@@ -254,6 +254,7 @@ take_from_lane_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 n
   guint32 before = call->n_batches;
   while (lane->first != NULL && fits_locked(lanes, call, lane->first) && has_room_locked(lane)) {
     TideBatch *batch = pop_locked(lane);
+    batch->lane_ok_us = lane->last_ok_us;
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
     call->n_bytes += batch->wire.len;

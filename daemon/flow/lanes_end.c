@@ -77,8 +77,9 @@ note_failure_locked(TideLane *lane, const char *error_text, gint64 now_us)
 }
 
 static void
-note_success_locked(TideLane *lane)
+note_success_locked(TideLane *lane, gint64 now_us)
 {
+  lane->last_ok_us = now_us;
   guint32 step_rows = lane->lanes->options.max_rows / 8 + 1;
   lane->window_rows = MIN(lane->window_rows + step_rows, tide_lane_widest_window_rows(lane->lanes));
   lane->failures = 0;
@@ -91,7 +92,7 @@ note_outcome_locked(TideLane *lane, TideOutcome outcome, const char *error_text,
 {
   switch (outcome) {
   case TIDE_OUTCOME_OK:
-    note_success_locked(lane);
+    note_success_locked(lane, now_us);
     break;
   case TIDE_OUTCOME_RETRY:
   case TIDE_OUTCOME_UNKNOWN:
@@ -116,7 +117,7 @@ begins_lane(const TideCall *call, guint32 i)
 static void
 take_back_locked(TideLane *lane, TideBatch *batch)
 {
-  if (batch->n_alone > 0)
+  if (batch->suspects.len > 0 || batch->n_cut > 0)
     tide_lane_push_back_locked(lane, batch);
   else
     tide_lane_push_front_locked(lane, batch);

@@ -33,7 +33,8 @@ struct TideLane {
   guint32 failures;    /* in a row */
   gint64 failing_since_us;
   gint64 not_before_us;
-  char *error_text; /* owned: of the last failure */
+  char *error_text;  /* owned: of the last failure */
+  gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
 };
 
 /* Why nothing of a table is sent. */

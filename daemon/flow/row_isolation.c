@@ -1,20 +1,36 @@
 #include "flow/row_isolation.h"
 
+#include "util/clock.h"
+
 /* When so many rows were refused one by one and none was acknowledged, the rest will fare no better. */
 #define HOPELESS_SUSPECTS 3u
 
-/* A row that was refused alone with a text that does not tell whose fault it is. */
+/* How long a text is believed to be of rows' faults, since a row was last condemned by it. */
+#define BELIEF_US (3600 * TIDE_US_PER_S)
+
+#define NO_BATCH G_MAXUINT32
+
+/* A row to be judged in this round. */
 typedef struct Suspect {
   guint32 batch; /* index in the call */
   guint32 row;   /* in the batch */
   guint32 attempts;
-  char *text; /* owned */
+  guint32 text_kind;
+  char *text; /* owned: what it was refused with alone; NULL: it was not sent yet in this round */
 } Suspect;
+
+/* A text by which a row was condemned. */
+typedef struct Belief {
+  guint32 text_kind;
+  gint64 until_us;
+} Belief;
 
 struct TideRowIsolation {
   /* set at creation, then read-only */
   TideSendRowsFunc send;
   gpointer data;
+  gint64 round_us;
+  GArray *beliefs; /* (element-type Belief) */
   /* of the call that runs */
   TideCall *call;
   gint64 now_us;
@@ -22,6 +38,7 @@ struct TideRowIsolation {
   guint32 first_rows[TIDE_CALL_MAX_BATCHES + 1];    /* a batch's first among all rows of the call; then their number */
   gboolean has_acknowledged[TIDE_CALL_MAX_BATCHES]; /* a row of the batch was, in this round */
   guint32 acknowledged_row[TIDE_CALL_MAX_BATCHES];  /* one of those rows */
+  gboolean has_lost_witness;                        /* a row that had been taken was refused */
   TideFailure failure;                              /* the last */
   char *text;                                       /* owned: of the last failure */
   /* memory, reused */
@@ -36,11 +53,13 @@ clear_suspect(gpointer data)
 }
 
 TideRowIsolation *
-tide_row_isolation_new(TideSendRowsFunc send, gpointer data)
+tide_row_isolation_new(TideSendRowsFunc send, gpointer data, gint64 round_us)
 {
   TideRowIsolation *isolation = g_new0(TideRowIsolation, 1);
   isolation->send = send;
   isolation->data = data;
+  isolation->round_us = round_us;
+  isolation->beliefs = g_array_new(FALSE, FALSE, sizeof(Belief));
   isolation->suspects = g_array_new(FALSE, FALSE, sizeof(Suspect));
   g_array_set_clear_func(isolation->suspects, clear_suspect);
   return isolation;
@@ -52,6 +71,7 @@ tide_row_isolation_free(TideRowIsolation *isolation)
   if (isolation == NULL)
     return;
   g_array_unref(isolation->suspects);
+  g_array_unref(isolation->beliefs);
   tide_buffer_clear_memory(&isolation->parts);
   g_free(isolation->text);
   g_free(isolation);
@@ -92,30 +112,40 @@ add_run(TideRowIsolation *isolation, const TideBatch *batch, guint32 first, guin
   rows->row = first;
 }
 
-/* Rows [@first, @end) of @batch, but the poison among them. */
+/* The first of [@first, @end) that is poison or a suspect; @end: none. */
+static guint32
+next_left_out(const TideBatch *batch, guint32 first, guint32 end)
+{
+  gsize n_poison, n_suspects;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
+  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n_suspects);
+  for (gsize i = 0; i < n_poison; i++)
+    if (poison[i].row >= first && poison[i].row < end)
+      end = poison[i].row;
+  for (gsize i = 0; i < n_suspects; i++)
+    if (suspects[i].row >= first && suspects[i].row < end)
+      end = suspects[i].row;
+  return end;
+}
+
+/* Rows [@first, @end) of @batch, but those that are done or left out. */
 static void
 add_rows(TideRowIsolation *isolation, const TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
 {
-  gsize n_poison;
-  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
-  for (gsize i = 0; i < n_poison && first < end; i++) {
-    if (poison[i].row < first || poison[i].row >= end)
-      continue;
-    add_run(isolation, batch, first, poison[i].row, rows);
-    first = poison[i].row + 1;
+  first = MAX(first, batch->done_rows);
+  while (first < end) {
+    guint32 left_out = next_left_out(batch, first, end);
+    add_run(isolation, batch, first, left_out, rows);
+    first = left_out + 1;
   }
-  add_run(isolation, batch, first, end, rows);
 }
 
-/* The first of [@first, @end) that is not poison; @end: none. */
+/* The first of [@first, @end) that was sent with the others; @end: none. */
 static guint32
 first_good_row(const TideBatch *batch, guint32 first, guint32 end)
 {
-  gsize n_poison;
-  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
-  for (gsize i = 0; i < n_poison && first < end; i++)
-    if (poison[i].row == first)
-      first++;
+  while (first < end && next_left_out(batch, first, end) == first)
+    first++;
   return first;
 }
 
@@ -145,19 +175,36 @@ note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
     batch->slice_rows = sent->n_rows / 2;
     return;
   }
-  if (batch->n_alone++ == 0)
-    batch->alone_since_us = isolation->now_us;
-  if (batch->n_alone < TIDE_CUT_LIMIT || isolation->call->last_ok_us <= batch->alone_since_us)
+  if (batch->n_cut++ == 0)
+    batch->cut_since_us = isolation->now_us;
+  if (batch->n_cut < TIDE_CUT_LIMIT || isolation->call->last_ok_us <= batch->cut_since_us)
     return;
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
                                           sent->n_bytes, isolation->text);
   tide_batch_add_poison(batch, sent->row, batch->attempts + 1, text);
   isolation->counts.poison++;
-  batch->n_alone = 0;
+  batch->n_cut = 0;
   batch->slice_rows = 0;
 }
 
 /* One call. What failed stays in isolation->failure and text. */
+static TideOutcome
+send_parts(TideRowIsolation *isolation, TideSentRows *rows)
+{
+  rows->parts = (const TideBytes *)(const void *)isolation->parts.data;
+  rows->n_parts = isolation->parts.len / sizeof(TideBytes);
+  g_autofree char *text = NULL;
+  TideFailure failure = isolation->send(rows, isolation->data, &text);
+  if (failure.outcome == TIDE_OUTCOME_OK)
+    return TIDE_OUTCOME_OK;
+  isolation->failure = failure;
+  g_free(isolation->text);
+  isolation->text = g_steal_pointer(&text);
+  note_cut(isolation, rows);
+  return failure.outcome;
+}
+
+/* All of @range but what is left out. */
 static TideOutcome
 send_range(TideRowIsolation *isolation, Range range)
 {
@@ -171,19 +218,22 @@ send_range(TideRowIsolation *isolation, Range range)
   }
   if (rows.n_rows == 0)
     return TIDE_OUTCOME_OK;
-  rows.parts = (const TideBytes *)(const void *)isolation->parts.data;
-  rows.n_parts = isolation->parts.len / sizeof(TideBytes);
-  g_autofree char *text = NULL;
-  TideFailure failure = isolation->send(&rows, isolation->data, &text);
-  if (failure.outcome == TIDE_OUTCOME_OK) {
+  TideOutcome outcome = send_parts(isolation, &rows);
+  if (outcome == TIDE_OUTCOME_OK)
     note_acknowledged(isolation, range);
-    return TIDE_OUTCOME_OK;
-  }
-  isolation->failure = failure;
-  g_free(isolation->text);
-  isolation->text = g_steal_pointer(&text);
-  note_cut(isolation, &rows);
-  return failure.outcome;
+  return outcome;
+}
+
+/* Row @at of the call alone, also when it is left out otherwise. */
+static TideOutcome
+send_alone(TideRowIsolation *isolation, guint32 at)
+{
+  guint32 batch = batch_of_row(isolation, at), row = at - isolation->first_rows[batch];
+  TideSentRows rows = {0};
+  tide_buffer_reset(&isolation->parts);
+  add_run(isolation, isolation->call->batches[batch], row, row + 1, &rows);
+  isolation->counts.bisections++;
+  return send_parts(isolation, &rows);
 }
 
 /* ---- finding rows ---- */
@@ -217,7 +267,8 @@ accuse(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
     condemn(isolation, batch, row, attempts, isolation->text);
     return TIDE_OUTCOME_OK;
   }
-  Suspect suspect = {batch, row, attempts, g_strdup(isolation->text)};
+  (void)tide_batch_suspect(isolation->call->batches[batch], row); /* whatever ends the round, it is not forgotten */
+  Suspect suspect = {batch, row, attempts, isolation->failure.kind, g_strdup(isolation->text)};
   g_array_append_val(isolation->suspects, suspect);
   return is_hopeless(isolation) ? TIDE_OUTCOME_POISON : TIDE_OUTCOME_OK;
 }
@@ -258,73 +309,201 @@ search(TideRowIsolation *isolation, Range range, guint32 n_sent)
 
 /* ---- suspects ---- */
 
-/* A row of @lane that was acknowledged in this round. G_MAXUINT32: none. */
+/* A row of @lane that was acknowledged: in this round, or in an earlier slice. G_MAXUINT32: none. */
 static guint32
 find_acknowledged(const TideRowIsolation *isolation, const TideLane *lane)
 {
-  for (guint32 i = 0; i < isolation->call->n_batches; i++)
-    if (isolation->call->batches[i]->lane == lane && isolation->has_acknowledged[i])
-      return isolation->first_rows[i] + isolation->acknowledged_row[i];
+  for (guint32 i = 0; i < isolation->call->n_batches && !isolation->has_lost_witness; i++) {
+    const TideBatch *batch = isolation->call->batches[i];
+    guint32 row =
+        isolation->has_acknowledged[i] ? isolation->acknowledged_row[i] : first_good_row(batch, 0, batch->done_rows);
+    if (batch->lane == lane && (isolation->has_acknowledged[i] || row < batch->done_rows))
+      return isolation->first_rows[i] + row;
+  }
   return G_MAXUINT32;
 }
 
-/* Of a row of which region nothing was acknowledged. TRUE: it is condemned all the same. */
+/* ---- texts that were proven to be of rows' faults ---- */
+
 static gboolean
-wait_or_condemn(TideRowIsolation *isolation, const Suspect *suspect)
+is_believed(const TideRowIsolation *isolation, guint32 text_kind)
 {
-  TideBatch *batch = isolation->call->batches[suspect->batch];
-  if (batch->n_alone++ == 0)
-    batch->alone_since_us = isolation->now_us;
-  if (batch->n_alone < TIDE_ALONE_LIMIT || isolation->call->last_ok_us <= batch->alone_since_us)
-    return FALSE;
-  batch->n_alone = 0;
-  condemn(isolation, suspect->batch, suspect->row, suspect->attempts, suspect->text);
-  return TRUE;
+  for (guint i = 0; i < isolation->beliefs->len; i++) {
+    const Belief *belief = &g_array_index(isolation->beliefs, Belief, i);
+    if (belief->text_kind == text_kind && belief->until_us > isolation->now_us)
+      return TRUE;
+  }
+  return FALSE;
 }
 
-/* Sends a row that is suspected, and one of its region that was acknowledged, by turns. The turns are
- * uneven (2 and 3 calls from one to the next), so that a gateway that fails every so many calls makes no row guilty.
- * OK: the row is condemned, or was taken. */
-static TideOutcome
-confirm(TideRowIsolation *isolation, const Suspect *suspect, guint32 witness)
+/* Those that are over make room. */
+static void
+believe(TideRowIsolation *isolation, guint32 text_kind)
 {
-  static const char turns[] = "WSWSWWS";
+  for (guint i = isolation->beliefs->len; i-- > 0;) {
+    const Belief *belief = &g_array_index(isolation->beliefs, Belief, i);
+    if (belief->text_kind == text_kind || belief->until_us <= isolation->now_us)
+      g_array_remove_index_fast(isolation->beliefs, i);
+  }
+  Belief belief = {text_kind, isolation->now_us + BELIEF_US};
+  g_array_append_val(isolation->beliefs, belief);
+}
+
+/* ---- judging ---- */
+
+static gboolean
+is_accused(const TideRowIsolation *isolation, guint32 batch, guint32 row)
+{
+  for (guint i = 0; i < isolation->suspects->len; i++) {
+    const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
+    if (suspect->batch == batch && suspect->row == row)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Suspects of earlier rounds, which were left out of this one so far. */
+static void
+add_earlier_suspects(TideRowIsolation *isolation)
+{
+  for (guint32 i = 0; i < isolation->call->n_batches; i++) {
+    const TideBatch *batch = isolation->call->batches[i];
+    gsize n;
+    const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
+    for (gsize s = 0; s < n; s++) {
+      Suspect suspect = {.batch = i, .row = suspects[s].row, .attempts = batch->attempts};
+      if (!is_accused(isolation, i, suspect.row))
+        g_array_append_val(isolation->suspects, suspect);
+    }
+  }
+}
+
+/* @suspect was refused alone in this round. @has_witness: its region took another row between. */
+static const TideBatchSuspect *
+count_round(TideRowIsolation *isolation, const Suspect *suspect, gboolean has_witness)
+{
+  TideBatch *batch = isolation->call->batches[suspect->batch];
+  TideBatchSuspect *known = tide_batch_suspect(batch, suspect->row);
+  gboolean is_first = known->n_rounds == 0;
+  if (is_first || known->text_kind != suspect->text_kind)
+    *known = (TideBatchSuspect){.row = suspect->row, .text_kind = suspect->text_kind, .since_us = isolation->now_us};
+  else if (isolation->now_us - known->counted_us < isolation->round_us)
+    return known;
+  gboolean region_works = has_witness || (!is_first && batch->lane_ok_us > known->counted_us);
+  known->n_rounds++;
+  known->n_proven += region_works ? 1 : 0;
+  known->counted_us = isolation->now_us;
+  return known;
+}
+
+/* Sends a row that is suspected, and one of its region that was acknowledged, by turns. The turns are uneven (2 and 3
+ * calls from one to the next), so that a gateway that fails every so many calls makes no row guilty. OK: all ended as
+ * for a guilty row. POISON: not so. */
+static TideOutcome
+confirm(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
+{
+  static const char turns[] = "SWSWWS";
   guint32 row = isolation->first_rows[suspect->batch] + suspect->row;
-  guint32 attempts = suspect->attempts;
   for (const char *turn = turns; *turn != '\0'; turn++) {
     gboolean is_suspects = *turn == 'S';
-    guint32 sent = is_suspects ? row : witness;
-    isolation->counts.bisections++;
-    TideOutcome outcome = send_range(isolation, (Range){sent, sent + 1});
+    TideOutcome outcome = send_alone(isolation, is_suspects ? row : witness);
+    suspect->attempts += is_suspects ? 1 : 0;
     if (is_suspects && outcome == TIDE_OUTCOME_OK)
-      return outcome;
-    attempts += is_suspects ? 1 : 0;
+      return TIDE_OUTCOME_POISON;
     if (outcome != (is_suspects ? TIDE_OUTCOME_POISON : TIDE_OUTCOME_OK))
       return outcome;
   }
-  condemn(isolation, suspect->batch, suspect->row, attempts, suspect->text);
   return TIDE_OUTCOME_OK;
 }
 
-/* OK: all are condemned, or were taken meanwhile. */
+static TideOutcome
+settle(TideRowIsolation *isolation, const Suspect *suspect, gboolean is_guilty)
+{
+  tide_batch_clear_suspect(isolation->call->batches[suspect->batch], suspect->row);
+  if (is_guilty)
+    condemn(isolation, suspect->batch, suspect->row, suspect->attempts, suspect->text);
+  return TIDE_OUTCOME_OK;
+}
+
+/* Sends @suspect alone. OK: it was taken. */
+static TideOutcome
+try_alone(TideRowIsolation *isolation, Suspect *suspect)
+{
+  TideOutcome outcome = send_alone(isolation, isolation->first_rows[suspect->batch] + suspect->row);
+  suspect->attempts++;
+  if (outcome == TIDE_OUTCOME_OK) { /* so its region works */
+    isolation->has_acknowledged[suspect->batch] = TRUE;
+    isolation->acknowledged_row[suspect->batch] = suspect->row;
+  }
+  if (outcome != TIDE_OUTCOME_POISON)
+    return outcome;
+  g_free(suspect->text);
+  suspect->text = g_strdup(isolation->text);
+  suspect->text_kind = isolation->failure.kind;
+  return outcome;
+}
+
+/* OK: @suspect is condemned, or was taken. POISON: it stays suspected. Else: what ended it. */
+static TideOutcome
+judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
+{
+  gboolean is_asked = witness != G_MAXUINT32;
+  TideOutcome outcome = is_asked ? send_alone(isolation, witness) : TIDE_OUTCOME_OK;
+  if (outcome != TIDE_OUTCOME_OK && outcome != TIDE_OUTCOME_POISON)
+    return outcome;
+  gboolean has_witness = is_asked && outcome == TIDE_OUTCOME_OK;
+  isolation->has_lost_witness |= is_asked && !has_witness;
+  if (is_asked || suspect->text == NULL) {
+    outcome = try_alone(isolation, suspect);
+    if (outcome == TIDE_OUTCOME_OK)
+      return settle(isolation, suspect, FALSE);
+    if (outcome != TIDE_OUTCOME_POISON)
+      return outcome;
+    if (isolation->failure.is_certain)
+      return settle(isolation, suspect, TRUE);
+  }
+  const TideBatchSuspect *known = count_round(isolation, suspect, has_witness);
+  gboolean is_proven = known->n_proven >= TIDE_PROOF_LIMIT;
+  if (known->n_rounds >= TIDE_LONE_LIMIT && isolation->call->last_ok_us > known->since_us)
+    return settle(isolation, suspect, TRUE);
+  if (!is_proven && !(has_witness && is_believed(isolation, suspect->text_kind)))
+    return TIDE_OUTCOME_POISON;
+  outcome = has_witness ? confirm(isolation, suspect, witness) : TIDE_OUTCOME_OK;
+  if (outcome != TIDE_OUTCOME_OK)
+    return outcome;
+  believe(isolation, suspect->text_kind);
+  return settle(isolation, suspect, TRUE);
+}
+
+/* OK: all are condemned, or were taken meanwhile. Where a region took nothing, a round counts for one row of a batch
+ * only, and the others are not even sent. */
 static TideOutcome
 judge(TideRowIsolation *isolation)
 {
-  gboolean all = TRUE;
+  TideOutcome whole = TIDE_OUTCOME_OK;
+  guint32 judged_batch = NO_BATCH;
+  add_earlier_suspects(isolation);
   for (guint i = 0; i < isolation->suspects->len; i++) {
-    const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
+    Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
     guint32 witness = find_acknowledged(isolation, isolation->call->batches[suspect->batch]->lane);
-    if (witness == G_MAXUINT32) {
-      /* A round counts once for a batch, and condemns one row at the most. */
-      gboolean is_next = i > 0 && g_array_index(isolation->suspects, Suspect, i - 1).batch == suspect->batch;
-      all = !is_next && wait_or_condemn(isolation, suspect) && all;
-      continue;
-    }
-    TideOutcome outcome = confirm(isolation, suspect, witness);
-    if (outcome != TIDE_OUTCOME_OK)
+    gboolean is_next = witness == G_MAXUINT32 && judged_batch == suspect->batch;
+    judged_batch = suspect->batch;
+    TideOutcome outcome = is_next ? TIDE_OUTCOME_POISON : judge_suspect(isolation, suspect, witness);
+    if (outcome != TIDE_OUTCOME_OK && outcome != TIDE_OUTCOME_POISON)
       return outcome;
+    if (outcome == TIDE_OUTCOME_POISON)
+      whole = outcome;
   }
-  return all ? TIDE_OUTCOME_OK : TIDE_OUTCOME_POISON;
+  return whole;
+}
+
+static gboolean
+has_suspects(const TideRowIsolation *isolation)
+{
+  gboolean any = isolation->suspects->len > 0;
+  for (guint32 i = 0; i < isolation->call->n_batches && !any; i++)
+    any = isolation->call->batches[i]->suspects.len > 0;
+  return any;
 }
 
 /* ---- a call ---- */
@@ -335,6 +514,7 @@ begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
   isolation->call = call;
   isolation->now_us = now_us;
   isolation->counts = (TideIsolationCounts){0};
+  isolation->has_lost_witness = FALSE;
   isolation->first_rows[0] = 0;
   for (guint32 i = 0; i < call->n_batches; i++) {
     isolation->first_rows[i + 1] = isolation->first_rows[i] + call->batches[i]->n_rows;
@@ -342,6 +522,28 @@ begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
   }
   g_array_set_size(isolation->suspects, 0);
   g_clear_pointer(&isolation->text, g_free);
+}
+
+/* Where nothing was acknowledged, those that were accused for the first time are no suspects: the rest would have fared
+ * no better. */
+static void
+drop_accusations(TideRowIsolation *isolation)
+{
+  for (guint i = 0; i < isolation->suspects->len; i++) {
+    const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
+    TideBatch *batch = isolation->call->batches[suspect->batch];
+    if (i > 0 && tide_batch_suspect(batch, suspect->row)->n_rounds == 0)
+      tide_batch_clear_suspect(batch, suspect->row);
+  }
+  g_array_set_size(isolation->suspects, 1);
+}
+
+/* All rows of the call are acknowledged, poison or suspects: none need be sent again with the others. */
+static void
+note_done(TideRowIsolation *isolation)
+{
+  for (guint32 i = 0; i < isolation->call->n_batches; i++)
+    isolation->call->batches[i]->done_rows = isolation->call->batches[i]->n_rows;
 }
 
 /* In calls of @step rows, from @first on; @done_rows: (nullable) is moved on with each. */
@@ -356,7 +558,7 @@ send_in_steps(TideRowIsolation *isolation, guint32 first, guint32 step, guint32 
     if (outcome == TIDE_OUTCOME_POISON)
       outcome = range.end - range.first == 1 ? accuse(isolation, range.first, 1) : search(isolation, range, 1);
     first = range.end;
-    if (outcome == TIDE_OUTCOME_OK && done_rows != NULL && isolation->suspects->len == 0)
+    if (outcome == TIDE_OUTCOME_OK && done_rows != NULL)
       *done_rows = first;
   }
   return outcome;
@@ -375,7 +577,11 @@ tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_
     outcome = send_in_steps(isolation, first->done_rows, first->slice_rows, &first->done_rows);
   else
     outcome = send_in_steps(isolation, 0, isolation->first_rows[call->n_batches], NULL);
-  if ((outcome == TIDE_OUTCOME_OK || outcome == TIDE_OUTCOME_POISON) && isolation->suspects->len > 0)
+  if (outcome == TIDE_OUTCOME_POISON)
+    drop_accusations(isolation);
+  else if (outcome == TIDE_OUTCOME_OK)
+    note_done(isolation);
+  if ((outcome == TIDE_OUTCOME_OK || outcome == TIDE_OUTCOME_POISON) && has_suspects(isolation))
     outcome = judge(isolation);
   *ret_counts = isolation->counts;
   if (outcome == TIDE_OUTCOME_OK)

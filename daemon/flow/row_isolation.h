@@ -2,11 +2,15 @@
  * halved, and the halves again, until rows stand alone; the same bytes are sent each time, for rows of a batch stand
  * one after the other. One bad row of n costs at most 2 * log2(n) calls more, and all others are written.
  *
- * Who is condemned: a row that was refused alone, with a text that says what is wrong with a row; or with any text,
- * when it is refused alone again and again while a row of the same region, sent between, is acknowledged each time: so
- * it is not the gateway's fault, nor the region's. A row for which there is no such witness goes back, behind its
- * neighbours, and is tried again; it is condemned after TIDE_ALONE_LIMIT such rounds, if HBase has acknowledged
- * anything meanwhile. Of a gateway that refuses everything no row is condemned.
+ * Who is condemned: a row that was refused alone, with a text that says what is wrong with a row. Where the text does not
+ * say whose fault it is, the row is a suspect: it is left out of the call and sent alone behind it, once a round, again and
+ * again with pauses between. It is condemned when it was refused so TIDE_PROOF_LIMIT times, each time with the same text
+ * while its region took other rows: so it is not the gateway's fault, nor the region's, nor that of a moment. Such a text is
+ * believed for an hour: other rows that are refused with it need one round, by turns with a row of their region that is taken.
+ *
+ * Where a region takes nothing else, nothing is said of its rows: it is held, which the lane's trouble tells, and one row
+ * is condemned after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses everything no row
+ * is condemned.
  *
  * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
  * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone
@@ -19,8 +23,9 @@
 
 G_BEGIN_DECLS
 
-/* With the pauses between them as configured by default these are two minutes. */
-#define TIDE_ALONE_LIMIT 10u
+/* With the pauses between them as configured by default these are two minutes, and one hour. */
+#define TIDE_PROOF_LIMIT 12u
+#define TIDE_LONE_LIMIT 360u
 #define TIDE_CUT_LIMIT 3u
 
 /* hbase.regionserver.thrift.framed.max_frame_size_in_mb is a whole number, and the call's head is a few hundred bytes.
@@ -47,8 +52,9 @@ typedef struct TideIsolationCounts {
 
 typedef struct TideRowIsolation TideRowIsolation;
 
-TideRowIsolation *tide_row_isolation_new(TideSendRowsFunc send, gpointer data); /* @data: borrowed */
-void tide_row_isolation_free(TideRowIsolation *isolation);                      /* NULL ok */
+/* @data: borrowed. @round_us: rounds of a suspect that come sooner do not count. */
+TideRowIsolation *tide_row_isolation_new(TideSendRowsFunc send, gpointer data, gint64 round_us);
+void tide_row_isolation_free(TideRowIsolation *isolation); /* NULL ok */
 
 /**
  * tide_row_isolation_send: sends all rows of @call that are not known as poison.

@@ -218,7 +218,7 @@ tide_writer_start(const TideWriterContext *context, guint32 index)
   tide_writer_connection_init(&writer->connection, context->config, context->gateways, context->metrics);
   atomic_init(&writer->last_round_us, tide_now_us());
   register_metrics(writer);
-  writer->isolation = tide_row_isolation_new(send_rows, writer);
+  writer->isolation = tide_row_isolation_new(send_rows, writer, context->config->retry_max_ms * TIDE_US_PER_MS / 3);
   g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
   writer->thread = tide_thread_start(name, run_writer, writer);
   return writer;

@@ -201,6 +201,31 @@ test_kinds_of_errors(void)
   g_assert_cmpint(tide_failure_class(NULL), ==, TIDE_OUTCOME_OK);
 }
 
+/* What a gateway says of a row the next time, and what another gateway says of it. */
+static void
+test_f16_kind_of_a_text(void)
+{
+  static const char *const texts[] = {
+      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: no 17: 1 "
+      "time, "
+      "servers with issues: rs1.example.com,16020,1718",
+      "gateway 'other:9090': the gateway refused 'putMultiple': Failed 3 actions: com.example.RuleException: no 4: "
+      "3 times, servers with issues: rs2.elsewhere.com,16020,99",
+      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: never: 1 "
+      "time, "
+      "servers with issues: rs1.example.com,16020,1718"};
+  guint32 kinds[G_N_ELEMENTS(texts)];
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, texts[i]);
+    TideFailure failure = tide_failure_of(error);
+    g_assert_cmpint(failure.outcome, ==, TIDE_OUTCOME_POISON);
+    g_assert_false(failure.is_certain);
+    kinds[i] = failure.kind;
+  }
+  g_assert_cmpuint(kinds[0], ==, kinds[1]);
+  g_assert_cmpuint(kinds[0], !=, kinds[2]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -209,5 +234,6 @@ main(int argc, char **argv)
   g_test_add_func("/failure-class/F8-timeouts-of-region-servers-are-in-doubt",
                   test_f8_timeouts_of_region_servers_are_in_doubt);
   g_test_add_func("/failure-class/kinds-of-errors", test_kinds_of_errors);
+  g_test_add_func("/failure-class/F16-kind-of-a-text", test_f16_kind_of_a_text);
   return g_test_run();
 }
