@@ -6,7 +6,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (20 * TIDE_US_PER_S)            /* far beyond what any step takes: only a failure waits so long */
+#define PATIENCE_US (240 * TIDE_US_PER_S)           /* far beyond what any step takes: only a failure waits so long */
 #define KEPT_AT_MS G_GINT64_CONSTANT(1785069296789) /* 2026-07-26T12:34:56.789Z */
 #define TIME_MS G_GINT64_CONSTANT(1785069290000)
 #define HOUR_MS G_GINT64_CONSTANT(3600000)

@@ -4,8 +4,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define PATIENCE_US (20 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
-#define PATIENCE_MS 20000
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define PATIENCE_MS 240000
 #define TOPIC "metrics"
 #define GROUP "tidemark"
 

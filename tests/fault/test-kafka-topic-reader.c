@@ -5,8 +5,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define PATIENCE_US (20 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
-#define N_PARTITIONS 20                  /* more than are read at a time */
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define N_PARTITIONS 20                   /* more than are read at a time */
 #define N_MESSAGES 30
 
 typedef struct Fixture {

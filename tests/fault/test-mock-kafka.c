@@ -2,7 +2,7 @@
 #include "fault/mock_kafka.h"
 #include "util/clock.h"
 
-#define PATIENCE_US (20 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "metrics"
 #define GROUP "tidemark"
 

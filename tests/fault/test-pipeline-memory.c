@@ -2,39 +2,61 @@
  * stands still takes no more than its share. */
 #include "fault/pipeline_mixture.h"
 
+/* What the test has sent to the first @n_partitions, and what the daemon does with it. */
+typedef struct Sending {
+  PipelineFixture *fixture;
+  RunningPipeline *running;
+  gint32 n_partitions;
+} Sending;
+
 static gboolean
-is_paused(const TidePipelineState *state, gpointer data)
+is_paused(const Sending *sending, gint32 partition)
 {
-  return state->stage == TIDE_STAGE_RUNNING && strstr(state->status, "paused 2") != NULL;
+  g_autofree char *label = g_strdup_printf("partition=\"%d\"", partition);
+  return tide_metrics_sum(sending->running->metrics, "tidemark_kafka_paused", label) > 0;
 }
 
-/* The daemon has taken nearly all that was produced, or has stopped fetching because of the budget. */
 static gboolean
-has_taken_or_paused(const TidePipelineState *state, gpointer data)
+all_are_paused(const Sending *sending)
 {
-  TideMetrics *metrics = ((gpointer *)data)[0];
-  guint64 produced = *(const guint64 *)((gpointer *)data)[1];
-  return tide_metrics_sum(metrics, "tidemark_kafka_pauses_total", NULL) > 0 ||
-         tide_metrics_sum(metrics, "tidemark_messages_received_total", NULL) + 300 >= produced;
+  for (gint32 partition = 0; partition < sending->n_partitions; partition++)
+    if (!is_paused(sending, partition))
+      return FALSE;
+  return TRUE;
 }
 
-/* Long readings to the first @n_partitions until one of them is paused. */
+/* Of each partition the daemon has taken nearly all that was sent, or it does not fetch it now. */
+static gboolean
+wants_more(const TidePipelineState *state, gpointer data)
+{
+  const Sending *sending = data;
+  for (gint32 partition = 0; partition < sending->n_partitions; partition++) {
+    g_autofree char *label = g_strdup_printf("partition=\"%d\"", partition);
+    guint64 taken = tide_metrics_sum(sending->running->metrics, "tidemark_messages_received_total", label);
+    if (!is_paused(sending, partition) && taken + 150 < (guint64)sending->fixture->produced[partition])
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Long readings to the first @n_partitions until all of these are paused: one may be before the others, at the share of
+ * its table. */
 static void
-produce_until_paused(PipelineFixture *fixture, RunningPipeline *running, guint n_partitions)
+produce_until_paused(PipelineFixture *fixture, RunningPipeline *running, gint32 n_partitions)
 {
   g_autofree char *filler = g_strnfill(8000, 'x');
-  guint64 produced = 0;
-  gpointer seen[] = {running->metrics, &produced};
+  Sending sending = {fixture, running, n_partitions};
   /* A partition of the mock keeps its newest 5 MiB: produce no faster than the daemon takes. */
-  for (guint step = 0; tide_metrics_sum(running->metrics, "tidemark_kafka_pauses_total", NULL) == 0; step++) {
-    g_assert_cmpuint(step, <, 200);
+  for (guint step = 0; !all_are_paused(&sending); step++) {
+    g_assert_cmpuint(step, <, 400);
     for (guint i = 0; i < 100; i++) {
+      gint32 partition = (gint32)i % n_partitions;
       g_autofree char *name = g_strdup_printf("host%u", i % 8);
-      pipeline_fixture_produce(fixture, (gint32)(i % n_partitions), name, PIPELINE_BASE_MS + step * 1000 + i, filler);
+      if (!is_paused(&sending, partition))
+        pipeline_fixture_produce(fixture, partition, name, PIPELINE_BASE_MS + step * 1000 + i, filler);
     }
     pipeline_fixture_flush(fixture);
-    produced = (guint64)(fixture->produced[0] + fixture->produced[1]);
-    running_pipeline_wait(running, has_taken_or_paused, seen);
+    running_pipeline_wait(running, wants_more, &sending);
   }
 }
 
@@ -47,7 +69,6 @@ test_stuck_hbase_pauses_at_the_budget_and_goes_on(PipelineFixture *fixture, gcon
   running_pipeline_wait_ready(running);
   produce_until_paused(fixture, running, FIXTURE_PARTITIONS);
   guint64 produced = (guint64)(fixture->produced[0] + fixture->produced[1]);
-  running_pipeline_wait(running, is_paused, NULL);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_assert_books_balance(running);

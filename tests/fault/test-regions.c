@@ -7,7 +7,7 @@
 #include "util/lock.h"
 #include "util/log.h"
 
-#define PATIENCE_US (60 * TIDE_US_PER_S) /* only a failure waits so long */
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
 #define LOOK_AGAIN_US TIDE_US_PER_MS
 #define HOUR_US (3600 * TIDE_US_PER_S)
 #define GAUGE "tidemark_table_regions"

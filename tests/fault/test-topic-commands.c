@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (20 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
 #define N_READINGS 4000u
 

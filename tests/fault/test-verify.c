@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (20 * TIDE_US_PER_S)   /* far beyond what any step takes: only a failure waits so long */
+#define PATIENCE_US (240 * TIDE_US_PER_S)  /* far beyond what any step takes: only a failure waits so long */
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
 #define TOPIC "metrics"
 #define TIME_KEY "key: [ { field: host }, \"#\", { time: epoch_ms } ]"

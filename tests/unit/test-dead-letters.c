@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (20 * TIDE_US_PER_S)
+#define PATIENCE_US (240 * TIDE_US_PER_S)
 
 static TideOwnedEpoch owned_epoch; /* of the jobs' partition */
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 /* Long enough that only a broken program reaches it. */
-#define PATIENCE_US (30 * TIDE_US_PER_S)
+#define PATIENCE_US (240 * TIDE_US_PER_S)
 
 /* What the threads of a test share. */
 typedef struct Shared {
