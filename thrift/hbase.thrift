@@ -82,6 +82,7 @@ struct TScan {
   4: optional i32 caching, // rows the gateway fetches at once from a region server
   5: optional i32 maxVersions = 1,
   6: optional TTimeRange timeRange,
+  7: optional Bytes filterString, // in the language of ParseFilter
   11: optional bool reversed,
   15: optional i32 limit,
 }

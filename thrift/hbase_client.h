@@ -94,6 +94,8 @@ typedef struct TideScanRequest {
   guint32 caching_rows; /* rows asked for in one call; 0: 500 */
   gint32 max_versions;  /* 0: 1 */
   gboolean reversed;
+  TideBytes filter; /* in HBase's filter language, which leaves rows out at the region servers; empty: none. A call may have
+                     * to pass over many rows then, until it has one */
 } TideScanRequest;
 
 /**

@@ -205,6 +205,8 @@ write_scan(StructWriter *call, guint8 id, const TideScanRequest *request)
   write_i32(&scan, 4, (gint32)request->caching_rows);
   write_i32(&scan, 5, request->max_versions);
   write_time_range(&scan, 6, request->min_time_ms, request->max_time_ms);
+  if (request->filter.len > 0)
+    write_string(&scan, 7, request->filter);
   if (request->reversed)
     write_true(&scan, 11);
   if (request->limit_rows > 0 && request->limit_rows <= G_MAXINT32)

@@ -11,6 +11,7 @@ typedef struct Common {
   char *columns;
   char *cells_from;
   char *cells_before;
+  char *filter;
 } Common;
 
 static void
@@ -20,6 +21,7 @@ common_clear(Common *common)
   g_free(common->columns);
   g_free(common->cells_from);
   g_free(common->cells_before);
+  g_free(common->filter);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Common, common_clear)
 
@@ -49,6 +51,14 @@ asked_columns(const TideTableScanPlan *plan, gsize *ret_n_columns)
   return plan->columns != NULL ? tide_column_choice_asked(plan->columns, ret_n_columns) : NULL;
 }
 
+static char *
+filter_text(const TideTableScanPlan *plan)
+{
+  g_auto(TideBuffer) filter = {0};
+  tide_table_scan_plan_append_hbase_filter(plan, &filter);
+  return tide_text_printable(tide_buffer_bytes(&filter));
+}
+
 static Common
 describe_common(const TideTableScanPlan *plan)
 {
@@ -62,6 +72,7 @@ describe_common(const TideTableScanPlan *plan)
       .columns = columns_text(columns, n_columns),
       .cells_from = bound_text(min_ms),
       .cells_before = bound_text(max_ms),
+      .filter = filter_text(plan),
   };
 }
 
@@ -73,14 +84,16 @@ print_lines(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan
                                               {.name = "COLUMNS", .once = TRUE},
                                               {.name = "CELLS FROM", .once = TRUE},
                                               {.name = "CELLS BEFORE", .once = TRUE},
+                                              {.name = "FILTER", .once = TRUE},
                                               {.name = "RANGE", .right = TRUE},
                                               {.name = "START"},
                                               {.name = "STOP"},
                                               {.name = "START IN HEX"},
                                               {.name = "STOP IN HEX"}};
-  static const TideListingColumn csv_columns[] = {
-      {.name = "direction"}, {.name = "limit"}, {.name = "columns"}, {.name = "cells_from"}, {.name = "cells_before"},
-      {.name = "range"},     {.name = "start"}, {.name = "stop"},    {.name = "start_hex"},  {.name = "stop_hex"}};
+  static const TideListingColumn csv_columns[] = {{.name = "direction"},  {.name = "limit"},        {.name = "columns"},
+                                                  {.name = "cells_from"}, {.name = "cells_before"}, {.name = "filter"},
+                                                  {.name = "range"},      {.name = "start"},        {.name = "stop"},
+                                                  {.name = "start_hex"},  {.name = "stop_hex"}};
   G_STATIC_ASSERT(G_N_ELEMENTS(columns) == G_N_ELEMENTS(csv_columns));
 
   g_auto(Common) common = describe_common(plan);
@@ -95,7 +108,8 @@ print_lines(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan
     g_autofree char *start_hex = tide_bytes_hex(tide_buffer_bytes(&range->start));
     g_autofree char *stop_hex = tide_bytes_hex(tide_buffer_bytes(&range->stop));
     if (!tide_listing_add(listing, (const char *[]){common.direction, common.limit, common.columns, common.cells_from,
-                                                    common.cells_before, number, start, stop, start_hex, stop_hex}))
+                                                    common.cells_before, common.filter, number, start, stop, start_hex,
+                                                    stop_hex}))
       return;
   }
   (void)tide_listing_finish(listing);
@@ -128,6 +142,11 @@ append_json_range(GString *text, const TideTableScanPlan *plan, guint i)
     g_string_append_c(text, '}');
   }
   g_string_append_c(text, ']');
+  g_autofree char *filter = filter_text(plan);
+  if (filter[0] != '\0') {
+    g_string_append_c(text, ',');
+    tide_json_append_member(text, "filter", tide_bytes_of_string(filter), FALSE);
+  }
   gint64 min_ms = 0, max_ms = 0;
   tide_table_scan_plan_cell_times(plan, &min_ms, &max_ms);
   if (min_ms != 0 || max_ms != 0)

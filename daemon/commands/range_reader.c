@@ -25,7 +25,8 @@ struct TideRangeReader {
   TideBuffer stop;       /* of every request */
   TideBuffer last_key;   /* of the row received last; what is not behind it is dropped */
   gboolean has_last_key;
-  gboolean at_end; /* no page follows */
+  gboolean at_end;     /* no page follows */
+  guint64 sifted_rows; /* asked for in the next page at the least, where rows are sifted */
 
   TideBuffer bytes;
   GArray *rows;            /* owned (element-type PageRow) */
@@ -42,7 +43,8 @@ struct TideRangeReader {
 /* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
 #define BEFORE_PADDING_BYTES 9
 
-/* Asked for at first where pages are bounded by bytes: how large the rows are is not known then. */
+/* Asked for at first where pages are bounded by bytes, because how large the rows are is not known then, and where rows
+ * are sifted. */
 #define FIRST_PAGE_ROWS 16
 
 void
@@ -73,6 +75,7 @@ tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *o
 {
   TideRangeReader *reader = g_new0(TideRangeReader, 1);
   reader->options = *options;
+  reader->sifted_rows = FIRST_PAGE_ROWS;
   tide_buffer_append_bytes(&reader->range.start, tide_buffer_bytes(&range->start));
   tide_buffer_append_bytes(&reader->range.stop, tide_buffer_bytes(&range->stop));
   if (options->reversed) {
@@ -174,6 +177,7 @@ request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
       .limit_rows = limit_rows,
       .caching_rows = (guint32)limit_rows,
       .reversed = reader->options.reversed,
+      .filter = reader->options.filter,
   };
   reset_page(reader);
   return reader->options.scan(&request, keep_row, reader, reader->options.scan_data, error);
@@ -210,9 +214,21 @@ next_limit_rows(const TideRangeReader *reader)
   if (options->page_bytes > 0)
     rows = reader->row_bytes > 0 ? MIN(rows, options->page_bytes / reader->row_bytes) : MIN(rows, FIRST_PAGE_ROWS);
   if (options->rows_wanted != NULL)
-    rows = MIN(rows, *options->rows_wanted);
+    rows = MIN(rows, MAX(*options->rows_wanted, options->is_sifted ? reader->sifted_rows : 0));
   /* One more for the row at which a reversed request goes on. */
   return (gint64)MAX(rows, 1) + (options->reversed && reader->has_last_key ? 1 : 0);
+}
+
+/* Whether a page that failed with @error may be asked for once more. A filter can make a region server pass over rows
+ * for longer than a call may last: without it each page moves on, and whoever reads leaves the rows out. */
+static gboolean
+may_try_again(TideRangeReader *reader, const GError *error)
+{
+  if (tide_gateway_error_is_lost(error))
+    return TRUE;
+  gboolean had_filter = reader->options.filter.len > 0;
+  reader->options.filter = TIDE_BYTES_EMPTY;
+  return had_filter;
 }
 
 static gboolean
@@ -221,7 +237,7 @@ load_page(TideRangeReader *reader, GError **error)
   gint64 limit_rows = next_limit_rows(reader);
   g_autoptr(GError) first_error = NULL;
   if (!request_page(reader, limit_rows, &first_error)) {
-    if (!tide_gateway_error_is_lost(first_error)) {
+    if (!may_try_again(reader, first_error)) {
       reset_page(reader);
       g_propagate_error(error, g_steal_pointer(&first_error));
       return FALSE;
@@ -235,6 +251,7 @@ load_page(TideRangeReader *reader, GError **error)
     reader->at_end = TRUE;
   else
     go_on_behind_page(reader);
+  reader->sifted_rows = MIN(reader->sifted_rows * 2, reader->options.page_rows);
   if (reader->rows->len > 0)
     reader->row_bytes = MAX(tide_range_reader_buffered_bytes(reader) / reader->rows->len, 1);
   return TRUE;

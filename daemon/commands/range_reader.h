@@ -23,6 +23,8 @@ typedef struct TideRangeReaderOptions {
   gint32 max_versions;           /* of a column, newest first; 0: 1 */
   guint32 page_rows;           /* in memory at a time, at least 1 */
   gsize page_bytes;            /* a page of larger rows is of fewer, but one at least; 0: not bounded */
+  gboolean is_sifted;          /* whoever reads takes some of the rows only: pages grow beyond what is wanted */
+  TideBytes filter;            /* borrowed: of the requests, as in TideScanRequest; given up when it makes one fail */
   const guint64 *rows_wanted;  /* borrowed: how many rows whoever reads still takes; no page asks for more. NULL: all */
 } TideRangeReaderOptions;
 

@@ -10,6 +10,7 @@ struct TideTableScan {
   guint64 rows_wanted;           /* G_MAXUINT64: no limit */
   TideRowMerge *merge;           /* owned */
   TideKeyReader *keys;           /* owned */
+  TideBuffer hbase_filter;
   guint64 n_foreign;
 };
 
@@ -152,6 +153,34 @@ is_sifted(const TideTableScanPlan *plan)
   return plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
 }
 
+/* Whether @bytes can stand in the filter's language as they are, and are worth it. */
+static gboolean
+can_be_filtered(TideBytes bytes)
+{
+  for (gsize i = 0; i < bytes.len; i++)
+    if (!g_ascii_isalnum(bytes.data[i]) && (bytes.data[i] == 0 || strchr("._-:/#@", bytes.data[i]) == NULL))
+      return FALSE;
+  return bytes.len >= 2;
+}
+
+/* HBase compares without regard to case, and anywhere in the row's key, taken for UTF-8: bytes of ASCII are found
+ * whatever stands around them. */
+void
+tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuffer *out)
+{
+  gsize start = out->len;
+  for (guint i = 0; plan->filter != NULL && i < tide_key_filter_n_open(plan->filter); i++) {
+    TideBytes bytes = tide_key_filter_open_bytes(plan->filter, i);
+    if (!can_be_filtered(bytes))
+      continue;
+    if (out->len > start)
+      tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL(" AND "));
+    tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("RowFilter (=, 'substring:"));
+    tide_buffer_append_bytes(out, bytes);
+    tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("')"));
+  }
+}
+
 /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
 guint32
 tide_table_scan_plan_page_rows(const TideTableScanPlan *plan)
@@ -175,8 +204,11 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
       .reversed = plan->reversed,
       .page_rows = tide_table_scan_plan_page_rows(plan),
       .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
-      .rows_wanted = is_sifted(plan) ? NULL : &scan->rows_wanted,
+      .is_sifted = is_sifted(plan),
+      .rows_wanted = &scan->rows_wanted,
   };
+  tide_table_scan_plan_append_hbase_filter(plan, &scan->hbase_filter);
+  options.filter = tide_buffer_bytes(&scan->hbase_filter);
   if (plan->columns != NULL)
     options.columns = tide_column_choice_asked(plan->columns, &options.n_columns);
   tide_table_scan_plan_cell_times(plan, &options.min_time_ms, &options.max_time_ms);
@@ -198,6 +230,7 @@ tide_table_scan_free(TideTableScan *scan)
     return;
   tide_row_merge_free(scan->merge);
   tide_key_reader_free(scan->keys);
+  tide_buffer_clear_memory(&scan->hbase_filter);
   g_free(scan);
 }
 

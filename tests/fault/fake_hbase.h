@@ -5,7 +5,7 @@
  * returns the greatest timestamps, up to the family's versions; cells past their `_ttl` are not read; rows
  * are in byte order. A delete of a family up to a time leaves a marker, which hides every put of a cell time up to its
  * own, whichever came first, until a major compaction drops the marker and what it hides; a put that comes after that
- * is seen again. What it leaves out: other deletes, filters, coprocessors, permissions.
+ * is seen again. What it leaves out: other deletes, filters but for parts of row keys, coprocessors, permissions.
  *
  * Threads: all functions may be called from any; one lock of its own, never held while waiting for anything
  * else. */
@@ -194,6 +194,7 @@ typedef struct TideFakeQuery {
   gint32 max_versions; /* 0: 1 */
   gint64 limit_rows;   /* 0: none */
   gboolean reversed;
+  TideBytes filter;     /* one or more RowFilter (=, 'substring:...'), joined by AND; empty: none */
   gboolean after_start; /* leave start_row itself out: how a scanner goes on */
 } TideFakeQuery;
 

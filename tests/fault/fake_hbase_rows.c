@@ -259,6 +259,47 @@ table_for_query_locked(TideFakeHBase *hbase, const char *name, const TideFakeQue
   return table;
 }
 
+#define FILTER_BEGIN "RowFilter (=, 'substring:"
+#define FILTER_END "')"
+
+/* As SubstringComparator does, whatever the case. */
+static gboolean
+holds_text(TideBytes row, const char *text)
+{
+  g_autofree char *wanted = g_ascii_strdown(text, -1);
+  for (gsize i = 0; i + strlen(wanted) <= row.len; i++)
+    if (g_ascii_strncasecmp((const char *)row.data + i, wanted, strlen(wanted)) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* @ret_texts: what a row's key must hold, each; FALSE when the filter is another one than it knows. */
+static gboolean
+parse_filter(TideBytes filter, char ***ret_texts)
+{
+  g_autofree char *text = g_strndup(filter.len > 0 ? (const char *)filter.data : "", filter.len);
+  g_auto(GStrv) parts = g_strsplit(text, " AND ", -1);
+  for (guint i = 0; parts[i] != NULL; i++) {
+    if (!g_str_has_prefix(parts[i], FILTER_BEGIN) || !g_str_has_suffix(parts[i], FILTER_END))
+      return FALSE;
+    char *wanted =
+        g_strndup(parts[i] + strlen(FILTER_BEGIN), strlen(parts[i]) - strlen(FILTER_BEGIN) - strlen(FILTER_END));
+    g_free(parts[i]);
+    parts[i] = wanted;
+  }
+  *ret_texts = g_steal_pointer(&parts);
+  return TRUE;
+}
+
+static gboolean
+passes_filter(TideBytes row, char **texts)
+{
+  for (; *texts != NULL; texts++)
+    if (!holds_text(row, *texts))
+      return FALSE;
+  return TRUE;
+}
+
 guint64
 fake_hbase_scan(TideFakeHBase *hbase, const char *name, const TideFakeQuery *query, TideFakeRowFunc func, gpointer data,
                 TideFakeError *error)
@@ -266,6 +307,11 @@ fake_hbase_scan(TideFakeHBase *hbase, const char *name, const TideFakeQuery *que
   g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(TideFakeCell));
   guint64 n_rows = 0;
   gint64 now_ms = tide_wall_clock_epoch_ms();
+  g_auto(GStrv) texts = NULL;
+  if (!parse_filter(query->filter, &texts)) {
+    fake_error_set(error, TIDE_FAKE_ERROR_ARGUMENT, FALSE, "Incorrect Filter String");
+    return 0;
+  }
   tide_mutex_lock(&hbase->mutex);
   TideFakeTable *table = table_for_query_locked(hbase, name, query, error);
   GTreeNode *node = table != NULL ? fake_table_scan_first(table, query) : NULL;
@@ -273,7 +319,7 @@ fake_hbase_scan(TideFakeHBase *hbase, const char *name, const TideFakeQuery *que
     const TideFakeStoredRow *row = g_tree_node_value(node);
     g_array_set_size(cells, 0);
     fake_table_visible_cells(table, row, query, now_ms, cells);
-    if (cells->len > 0) {
+    if (cells->len > 0 && passes_filter(row->key, texts)) {
       TideFakeRow seen = {.row = row->key, .cells = (const TideFakeCell *)(void *)cells->data, .n_cells = cells->len};
       func(&seen, data);
       n_rows++;

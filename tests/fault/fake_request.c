@@ -393,7 +393,7 @@ read_scan(TideFakeRequest *request, TideFakeReader *reader)
     else if (fake_field_is(&field, 6, TIDE_FAKE_STRUCT))
       read_time_range(query, reader);
     else if (fake_field_is(&field, 7, TIDE_FAKE_BINARY))
-      refuse_filter(request, reader);
+      query->filter = fake_reader_binary(reader);
     else if (fake_field_is(&field, 11, TIDE_FAKE_BOOL))
       query->reversed = fake_reader_bool(reader);
     else if (fake_field_is(&field, 15, TIDE_FAKE_I32))

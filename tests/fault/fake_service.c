@@ -12,6 +12,7 @@ typedef struct TideFakeScanner {
   char *table;
   TideBytes start_row;
   TideBytes stop_row;
+  TideBytes filter;
   GArray *columns;
   gint64 rows_left; /* -1: no limit */
 } TideFakeScanner;
@@ -44,6 +45,7 @@ scanner_new(const TideFakeRequest *request)
   scanner->query = *query;
   scanner->query.start_row = scanner->start_row;
   scanner->query.stop_row = scanner->stop_row;
+  scanner->query.filter = scanner->filter = fake_bytes_copy(query->filter);
   scanner->query.columns = (const TideFakeColumn *)(void *)scanner->columns->data;
   return scanner;
 }
@@ -57,6 +59,7 @@ scanner_free(gpointer data)
   g_free(scanner->table);
   fake_bytes_free(scanner->start_row);
   fake_bytes_free(scanner->stop_row);
+  fake_bytes_free(scanner->filter);
   g_array_unref(scanner->columns);
   tide_buffer_clear_memory(&scanner->position);
   g_free(scanner);

@@ -154,10 +154,13 @@ test_u1_a_field_behind_a_gap(Fixture *fixture, gconstpointer unused)
   put(fixture, "PLACE", "north#d1", "M", "cpu", "1", TIME_MS);
   put(fixture, "PLACE", "north#d2", "M", "cpu", "2", TIME_MS);
   put(fixture, "PLACE", "south#d1", "M", "cpu", "3", TIME_MS);
-  put(fixture, "PLACE", "south", "M", "cpu", "4", TIME_MS);
+  put(fixture, "PLACE", "d1", "M", "cpu", "4", TIME_MS);
   const char *expected = "row,site,device,time,cpu\nnorth#d1,north,d1,2015-03-16T19:53:32.045Z,1\n"
                          "south#d1,south,d1,2015-03-16T19:53:32.045Z,3\n";
   assert_output(fixture, "scan PLACE device=d1 --column cpu -f csv", 0, expected);
+  assert_output(fixture, "scan PLACE device=d1 --plan -f csv", 0,
+                "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
+                "forward,,,,,\"RowFilter (=, 'substring:d1')\",1,,,,\n");
   assert_error(fixture, "scan PLACE device=d1 --plan", 0,
                "the whole table 'PLACE' is read for these rows: its key is ");
   assert_error(fixture, "scan PLACE device=d1", 0, "left out of 'PLACE': 1 row that the declared key did not make");
@@ -253,8 +256,8 @@ test_plan(Fixture *fixture, gconstpointer unused)
 {
   scripted_gateway_refuse(fixture->gateway);
   assert_output(fixture, "scan LANE road=15 --newest-first --limit 5 --plan -f csv", 0,
-                "direction,limit,columns,cells_from,cells_before,range,start,stop,start_hex,stop_hex\n"
-                "forward,5,,,,1,15#9223362813482738953,15#9223372036854775808,"
+                "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
+                "forward,5,,,,,1,15#9223362813482738953,15#9223372036854775808,"
                 "31352339323233333632383133343832373338393533,31352339323233333732303336383534373735383038\n");
 }
 

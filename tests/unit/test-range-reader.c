@@ -417,6 +417,79 @@ test_merge(void)
   assert_merged(TIDE_ROW_ORDER_KEY);
 }
 
+/* A table of 100 rows, of which scans with a filter fail as told. */
+typedef struct Filtered {
+  FakeTable table;
+  int fault; /* TideErrorCode; -1: none */
+  guint n_filtered;
+  guint n_plain;
+  gint64 most_rows;
+} Filtered;
+
+static gboolean
+scan_filtered(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data, GError **error)
+{
+  Filtered *filtered = data;
+  filtered->most_rows = MAX(filtered->most_rows, request->limit_rows);
+  filtered->n_plain += request->filter.len == 0 ? 1 : 0;
+  filtered->n_filtered += request->filter.len > 0 ? 1 : 0;
+  if (request->filter.len == 0 || filtered->fault < 0)
+    return scan_fake(request, func, func_data, &filtered->table, error);
+  g_set_error(error, TIDE_ERROR, filtered->fault, "as told");
+  return FALSE;
+}
+
+static guint
+read_filtered(Filtered *filtered, gboolean *ret_ok)
+{
+  guint64 rows_wanted = 1;
+  TideKeyRange range = {0};
+  TideRangeReaderOptions options = {.scan = scan_filtered,
+                                    .scan_data = filtered,
+                                    .page_rows = 50,
+                                    .is_sifted = TRUE,
+                                    .filter = TIDE_BYTES_LITERAL("f"),
+                                    .rows_wanted = &rows_wanted};
+  g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+  const TideResultRow *row = NULL;
+  guint n_rows = 0;
+  for (; (*ret_ok = tide_range_reader_peek(reader, &row, NULL)) && row != NULL; n_rows++)
+    tide_range_reader_pass(reader);
+  return n_rows;
+}
+
+static void
+test_u1_filters(void)
+{
+  static const struct {
+    int fault;
+    gboolean ok;
+    guint n_filtered;
+    guint n_plain;
+  } cases[] = {
+      {-1, TRUE, 4, 0}, /* pages of 16, 32, 50 and 2 rows */
+      {TIDE_ERROR_TIMEOUT, TRUE, 1, 4},
+      {TIDE_ERROR_GATEWAY, TRUE, 1, 4},
+      {TIDE_ERROR_CONNECTION_LOST, FALSE, 2, 0}, /* says nothing against the filter */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Filtered filtered = {.fault = cases[i].fault};
+    fake_table_init(&filtered.table);
+    for (guint k = 0; k < 100; k++) {
+      g_autofree char *key = g_strdup_printf("k%02u", k);
+      fake_table_add(&filtered.table, tide_bytes_of_string(key));
+    }
+    gboolean ok = FALSE;
+    guint n_rows = read_filtered(&filtered, &ok);
+    g_assert_cmpint(ok, ==, cases[i].ok);
+    g_assert_cmpuint(n_rows, ==, cases[i].ok ? 100 : 0);
+    g_assert_cmpuint(filtered.n_filtered, ==, cases[i].n_filtered);
+    g_assert_cmpuint(filtered.n_plain, ==, cases[i].n_plain);
+    g_assert_cmpint(filtered.most_rows, <=, 50);
+    fake_table_clear(&filtered.table);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -429,6 +502,7 @@ main(int argc, char **argv)
   g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
   g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
   g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
+  g_test_add_func("/range-reader/U1/a-filter-that-fails-is-given-up", test_u1_filters);
   g_test_add_func("/row-merge/ranges-come-in-one-order-of-time", test_merge);
   return g_test_run();
 }

@@ -135,6 +135,10 @@ generated_scan(const TideScanRequest *request)
     scan->timeRange->maxStamp = request->max_time_ms;
     scan->__isset_timeRange = TRUE;
   }
+  if (request->filter.len > 0) {
+    scan->filterString = oracle_byte_array(request->filter);
+    scan->__isset_filterString = TRUE;
+  }
   scan->reversed = request->reversed;
   scan->__isset_reversed = request->reversed;
   scan->limit = (gint32)request->limit_rows;
@@ -149,7 +153,7 @@ test_scans(gconstpointer data)
   TideWireProtocol protocol = (TideWireProtocol)GPOINTER_TO_UINT(data);
   Oracle *oracle = oracle_get(protocol);
   g_autoptr(GByteArray) table = oracle_byte_array(TIDE_BYTES_LITERAL("METRIC"));
-  for (guint set = 0; set < 64; set++) {
+  for (guint set = 0; set < 128; set++) {
     TideScanRequest request = {
         .start_row = (set & 1) != 0 ? TIDE_BYTES_LITERAL("a\xff\0") : TIDE_BYTES_EMPTY,
         .stop_row = (set & 2) != 0 ? TIDE_BYTES_LITERAL("b") : TIDE_BYTES_EMPTY,
@@ -160,6 +164,7 @@ test_scans(gconstpointer data)
         .min_time_ms = (set & 8) != 0 ? -5 : 0,
         .max_time_ms = (set & 8) != 0 ? 1426535612045 : 0,
         .reversed = (set & 16) != 0,
+        .filter = (set & 64) != 0 ? TIDE_BYTES_LITERAL("RowFilter (=, 'substring:a')") : TIDE_BYTES_EMPTY,
         .limit_rows = (set & 32) != 0 ? 7 + (gint64)set : 0,
         .caching_rows = set + 1,
         .max_versions = 1 + (gint32)set,
