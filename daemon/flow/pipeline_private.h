@@ -1,0 +1,62 @@
+/* Inside of the pipeline: shared by pipeline.c, which starts and stops it, and pipeline_state.c, which tells how it is. Nobody
+ * else includes this. */
+#pragma once
+
+#include "flow/consumer.h"
+#include "flow/dated_tables.h"
+#include "flow/dead_letters.h"
+#include "flow/pipeline.h"
+#include "flow/scheme_check.h"
+#include "flow/writer.h"
+
+G_BEGIN_DECLS
+
+/* What an operator must know is said again this often; a lane is that when it has failed for so long. */
+#define TIDE_TROUBLE_US (30 * TIDE_US_PER_S)
+
+struct TidePipeline {
+  /* set before start, then read-only */
+  TidePipelineOptions options;
+  TideSchemeStore schemes;
+  TideBudget budget;
+  TideBudget *table_budgets; /* owned array, by table place */
+  TideDatedTables *dated;
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideRegions *regions;
+  TideDeadLetters *letters;
+  TideKafkaWatch *watch;
+  TideThread *starter;
+  TideGauge *budget_used;
+  TideGauge *waiting_rows;
+  TideGauge *in_flight_rows;
+  TideGauge *troubled_lanes;
+  TideGauge *narrowed_lanes;
+  TideGauge *probes;
+  TideGauge *held_tables;
+  TideGauge *oldest;
+  TideGauge *held;
+
+  /* main thread only */
+  gint64 trouble_logged_us;
+  gint64 missing_logged_us;
+  gint64 group_logged_us;
+
+  /* any thread */
+  _Atomic gboolean stopping;
+  _Atomic TidePipelineStage stage;
+  _Atomic gboolean was_ready;
+
+  /* written by the starter before stage is RUNNING, then read-only */
+  GPtrArray *writers;   /* owned (element-type TideWriter) */
+  GPtrArray *consumers; /* owned (element-type TideConsumer) */
+  GError *failure;      /* owned */
+  gint64 joined_us;     /* when the consumers began to join the group, monotonic */
+
+  /* under lock */
+  TideMutex lock;
+  TideCond stop_asked;
+  char *waiting_for; /* owned: what the start waits for */
+};
+
+G_END_DECLS
