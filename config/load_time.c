@@ -230,6 +230,7 @@ tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
   spec->earliest_epoch_ms = load->config->readings.time.earliest_epoch_ms;
   spec->max_future_ms = load->config->readings.time.max_future_ms;
   spec->on_future = load->config->readings.time.on_future;
+  spec->max_past_ms = load->config->readings.time.max_past_ms;
   tide_config_group_read(&tide_time_options, path, node, node->place, &target);
   if (node->kind == TIDE_YAML_LIST || tide_yaml_is_null(node)) {
     if (tide_problems_n_errors(load->problems) == n_errors)

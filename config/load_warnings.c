@@ -273,9 +273,31 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
         it->path, ambiguous->zone_name);
 }
 
+/* What a dated name can come to. */
+static void
+note_dated_name(TideTableLoad *it)
+{
+  const TideTimeSpec *time = it->table->time != NULL ? it->table->time : &it->load->config->readings.time;
+  const char *pattern = strchr(it->table->name, '{');
+
+  if (it->table->dated_name == NULL || pattern == NULL)
+    return;
+  if (strstr(pattern, "HH") != NULL)
+    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+                             "'%s' makes 24 tables a day, and 1,024 of them can be written to at a time: 43 days of "
+                             "late readings; a day in the name serves longer",
+                             it->path);
+  if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
+    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+                             "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a "
+                             "wrong clock makes many; 'readings.time.max_past' says how late readings may be",
+                             it->path);
+}
+
 void
 tide_load_warn_of_table(TideTableLoad *it)
 {
+  note_dated_name(it);
   warn_of_beginning(it);
   warn_of_time_in_key(it);
   for (guint i = 0; i < it->qualifiers->len; i++) {

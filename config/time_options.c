@@ -50,6 +50,10 @@ static const TideConfigOption time_options[] = {
     {"earliest", TIDE_CONFIG_TIME, AT(earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000), "2000-01-01",
      .sentence = "An earlier event time rejects the reading. Seconds taken for milliseconds are in January 1970, so "
                  "they are found out."},
+    {"max_past", TIDE_CONFIG_DURATION, AT(max_past_ms), 0, 36500 * DAY, "0s",
+     .sentence =
+         "An event time earlier than the record's by more rejects the reading; 0s: no late reading is too late. A "
+         "bound keeps a wrong clock from making a dated table for each day since `earliest`."},
     {"max_future", TIDE_CONFIG_DURATION, AT(max_future_ms), 0, 3650 * DAY, "10m",
      .sentence = "An event time later than the record's by more rejects the reading: in a latest table it would hide "
                  "all that follows; so does one that is later by more than this host's clock, unless the broker gave "

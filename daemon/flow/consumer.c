@@ -448,6 +448,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .lanes = context->lanes,
                                         .regions = context->regions,
                                         .dated = context->dated,
+                                        .dated_names = &consumer->dated_names,
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics,
                                         .heal_handler = {owns_source, on_heal_changed, consumer}};

@@ -6,6 +6,10 @@
 
 #define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
 
+/* How long a message waits for a place for its dated table: less than any watchdog does for a round. */
+#define PLACES_WAIT_US (10 * TIDE_US_PER_S)
+#define PLACES_LOOK_US (20 * TIDE_US_PER_MS)
+
 static void
 log_bad_message(TideConsumer *consumer, const TideKafkaRecord *record, const TideReject *reject, const char *next)
 {
@@ -106,6 +110,16 @@ tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped)
   return NULL;
 }
 
+/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What comes
+ * home may need the mapping: a message in hand is to be mapped again. */
+static void
+wait_for_places(TideConsumer *consumer)
+{
+  tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  tide_consumer_take_home(consumer, tide_now_us() + PLACES_LOOK_US);
+  tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
+}
+
 /* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
 static void
 hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record,
@@ -114,8 +128,8 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
   g_autofree char *table = tide_bytes_printable(row->table_name);
   char *why =
       g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
-                      ": its table '%s' would be one more than the %u dated tables that a process writes to: "
-                      "look whether readings have absurd times, or restart to go on with newer tables",
+                      ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
+                      "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
   tide_log(TIDE_LOG_CRIT, "%s", why);
   tide_counter_inc(consumer->messages_held);
@@ -134,38 +148,59 @@ count_expired(const TideConsumer *consumer, const TideExpired *by_table)
   }
 }
 
+/* What was mapped of a message whose rows all have their places. */
+static void
+take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record, const TideMapped *mapped,
+            TideOnBadMessage policy, gint64 now_us)
+{
+  if (G_UNLIKELY(mapped->expired != NULL))
+    count_expired(consumer, mapped->expired);
+  if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
+    tide_counter_add(consumer->readings_ambiguous, mapped->n_ambiguous_readings);
+  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped,
+                                           policy == TIDE_BAD_MESSAGE_SKIP);
+  if (G_UNLIKELY(mapped->n_rejects > 0))
+    handle_bad_readings(consumer, record, mapped, ref, policy);
+  guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped->rows, mapped->n_rows, ref, now_us);
+  if (G_UNLIKELY(crowded != 0))
+    tide_consumer_heed_crowded_table(consumer, partition, crowded);
+  tide_consumer_heed_span(consumer, partition);
+}
+
+/* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */
+static const TideRow *
+try_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record, gint64 now_us)
+{
+  TideMapped mapped;
+  TideReject reject = {0};
+  if (!tide_mapping_apply(consumer->mapping, &record->message, &mapped, &reject)) {
+    handle_bad_message(consumer, partition, record, &reject);
+    return NULL;
+  }
+  TideOnBadMessage policy = policy_for_bad(consumer);
+  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
+    hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
+    return NULL;
+  }
+  const TideRow *unplaced = tide_consumer_place_rows(consumer, &mapped);
+  if (G_LIKELY(unplaced == NULL))
+    take_mapped(consumer, partition, record, &mapped, policy, now_us);
+  return unplaced;
+}
+
 void
 tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
 {
   TidePartition *partition = tide_consumer_partition(consumer, record->slot);
   if (!partition->assigned || partition->held_text != NULL)
     return; /* behind the message that holds the partition: fetched again once that is solved */
-  TideMapped mapped;
-  TideReject reject = {0};
-  if (!tide_mapping_apply(consumer->mapping, &record->message, &mapped, &reject)) {
-    handle_bad_message(consumer, partition, record, &reject);
-    return;
+  const TideRow *unplaced = try_message(consumer, partition, record, now_us);
+  gint64 until_us = now_us + PLACES_WAIT_US;
+  while (G_UNLIKELY(unplaced != NULL && tide_now_us() < until_us) &&
+         !atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
+    wait_for_places(consumer);
+    unplaced = try_message(consumer, partition, record, tide_now_us());
   }
-  TideOnBadMessage policy = policy_for_bad(consumer);
-  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
-    hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
-    return;
-  }
-  const TideRow *unplaced = tide_consumer_place_rows(consumer, &mapped);
-  if (G_UNLIKELY(unplaced != NULL)) {
+  if (G_UNLIKELY(unplaced != NULL))
     hold_at_unplaced_row(consumer, partition, record, unplaced);
-    return;
-  }
-  if (G_UNLIKELY(mapped.expired != NULL))
-    count_expired(consumer, mapped.expired);
-  if (G_UNLIKELY(mapped.n_ambiguous_readings > 0))
-    tide_counter_add(consumer->readings_ambiguous, mapped.n_ambiguous_readings);
-  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, &mapped,
-                                           policy == TIDE_BAD_MESSAGE_SKIP);
-  if (G_UNLIKELY(mapped.n_rejects > 0))
-    handle_bad_readings(consumer, record, &mapped, ref, policy);
-  guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped.rows, mapped.n_rows, ref, now_us);
-  if (G_UNLIKELY(crowded != 0))
-    tide_consumer_heed_crowded_table(consumer, partition, crowded);
-  tide_consumer_heed_span(consumer, partition);
 }

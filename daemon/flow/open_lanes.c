@@ -280,15 +280,17 @@ give_up_table(TideOpenLanes *open_lanes, TideOpenTable *open)
   open_lanes->places[table->index] = NULL;
   g_ptr_array_remove_fast(open_lanes->tables, open); /* frees it */
   tide_regions_close(open_lanes->context.regions, table);
+  tide_dated_cache_forget(open_lanes->context.dated_names, open_lanes->context.dated, table);
 }
 
 static void
 keep_house(TideOpenLanes *open_lanes, gint64 now_us)
 {
+  gboolean is_short = tide_dated_tables_are_short_racy(open_lanes->context.dated);
   for (guint i = open_lanes->tables->len; i-- > 0;) {
     TideOpenTable *table = g_ptr_array_index(open_lanes->tables, i);
     tide_open_table_keep_house(table, now_us);
-    if (tide_open_table_is_idle(table, now_us))
+    if (tide_open_table_is_idle(table, is_short, now_us))
       give_up_table(open_lanes, table);
   }
   open_lanes->housekeeping_us = now_us + HOUSEKEEPING_US;

@@ -19,7 +19,8 @@
  * come home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true,
  * and the next owner only says it again.
  *
- * An instance of a dated table takes part from its first row until it had none for an hour.
+ * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such
+ * tables are many.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -41,6 +42,7 @@ typedef struct TideOpenLanesContext {
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
+  TideDatedCache *dated_names; /* this consumer's, which gives back what is given up here */
   TideInbox *inbox; /* where this consumer's batches come home */
   TideMetrics *metrics;
   TideHealHandler heal_handler; /* hears of rows that are written once more: heals.h */

@@ -8,6 +8,9 @@
 /* A dated table without rows is given up after this long: late readings come within the hour, if at all. */
 #define IDLE_TABLE_US (3600 * TIDE_US_PER_S)
 
+/* So long only while few places are left for instances of dated tables. */
+#define SHORT_IDLE_TABLE_US TIDE_US_PER_S
+
 static TideOpenLane *
 lane_new(const TideOpenTable *table, TideLane *lane)
 {
@@ -237,9 +240,10 @@ tide_open_table_keep_house(TideOpenTable *table, gint64 now_us)
 }
 
 gboolean
-tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us)
+tide_open_table_is_idle(const TideOpenTable *table, gboolean is_short, gint64 now_us)
 {
-  if (table->table->declared == NULL || now_us - table->last_row_us < IDLE_TABLE_US || table->retired->len > 0 ||
+  gint64 idle_us = is_short ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
+  if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
       !tide_unsettled_is_empty(table->unsettled) || !tide_heals_is_empty(table->heals) ||
       g_hash_table_size(table->held_keys) > 0)
     return FALSE;

@@ -68,8 +68,9 @@ void tide_open_table_refresh_map(TideOpenTable *table);
 /* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */
 void tide_open_table_keep_house(TideOpenTable *table, gint64 now_us);
 
-/* An instance of a dated table that had no row for an hour, and of which nothing is left: it can be given up. */
-gboolean tide_open_table_is_idle(const TideOpenTable *table, gint64 now_us);
+/* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is left:
+ * it can be given up. */
+gboolean tide_open_table_is_idle(const TideOpenTable *table, gboolean is_short, gint64 now_us);
 
 /* So many parts more, or less, hold the key with that hash. */
 void tide_open_table_hold_key(TideOpenTable *table, guint64 key_hash, gint32 n_parts);

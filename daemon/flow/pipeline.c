@@ -268,6 +268,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
   pipeline->lanes = tide_lanes_new(&lanes);
   pipeline->gateways = tide_gateways_new(&config->hbase, options->metrics);
   TideRegionsOptions regions = {.config = config,
+                                .dated = pipeline->dated,
                                 .lanes = pipeline->lanes,
                                 .gateways = pipeline->gateways,
                                 .metrics = options->metrics,

@@ -24,11 +24,13 @@
 
 typedef struct TableRegions {
   /* under lock */
-  const TideTable *table; /* set once; NULL: a template, or a place without an instance yet */
+  const TideTable *table; /* NULL: a template, or a place without an instance yet; else the last that was opened */
   TideRegionMap *map;     /* a reference */
   guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
   gint64 refresh_at_us;   /* G_MAXINT64: nobody has it open */
   gint64 refreshed_us;
+  gboolean is_in_use;    /* of an instance: we are a user of its place */
+  gboolean is_looked_up; /* right now */
   /* whoever refreshes: one thread at a time */
   gboolean is_prepared; /* may be written to; declared tables always are */
   guint32 failures;     /* in a row */
@@ -292,6 +294,16 @@ due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
   return NULL;
 }
 
+/* The place of an instance may go to another when nobody has it open, and nobody looks its regions up. */
+static void
+give_place_back_locked(TideRegions *regions, TableRegions *table)
+{
+  if (!table->is_in_use || table->n_users > 0 || table->is_looked_up)
+    return;
+  table->is_in_use = FALSE;
+  tide_dated_tables_give_back(regions->options.dated, table->table);
+}
+
 /* Who asked for a refresh while this one ran gets one, after the shortest interval. */
 static void
 mark_refreshed(TideRegions *regions, TableRegions *table)
@@ -303,6 +315,8 @@ mark_refreshed(TideRegions *regions, TableRegions *table)
     gint64 next_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
     table->refreshed_us = now_us;
     table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
+    table->is_looked_up = FALSE;
+    give_place_back_locked(regions, table);
   }
   tide_mutex_unlock(&regions->lock);
 }
@@ -339,8 +353,10 @@ run_refresher(gpointer data)
       tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
     }
     gboolean stopped = regions->stopped;
-    if (due != NULL)
+    if (due != NULL) {
+      due->is_looked_up = TRUE;
       due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
+    }
     tide_mutex_unlock(&regions->lock);
     if (stopped)
       return;
@@ -439,24 +455,39 @@ tide_regions_generation_racy(const TideRegions *regions)
   return atomic_load_explicit(&regions->generation, memory_order_acquire);
 }
 
+/* The place goes to @table; returns the map of the one that had it, to be given up without the lock. */
+static TideRegionMap *
+change_table_locked(TideRegions *regions, TableRegions *place, const TideTable *table)
+{
+  TideRegionMap *replaced = g_steal_pointer(&place->map);
+  place->table = table;
+  place->map = fallback_map(regions, table);
+  place->is_prepared = FALSE;
+  place->failures = 0;
+  regions->n_used = MAX(regions->n_used, table->index + 1);
+  tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());
+  return replaced;
+}
+
 void
 tide_regions_open(TideRegions *regions, const TideTable *table)
 {
+  TideRegionMap *replaced = NULL;
   tide_mutex_lock(&regions->lock);
   {
     TableRegions *place = &regions->tables[table->index];
-    if (place->table == NULL) {
-      place->table = table;
-      regions->n_used = MAX(regions->n_used, table->index + 1);
-    }
+    if (place->table != table)
+      replaced = change_table_locked(regions, place, table);
     if (place->n_users++ == 0) {
-      if (place->map == NULL)
-        place->map = fallback_map(regions, table);
       place->refresh_at_us = tide_now_us();
       tide_cond_signal(&regions->changed);
     }
+    if (!place->is_in_use)
+      tide_dated_tables_use(regions->options.dated, table);
+    place->is_in_use = TRUE;
   }
   tide_mutex_unlock(&regions->lock);
+  tide_region_map_unref(replaced);
 }
 
 void
@@ -469,6 +500,7 @@ tide_regions_close(TideRegions *regions, const TideTable *table)
     if (--place->n_users == 0) {
       replaced = replace_map_locked(regions, place, fallback_map(regions, table));
       place->refresh_at_us = G_MAXINT64;
+      give_place_back_locked(regions, place);
     }
   }
   tide_mutex_unlock(&regions->lock);

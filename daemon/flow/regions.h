@@ -10,6 +10,7 @@
  * A map is immutable and shared by reference; consumers look at the generation once in a poll and take the new one. */
 #pragma once
 
+#include "flow/dated_tables.h"
 #include "flow/gateways.h"
 #include "flow/lanes.h"
 #include "flow/scheme_store.h"
@@ -37,6 +38,7 @@ typedef struct TideRegionsOptions {
   TideGateways *gateways;
   TideMetrics *metrics;
   const TideSchemeStore *schemes;
+  TideDatedTables *dated;
   gboolean accept_scheme_change; /* of instances of dated tables */
   guint32 n_places;              /* tide_dated_tables_places() */
 } TideRegionsOptions;
@@ -50,7 +52,7 @@ void tide_regions_free(TideRegions *regions);
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
 /* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it, its
- * map is kept and refreshed. */
+ * map is kept and refreshed; and its place is in use until a look-up that is under way then has ended. */
 void tide_regions_open(TideRegions *regions, const TideTable *table);
 void tide_regions_close(TideRegions *regions, const TideTable *table);
 

@@ -262,6 +262,9 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   if (event_ms < spec->earliest_epoch_ms)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
                   "before the declared earliest time: is the unit right?");
+  if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms)
+    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
+                  "earlier than the record's time by more than the declared bound (max_past)");
   if (event_ms >= LATEST_EPOCH_MS)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
   if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
@@ -323,7 +326,7 @@ tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
   return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
          zones_are_equal(a->zone, b->zone) && a->on_ambiguous == b->on_ambiguous && a->date_field == b->date_field &&
          g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
-         a->max_future_ms == b->max_future_ms && a->on_future == b->on_future;
+         a->max_future_ms == b->max_future_ms && a->max_past_ms == b->max_past_ms && a->on_future == b->on_future;
 }
 
 void

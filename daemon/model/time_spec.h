@@ -57,6 +57,7 @@ typedef struct TideTimeSpec {
   gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
   gint64 max_future_ms;     /* an event later than the record's time, or the clock's, plus this is of the future */
   TideOnFuture on_future;
+  gint64 max_past_ms; /* an event earlier than the record's time by more is rejected; 0: none is */
 } TideTimeSpec;
 
 /* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them, digits

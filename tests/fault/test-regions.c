@@ -72,6 +72,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                 .gateways = fixture->gateways,
                                 .metrics = fixture->metrics,
                                 .schemes = &fixture->schemes,
+                                .dated = fixture->dated,
                                 .n_places = 1 + TIDE_DATED_TABLES_MAX};
   fixture->regions = tide_regions_new(&options);
   tide_inbox_init(&fixture->inbox, NULL, NULL);
@@ -99,8 +100,8 @@ tear_down(Fixture *fixture, gconstpointer data)
 static const TideTable *
 get_instance(Fixture *fixture, const char *name)
 {
-  return tide_dated_tables_get(fixture->dated, g_ptr_array_index(fixture->config->tables, 0),
-                               tide_bytes_of_string(name));
+  return tide_dated_tables_take(fixture->dated, g_ptr_array_index(fixture->config->tables, 0),
+                                tide_bytes_of_string(name));
 }
 
 /* Counts the look-ups of @table's regions from now on. */
@@ -220,6 +221,7 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
   g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
   for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
     tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
+  g_autofree TideDatedCache *dated_names = g_new0(TideDatedCache, 1);
   TideOpenLanesContext context = {.config = fixture->config,
                                   .protocol = TIDE_WIRE_BINARY,
                                   .budget = &fixture->budget,
@@ -227,6 +229,7 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
                                   .lanes = fixture->lanes,
                                   .regions = fixture->regions,
                                   .dated = fixture->dated,
+                                  .dated_names = dated_names,
                                   .inbox = &fixture->inbox,
                                   .metrics = fixture->metrics};
   TideOpenLanes *open_lanes = tide_open_lanes_new(&context);
@@ -251,6 +254,35 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_tables_created_total", NULL), ==, 1);
 }
 
+/* F22: the place goes to a table of another name, which begins anew: it is made, and looked up. */
+static void
+test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *first = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, first);
+  wait_gauge(fixture, 3);
+  for (guint i = 1; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_1970%04u", i);
+    g_assert_nonnull(get_instance(fixture, name));
+  }
+  tide_dated_tables_give_back(fixture->dated, first);
+  g_assert_null(get_instance(fixture, "S_20251121")); /* the first is open still */
+  tide_regions_close(fixture->regions, first);
+  const TideTable *next = NULL;
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (next == NULL && tide_now_us() < deadline_us) /* its look-up may not have ended yet */
+    next = get_instance(fixture, "S_20251121");
+  g_assert_nonnull(next);
+  g_assert_cmpuint(next->index, ==, first->index);
+  tide_regions_open(fixture->regions, next);
+  wait_gauge(fixture, 3);
+  g_assert_true(fake_hbase_table_exists(scripted_gateway_hbase(fixture->gateway), "S_20251121"));
+  TideRegionMap *map = tide_regions_get(fixture->regions, next);
+  g_assert_true(tide_lane_table(map->lanes[0]) == next);
+  tide_region_map_unref(map);
+  tide_regions_close(fixture->regions, next);
+}
+
 #define ADD(path, func) g_test_add("/regions/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -263,5 +295,6 @@ main(int argc, char **argv)
   ADD("open-table-is-made-and-looked-up", test_open_table_is_made_and_looked_up);
   ADD("closed-table-is-not-looked-up-any-more", test_closed_table_is_not_looked_up_any_more);
   ADD("table-without-rows-for-an-hour-is-given-up", test_table_without_rows_for_an_hour_is_given_up);
+  ADD("F22/place-of-a-closed-table-serves-another", test_place_of_a_closed_table_serves_another);
   return g_test_run();
 }

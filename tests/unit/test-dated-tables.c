@@ -51,7 +51,7 @@ tear_down(Fixture *fixture, gconstpointer data)
 static const TideTable *
 get(Fixture *fixture, guint template_index, const char *name)
 {
-  return tide_dated_tables_get(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name));
+  return tide_dated_tables_take(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name));
 }
 
 static void
@@ -91,20 +91,94 @@ test_full_registry_takes_no_new_name_and_knows_the_old(Fixture *fixture, gconstp
   g_assert_null(get(fixture, 1, "S_99999999"));
   g_assert_null(get(fixture, 2, "S_00000000"));
   g_assert_cmpuint(get(fixture, 1, "S_00000007")->index, ==, N_DECLARED + 7);
-  TideDatedCache cache = {0};
-  g_assert_null(tide_dated_cache_get(&cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_99999999")));
-  g_assert_nonnull(tide_dated_cache_get(&cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_00000007")));
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  g_assert_null(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_99999999")));
+  g_assert_nonnull(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_00000007")));
+}
+
+/* F22: the 1,025th table in the life of a process takes the place of one that nobody uses any more. */
+static void
+test_place_without_users_goes_to_the_next_name(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    g_assert_nonnull(get(fixture, 1, name));
+  }
+  const TideTable *seventh = get(fixture, 1, "S_00000007"); /* two users */
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  g_assert_null(get(fixture, 1, "S_99999999"));
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  g_assert_true(get(fixture, 1, "S_00000007") == seventh); /* nobody has taken it meanwhile */
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  const TideTable *fresh = get(fixture, 1, "S_99999999");
+  g_assert_cmpstr(fresh->name, ==, "S_99999999");
+  g_assert_cmpuint(fresh->index, ==, N_DECLARED + 7);
+  g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 7) == fresh);
+  g_assert_cmpstr(seventh->name, ==, "S_00000007"); /* what is left behind may still say it */
+  g_assert_null(get(fixture, 1, "S_00000007"));
+}
+
+static void
+test_places_are_short_before_they_are_gone(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    g_assert_cmpint(tide_dated_tables_are_short_racy(fixture->dated), ==, i >= TIDE_DATED_TABLES_MAX / 4 * 3);
+    const TideTable *table =
+        tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
+    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name)) ==
+                  table);
+  }
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++)
+    tide_dated_cache_forget(cache, fixture->dated, tide_dated_tables_at(fixture->dated, N_DECLARED + i));
+  g_assert_false(tide_dated_tables_are_short_racy(fixture->dated));
+}
+
+/* Consumers that take and forget at random: each name has one table while it has users, no place has two, and none is
+ * refused while one is without users. */
+static void
+test_random_users(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *caches = g_new0(TideDatedCache, 2);
+  g_autofree const TideTable **held = g_new0(const TideTable *, 2 * 3000); /* by cache and name */
+  const TideTable *of_place[TIDE_DATED_TABLES_MAX] = {NULL};
+  guint users[TIDE_DATED_TABLES_MAX] = {0}, n_used = 0;
+  for (guint step = 0; step < 100000; step++) {
+    guint name_index = (guint)g_test_rand_int_range(0, 3000), who = (guint)g_test_rand_int_range(0, 2);
+    const TideTable **mine = &held[who * 3000 + name_index];
+    g_autofree char *name = g_strdup_printf("S_%08u", name_index);
+    if (*mine != NULL && g_test_rand_int_range(0, 3) > 0) {
+      guint place = (*mine)->index - N_DECLARED;
+      n_used -= --users[place] == 0 ? 1 : 0;
+      tide_dated_cache_forget(&caches[who], fixture->dated, *mine);
+      *mine = NULL;
+      continue;
+    }
+    const TideTable *got =
+        tide_dated_cache_get(&caches[who], fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
+    if (got == NULL) {
+      g_assert_cmpuint(n_used, ==, TIDE_DATED_TABLES_MAX);
+      continue;
+    }
+    guint place = got->index - N_DECLARED;
+    g_assert_cmpstr(got->name, ==, name);
+    g_assert_true(users[place] == 0 || of_place[place] == got);
+    if (*mine == NULL)
+      n_used += users[place]++ == 0 ? 1 : 0;
+    of_place[place] = *mine = got;
+  }
 }
 
 static void
 test_cache_finds_the_same_tables(Fixture *fixture, gconstpointer data)
 {
-  TideDatedCache cache = {0};
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   for (guint round = 0; round < 2; round++)
     for (guint i = 0; i < N_NAMES; i++) /* more than there are slots */
       for (guint template_index = 1; template_index < N_DECLARED; template_index++) {
         g_autofree char *name = g_strdup_printf("S_%08u", i);
-        g_assert_true(tide_dated_cache_get(&cache, fixture->dated, &fixture->tables[template_index],
+        g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[template_index],
                                            tide_bytes_of_string(name)) == get(fixture, template_index, name));
       }
 }
@@ -112,12 +186,12 @@ test_cache_finds_the_same_tables(Fixture *fixture, gconstpointer data)
 static void
 test_name_met_before_costs_no_allocation(Fixture *fixture, gconstpointer data)
 {
-  TideDatedCache cache = {0};
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   TideBytes name = TIDE_BYTES_LITERAL("S_20170726");
-  const TideTable *table = tide_dated_cache_get(&cache, fixture->dated, &fixture->tables[1], name);
+  const TideTable *table = tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name);
   guint64 before = allocation_count;
   for (guint i = 0; i < 1000; i++)
-    g_assert_true(tide_dated_cache_get(&cache, fixture->dated, &fixture->tables[1], name) == table);
+    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name) == table);
   g_assert_cmpuint(allocation_count, ==, before);
   if (!ALLOCATION_COUNTER_WORKS)
     g_test_skip("a sanitizer's allocator is not counted");
@@ -132,11 +206,11 @@ static void
 find_all(gpointer data)
 {
   Finder *finder = data;
-  TideDatedCache cache = {0};
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
   for (guint i = 0; i < N_NAMES; i++) {
     g_autofree char *name = g_strdup_printf("S_%08u", i);
     finder->found[i] =
-        tide_dated_cache_get(&cache, finder->fixture->dated, &finder->fixture->tables[1], tide_bytes_of_string(name));
+        tide_dated_cache_get(cache, finder->fixture->dated, &finder->fixture->tables[1], tide_bytes_of_string(name));
   }
 }
 
@@ -165,6 +239,9 @@ main(int argc, char **argv)
   ADD("each-name-is-one-table-with-a-place-of-its-own", test_each_name_is_one_table_with_a_place_of_its_own);
   ADD("places-are-kept-only-where-a-table-is-dated", test_places_are_kept_only_where_a_table_is_dated);
   ADD("full-registry-takes-no-new-name-and-knows-the-old", test_full_registry_takes_no_new_name_and_knows_the_old);
+  ADD("F22/place-without-users-goes-to-the-next-name", test_place_without_users_goes_to_the_next_name);
+  ADD("F22/places-are-short-before-they-are-gone", test_places_are_short_before_they_are_gone);
+  ADD("F22/random-users", test_random_users);
   ADD("cache-finds-the-same-tables", test_cache_finds_the_same_tables);
   ADD("name-met-before-costs-no-allocation", test_name_met_before_costs_no_allocation);
   ADD("threads-find-one-table-for-a-name", test_threads_find_one_table_for_a_name);

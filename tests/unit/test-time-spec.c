@@ -462,6 +462,20 @@ test_only_plausible_times_are_taken(void)
   }
 }
 
+/* F22: a sender whose clock is wrong by years makes no tables of these years. */
+static void
+test_nothing_before_the_record_by_more_than_the_bound(void)
+{
+  TideTimeSpec spec = {.format = TIDE_TIME_EPOCH_MS, .date_field = TIDE_NAME_NONE, .max_past_ms = 3600000};
+  TideReject reject;
+  gint64 ns;
+  g_assert_true(read_text(&spec, "1426532020000", &ns, &reject)); /* an hour */
+  g_assert_false(read_text(&spec, "1426532019999", &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_IMPLAUSIBLE);
+  spec.max_past_ms = 0;
+  g_assert_true(read_text(&spec, "1426532019999", &ns, &reject));
+}
+
 /* Also when the operator declares no earliest time: HBase refuses a negative timestamp for ever. */
 static void
 test_nothing_before_1970(void)
@@ -574,6 +588,8 @@ main(int argc, char **argv)
   g_test_add_func("/time-spec/time-of-day-takes-the-record's-date", test_time_of_day_takes_the_record_s_date);
   g_test_add_func("/time-spec/time-of-day-takes-its-date-from-a-field", test_time_of_day_takes_its_date_from_a_field);
   g_test_add_func("/time-spec/only-plausible-times-are-taken", test_only_plausible_times_are_taken);
+  g_test_add_func("/time-spec/F22/nothing-before-the-record-by-more-than-the-bound",
+                  test_nothing_before_the_record_by_more_than_the_bound);
   g_test_add_func("/time-spec/nothing-before-1970", test_nothing_before_1970);
   g_test_add_func("/time-spec/kinds-of-values", test_kinds_of_values);
   g_test_add_func("/time-spec/record-time", test_record_time);
