@@ -24,6 +24,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "systemd": "the unit",
     "docs": "guides and reference",
     "tests": "how it is tested",
+    "tests/check.d": "the stages of ./check",
     "tests/unit": "test-NAME.c for NAME.c",
     "tests/fault": "the pipeline on a mock Kafka and a scripted gateway, with faults",
     "tests/examples": "a case for each file of config/examples: messages, rows, reads",
@@ -31,6 +32,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
     "tests/integration": "the real Kafka and HBase",
     "tests/chaos": "faults at random on the real Kafka and HBase, and their proof",
     "tests/scenarios": "random scenarios through the whole daemon, judged from outside",
+    "tests/mutation": "small bugs, put in one at a time, and which tests notice them",
     "tests/stack": "starts and stops the real Kafka and HBase",
     "tests/bench": "benchmarks",
     "tests/bench/peers": "the programs that tidemark is compared with",
@@ -38,7 +40,7 @@ FOLDERS = {  # in the order of the layers; what a newcomer looks for first is sa
 }
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
 WITH_SUBFOLDERS = {"config", "tests/bench/peers", "tests/stack"}
-CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".java", ".xml", ".supp", "")
+CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".mutants", ".java", ".xml", ".supp", "")
 
 
 def first_sentence(path: pathlib.Path) -> str:

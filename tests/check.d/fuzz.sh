@@ -1,0 +1,42 @@
+# Each fuzzer, with address and undefined-behaviour sanitizers.
+say "fuzzers"
+
+# fuzz_seconds FUZZER: long enough to walk the whole corpus and mutate it some 10^5 times; longer for the keys, on which all
+# that is stored depends.
+fuzz_seconds() {
+  case $length-$1 in
+    long-*) echo 600 ;;
+    *-fuzz-row-key) echo 60 ;;
+    *) echo 30 ;;
+  esac
+}
+
+# run_fuzzer PROGRAM
+run_fuzzer() {
+  local name corpus dictionary=()
+  name=$(basename "$1")
+  corpus=build-check/fuzz/corpus-$name
+  mkdir -p "$corpus"
+  [ ! -f "tests/fuzz/${name#fuzz-}.dict" ] || dictionary=("-dict=tests/fuzz/${name#fuzz-}.dict")
+  if "$1" -max_total_time="$(fuzz_seconds "$name")" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "${dictionary[@]}" \
+    -artifact_prefix=build-check/fuzz/ "$corpus" "tests/fuzz/corpus/${name#fuzz-}" >"build-check/fuzz/$name.log" 2>&1; then
+    printf '   %-24s %s runs, no finding\n' "$name" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "build-check/fuzz/$name.log")"
+    return 0
+  fi
+  tail -n 30 "build-check/fuzz/$name.log"
+  return 1
+}
+
+run_fuzzers() {
+  local passed=0 failed=0 fuzzer
+  for fuzzer in build-check/fuzz/tests/fuzz/fuzz-*; do
+    [ -x "$fuzzer" ] && [ -f "$fuzzer" ] || continue
+    if run_fuzzer "$fuzzer"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+  count fuzz $passed $failed 0
+}
+
+fuzzing="-fsanitize=fuzzer-no-link -fno-sanitize-recover=all"
+! CC=clang CXX=clang++ build build-check/fuzz fuzzers -Dfuzzers=true -Db_sanitize=address,undefined -Db_lundef=false \
+  "-Dc_args=$fuzzing" "-Dcpp_args=$fuzzing" || run_fuzzers

@@ -1,0 +1,4 @@
+# The daemon between the real Kafka and HBase.
+say "integration: the real Kafka and HBase"
+! build_plain || /usr/bin/python3 tests/integration/run.py --tidemark build-check/plain/daemon/tidemark \
+  --counts "$results/integration"
