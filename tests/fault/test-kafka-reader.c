@@ -105,11 +105,19 @@ take_and_produce(const TideMessage *message, gpointer data)
   return ++echo->n < 100;
 }
 
+/* What is fetched is one message at a time, so that the topic has grown before its end is met. */
 static void
 test_f19_present_end(void)
 {
-  g_autoptr(TideMockKafka) kafka = cluster_with(3, 0);
+  g_autoptr(TideMockKafka) kafka = cluster_with(1, 0);
+  for (guint i = 0; i < 2; i++) {
+    mock_kafka_produce_text(kafka, TOPIC, 0, "another batch");
+    g_assert_true(mock_kafka_flush(kafka, patience()));
+  }
   g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  static const TideKafkaProperty few[] = {{.name = (char *)"queued.min.messages", .value = (char *)"1"},
+                                          {.name = (char *)"fetch.message.max.bytes", .value = (char *)"1"}};
+  g_array_append_vals(properties, few, G_N_ELEMENTS(few));
   TideKafkaConfig config = {.brokers = (char *)mock_kafka_brokers(kafka), .properties = properties};
   TideKafkaReadRequest request = {
       .topic = TOPIC, .max_messages = G_MAXINT64, .timeout_ms = PATIENCE_MS, .to_present_end = TRUE};
