@@ -1,4 +1,5 @@
 #include "config/load.h"
+#include "config/yaml_env.h"
 
 #include "config/option_table.h"
 #include "config/secret.h"
@@ -167,6 +168,10 @@ load_text(const char *name, TideBytes text, gboolean has_mode, guint mode, GPtrA
   g_autoptr(TideYamlNode) root = tide_yaml_parse(text, problems);
 
   if (root == NULL)
+    return NULL;
+  guint n_errors = tide_problems_n_errors(problems);
+  tide_yaml_put_in_environment(root, problems);
+  if (tide_problems_n_errors(problems) > n_errors)
     return NULL;
   g_autoptr(TideConfig) config = new_config(name);
   if (has_mode && strcmp(name, "/dev/stdin") != 0) {

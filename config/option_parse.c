@@ -128,7 +128,7 @@ tide_config_option_check_no_variable(const char *text, GError **error)
 {
   if (strstr(text, "${") == NULL)
     return TRUE;
-  set_error(error, "must be written out: environment variables are not put in");
+  set_error(error, "must be written out, or as { env: NAME } to take an environment variable");
   return FALSE;
 }
 

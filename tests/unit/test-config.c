@@ -67,6 +67,41 @@ test_values_reach_their_places(void)
   g_assert_cmpint(config->service.startup, ==, TIDE_STARTUP_FAIL);
 }
 
+/* Of any scalar, also in lists and tables; nothing of it is read as YAML. */
+static void
+test_values_out_of_the_environment(void)
+{
+  g_setenv("TIDE_TEST_BROKERS", "a:9092,b:9093", TRUE);
+  g_setenv("TIDE_TEST_TOPIC", "readings", TRUE);
+  g_setenv("TIDE_TEST_THREADS", "3", TRUE);
+  g_setenv("TIDE_TEST_SITE", "~", TRUE);
+  g_autoptr(TideConfig) config = load_good(
+      "kafka: { brokers: { env: TIDE_TEST_BROKERS }, group: g, topics: [{ env: TIDE_TEST_TOPIC }, u], "
+      "threads: { env: TIDE_TEST_THREADS } }\n" READINGS HBASE
+      "tables: { T: { key: [{ env: TIDE_TEST_SITE }, \"#\", { field: host }, \"#\", { time: epoch_ms }], " COLUMNS
+      " } }\n");
+  const TideTable *table = g_ptr_array_index(config->tables, 0);
+  g_autofree char *key = tide_row_key_describe(table->key, config->names);
+  g_assert_cmpstr(config->kafka.brokers, ==, "a:9092,b:9093");
+  g_assert_cmpstr(config->kafka.topics[0], ==, "readings");
+  g_assert_cmpstr(config->kafka.topics[1], ==, "u");
+  g_assert_cmpuint(config->kafka.threads, ==, 3);
+  g_assert_cmpstr(key, ==, "\"~\" \"#\" field(host) \"#\" time(ms)");
+}
+
+/* A password in the environment is refused: who may look at the process would see it. */
+static void
+test_secrets_are_not_taken_from_the_environment(void)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_setenv("TIDE_TEST_PASSWORD", "hush", TRUE);
+  g_autoptr(TideConfig) config = load_config(WITH_PROPERTY("sasl.password: { env: TIDE_TEST_PASSWORD }"), &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_null(config);
+  g_assert_nonnull(strstr(all, "sasl.password"));
+  g_assert_null(strstr(all, "hush"));
+}
+
 /* A byte order mark, which some editors put in front, is no part of the first key. */
 static void
 test_byte_order_mark_is_passed_over(void)
@@ -539,6 +574,9 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/config/values-reach-their-places", test_values_reach_their_places);
+  g_test_add_func("/config/values-out-of-the-environment", test_values_out_of_the_environment);
+  g_test_add_func("/config/secrets-are-not-taken-from-the-environment",
+                  test_secrets_are_not_taken_from_the_environment);
   g_test_add_func("/config/byte-order-mark-is-passed-over", test_byte_order_mark_is_passed_over);
   g_test_add_func("/config/texts-of-a-key-need-quotes-only-where-they-may-be-fields",
                   test_texts_of_a_key_need_quotes_only_where_they_may_be_fields);
