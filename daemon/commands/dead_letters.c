@@ -167,7 +167,9 @@ read_letters(Letters *letters, TideLetterFunc func, GError **error)
     return FALSE;
   }
   TideLetterCounts counts;
-  g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file) : NULL;
+  g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file, error) : NULL;
+  if (place.file != NULL && files == NULL)
+    return FALSE;
   if (files != NULL && files->len == 0 && letters->options->file == NULL) {
     fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'%s\n", place.file,
             is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "

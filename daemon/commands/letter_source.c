@@ -67,6 +67,8 @@ take_line(Source *source, TideLetterParser *parser, TideBytes line)
 {
   TideLetter letter;
   TideBytes kept_at;
+  while (line.len > 1 && line.data[0] == '\0') /* a hole that a crash, or somebody who cut the file, left before it */
+    line = tide_bytes(line.data + 1, line.len - 1);
   /* The last line of the file that is being written may not have its end yet. */
   if (line.data[line.len - 1] != '\n' || !tide_letter_parser_parse(parser, line, &letter, &kept_at, NULL))
     return take(NULL, -1, source);
@@ -147,7 +149,9 @@ read_file(Source *source, TideLetterParser *parser, const OpenFile *file, GError
 static gboolean
 read_files(Source *source, const char *path, GError **error)
 {
-  g_autoptr(GPtrArray) paths = tide_letter_file_list(path);
+  g_autoptr(GPtrArray) paths = tide_letter_file_list(path, error);
+  if (paths == NULL)
+    return FALSE;
   if (paths->len == 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no file '%s': no letter was ever kept there", path);
     return FALSE;

@@ -1,4 +1,4 @@
-/* F_OFD_SETLK, memrchr() */
+/* F_OFD_SETLK, memrchr(), renameat2() */
 #define _GNU_SOURCE
 #include "flow/letter_file.h"
 
@@ -54,14 +54,19 @@ compare_numbers(gconstpointer a, gconstpointer b)
   return first < second ? -1 : first > second;
 }
 
-/* (element-type guint64), ascending */
+/* (element-type guint64), ascending; none where there is no such directory. NULL: it cannot be listed. */
 static GArray *
-rotated_numbers(const char *path)
+rotated_numbers(const char *path, GError **error)
 {
-  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
   g_autofree char *directory = g_path_get_dirname(path);
   g_autofree char *base = g_path_get_basename(path);
-  g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
+  g_autoptr(GError) problem = NULL;
+  g_autoptr(GDir) entries = g_dir_open(directory, 0, &problem);
+  if (entries == NULL && !g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot list directory '%s': %s", directory, problem->message);
+    return NULL;
+  }
+  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
   for (const char *name; entries != NULL && (name = g_dir_read_name(entries)) != NULL;) {
     guint64 number = number_of(name, base);
     if (number > 0)
@@ -78,10 +83,12 @@ rotated_path(const char *path, guint64 number)
 }
 
 GPtrArray *
-tide_letter_file_list(const char *path)
+tide_letter_file_list(const char *path, GError **error)
 {
+  g_autoptr(GArray) numbers = rotated_numbers(path, error);
+  if (numbers == NULL)
+    return NULL;
   GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-  g_autoptr(GArray) numbers = rotated_numbers(path);
   for (guint i = 0; i < numbers->len; i++)
     g_ptr_array_add(paths, rotated_path(path, g_array_index(numbers, guint64, i)));
   if (g_file_test(path, G_FILE_TEST_EXISTS))
@@ -89,10 +96,12 @@ tide_letter_file_list(const char *path)
   return paths;
 }
 
-static void
-measure_old(TideLetterFile *file)
+static gboolean
+measure_old(TideLetterFile *file, GError **error)
 {
-  g_autoptr(GArray) numbers = rotated_numbers(file->path);
+  g_autoptr(GArray) numbers = rotated_numbers(file->path, error);
+  if (numbers == NULL)
+    return FALSE;
   file->old_bytes = 0;
   for (guint i = 0; i < numbers->len; i++) {
     g_autofree char *path = rotated_path(file->path, g_array_index(numbers, guint64, i));
@@ -100,6 +109,7 @@ measure_old(TideLetterFile *file)
     if (g_stat(path, &info) == 0)
       file->old_bytes += (guint64)info.st_size;
   }
+  return TRUE;
 }
 
 /* ---- opening ---- */
@@ -247,10 +257,8 @@ tide_letter_file_open(const TideLetterFileOptions *options, guint64 *ret_torn_by
   file->max_bytes = options->max_bytes;
   file->lock_fd = file->fd = -1;
   *ret_torn_bytes = 0;
-  if (take_lock(file, error) && open_current(file, ret_torn_bytes, error)) {
-    measure_old(file);
+  if (take_lock(file, error) && open_current(file, ret_torn_bytes, error) && measure_old(file, error))
     return file;
-  }
   tide_letter_file_free(file);
   return NULL;
 }
@@ -277,27 +285,48 @@ tide_letter_file_free(TideLetterFile *file)
 
 /* ---- appending ---- */
 
-/* Whether PATH still names the file that is open: an operator may have moved or removed it. */
+/* Whether PATH still names the file that is open, and that ends where it should: an operator may have moved or removed
+ * it, or cut it short. */
 static gboolean
 is_in_place(const TideLetterFile *file)
 {
   struct stat open_file, named;
   return file->fd >= 0 && fstat(file->fd, &open_file) == 0 && stat(file->path, &named) == 0 &&
-         open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
+         open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev &&
+         (guint64)open_file.st_size == file->bytes;
+}
+
+/* As rename(), but never over a file: EEXIST. */
+static int
+rename_to_new(const char *from, const char *to)
+{
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return -1;
+  /* A file system that cannot: NFS. */
+  return link(from, to) == 0 ? unlink(from) : -1;
 }
 
 /* PATH becomes PATH.N; a new PATH is begun by the next append. */
 static gboolean
 rotate(TideLetterFile *file, GError **error)
 {
-  g_autoptr(GArray) numbers = rotated_numbers(file->path);
-  guint64 last = numbers->len > 0 ? g_array_index(numbers, guint64, numbers->len - 1) : 0;
-  g_autofree char *path = rotated_path(file->path, last + 1);
-  if (g_rename(file->path, path) != 0)
+  g_autoptr(GArray) numbers = rotated_numbers(file->path, error);
+  if (numbers == NULL)
+    return FALSE;
+  guint64 number = numbers->len > 0 ? g_array_index(numbers, guint64, numbers->len - 1) : 0;
+  g_autofree char *path = NULL;
+  int result;
+  do {
+    g_free(path);
+    path = rotated_path(file->path, ++number);
+    result = rename_to_new(file->path, path);
+  } while (result != 0 && errno == EEXIST);
+  if (result != 0)
     return fail("cannot rotate to", path, error);
   close_current(file);
-  measure_old(file);
-  return TRUE;
+  return measure_old(file, error);
 }
 
 static gboolean
@@ -306,15 +335,14 @@ make_ready(TideLetterFile *file, gsize more_bytes, GError **error)
   guint64 torn_bytes = 0; /* only at a crash of this process can there be any: told at the start */
   if (!is_in_place(file)) {
     close_current(file);
-    measure_old(file);
-    if (!open_current(file, &torn_bytes, error))
+    if (!open_current(file, &torn_bytes, error) || !measure_old(file, error))
       return FALSE;
   }
   if (file->bytes > 0 && file->bytes + more_bytes > file->max_file_bytes &&
       (!rotate(file, error) || !open_current(file, &torn_bytes, error)))
     return FALSE;
-  if (file->old_bytes + file->bytes + more_bytes > file->max_bytes)
-    measure_old(file); /* perhaps some were removed */
+  if (file->old_bytes + file->bytes + more_bytes > file->max_bytes && !measure_old(file, error))
+    return FALSE; /* perhaps some were removed */
   if (file->old_bytes + file->bytes + more_bytes <= file->max_bytes)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
@@ -322,11 +350,14 @@ make_ready(TideLetterFile *file, gsize more_bytes, GError **error)
   return FALSE;
 }
 
-/* What was written of a group that failed is no letter: it is written again, and must not stand there twice. */
+/* What was written of a group that failed is no letter: it is written again, and must not stand there twice. Where the
+ * file ends before that, cutting would make it longer, by a hole. */
 static void
 cut_back(TideLetterFile *file)
 {
-  if (ftruncate(file->fd, (off_t)file->bytes) != 0)
+  struct stat info;
+  if (fstat(file->fd, &info) != 0 ||
+      ((guint64)info.st_size > file->bytes && ftruncate(file->fd, (off_t)file->bytes) != 0))
     close_current(file); /* opening it again mends the last line at least */
 }
 
@@ -344,7 +375,7 @@ tide_letter_file_append(TideLetterFile *file, TideBytes lines, GError **error)
   if (is_in_place(file))
     return TRUE;
   close_current(file);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved away while it was written", file->path);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved away or cut short while it was written", file->path);
   return FALSE;
 }
 

@@ -2,8 +2,8 @@
  *
  * PATH is being written; when it has reached its size it becomes PATH.1, PATH.2, ...: a number never changes, and the
  * greatest is the newest. PATH.lock is held for as long as the file is open, so that two daemons do not write one file.
- * A last line without an end, which a crash leaves, is moved to PATH.torn before anything is appended. An operator may
- * move or remove any of them at any time, PATH too.
+ * No file is ever renamed over another. A last line without an end, which a crash leaves, is moved to PATH.torn before
+ * anything is appended. An operator may move, remove or cut short any of them at any time, PATH too.
  *
  * Threads: one at a time. Blocks: on the disk. */
 #pragma once
@@ -38,7 +38,7 @@ gboolean tide_letter_file_append(TideLetterFile *file, TideBytes lines, GError *
 const char *tide_letter_file_path(const TideLetterFile *file);
 
 /* The files of letters at @path, oldest first, as far as they exist: PATH.1, PATH.2, ..., PATH. For readers; takes no
- * lock. (transfer full) (element-type filename) */
-GPtrArray *tide_letter_file_list(const char *path);
+ * lock. Errors: IO: the directory cannot be listed. (transfer full) (element-type filename) */
+GPtrArray *tide_letter_file_list(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

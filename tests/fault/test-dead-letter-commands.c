@@ -274,6 +274,22 @@ test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
   assert_bytes_are(second->payload, TIDE_BYTES_LITERAL("{}"));
 }
 
+/* A file that somebody cut while it was written to, by a version that left a hole: what stands behind it is a letter.
+ */
+static void
+test_f13_list_passes_over_a_hole(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(TideBuffer) letters = {0};
+  tide_buffer_append_bytes(&letters, TIDE_BYTES_LITERAL("of a line\"}\n\0\0\0\0"));
+  append_letter(&letters, 7, "parse", NULL, KEPT_AT_MS);
+  tide_buffer_append_bytes(&letters, TIDE_BYTES_LITERAL("\0\0\0"));
+  g_assert_true(g_file_set_contents(fixture->file_path, (const char *)letters.data, (gssize)letters.len, NULL));
+  g_assert_cmpint(run_on_file(fixture, "dead-letters list --format csv"), ==, 0);
+  g_assert_cmpuint(count_lines(fixture->done.output), ==, 2);
+  assert_says(fixture->done.output, ",parse,metrics/1/7,");
+  assert_says(fixture->done.errors, "2 of 3 in");
+}
+
 /* A letter for each row that was refused: the message is sent once. */
 static void
 test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
@@ -322,6 +338,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   ADD("list-of-files", test_list_of_files);
+  ADD("F13-list-passes-over-a-hole", test_f13_list_passes_over_a_hole);
   ADD("list-is-narrowed", test_list_is_narrowed);
   ADD("show-of-a-file", test_show_of_a_file);
   ADD("errors-say-what-to-do", test_errors_say_what_to_do);

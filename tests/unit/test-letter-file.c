@@ -1,12 +1,46 @@
 /* The file of dead letters: what a crash, a full disk, a full quota and an operator's hand leave of it. */
+/* syscall(), RTLD_NEXT, readdir64() */
+#define _GNU_SOURCE
 #include "flow/letter_file.h"
 #include "util/error.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* In the place of libc's, for the whole program: fsync() is counted, and fails when it is told to; a directory has no
+ * entries when that is told. */
+static guint n_syncs;
+static guint n_syncs_to_fail;
+static gboolean directories_are_empty;
+
+int
+fsync(int fd)
+{
+  n_syncs++;
+  if (n_syncs_to_fail > 0) {
+    n_syncs_to_fail--;
+    errno = EIO;
+    return -1;
+  }
+  return (int)syscall(SYS_fsync, fd);
+}
+
+/* GLib's */
+struct dirent64 *
+readdir64(DIR *directory)
+{
+  static struct dirent64 *(*real)(DIR *);
+  if (real == NULL)
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir64");
+  return directories_are_empty ? NULL : real(directory);
+}
 
 typedef struct Fixture {
   char *directory;
@@ -135,7 +169,7 @@ test_rotation(Fixture *fixture, gconstpointer data)
   append(file, "last\n");
   tide_letter_file_free(file);
   assert_content(fixture, ".1", half);
-  g_autoptr(GPtrArray) paths = tide_letter_file_list(fixture->path);
+  g_autoptr(GPtrArray) paths = tide_letter_file_list(fixture->path, NULL);
   g_assert_cmpuint(paths->len, ==, 2);
   g_assert_true(g_str_has_suffix(g_ptr_array_index(paths, 0), ".jsonl.1"));
   g_assert_true(g_str_has_suffix(g_ptr_array_index(paths, 1), ".jsonl"));
@@ -150,11 +184,123 @@ test_list_is_by_age(Fixture *fixture, gconstpointer data)
     g_autofree char *path = g_strconcat(fixture->path, suffixes[i], NULL);
     g_assert_true(g_file_set_contents(path, "x\n", -1, NULL));
   }
-  g_autoptr(GPtrArray) paths = tide_letter_file_list(fixture->path);
+  g_autoptr(GPtrArray) paths = tide_letter_file_list(fixture->path, NULL);
   g_assert_cmpuint(paths->len, ==, 3);
   g_assert_true(g_str_has_suffix(g_ptr_array_index(paths, 0), ".9"));
   g_assert_true(g_str_has_suffix(g_ptr_array_index(paths, 1), ".10"));
   g_assert_true(g_str_has_suffix(g_ptr_array_index(paths, 2), ".jsonl"));
+}
+
+/* A rotated file that is there, and one that is being written and is full. */
+static TideLetterFile *
+open_full(const Fixture *fixture, const char *full)
+{
+  g_autofree char *rotated = g_strconcat(fixture->path, ".1", NULL);
+  g_assert_true(g_file_set_contents(rotated, "kept before\n", -1, NULL));
+  TideLetterFile *file = open_file(fixture, 0);
+  append(file, full);
+  return file;
+}
+
+/* No directory can be opened: the number of the next rotated file is not known, so nothing is renamed. */
+static void
+test_f2_no_rotation_without_a_list(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *full = g_strnfill(900, 'x');
+  full[899] = '\n';
+  TideLetterFile *file = open_full(fixture, full);
+  struct rlimit before;
+  g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  int next_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  g_assert_cmpint(close(next_fd), ==, 0);
+  struct rlimit small = {.rlim_cur = (rlim_t)next_fd, .rlim_max = before.rlim_max};
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &small), ==, 0);
+  append_fails(file, full, TIDE_ERROR_IO, "cannot list directory");
+  append_fails(file, full, TIDE_ERROR_IO, g_strerror(EMFILE));
+  g_autoptr(GError) error = NULL;
+  g_assert_null(tide_letter_file_list(fixture->path, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  append(file, "last\n");
+  append(file, full);
+  tide_letter_file_free(file);
+  assert_content(fixture, ".1", "kept before\n");
+  g_autofree char *both = g_strconcat(full, "last\n", NULL);
+  assert_content(fixture, ".2", both);
+  assert_content(fixture, "", full);
+}
+
+/* Whatever the list says: no file is renamed over another. */
+static void
+test_f2_rotation_replaces_no_file(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *full = g_strnfill(900, 'x');
+  full[899] = '\n';
+  TideLetterFile *file = open_full(fixture, full);
+  directories_are_empty = TRUE;
+  append(file, full);
+  directories_are_empty = FALSE;
+  tide_letter_file_free(file);
+  assert_content(fixture, ".1", "kept before\n");
+  assert_content(fixture, ".2", full);
+  assert_content(fixture, "", full);
+}
+
+static void
+truncate_file(const Fixture *fixture)
+{
+  g_assert_cmpint(truncate(fixture->path, 0), ==, 0);
+}
+
+/* As logrotate's copytruncate does: what is written next begins where the file ends now, also when it fails. */
+static void
+test_f13_no_hole_after_a_truncation(Fixture *fixture, gconstpointer data)
+{
+  TideLetterFile *file = open_file(fixture, 0);
+  append(file, "first\n");
+  truncate_file(fixture);
+  n_syncs_to_fail = 1;
+  append_fails(file, "second\n", TIDE_ERROR_IO, g_strerror(EIO));
+  assert_content(fixture, "", "");
+  append(file, "third\n");
+  truncate_file(fixture);
+  append(file, "fourth\n");
+  tide_letter_file_free(file);
+  assert_content(fixture, "", "fourth\n");
+}
+
+/* A group counts once it is synced, and one that was not synced is not there. */
+static void
+test_m10_nothing_counts_before_it_is_synced(Fixture *fixture, gconstpointer data)
+{
+  TideLetterFile *file = open_file(fixture, 0);
+  guint before = n_syncs;
+  append(file, "first\n");
+  g_assert_cmpuint(n_syncs, ==, before + 1);
+  append(file, "second\nthird\n");
+  g_assert_cmpuint(n_syncs, ==, before + 2);
+  n_syncs_to_fail = 1;
+  append_fails(file, "fourth\n", TIDE_ERROR_IO, g_strerror(EIO));
+  assert_content(fixture, "", "first\nsecond\nthird\n");
+  append(file, "fourth\n");
+  tide_letter_file_free(file);
+  assert_content(fixture, "", "first\nsecond\nthird\nfourth\n");
+}
+
+/* So is the directory, for the names in it: of a new file, and of one that was rotated. */
+static void
+test_m10_names_are_synced(Fixture *fixture, gconstpointer data)
+{
+  guint before = n_syncs;
+  TideLetterFile *file = open_file(fixture, 0);
+  g_assert_cmpuint(n_syncs, ==, before + 1);
+  g_autofree char *full = g_strnfill(900, 'x');
+  full[899] = '\n';
+  append(file, full);
+  before = n_syncs;
+  append(file, full);
+  g_assert_cmpuint(n_syncs, ==, before + 2);
+  tide_letter_file_free(file);
 }
 
 static void
@@ -257,6 +403,11 @@ main(int argc, char **argv)
   ADD("E8-a-file-of-one-torn-line-is-put-aside", test_torn_only);
   ADD("rotation-keeps-numbers", test_rotation);
   ADD("the-list-is-by-age", test_list_is_by_age);
+  ADD("F2/no-rotation-without-a-list", test_f2_no_rotation_without_a_list);
+  ADD("F2/rotation-replaces-no-file", test_f2_rotation_replaces_no_file);
+  ADD("F13/no-hole-after-a-truncation", test_f13_no_hole_after_a_truncation);
+  ADD("M10/nothing-counts-before-it-is-synced", test_m10_nothing_counts_before_it_is_synced);
+  ADD("M10/names-are-synced", test_m10_names_are_synced);
   ADD("full-until-some-are-removed", test_full_until_some_are_removed);
   ADD("E7-a-full-disk-leaves-nothing-of-a-group", test_disk_full);
   ADD("E7-a-directory-that-goes-and-comes", test_directory_goes_and_comes);
