@@ -112,6 +112,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
     mark_sources(consumer, batch);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
+  tide_consumer_take_waiting_refused(consumer);
   consumer->marks_moved = TRUE;
   heed_spans(consumer);
 }

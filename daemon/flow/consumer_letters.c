@@ -105,7 +105,6 @@ tide_consumer_take_letters_home(TideConsumer *consumer)
     next = job->next;
     take_home(consumer, job);
   }
-  tide_consumer_take_waiting_refused(consumer);
   return TRUE;
 }
 

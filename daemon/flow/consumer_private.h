@@ -140,11 +140,11 @@ void tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us);
 
 /* ---- consumer_refused.c ---- */
 
-/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged. */
+/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged, those wait. */
 void tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch);
 /* @job, which wanted a message again, is home. (transfer full) */
 void tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job);
-/* There may be room for messages of refused rows that wait. */
+/* Goes on with the messages of refused rows that wait, as far as there is room: whenever something has come home. */
 void tide_consumer_take_waiting_refused(TideConsumer *consumer);
 
 /* ---- consumer.c ---- */

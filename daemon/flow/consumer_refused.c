@@ -227,9 +227,8 @@ dead_letter_or_read_again(TideConsumer *consumer, TidePartition *partition, GArr
   return FALSE;
 }
 
-/* Those that wait, as far as there is room for jobs. */
-static void
-take_waiting(TideConsumer *consumer)
+void
+tide_consumer_take_waiting_refused(TideConsumer *consumer)
 {
   while (consumer->jobs_of_refused + tide_open_lanes_count_unmerged(consumer->open_lanes) < MAX_UNDER_WAY) {
     GArray *parts = tide_refusals_take_message(&consumer->refusals);
@@ -256,7 +255,6 @@ tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch)
     add_parts(consumer, batch, at, next, parts);
   }
   tide_refusals_add(&consumer->refusals, parts);
-  take_waiting(consumer);
 }
 
 /* ---- sent again ---- */
@@ -370,10 +368,4 @@ tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job)
     let_go(consumer, job->parts);
   if (appended || !owns || !dead_letter_after_all(consumer, partition, job))
     tide_letter_job_free(job);
-}
-
-void
-tide_consumer_take_waiting_refused(TideConsumer *consumer)
-{
-  take_waiting(consumer);
 }

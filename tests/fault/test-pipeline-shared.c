@@ -228,6 +228,25 @@ test_of_hundreds_merged_few_calls_find_the_guilty(PipelineFixture *fixture, gcon
   assert_merged(fixture, guilty);
 }
 
+/* More than are sent again at a time: what waits goes on when those are written, whether or not one is refused. */
+static void
+test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = letters_fixture_oversized();
+  for (guint i = 0; i < 4000; i++) {
+    g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
+                                               PIPELINE_BASE_MS + i, i == 3999 ? "b" : "a", i == 3999 ? value : "good");
+    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), payload);
+  }
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3999);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
+  letters_fixture_assert_only(fixture, "1", "1999");
+}
+
 /* The gateways fall silent while the row is taken apart: a stop does not wait for them, and nothing of it is lost. */
 static void
 test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixture *fixture, gconstpointer data)
@@ -510,6 +529,7 @@ main(int argc, char **argv)
   ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
   ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
   ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, three_guilty);
+  ADD("merged/of-thousands-none-is-left", test_of_thousands_merged_none_is_left);
   ADD("merged/stop-leaves-all-to-the-next-start", test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start);
   ADD("order/replacing-row-is-that-of-the-newest-innocent", test_replacing_row_is_that_of_the_newest_innocent);
   ADD("order/what-came-later-is-written-later", test_what_came_later_is_written_later);
