@@ -5,6 +5,7 @@
 #include "commands/split_sample.h"
 #include "commands/time_argument.h"
 #include "config/option_value.h"
+#include "flow/field_use.h"
 #include "flow/mapping.h"
 #include "util/clock.h"
 
@@ -23,9 +24,10 @@ typedef struct TableNotes {
 struct TideExplainer {
   TideExplainerOptions options;
   TideMapping *mapping; /* owned */
-  TableNotes *tables;   /* owned, by the tables' index */
-  GHashTable *regions;  /* owned: name of a table -> GPtrArray of TideRegion */
-  GPtrArray *none;      /* owned: no warnings */
+  TideFieldUse field_use;
+  TableNotes *tables;  /* owned, by the tables' index */
+  GHashTable *regions; /* owned: name of a table -> GPtrArray of TideRegion */
+  GPtrArray *none;     /* owned: no warnings */
   TideWireProtocol protocol;
   TideExplainerCounts counts;
 
@@ -107,6 +109,7 @@ tide_explainer_free(TideExplainer *explainer)
     tide_split_sample_free(explainer->tables[i].sample);
   }
   g_free(explainer->tables);
+  tide_field_use_clear(&explainer->field_use);
   tide_mapping_free(explainer->mapping);
   g_hash_table_unref(explainer->regions);
   g_ptr_array_unref(explainer->none);
@@ -389,15 +392,35 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
   explainer->message = message;
   explainer->line = line;
   tide_mapping_set_now(explainer->mapping, tide_wall_clock_epoch_ms());
-  if (tide_mapping_apply(explainer->mapping, message, &explainer->mapped, &reject))
+  if (tide_mapping_apply(explainer->mapping, message, &explainer->mapped, &reject)) {
+    tide_field_use_note(&explainer->field_use, explainer->mapping, explainer->mapped.n_readings);
     return print_mapped(explainer, error);
+  }
   print_rejected(explainer, &reject, FALSE);
   return TRUE;
+}
+
+static void
+print_fields(const TideExplainer *explainer)
+{
+  static const char *const headings[TIDE_FIELDS_N_KINDS] = {
+      [TIDE_FIELDS_TAKEN] = "fields taken",
+      [TIDE_FIELDS_LEFT] = "fields that no table takes",
+      [TIDE_FIELDS_NULL] = "fields that were always null",
+      [TIDE_FIELDS_ABSENT] = "fields asked for, which no reading had",
+  };
+  for (int kind = 0; kind < TIDE_FIELDS_N_KINDS; kind++) {
+    g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);
+    if (names != NULL)
+      printf("%s: %s\n", headings[kind], names);
+  }
 }
 
 void
 tide_explainer_finish(TideExplainer *explainer)
 {
+  if (!explainer->options.json)
+    print_fields(explainer);
   for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {
     TideSplitTrend trend = tide_split_sample_trend(explainer->tables[i].sample);
     if (trend != TIDE_SPLIT_TREND_NONE)

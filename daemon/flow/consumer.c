@@ -490,6 +490,7 @@ tide_consumer_free(TideConsumer *consumer)
   tide_thread_join(consumer->thread);
   tide_kafka_source_free(consumer->source);
   tide_open_lanes_free(consumer->open_lanes);
+  tide_field_use_clear(&consumer->field_use);
   tide_mapping_free(consumer->mapping);
   tide_inbox_clear(&consumer->inbox);
   tide_letter_box_clear(&consumer->letter_box);

@@ -6,6 +6,9 @@
 
 #define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
 
+/* Of so many readings it is said what becomes of their fields. */
+#define TOLD_READINGS 10000u
+
 /* How long a message waits for a place for its dated table: less than any watchdog does for a round. */
 #define PLACES_WAIT_US (10 * TIDE_US_PER_S)
 #define PLACES_LOOK_US (20 * TIDE_US_PER_MS)
@@ -148,11 +151,40 @@ count_expired(const TideConsumer *consumer, const TideExpired *by_table)
   }
 }
 
+/* Says once, of the first readings, which of their fields go nowhere, and which are asked for in vain. */
+static void
+tell_fields(TideConsumer *consumer)
+{
+  const TideFieldUse *use = &consumer->field_use;
+  g_autofree char *left = tide_field_use_names(use, consumer->mapping, TIDE_FIELDS_LEFT);
+  g_autofree char *absent = tide_field_use_names(use, consumer->mapping, TIDE_FIELDS_ABSENT);
+  if (left != NULL)
+    tide_log(TIDE_LOG_INFO, "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s",
+             use->n_readings, left);
+  if (absent != NULL)
+    tide_log(TIDE_LOG_WARNING,
+             "none of the first %" G_GUINT64_FORMAT " readings has the fields that the configuration asks for: %s; are "
+             "they spelt as the readings have them?",
+             use->n_readings, absent);
+  consumer->fields_told = TRUE;
+  tide_field_use_clear(&consumer->field_use);
+}
+
+static void
+note_fields(TideConsumer *consumer, const TideMapped *mapped)
+{
+  tide_field_use_note(&consumer->field_use, consumer->mapping, mapped->n_readings);
+  if (consumer->field_use.n_readings >= TOLD_READINGS)
+    tell_fields(consumer);
+}
+
 /* What was mapped of a message whose rows all have their places. */
 static void
 take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record, const TideMapped *mapped,
             TideOnBadMessage policy, gint64 now_us)
 {
+  if (G_UNLIKELY(!consumer->fields_told))
+    note_fields(consumer, mapped);
   if (G_UNLIKELY(mapped->expired != NULL))
     count_expired(consumer, mapped->expired);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))

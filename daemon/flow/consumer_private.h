@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flow/consumer.h"
+#include "flow/field_use.h"
 #include "flow/mapping.h"
 #include "flow/open_lanes.h"
 #include "flow/partition.h"
@@ -38,6 +39,8 @@ struct TideConsumer {
   /* the consumer's thread only */
   TideKafkaSource *source;
   TideMapping *mapping;
+  TideFieldUse field_use; /* of the first readings, until it is told */
+  gboolean fields_told;
   TideDatedCache dated_names;
   TideOpenLanes *open_lanes;
   TideWriteLatency write_latency;

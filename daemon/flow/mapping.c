@@ -443,3 +443,12 @@ tide_mapping_names(const TideMapping *mapping)
 {
   return mapping->names;
 }
+
+gboolean
+tide_mapping_takes(TideMapping *mapping, const TideField *field)
+{
+  for (guint i = 0; i < mapping->n_tables; i++)
+    if (tide_table_mapper_takes(mapping->tables[i].mapper, field))
+      return TRUE;
+  return FALSE;
+}

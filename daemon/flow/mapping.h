@@ -67,6 +67,9 @@ gboolean tide_mapping_apply(TideMapping *mapping, const TideMessage *message, Ti
  * key. A row's own event time is in the row. */
 const TideReading *tide_mapping_readings(const TideMapping *mapping);
 
+/* Whether @field, of those readings, makes a cell in any table that takes its reading. */
+gboolean tide_mapping_takes(TideMapping *mapping, const TideField *field);
+
 /* The names the mapping's thread knows, for printing. */
 const TideFieldNames *tide_mapping_names(const TideMapping *mapping);
 

@@ -482,3 +482,9 @@ tide_table_mapper_delete(TideTableMapper *mapper, const TideReading *reading, Ti
   end_row(mapper, &attempt, tide_ns_to_ms(reading->event_time_ns));
   return TRUE;
 }
+
+gboolean
+tide_table_mapper_takes(TideTableMapper *mapper, const TideField *field)
+{
+  return tide_field_columns_of(mapper->columns, field) != &mapper->columns->none;
+}

@@ -68,6 +68,9 @@ gint64 tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper);
 gboolean tide_table_mapper_delete(TideTableMapper *mapper, const TideReading *reading, TideRowList *list,
                                   TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether @field of the message in hand makes a cell. */
+gboolean tide_table_mapper_takes(TideTableMapper *mapper, const TideField *field);
+
 /* Forgets columns that were not kept; call once a message, before the first map. */
 void tide_table_mapper_begin_message(TideTableMapper *mapper);
 

@@ -222,8 +222,10 @@ test_explain_warns_of_a_text_named_as_a_field(Fixture *fixture, gconstpointer un
   assert_says(fixture->done.output,
               "warning: the text \"site\" of the key is also a field of the reading: if its value is "
               "meant, write { field: site }\n");
+  assert_says(fixture->done.output, "fields that no table takes: site\n");
   g_assert_cmpint(run(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1}\n"), ==, 0);
   assert_silent(fixture->done.output, "is also a field");
+  assert_says(fixture->done.output, "fields taken: ts, host, cpu\n");
 }
 
 /* What the daemon would not send because nobody could ever read it. */
