@@ -153,15 +153,24 @@ scripted_gateway_start(TideScriptedGateway *gateway)
   gateway->acceptor = tide_thread_start("fake-accept", accept_connections, gateway);
 }
 
-void
-scripted_gateway_refuse(TideScriptedGateway *gateway)
+/* FALSE when none were accepted. */
+static gboolean
+stop_accepting(TideScriptedGateway *gateway)
 {
   if (gateway->acceptor == NULL)
-    return;
+    return FALSE;
   eventfd_write(gateway->stop_fd, 1);
   tide_thread_join(g_steal_pointer(&gateway->acceptor));
   eventfd_t unused;
   eventfd_read(gateway->stop_fd, &unused);
+  return TRUE;
+}
+
+void
+scripted_gateway_refuse(TideScriptedGateway *gateway)
+{
+  if (!stop_accepting(gateway))
+    return;
   /* A bound socket that does not listen refuses connections, and keeps the port from others. */
   close(gateway->socket_fd);
   gateway->socket_fd = bind_socket(gateway->host, gateway->port);
@@ -206,7 +215,7 @@ scripted_gateway_free(TideScriptedGateway *gateway)
 {
   if (gateway == NULL)
     return;
-  scripted_gateway_refuse(gateway);
+  (void)stop_accepting(gateway);
   tide_mutex_lock(&gateway->mutex);
   gateway->ending = TRUE;
   kill_connections_locked(gateway);
