@@ -107,6 +107,25 @@ subscribes_to(const TideKafkaConfig *kafka, const char *topic)
 }
 
 static void
+check_patterns(TideLoad *load)
+{
+  for (char **name = load->config->kafka.topics; *name != NULL; name++) {
+    regex_t pattern;
+    int result = **name == '^' ? regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) : REG_NOERROR;
+    if (result == REG_NOERROR) {
+      if (**name == '^')
+        regfree(&pattern);
+      continue;
+    }
+    char reason[128];
+    regerror(result, &pattern, reason, sizeof reason);
+    g_autofree char *shown = tide_problem_quote(*name);
+    tide_problems_add_error(load->problems, tide_load_place(load, "kafka.topics"),
+                            "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, reason);
+  }
+}
+
+static void
 check_dead_letters(TideLoad *load)
 {
   const TideDeadLettersConfig *letters = &load->config->dead_letters;
@@ -131,5 +150,6 @@ tide_load_check_options(TideLoad *load)
 {
   check_durations(load);
   check_sizes(load);
+  check_patterns(load);
   check_dead_letters(load);
 }

@@ -204,12 +204,19 @@ tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescripti
 }
 
 gboolean
+tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, gint64 deadline_us,
+                                   gboolean *ret_is_enabled, GError **error)
+{
+  return ask_about_table(client, "isTableEnabled", hbase_t_h_base_service_client_send_is_table_enabled, table,
+                         deadline_us, ret_is_enabled, error);
+}
+
+gboolean
 tide_hbase_client_delete_table(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
 {
   gboolean enabled = FALSE;
   return require_table(client, table, deadline_us, error) &&
-         ask_about_table(client, "isTableEnabled", hbase_t_h_base_service_client_send_is_table_enabled, table,
-                         deadline_us, &enabled, error) &&
+         tide_hbase_client_table_is_enabled(client, table, deadline_us, &enabled, error) &&
          (!enabled || change_table(client, "disableTable", hbase_t_h_base_service_client_send_disable_table, table,
                                    deadline_us, error)) &&
          change_table(client, "deleteTable", hbase_t_h_base_service_client_send_delete_table, table, deadline_us,

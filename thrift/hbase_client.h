@@ -203,6 +203,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Errors: also GATEWAY, for a table that does not exist. */
+gboolean tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, gint64 deadline_us,
+                                            gboolean *ret_is_enabled, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The names of all tables but HBase's own, as "TABLE" or "ns:TABLE", in no order; bytes that no name has are shown as
  * \xHH. Errors: WRONG_SERVICE from a gateway that is too old to know the call. Ownership: (transfer full) (element-type
  * utf8). */

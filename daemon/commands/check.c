@@ -1,16 +1,14 @@
 /* `tidemark check`: whether the configuration, the brokers, the gateways and the tables are fit for `tidemark run`. */
+#include "commands/check_list.h"
 #include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
-#include "commands/kafka_probe.h"
 #include "commands/listing.h"
 #include "commands/load_config.h"
 #include "commands/table_instances.h"
 #include "commands/table_state.h"
 #include "flow/kafka_check.h"
-
-/* Long enough for a broker across an ocean, short enough to wait for. */
-#define KAFKA_TIMEOUT_MS 5000
+#include "model/dated_table.h"
 
 typedef struct CheckOptions {
   const char *config_path;
@@ -19,77 +17,28 @@ typedef struct CheckOptions {
   gboolean print_defaults;
 } CheckOptions;
 
-/* What the check has found so far. */
-typedef struct Findings {
-  TideListing *listing; /* borrowed */
-  gboolean unavailable; /* no broker, or no gateway: the daemon could not start */
-  gboolean wrong;       /* anything else that is not as it should be */
-} Findings;
-
-static void
-report(Findings *findings, const char *what, const char *name, gboolean good, const char *detail)
-{
-  (void)tide_listing_add(findings->listing, (const char *[]){what, name, good ? "ok" : "PROBLEM", detail});
-}
-
-/* ---- kafka ---------------------------------------------------------------------------------------------------------
- */
-
-static void
-report_topic(Findings *findings, const TideProbedTopic *topic)
-{
-  gboolean is_pattern = topic->name[0] == '^';
-  g_autofree char *detail = NULL;
-  if (topic->n_topics == 0 && is_pattern)
-    detail = g_strdup("no topic matches this pattern yet");
-  else if (topic->n_topics == 0)
-    detail = g_strdup("does not exist, or this user may not see it: create it, or correct 'kafka.topics'");
-  else if (is_pattern)
-    detail = g_strdup_printf("%u topics with %u partitions", topic->n_topics, topic->n_partitions);
-  else
-    detail = g_strdup_printf("%u partition%s", topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
-  gboolean good = topic->n_topics > 0;
-  findings->wrong = findings->wrong || !good;
-  report(findings, "topic", topic->name, good, detail);
-}
-
-static void
-check_kafka(const TideConfig *config, Findings *findings)
-{
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(&config->kafka, KAFKA_TIMEOUT_MS, &error);
-  if (probe == NULL) {
-    findings->unavailable = TRUE;
-    report(findings, "brokers", config->kafka.brokers, FALSE, error->message);
-    return;
-  }
-  g_autofree char *brokers = g_strdup_printf("%u broker%s", probe->n_brokers, probe->n_brokers == 1 ? "" : "s");
-  report(findings, "brokers", config->kafka.brokers, TRUE, brokers);
-  for (guint i = 0; i < probe->topics->len; i++)
-    report_topic(findings, probe->topics->pdata[i]);
-}
-
-/* ---- hbase ---------------------------------------------------------------------------------------------------------
- */
-
 static gboolean
-check_gateways(const TideConfig *config, Findings *findings)
+check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_framed)
 {
   guint n_good = 0;
+  TideWireProtocol first = TIDE_WIRE_BINARY;
   const GPtrArray *gateways = config->hbase.gateways;
   for (guint i = 0; i < gateways->len; i++) {
     const TideEndpoint *endpoint = gateways->pdata[i];
     g_autoptr(GError) error = NULL;
     TideWireMode mode;
     if (!tide_gateway_session_probe(config, endpoint, &mode, &error)) {
-      findings->wrong = TRUE;
-      report(findings, "gateway", endpoint->text, FALSE, error->message);
+      tide_check_list_add(list, "gateway", endpoint->text, TIDE_CHECK_PROBLEM, error->message);
       continue;
     }
-    n_good++;
+    if (n_good++ == 0)
+      first = mode.protocol;
+    *ret_any_framed = *ret_any_framed || mode.framing == TIDE_FRAMING_FRAMED;
+    gboolean is_alike = mode.protocol == first;
     g_autofree char *detail =
-        g_strdup_printf("thrift2, %s, %s", tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol));
-    report(findings, "gateway", endpoint->text, TRUE, detail);
+        g_strdup_printf("thrift2, %s, %s%s", tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol),
+                        is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
+    tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
   }
   return n_good > 0;
 }
@@ -109,48 +58,75 @@ typedef struct Remedies {
   GPtrArray *commands;     /* borrowed (element-type utf8): of HBase's shell */
 } Remedies;
 
-/* Whether the rows in the table can have been written with another key. */
+/* Whether a key that was changed would be noticed. */
 static char *
-scheme_detail(const TideSchemeFinding *scheme)
+scheme_detail(const TideTableState *state)
 {
-  switch (scheme->verdict) {
-  case TIDE_SCHEME_SAME:
+  const TideSchemeFinding *scheme = &state->scheme;
+  if (scheme->verdict == TIDE_SCHEME_SAME)
     return g_strdup_printf("its key is the one stored %s", tide_scheme_place_text(scheme->stored.place));
-  case TIDE_SCHEME_NOT_STORED:
-    return g_strdup("its key is stored when 'tidemark run' starts");
-  case TIDE_SCHEME_CHANGED_WHILE_EMPTY:
-    return g_strdup("it has no rows yet, so that its key may change");
-  case TIDE_SCHEME_CHANGED:
-    return g_strdup("its key was changed");
+  const char *before = scheme->verdict == TIDE_SCHEME_NOT_STORED ? "its key is not stored yet"
+                                                                 : "it has no rows yet, so that its key may change";
+  switch (state->scheme_place) {
+  case TIDE_SCHEME_NOWHERE:
+    return g_strdup_printf("%s, and there is no place for it, so that a changed key would not be noticed: create table "
+                           "'" TIDE_SCHEME_TABLE "' with 'tidemark tables create'",
+                           before);
+  case TIDE_SCHEME_IN_FILE:
+    return g_strdup_printf("%s; 'tidemark run' will store it, on this host only: create table '" TIDE_SCHEME_TABLE
+                           "' with 'tidemark tables create', so that all hosts notice a changed key",
+                           before);
+  case TIDE_SCHEME_IN_TABLE:
+  case TIDE_SCHEME_IN_ATTRIBUTE:
+    break;
   }
-  return NULL;
+  return g_strdup_printf("%s; 'tidemark run' will store it", before);
+}
+
+/* By all hosts. */
+static gboolean
+is_remembered(const TideTableState *state)
+{
+  return state->scheme_place != TIDE_SCHEME_NOWHERE && state->scheme_place != TIDE_SCHEME_IN_FILE;
 }
 
 static void
-report_table(const TideTable *table, const TideTableState *state, Findings *findings, Remedies *remedies)
+add_table(const TideTable *table, const TideTableState *state, TideCheckList *list, Remedies *remedies)
 {
   if (!state->exists) {
-    findings->wrong = TRUE;
-    report(findings, "table", table->name, FALSE, "does not exist");
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, "does not exist");
     g_string_append_printf(remedies->missing_tables, " %s", table->name);
     return;
   }
   if (state->differences->len > 0) {
-    findings->wrong = TRUE;
     g_autofree char *differences = join_differences(state);
-    report(findings, "table", table->name, FALSE, differences);
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, differences);
     for (guint i = 0; i < state->remedies->len; i++)
       g_ptr_array_add(remedies->commands, g_strdup(state->remedies->pdata[i]));
     return;
   }
-  g_autofree char *key = scheme_detail(&state->scheme);
+  g_autofree char *key = scheme_detail(state);
   g_autofree char *detail =
       g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
-  report(findings, "table", table->name, TRUE, detail);
+  gboolean is_fine = state->scheme.verdict == TIDE_SCHEME_SAME || is_remembered(state);
+  tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
+}
+
+/* Of tables that the daemon makes itself. */
+static void
+note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    if (tide_table_is_template(table) && table->splits != NULL && table->splits->len > 0)
+      tide_check_list_add(list, "table", table->name, TIDE_CHECK_NOTE,
+                          "a framed gateway spoils split points, so the tables that it makes have one region: use "
+                          "unframed gateways, or create them beforehand in 'hbase shell'");
+  }
 }
 
 static void
-check_tables(const TideConfig *config, Findings *findings, Remedies *remedies)
+check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
@@ -159,14 +135,12 @@ check_tables(const TideConfig *config, Findings *findings, Remedies *remedies)
     const TideTable *table = tables->pdata[i];
     g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &error);
     if (state != NULL)
-      report_table(table, state, findings, remedies);
+      add_table(table, state, list, remedies);
     else
       g_prefix_error(&error, "cannot look at '%s': ", table->name);
   }
-  if (error == NULL)
-    return;
-  findings->unavailable = TRUE;
-  report(findings, "tables", "", FALSE, error->message);
+  if (error != NULL)
+    tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
@@ -188,27 +162,28 @@ print_remedies(const TideConfig *config, const Remedies *remedies)
 static int
 check_online(const TideConfig *config)
 {
-  static const TideListingColumn columns[] = {
-      {.name = "WHAT", .once = TRUE}, {.name = "NAME"}, {.name = "STATE"}, {.name = "DETAIL"}};
-  g_autoptr(TideListing) listing =
-      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
   g_autoptr(GString) missing_tables = g_string_new(NULL);
   g_autoptr(GPtrArray) commands = g_ptr_array_new_with_free_func(g_free);
   Remedies remedies = {.missing_tables = missing_tables, .commands = commands};
-  Findings findings = {.listing = listing};
-  check_kafka(config, &findings);
-  if (check_gateways(config, &findings))
-    check_tables(config, &findings, &remedies);
+  TideCheckList list;
+  tide_check_list_init(&list);
+  tide_check_host(config, &list);
+  tide_check_kafka(config, &list);
+  gboolean any_framed = FALSE;
+  if (check_gateways(config, &list, &any_framed))
+    check_tables(config, &list, &remedies);
   else
-    findings.unavailable = TRUE;
-  (void)tide_listing_finish(listing);
+    list.worst = TIDE_CHECK_UNAVAILABLE;
+  if (any_framed)
+    note_what_framing_spoils(config, &list);
+  tide_check_list_finish(&list);
   print_remedies(config, &remedies);
   int output_exit = tide_output_close();
   if (output_exit != TIDE_EXIT_OK)
     return output_exit;
-  if (findings.unavailable)
+  if (list.worst == TIDE_CHECK_UNAVAILABLE)
     return TIDE_EXIT_UNAVAILABLE;
-  return findings.wrong ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  return list.worst == TIDE_CHECK_PROBLEM ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
 }
 
 /* How each key is made, in one line: what is stored with the table, and compared at each start. */
@@ -286,7 +261,8 @@ tide_command_check(int argc, char **argv)
   };
   const TideCommandLine line = {
       .command = "check",
-      .summary = "Checks the configuration, then the brokers, topics, gateways, tables and families that it names.",
+      .summary =
+          "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
       .details =
           "Prints every problem with its place in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
           "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"

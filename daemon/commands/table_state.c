@@ -16,6 +16,10 @@ read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *co
   tide_scheme_store_init(&store, config);
   if (!tide_scheme_store_compare(&store, client, table, state->description, &state->scheme, error))
     return FALSE;
+  state->scheme_place = state->scheme.stored.place;
+  if (state->scheme.verdict != TIDE_SCHEME_SAME &&
+      !tide_scheme_store_find_place(&store, client, &state->scheme_place, error))
+    return FALSE;
   if (state->scheme.verdict == TIDE_SCHEME_CHANGED)
     g_ptr_array_add(
         state->differences,
@@ -23,6 +27,20 @@ read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *co
                         "run' refuses to start over it",
                         tide_scheme_place_text(state->scheme.stored.place), state->scheme.stored.text,
                         state->scheme.declared));
+  return TRUE;
+}
+
+static gboolean
+read_enabled(TideTableState *state, TideGatewaySession *session, const TideTable *table, GError **error)
+{
+  gboolean is_enabled = FALSE;
+  if (!tide_hbase_client_table_is_enabled(tide_gateway_session_client(session), table->name,
+                                          tide_gateway_session_deadline_us(session), &is_enabled, error))
+    return FALSE;
+  if (!is_enabled) {
+    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows are held, and offsets with them"));
+    g_ptr_array_add(state->remedies, g_strdup_printf("enable \"%s\"", table->name));
+  }
   return TRUE;
 }
 
@@ -44,7 +62,8 @@ tide_table_state_read(TideGatewaySession *session, const TideConfig *config, con
     return NULL;
   state->regions = tide_hbase_client_regions(client, tide_bytes_of_string(table->name),
                                              tide_gateway_session_deadline_us(session), error);
-  if (state->regions == NULL || !read_scheme(state, client, config, table, error))
+  if (state->regions == NULL || !read_enabled(state, session, table, error) ||
+      !read_scheme(state, client, config, table, error))
     return NULL;
   g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
   tide_table_state_compare(state, table, declared);

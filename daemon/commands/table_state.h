@@ -11,6 +11,7 @@ typedef struct TideTableState {
   TideTableDescription *description; /* owned; NULL when it does not exist */
   GPtrArray *regions;                /* owned (element-type TideRegion) */
   TideSchemeFinding scheme;          /* of a table that exists: what is stored of its key, beside what is declared */
+  TideSchemePlace scheme_place;      /* where the declared one is, or will be, kept */
   GPtrArray *differences; /* owned (element-type utf8): sentences without full stop; a missing table has none */
   GPtrArray *remedies;    /* owned (element-type utf8): commands of HBase's shell, for some of the differences */
 } TideTableState;

@@ -4,6 +4,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <string.h>
+
 #define LOG_INTERVAL_US TIDE_US_PER_S
 
 /* How soon new partitions and topics are noticed, unless kafka.librdkafka says otherwise: librdkafka's own 5 minutes
@@ -39,6 +41,9 @@
 static void
 log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
 {
+  /* The properties are for several clients: that the producer has no use for the consumer's is as it should be. */
+  if (strcmp(facility, "CONFWARN") == 0 && strstr(text, "will be ignored by this") != NULL)
+    return;
   static TideLogLimit limit; /* one for all clients: a broker that is down says so many times a second */
   guint64 suppressed = 0;
   TideLogLevel ours = (TideLogLevel)CLAMP(level, TIDE_LOG_CRIT, TIDE_LOG_DEBUG);

@@ -211,15 +211,23 @@ tide_scheme_store_read(const TideSchemeStore *store, TideHBaseClient *client, co
 }
 
 gboolean
-tide_scheme_store_write(const TideSchemeStore *store, TideHBaseClient *client, const char *table, const char *scheme,
-                        TideSchemePlace *ret_place, GError **error)
+tide_scheme_store_find_place(const TideSchemeStore *store, TideHBaseClient *client, TideSchemePlace *ret_place,
+                             GError **error)
 {
   gboolean exists = FALSE;
   if (!tide_hbase_client_table_exists(client, TIDE_SCHEME_TABLE, deadline_us(store), &exists, error))
     return FALSE;
-  TideSchemePlace place = exists                     ? TIDE_SCHEME_IN_TABLE
-                          : store->directory != NULL ? TIDE_SCHEME_IN_FILE
-                                                     : TIDE_SCHEME_NOWHERE;
+  *ret_place = exists ? TIDE_SCHEME_IN_TABLE : store->directory != NULL ? TIDE_SCHEME_IN_FILE : TIDE_SCHEME_NOWHERE;
+  return TRUE;
+}
+
+gboolean
+tide_scheme_store_write(const TideSchemeStore *store, TideHBaseClient *client, const char *table, const char *scheme,
+                        TideSchemePlace *ret_place, GError **error)
+{
+  TideSchemePlace place;
+  if (!tide_scheme_store_find_place(store, client, &place, error))
+    return FALSE;
   if (place == TIDE_SCHEME_IN_TABLE && !write_row(store, client, table, scheme, error))
     return FALSE;
   if (place == TIDE_SCHEME_IN_FILE && !write_file(store, table, scheme, error))

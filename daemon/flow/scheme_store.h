@@ -1,13 +1,14 @@
 /* The fingerprint of each table's key: "tidemark scheme 1: " and what tide_row_key_describe() says. It is kept with the
- * table's data and compared before anything is written: with another salt, hash, width or order of parts the old rows would
- * be there and never found again.
+ * table's data and compared before anything is written: with another salt, hash, width or order of parts the old rows
+ * would be there and never found again.
  *
  * Where it is kept, the first that holds one wins:
  *   1. the small table TIDE_SCHEME_TABLE, which `tidemark tables create` makes: shared by all daemons and hosts
- *   2. a file of its own for each table in the state directory ($STATE_DIRECTORY, which systemd sets): of this host only
+ *   2. a file of its own for each table in the state directory ($STATE_DIRECTORY, which systemd sets): of this host
+ * only
  *   3. the table's attribute TIDE_SCHEME_ATTRIBUTE, put there when tidemark creates the table over an unframed gateway
- * An attribute stands for as long as its table does, so it is last: what is stored later, because a change was accepted or
- * the table was empty, goes to 1 when that table exists, else to 2, and wins from then on.
+ * An attribute stands for as long as its table does, so it is last: what is stored later, because a change was accepted
+ * or the table was empty, goes to 1 when that table exists, else to 2, and wins from then on.
  *
  * Threads: a store is read-only after init; a client is one thread's. Blocks: for calls, each as long as
  * hbase.call_timeout. Errors: those of the calls, and IO of the file. Library: logs nothing. */
@@ -61,6 +62,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStoredScheme, tide_stored_scheme_clear)
 gboolean tide_scheme_store_read(const TideSchemeStore *store, TideHBaseClient *client,
                                 const TideTableDescription *description, TideStoredScheme *ret_stored,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Where tide_scheme_store_write() would keep one: the small table or else the file; NOWHERE when there is neither. */
+gboolean tide_scheme_store_find_place(const TideSchemeStore *store, TideHBaseClient *client, TideSchemePlace *ret_place,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
  * tide_scheme_store_write: keep @scheme for @table, in the small table or else the file.

@@ -2,6 +2,7 @@
 #include "flow/state_directory.h"
 
 #include "util/error.h"
+#include "util/file_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +51,33 @@ write_holder(int fd)
     (void)dprintf(fd, "%d\n", (int)getpid());
 }
 
+static void
+set_in_use(const char *path, int holder, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+              "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or stop "
+              "that one",
+              holder, path);
+}
+
+gboolean
+tide_state_directory_look(GError **error)
+{
+  g_autofree char *directory = tide_state_directory();
+  if (directory == NULL)
+    return TRUE;
+  if (!tide_file_look_directory(directory, error))
+    return FALSE;
+  g_autofree char *path = tide_state_directory_path(LOCK_NAME);
+  if (!tide_file_look_is_locked(path))
+    return TRUE;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  set_in_use(path, fd >= 0 ? read_holder(fd) : 0, error);
+  if (fd >= 0)
+    close(fd);
+  return FALSE;
+}
+
 int
 tide_state_directory_lock(GError **error)
 {
@@ -68,10 +96,7 @@ tide_state_directory_lock(GError **error)
     return fd;
   }
   if (errno == EAGAIN || errno == EACCES)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
-                "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or stop "
-                "that one",
-                read_holder(fd), path);
+    set_in_use(path, read_holder(fd), error);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
   close(fd);

@@ -30,4 +30,8 @@ int tide_state_directory_lock(GError **error);
  */
 char *tide_state_directory_instance(char **topics, GError **error);
 
+/* Whether tide_state_directory_lock() would get it, without taking it; TRUE where there is no directory. Errors: as
+ * there. */
+gboolean tide_state_directory_look(GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

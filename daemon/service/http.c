@@ -129,7 +129,7 @@ answer(void *data, struct MHD_Connection *connection, const char *path, const ch
 }
 
 static gboolean
-refuse_address(const TideHttpOptions *options, int error_number, GError **error)
+refuse_address(const TideHttpOptions *options, TideErrorCode code, int error_number, GError **error)
 {
   const char *option = options->option != NULL ? options->option : "the address";
   const char *remedy = "choose another address for";
@@ -139,7 +139,7 @@ refuse_address(const TideHttpOptions *options, int error_number, GError **error)
     remedy = "ports below 1024 need a privilege; choose a higher one in";
   else if (error_number == EADDRNOTAVAIL)
     remedy = "no interface of this host has that address; correct";
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "cannot serve HTTP on '%s': %s; %s '%s'", options->listen,
+  g_set_error(error, TIDE_ERROR, code, "cannot serve HTTP on '%s': %s; %s '%s'", options->listen,
               g_strerror(error_number), remedy, option);
   return FALSE;
 }
@@ -189,15 +189,38 @@ start_daemon(TideHttp *http, int fd)
   return daemon;
 }
 
+static gboolean
+parse_address(const TideHttpOptions *options, TideListenAddress *ret_address, GError **error)
+{
+  if (tide_listen_address_parse(options->listen, ret_address, error))
+    return TRUE;
+  if (options->option != NULL)
+    g_prefix_error(error, "'%s': ", options->option);
+  return FALSE;
+}
+
+gboolean
+tide_http_try(const char *listen, const char *option, GError **error)
+{
+  TideHttpOptions options = {.listen = listen, .option = option};
+  TideListenAddress address;
+  if (!parse_address(&options, &address, error))
+    return FALSE;
+  if (address.is_off)
+    return TRUE;
+  int fd = listen_on(&address);
+  if (fd < 0)
+    return refuse_address(&options, errno == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE, errno, error);
+  close(fd);
+  return TRUE;
+}
+
 gboolean
 tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **error)
 {
   TideListenAddress address;
-  if (!tide_listen_address_parse(options->listen, &address, error)) {
-    if (options->option != NULL)
-      g_prefix_error(error, "'%s': ", options->option);
+  if (!parse_address(options, &address, error))
     return FALSE;
-  }
   if (address.is_off) {
     *ret_http = NULL;
     return TRUE;
@@ -205,7 +228,7 @@ tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **er
 
   int fd = listen_on(&address);
   if (fd < 0)
-    return refuse_address(options, errno, error);
+    return refuse_address(options, TIDE_ERROR_UNAVAILABLE, errno, error);
 
   g_autoptr(TideHttp) http = g_new0(TideHttp, 1);
   http->render_metrics = options->render_metrics;

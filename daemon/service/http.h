@@ -2,8 +2,8 @@
  *
  * It runs in one thread of its own and touches nothing of the data path but what its callbacks read. What a slow or
  * hostile client can cost is bounded: 16 connections in all and 8 from one address, 16 KiB of memory each, closed after
- * 5 s without a byte; only GET and HEAD, no bodies. Left over: who holds all 16 open by dripping bytes keeps others out;
- * the data does not feel it. No TLS and no log-in: listen on loopback, or put a proxy in front. */
+ * 5 s without a byte; only GET and HEAD, no bodies. Left over: who holds all 16 open by dripping bytes keeps others
+ * out; the data does not feel it. No TLS and no log-in: listen on loopback, or put a proxy in front. */
 #pragma once
 
 #include <glib.h>
@@ -29,8 +29,11 @@ typedef struct TideHttp TideHttp;
  * @ret_http: (out) (transfer full) (nullable): NULL when listen is "off"
  * Errors: TIDE_ERROR_CONFIG for an address that cannot be read, TIDE_ERROR_UNAVAILABLE for one that cannot be had.
  */
-gboolean tide_http_start(const TideHttpOptions *options, TideHttp **ret_http,
-                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether tide_http_start() would get the address @listen of option @option, which is given back at once. Errors: as
+ * there, and IN_USE where another process listens. */
+gboolean tide_http_try(const char *listen, const char *option, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Closes all connections and waits for the thread; NULL ok. */
 void tide_http_stop(TideHttp *http);

@@ -19,6 +19,8 @@ static const ConfigProblemCase one_problem[] = {
      "1:40 error: 'kafka.topics' must not be empty"},
     {"F15-topic-that-is-none", "kafka: { brokers: b, group: g, topics: [a/b] }\n" READINGS HBASE TABLES,
      "1:41 error: 'kafka.topics' must be names of letters, digits, . _ and -"},
+    {"pattern-that-is-none", "kafka: { brokers: b, group: g, topics: [\"^a[\"] }\n" READINGS HBASE TABLES,
+     "1:40 error: 'kafka.topics' has a pattern that cannot be read, '^a['"},
     {"F9-variable", "kafka: { brokers: b, group: \"${GROUP}\", topics: [t] }\n" READINGS HBASE TABLES,
      "1:29 error: 'kafka.group' must be written out, or as { env: NAME } to take an environment variable, got "
      "'${GROUP}'"},

@@ -1,0 +1,33 @@
+/* Asks the brokers for all that the daemon will need of them. Creates nothing, writes nothing and joins no group. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideSeenTopic {
+  char *name;         /* owned: as configured; a pattern begins with ^ */
+  guint n_topics;     /* that a pattern matches; 1 or 0 for a name */
+  guint n_partitions; /* of all of them */
+  char *fault;        /* owned: why one of them cannot be read, and what to do; NULL: nothing is known against it */
+} TideSeenTopic;
+
+typedef struct TideKafkaLook {
+  guint n_brokers;
+  GPtrArray *topics; /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
+  char *group_fault; /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
+  gboolean has_letters_topic;
+  GArray *settings; /* owned (element-type TideTopicSettings): of the letters' topic, then of those that are read; empty
+                     * without dead_letters.topic. Names are borrowed from the configuration */
+} TideKafkaLook;
+
+/**
+ * tide_kafka_look: which topics there are; a fetch from one partition of each that is wanted; what the group
+ * committed. Errors: KAFKA with what librdkafka said of the brokers; CONFIG for a property it refuses. Blocks: up to
+ * @timeout_ms for each of the questions.
+ */
+TideKafkaLook *tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_kafka_look_free(TideKafkaLook *look); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaLook, tide_kafka_look_free)
+
+G_END_DECLS

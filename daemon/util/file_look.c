@@ -1,0 +1,64 @@
+/* O_TMPFILE, F_OFD_GETLK */
+#define _GNU_SOURCE
+#include "util/file_look.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static gboolean
+fail(const char *what, const char *path, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "%s '%s': %s", what, path, g_strerror(errno));
+  return FALSE;
+}
+
+/* A file without a name says most truly whether one can be made; not every file system has them. */
+static gboolean
+can_make_file(const char *directory)
+{
+  int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd >= 0) {
+    (void)close(fd);
+    return TRUE;
+  }
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+    return FALSE;
+  return faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+gboolean
+tide_file_look_directory(const char *directory, GError **error)
+{
+  struct stat info;
+  struct statvfs room;
+  if (stat(directory, &info) != 0)
+    return fail("cannot use the directory", directory, error);
+  if (!S_ISDIR(info.st_mode)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a directory", directory);
+    return FALSE;
+  }
+  if (!can_make_file(directory))
+    return fail("cannot write in the directory", directory, error);
+  if (statvfs(directory, &room) == 0 && room.f_bavail == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "the file system of '%s' is full", directory);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_file_look_is_locked(const char *path)
+{
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0)
+    return FALSE;
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  gboolean is_locked = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  (void)close(fd);
+  return is_locked;
+}
