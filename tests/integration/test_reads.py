@@ -99,6 +99,28 @@ class Reads(Case):
         self.assertEqual([row.split("#")[0] for row in newest], 10 * [str(times[-1])])
         self.assertLessEqual(set(newest), set(wanted[-machines:]))
 
+    def test_u1_fields_behind_a_gap(self) -> None:
+        """A field that is given restricts the rows, wherever in the key it stands: HBase itself leaves the others out."""
+        site, device = {"field": "site"}, {"field": "device"}
+        daemon = self.prepare({
+            self.history: {"key": [site, "#", device, "#", TIME], "columns": {"family": "M", "from": ["a"]}},
+            self.latest: {"latest": "merge", "key": [site, "#", device], "columns": {"family": "M", "from": ["a"]}}})
+        readings = [{"site": f"s{number % 7}", "device": f"d{number % 13:02}", "ts": START_MS + 1000 * number, "a": str(number)}
+                    for number in range(1_000)]
+        self.send(readings)
+        self.write(daemon)
+
+        wanted = [f"{reading['site']}#d05#{reading['ts']}" for reading in readings if reading["device"] == "d05"]
+        plan = self.command("scan", *self.config, self.history, "device=d05", "--plan")
+        self.assertIn("RowFilter", plan)
+        self.assertEqual(sorted(row["row"] for row in self.rows("scan", self.history, "device=d05")), sorted(wanted))
+        in_time = [row for row in wanted if int(row.rsplit("#", 1)[1]) < START_MS + 500_000]
+        self.assertEqual(sorted(row["row"] for row in self.rows("scan", self.history, "device=d05", "--to", str(START_MS + 500_000))),
+                         sorted(in_time))
+        self.assertEqual(len(self.rows("scan", self.history, "device=d05", "--limit", "9")), 9)
+        self.assertEqual({row["row"] for row in self.rows("latest", self.latest, "device=d05")}, {f"s{site}#d05" for site in range(7)})
+        self.assertEqual(self.rows("latest", self.latest, "device=d5"), [])
+
     def test_versions(self) -> None:
         """A correction is a newer version of the cells of its event time."""
         daemon = self.prepare({self.history: {"key": HISTORY_KEY, "columns": {"family": "M", "from": ["a"]},
