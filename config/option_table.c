@@ -209,8 +209,9 @@ static const TideConfigOption kafka_options[] = {
      .sentence = "How often offsets are committed. After a kill, what was written since the last commit is written "
                  "again, to the same cells."},
     {"max_span_messages", TIDE_CONFIG_INTEGER, AT(kafka.max_span_messages), 1000, 100000000, "1000000",
-     .sentence = "Messages of one partition from the committed mark to the newest fetched one; at this bound the "
-                 "partition pauses. It limits what a kill repeats, and the memory for bookkeeping."},
+     .sentence = "Messages of one partition from the last committed one to the newest fetched one; at this bound the "
+                 "partition pauses. It limits what a kill repeats, and the memory for bookkeeping; it must be more "
+                 "than comes in a commit_interval."},
     {"allow_unverified_tls", TIDE_CONFIG_BOOLEAN, AT(kafka.allow_unverified_tls), .default_text = "false",
      .sentence = "Without this, properties below that switch off the check of the brokers' certificates or names are "
                  "refused."},

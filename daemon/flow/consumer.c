@@ -12,16 +12,10 @@
 /* The longest a poll waits when nothing is due: bounds how stale the watchdog's time and the gauges are. */
 #define MAX_POLL_MS 500
 
-/* Marks are stored for the next commit no more often than this: storing costs a microsecond or two for each partition,
- * and commits are at least 100 ms apart. */
-#define STORE_INTERVAL_US (50 * TIDE_US_PER_MS)
-
 #define SHOW_INTERVAL_US TIDE_US_PER_S
 
 /* While a spent budget must wait before it pauses again: for batches that give some of it back. */
 #define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
-
-#define COMMIT_LOG_US (30 * TIDE_US_PER_S)
 
 /* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
  * deadline. */
@@ -41,6 +35,18 @@ static gboolean
 owns_source(TideSourceRef ref, gpointer data)
 {
   return tide_partition_owns(tide_consumer_partition(data, ref.slot), ref);
+}
+
+static void
+on_in_doubt(TideSourceRef ref, TideDoubt doubt, gpointer data)
+{
+  tide_doubt_add(&tide_consumer_partition(data, ref.slot)->doubt, doubt, tide_now_us());
+}
+
+static TideDoubt
+inherited_of(TideSourceRef ref, gpointer data)
+{
+  return tide_consumer_partition(data, ref.slot)->inherited;
 }
 
 /* @ref's row is written and will be once more, or it goes on like any other. */
@@ -65,25 +71,6 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
     tide_consumer_ack_source(consumer, sources[i].ref);
-}
-
-static void
-store_mark(TideConsumer *consumer, TidePartition *partition)
-{
-  gint64 mark = partition->offsets.mark;
-  if (!partition->assigned || mark < 0 || mark == partition->stored_offset)
-    return;
-  if (tide_kafka_source_store(consumer->source, partition->slot, mark))
-    partition->stored_offset = mark;
-}
-
-void
-tide_consumer_store_marks(TideConsumer *consumer)
-{
-  consumer->marks_moved = FALSE;
-  consumer->stored_us = tide_now_us();
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    store_mark(consumer, tide_consumer_partition(consumer, (guint16)i));
 }
 
 static void
@@ -117,13 +104,6 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   heed_spans(consumer);
 }
 
-/* When marks that have moved are to be stored; G_MAXINT64: none has. */
-static gint64
-store_due_us(const TideConsumer *consumer)
-{
-  return consumer->marks_moved ? consumer->stored_us + STORE_INTERVAL_US : G_MAXINT64;
-}
-
 static gboolean
 any_letter_pending(const TideConsumer *consumer)
 {
@@ -152,28 +132,6 @@ look_whether_finished(TideConsumer *consumer)
   atomic_store_explicit(&consumer->finished, TRUE, memory_order_release);
 }
 
-void
-tide_consumer_commit_failed(TideConsumer *consumer, const char *text)
-{
-  guint64 suppressed;
-  tide_counter_inc(consumer->commit_failures);
-  if (tide_log_limit_pass(&consumer->commit_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING,
-             "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
-             "writes: nothing is lost (%" G_GUINT64_FORMAT " such failures not logged)",
-             text, suppressed);
-}
-
-gboolean
-tide_consumer_commit(TideConsumer *consumer, gint64 deadline_us)
-{
-  g_autofree char *problem = NULL;
-  if (tide_kafka_source_commit(consumer->source, deadline_us, &problem))
-    return TRUE;
-  tide_consumer_commit_failed(consumer, problem);
-  return FALSE;
-}
-
 static void
 wake(gpointer data)
 {
@@ -187,8 +145,8 @@ wake(gpointer data)
 static guint32
 take_messages(TideConsumer *consumer, int timeout_ms)
 {
-  if (G_UNLIKELY(consumer->memory_paused && consumer->pauses_wait)) {
-    /* Memory is spent, and it is too early to pause again: under a second without a poll does no harm. */
+  if (G_UNLIKELY((consumer->memory_paused || consumer->span_waits) && consumer->pauses_wait)) {
+    /* Memory or a span is spent, and it is too early to pause again: under a second without a poll does no harm. */
     tide_consumer_take_home(consumer, tide_now_us() + UNPAUSED_WAIT_US);
     return 0;
   }
@@ -203,7 +161,7 @@ take_messages(TideConsumer *consumer, int timeout_ms)
     tide_consumer_handle_message(consumer, &record, now_us);
     consumer->newest_ms = record.message.timestamp_ms;
     tide_kafka_source_release(&record);
-    if (tide_budget_is_spent_racy(consumer->context.budget))
+    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->span_waits)
       break;
   }
   return n;
@@ -266,10 +224,10 @@ run_rounds(TideConsumer *consumer)
                             : more                  ? TIDE_PRESSURE_NONE
                                                     : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
-    if (store_due_us(consumer) <= now_us)
+    if (tide_consumer_store_due_us(consumer) <= now_us)
       tide_consumer_store_marks(consumer);
-    due_us =
-        MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us), store_due_us(consumer));
+    due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us),
+                 tide_consumer_store_due_us(consumer));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US)
       tide_consumer_show(consumer, now_us);
     look_whether_finished(consumer);
@@ -307,10 +265,13 @@ poll_without_reading(TideConsumer *consumer, int timeout_ms)
 static gboolean
 commit_at_last(TideConsumer *consumer, gint64 deadline_us)
 {
-  while (!tide_consumer_commit(consumer, deadline_us)) {
+  g_autofree guint16 *slots = g_new(guint16, MAX(consumer->partitions->len, 1));
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    slots[i] = (guint16)i;
+  while (!tide_consumer_commit_closing(consumer, slots, consumer->partitions->len, deadline_us)) {
     gint64 now_us = tide_now_us();
     if (now_us >= deadline_us)
-      return FALSE;
+      return tide_consumer_is_committed(consumer, slots, consumer->partitions->len);
     atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
     poll_without_reading(consumer, 100);
   }
@@ -332,8 +293,8 @@ drain(TideConsumer *consumer)
     poll_without_reading(consumer, 20);
     tide_consumer_take_home(consumer, 0);
   }
-  tide_consumer_store_marks(consumer);
-  if (!commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US)))
+  gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
+  if (!committed || consumer->commit_lost)
     atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   guint64 unfinished = count_unfinished(consumer);
   if (unfinished == 0)
@@ -420,8 +381,7 @@ register_expired(TideConsumer *consumer)
 static gboolean
 make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
-  TideKafkaSourceOptions options = {
-      .config = consumer->context.config, .index = index, .ask_for_ends = consumer->context.until_end};
+  TideKafkaSourceOptions options = {.config = consumer->context.config, .index = index};
   TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
   consumer->source = tide_kafka_source_new(&options, &handlers, error);
   return consumer->source != NULL;
@@ -452,7 +412,11 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .dated_names = &consumer->dated_names,
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics,
-                                        .heal_handler = {owns_source, on_heal_changed, consumer}};
+                                        .heal_handler = {.is_owned = owns_source,
+                                                         .changed = on_heal_changed,
+                                                         .in_doubt = on_in_doubt,
+                                                         .inherited = inherited_of,
+                                                         .data = consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
   if (!make_source(consumer, index, error)) {
     tide_consumer_free(consumer);

@@ -7,26 +7,45 @@
 
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
 
-static guint16
-on_assigned(const char *topic, gint32 number, gint64 end_offset, gpointer data)
+/* NULL: there is no place for it. */
+static TidePartition *
+find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
 {
-  TideConsumer *consumer = data;
   guint16 slot;
   TidePartition *partition =
       tide_partition_slots_find(consumer->partitions, topic, number, TIDE_PARTITION_SLOTS_MAX, &slot);
-  if (slot == G_MAXUINT16) {
+  if (slot == G_MAXUINT16 || partition != NULL)
+    return partition;
+  partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
+  partition->watch = consumer->context.watch;
+  g_ptr_array_add(consumer->partitions, partition);
+  return partition;
+}
+
+static void
+on_progress(gpointer data)
+{
+  TideConsumer *consumer = data;
+  atomic_store_explicit(&consumer->last_round_us, tide_now_us(), memory_order_relaxed);
+}
+
+static guint16
+on_assigned(const TideKafkaAssignment *assignment, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = find_or_add_partition(consumer, assignment->topic, assignment->partition);
+  if (partition == NULL) {
     tide_log(TIDE_LOG_CRIT, "a consumer has at most %u partitions: raise kafka.threads; the program ends",
              TIDE_PARTITION_SLOTS_MAX);
     atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
-    return slot;
+    return G_MAXUINT16;
   }
-  if (partition == NULL) {
-    partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
-    partition->watch = consumer->context.watch;
-    g_ptr_array_add(consumer->partitions, partition);
-  }
-  tide_partition_assign(partition);
-  partition->end_offset = end_offset;
+  if (!partition->assigned)
+    tide_partition_assign(partition);
+  /* Not known: the first end that is reached will do. */
+  if (consumer->context.until_end)
+    partition->end_offset = MAX(assignment->end_offset, 0);
+  tide_consumer_take_over(consumer, partition, assignment);
   return partition->slot;
 }
 
@@ -35,6 +54,7 @@ on_assignment_done(gpointer data)
 {
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->rebalances_assigned);
+  consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->denied, FALSE, memory_order_relaxed);
   tide_consumer_publish_trouble(consumer, NULL);
@@ -100,10 +120,12 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
     tide_counter_inc(consumer->rebalances_revoked);
     gint64 deadline_us = revoke_deadline_us(consumer);
     drain_partitions(consumer, slots, n_slots, deadline_us);
-    tide_consumer_store_marks(consumer);
     gint64 commit_us = consumer->context.config->kafka.session_timeout_ms / 4 * TIDE_US_PER_MS;
-    gboolean committed = tide_consumer_commit(consumer, MAX(deadline_us, tide_now_us()) + commit_us);
-    if (!committed && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    (void)tide_consumer_commit_closing(consumer, slots, n_slots, MAX(deadline_us, tide_now_us()) + commit_us);
+  }
+  if (!tide_consumer_is_committed(consumer, slots, n_slots)) {
+    consumer->commit_lost = TRUE;
+    if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
       atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
   }
   tide_consumer_lift_pauses(consumer, slots, n_slots);
@@ -260,6 +282,9 @@ TideKafkaHandlers
 tide_consumer_source_handlers(TideConsumer *consumer)
 {
   return (TideKafkaHandlers){.data = consumer,
+                             .progress = on_progress,
+                             .taking = tide_consumer_on_taking,
+                             .committed = tide_consumer_on_committed,
                              .assigned = on_assigned,
                              .assignment_done = on_assignment_done,
                              .revoking = on_revoking,

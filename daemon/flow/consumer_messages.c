@@ -178,6 +178,18 @@ note_fields(TideConsumer *consumer, const TideMapped *mapped)
     tell_fields(consumer);
 }
 
+/* An owner before us may have sent these rows, and they may land once more. */
+static void
+remember_repeated(TideConsumer *consumer, TidePartition *partition, const TideMapped *mapped, gint64 now_us)
+{
+  TideDoubt doubt = {partition->repeated.until_us, G_MININT64};
+  for (guint32 i = 0; i < mapped->n_rows; i++)
+    for (guint32 c = 0; c < mapped->rows[i].n_cells; c++)
+      doubt.time_ms = MAX(doubt.time_ms, mapped->rows[i].cells[c].timestamp_ms);
+  tide_doubt_add(&partition->doubt, doubt, now_us);
+  tide_open_lanes_repeat(consumer->open_lanes, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
+}
+
 /* What was mapped of a message whose rows all have their places. */
 static void
 take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record, const TideMapped *mapped,
@@ -189,6 +201,8 @@ take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRec
     count_expired(consumer, mapped->expired);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
     tide_counter_add(consumer->readings_ambiguous, mapped->n_ambiguous_readings);
+  if (G_UNLIKELY(tide_partition_repeats(partition, record->message.offset, now_us)))
+    remember_repeated(consumer, partition, mapped, now_us);
   TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped,
                                            policy == TIDE_BAD_MESSAGE_SKIP);
   if (G_UNLIKELY(mapped->n_rejects > 0))

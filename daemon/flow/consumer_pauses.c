@@ -29,7 +29,7 @@ apply_pause(TideConsumer *consumer, TidePartition *partition, gint64 now_us)
 static void
 apply_waiting_pauses(TideConsumer *consumer, gint64 now_us)
 {
-  consumer->pauses_wait = FALSE;
+  consumer->pauses_wait = consumer->span_waits = FALSE;
   for (guint i = 0; i < consumer->partitions->len; i++)
     apply_pause(consumer, tide_consumer_partition(consumer, (guint16)i), now_us);
 }
@@ -81,11 +81,12 @@ tide_consumer_heed_tables(TideConsumer *consumer)
 void
 tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition)
 {
-  guint32 span = tide_offsets_span(&partition->offsets);
+  guint32 span = tide_partition_span(partition);
   guint32 limit = consumer->context.config->kafka.max_span_messages;
-  if (span >= limit)
+  if (span >= limit) {
     tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_SPAN, TRUE);
-  else if (span <= limit / 2)
+    consumer->span_waits |= !partition->is_paused;
+  } else if (span <= limit / 2)
     tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_SPAN, FALSE);
 }
 

@@ -45,7 +45,7 @@ struct TideConsumer {
   TideOpenLanes *open_lanes;
   TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
-  gint64 newest_ms; /* the time of the message that was read last; -1: it has none */
+  gint64 newest_ms;      /* the time of the message that was read last; -1: it has none */
   gint64 pause_changed_us;
   gboolean memory_paused;
   TideRefusals refusals;
@@ -53,9 +53,12 @@ struct TideConsumer {
   gint64 letters_changed_us;
   gboolean letters_paused;
   gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
+  gboolean span_waits;  /* and one is at its span bound */
   gint64 shown_us;
   gboolean marks_moved; /* and are not stored yet */
+  gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   gint64 stored_us;     /* when they were stored last */
+  gint64 noted_us;      /* when marks were committed with a note last */
   guint64 written_told; /* to the dead letters: messages */
   TideLogLimit bad_message_limit;
   TideLogLimit refused_limit;
@@ -155,14 +158,31 @@ void tide_consumer_take_waiting_refused(TideConsumer *consumer);
 /* The source of a row that was written; nothing when its partition is no longer ours. */
 void tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref);
 
-/* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are stored within 50 ms, or by
- * tide_consumer_store_marks().
+/* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are committed in the
+ * background.
  * @deadline_us: how long to wait for a batch; 0: not at all */
 void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
+
+/* ---- consumer_commits.c ---- */
+
+/* How long a question inside of a rebalance may take. */
+#define TIDE_CONSUMER_QUESTION_US (4 * TIDE_US_PER_S)
+
+/* Has marks that have moved committed in the background. */
 void tide_consumer_store_marks(TideConsumer *consumer);
-/* FALSE when what is stored may not have been committed: that is logged and counted. */
-gboolean tide_consumer_commit(TideConsumer *consumer, gint64 deadline_us);
+/* When that is to be; G_MAXINT64: none has moved. */
+gint64 tide_consumer_store_due_us(const TideConsumer *consumer);
+/* Commits the partitions of @slots as they are left to their next owners, and waits for the answer. FALSE when one may
+ * not have been committed: that is logged and counted. */
+gboolean tide_consumer_commit_closing(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us);
+/* Whether all marks of @slots are committed. */
+gboolean tide_consumer_is_committed(const TideConsumer *consumer, const guint16 *slots, gsize n_slots);
 void tide_consumer_commit_failed(TideConsumer *consumer, const char *text);
+/* A partition was assigned: what its last owner left in doubt. */
+void tide_consumer_take_over(TideConsumer *consumer, TidePartition *partition, const TideKafkaAssignment *assignment);
+/* Handlers of the source. */
+void tide_consumer_on_taking(const guint16 *slots, gsize n_slots, gpointer data);
+void tide_consumer_on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data);
 
 /* ---- consumer_assignment.c ---- */
 

@@ -196,24 +196,6 @@ tell_sources(const TideHeals *heals, const TideHeal *heal, TideHealChange change
   }
 }
 
-gboolean
-tide_heals_keep(TideHeals *heals, TideHeal *heal)
-{
-  gint64 bytes = memory_bytes(heal);
-  if (tide_budget_used_racy(heals->share) + (guint64)bytes > heals->share->limit_bytes)
-    return FALSE;
-  heal->charged_bytes = bytes;
-  tide_budget_charge(heals->share, bytes);
-  for (guint i = 0; i < heal->cells->len; i++) {
-    HealCell *cell = &g_array_index(heal->cells, HealCell, i);
-    g_hash_table_insert(heals->by_identity, &cell->identity, cell);
-  }
-  link_key(heals, heal);
-  heal->place = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
-  tell_sources(heals, heal, TIDE_HEAL_KEPT);
-  return TRUE;
-}
-
 /* Takes @heal out and tells its sources. */
 static void
 end_heal(TideHeals *heals, TideHeal *heal, TideHealChange change)
@@ -256,6 +238,25 @@ tide_heals_overwritten(TideHeals *heals, guint64 identity)
   HealCell *cell = g_hash_table_lookup(heals->by_identity, &identity);
   if (cell != NULL)
     end_cell(heals, cell);
+}
+
+gboolean
+tide_heals_keep(TideHeals *heals, TideHeal *heal)
+{
+  gint64 bytes = memory_bytes(heal);
+  if (tide_budget_used_racy(heals->share) + (guint64)bytes > heals->share->limit_bytes)
+    return FALSE;
+  heal->charged_bytes = bytes;
+  tide_budget_charge(heals->share, bytes);
+  for (guint i = 0; i < heal->cells->len; i++) {
+    HealCell *cell = &g_array_index(heal->cells, HealCell, i);
+    tide_heals_overwritten(heals, cell->identity); /* by the same value, out of the same batch */
+    g_hash_table_insert(heals->by_identity, &cell->identity, cell);
+  }
+  link_key(heals, heal);
+  heal->place = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
+  tell_sources(heals, heal, TIDE_HEAL_KEPT);
+  return TRUE;
 }
 
 static void

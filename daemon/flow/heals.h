@@ -10,6 +10,7 @@
 
 #include "flow/batch_cells.h"
 #include "flow/budget.h"
+#include "flow/doubt.h"
 #include "model/row.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,10 @@ typedef enum TideHealChange {
 typedef struct TideHealHandler {
   gboolean (*is_owned)(TideSourceRef source, gpointer data); /* of an assignment that lasts */
   void (*changed)(TideSourceRef source, TideHealChange change, gpointer data);
+  /* Cells of the message's row may be overwritten. */
+  void (*in_doubt)(TideSourceRef source, TideDoubt doubt, gpointer data);
+  /* What owners before us left in doubt of the message's partition. */
+  TideDoubt (*inherited)(TideSourceRef source, gpointer data);
   gpointer data;
 } TideHealHandler;
 

@@ -1,5 +1,6 @@
 #include "flow/kafka_source.h"
 
+#include "flow/kafka_commit.h"
 #include "flow/kafka_conf.h"
 #include "flow/kafka_message.h"
 #include "flow/kafka_refill.h"
@@ -97,17 +98,6 @@ name_of(const TideKafkaSource *source, guint16 slot)
 
 /* ---- rebalance ---- */
 
-static gint64
-end_of(TideKafkaSource *source, const char *topic, gint32 partition)
-{
-  if (!source->options.ask_for_ends)
-    return -1;
-  gint64 low, high;
-  rd_kafka_resp_err_t problem =
-      rd_kafka_query_watermark_offsets(source->kafka, topic, partition, &low, &high, TIDE_KAFKA_QUESTION_MS);
-  return problem == RD_KAFKA_RESP_ERR_NO_ERROR ? high : 0; /* no answer: the first end that is reached will do */
-}
-
 static gboolean
 is_cooperative(const TideKafkaSource *source)
 {
@@ -131,29 +121,48 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
     tide_log(TIDE_LOG_ERROR, "cannot take partitions: %s", rd_kafka_err2str(problem));
 }
 
-/* Fills in where @partitions begin, and commits that where it is not the earliest or the committed offset. */
 static void
+tell_progress(gpointer data)
+{
+  TideKafkaSource *source = data;
+  source->handlers.progress(source->handlers.data);
+}
+
+/* Fills in where @partitions begin. (transfer full) */
+static TideKafkaStart *
 find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
-  rd_kafka_topic_partition_list_t *fresh = rd_kafka_topic_partition_list_new(1);
-  tide_kafka_fill_in_starts(source->kafka, &source->options.config->kafka, partitions, fresh);
-  if (fresh->cnt > 0)
-    rd_kafka_commit(source->kafka, fresh, 1);
-  rd_kafka_topic_partition_list_destroy(fresh);
+  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, tell_progress, source};
+  return tide_kafka_find_starts(&starts, partitions);
+}
+
+static guint16
+tell_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
+{
+  TideKafkaAssignment assignment = {.topic = at->topic,
+                                    .partition = at->partition,
+                                    .start_offset = start->start_offset,
+                                    .end_offset = start->end_offset,
+                                    .is_new = start->is_answered && !start->is_committed};
+  if (start->is_committed)
+    assignment.note = tide_bytes(at->metadata, at->metadata_size);
+  return source->handlers.assigned(&assignment, source->handlers.data);
 }
 
 static void
 take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
   memset(source->cache, 0, sizeof source->cache);
+  g_autofree TideKafkaStart *starts = find_starts(source, partitions);
+  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  gsize n_slots = 0;
   for (int i = 0; i < partitions->cnt; i++) {
-    const rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    gint64 end_offset = end_of(source, at->topic, at->partition);
-    guint16 slot = source->handlers.assigned(at->topic, at->partition, end_offset, source->handlers.data);
-    remember_slot(source, slot, at->topic, at->partition);
+    guint16 slot = tell_assigned(source, &partitions->elems[i], &starts[i]);
+    remember_slot(source, slot, partitions->elems[i].topic, partitions->elems[i].partition);
+    if (slot != NO_SLOT)
+      slots[n_slots++] = slot;
   }
-  if (partitions->cnt > 0)
-    find_starts(source, partitions);
+  source->handlers.taking(slots, n_slots, source->handlers.data);
   if (is_cooperative(source))
     log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
   else
@@ -291,7 +300,9 @@ start_after_all(TideKafkaSource *source, guint16 slot)
   const SlotName *name = name_of(source, slot);
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, name->topic, name->partition);
-  find_starts(source, list);
+  g_autofree TideKafkaStart *start = find_starts(source, list);
+  (void)tell_assigned(source, &list->elems[0], start);
+  source->handlers.taking(&slot, 1, source->handlers.data);
   tide_kafka_source_move(source, slot, list->elems[0].offset);
   rd_kafka_topic_partition_list_destroy(list);
 }
@@ -310,22 +321,110 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason);
 }
 
-/* The first thing that went wrong: a commit as a whole succeeds when a single partition does. */
-static rd_kafka_resp_err_t
-commit_problem(rd_kafka_resp_err_t problem, const rd_kafka_topic_partition_list_t *offsets)
+/* ---- commits ---- */
+
+/* Tells how the commit of each partition ended. Returns: what went wrong; NULL: nothing did. (transfer full) */
+static char *
+tell_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *offsets)
 {
-  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && offsets != NULL && i < offsets->cnt; i++)
-    problem = offsets->elems[i].err;
-  return problem;
+  for (int i = 0; offsets != NULL && i < offsets->cnt; i++) {
+    const rd_kafka_topic_partition_t *at = &offsets->elems[i];
+    gboolean good = tide_kafka_commit_result(whole, at) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+    if (slot != NO_SLOT && at->offset >= 0)
+      source->handlers.committed(slot, at->offset, good, source->handlers.data);
+  }
+  return tide_kafka_commit_problem(whole, offsets);
 }
 
 static void
 on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
   TideKafkaSource *source = opaque;
-  rd_kafka_resp_err_t problem = commit_problem(result, offsets);
-  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR && problem != RD_KAFKA_RESP_ERR__NO_OFFSET)
-    source->handlers.commit_failed(rd_kafka_err2str(problem), source->handlers.data);
+  if (result == RD_KAFKA_RESP_ERR__NO_OFFSET)
+    return; /* nothing new was stored */
+  g_autofree char *problem = tell_committed(source, result, offsets);
+  if (problem != NULL)
+    source->handlers.commit_failed(problem, source->handlers.data);
+}
+
+static rd_kafka_topic_partition_list_t *
+list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, name->topic, name->partition)->offset = offset;
+  return list;
+}
+
+static rd_kafka_topic_partition_list_t *
+list_of_commits(const TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_commits);
+  for (gsize i = 0; i < n_commits; i++) {
+    const SlotName *name = name_of(source, commits[i].slot);
+    tide_kafka_commit_add(list, name->topic, name->partition, commits[i].offset, commits[i].note);
+  }
+  return list;
+}
+
+gboolean
+tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
+  rd_kafka_resp_err_t problem = rd_kafka_offsets_store(source->kafka, list);
+  rd_kafka_topic_partition_list_destroy(list);
+  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void
+tide_kafka_source_commit_later(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  rd_kafka_resp_err_t problem = rd_kafka_commit(source->kafka, list, 1);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    on_commit(source->kafka, problem, list, source);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A commit that is waited for. */
+typedef struct CommitAnswer {
+  TideKafkaSource *source; /* borrowed */
+  gboolean is_there;
+  char *problem; /* owned */
+} CommitAnswer;
+
+static void
+on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+  CommitAnswer *answer = opaque;
+  answer->is_there = TRUE;
+  answer->problem = tell_committed(answer->source, result, offsets);
+}
+
+/* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
+gboolean
+tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits, gint64 deadline_us,
+                         char **ret_problem)
+{
+  if (n_commits == 0)
+    return TRUE;
+  CommitAnswer answer = {.source = source};
+  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  rd_kafka_queue_t *queue = rd_kafka_queue_new(source->kafka);
+  rd_kafka_resp_err_t problem = rd_kafka_commit_queue(source->kafka, list, queue, on_commit_answer, &answer);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    on_commit_answer(source->kafka, problem, list, &answer);
+  gint64 left_us;
+  while (!answer.is_there && (left_us = deadline_us - tide_now_us()) > 0)
+    rd_kafka_queue_poll_callback(queue, (int)MIN(left_us / TIDE_US_PER_MS + 1, 1000));
+  if (!answer.is_there)
+    on_commit_answer(source->kafka, RD_KAFKA_RESP_ERR__TIMED_OUT, list, &answer);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_topic_partition_list_destroy(list);
+  *ret_problem = answer.problem;
+  return answer.problem == NULL;
 }
 
 /* ---- polling ---- */
@@ -396,15 +495,6 @@ tide_kafka_source_wake(TideKafkaSource *source)
 
 /* ---- one partition ---- */
 
-static rd_kafka_topic_partition_list_t *
-list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
-{
-  const SlotName *name = name_of(source, slot);
-  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(list, name->topic, name->partition)->offset = offset;
-  return list;
-}
-
 void
 tide_kafka_source_pause(TideKafkaSource *source, guint16 slot)
 {
@@ -419,48 +509,6 @@ tide_kafka_source_resume(TideKafkaSource *source, guint16 slot)
   rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_resume_partitions(source->kafka, list);
   rd_kafka_topic_partition_list_destroy(list);
-}
-
-gboolean
-tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
-{
-  /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
-  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
-  rd_kafka_resp_err_t problem = rd_kafka_offsets_store(source->kafka, list);
-  rd_kafka_topic_partition_list_destroy(list);
-  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
-/* How a commit that is waited for has ended. */
-typedef struct CommitAnswer {
-  gboolean is_there;
-  rd_kafka_resp_err_t problem;
-} CommitAnswer;
-
-static void
-on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
-{
-  CommitAnswer *answer = opaque;
-  *answer = (CommitAnswer){TRUE, commit_problem(result, offsets)};
-}
-
-/* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
-gboolean
-tide_kafka_source_commit(TideKafkaSource *source, gint64 deadline_us, char **ret_problem)
-{
-  CommitAnswer answer = {.problem = RD_KAFKA_RESP_ERR__TIMED_OUT};
-  rd_kafka_queue_t *queue = rd_kafka_queue_new(source->kafka);
-  rd_kafka_resp_err_t problem = rd_kafka_commit_queue(source->kafka, NULL, queue, on_commit_answer, &answer);
-  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    answer = (CommitAnswer){TRUE, problem};
-  gint64 left_us;
-  while (!answer.is_there && (left_us = deadline_us - tide_now_us()) > 0)
-    rd_kafka_queue_poll_callback(queue, (int)MIN(left_us / TIDE_US_PER_MS + 1, 1000));
-  rd_kafka_queue_destroy(queue);
-  if (answer.problem == RD_KAFKA_RESP_ERR_NO_ERROR || answer.problem == RD_KAFKA_RESP_ERR__NO_OFFSET)
-    return TRUE;
-  *ret_problem = g_strdup(rd_kafka_err2str(answer.problem));
-  return FALSE;
 }
 
 /* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused: the partition is
@@ -481,7 +529,7 @@ assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
     else if (at->offset < 0) { /* nothing was handed out: from where it began */
       rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
       rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
-      find_starts(source, one);
+      g_free(find_starts(source, one));
       at->offset = one->elems[0].offset;
       rd_kafka_topic_partition_list_destroy(one);
     }

@@ -1,42 +1,45 @@
 #include "flow/kafka_start.h"
 
+#include "flow/commit_note.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-/* Members of a group that begins commit where they begin a moment before others ask: their commits carry this and the
- * time, and are no sign yet that the group began before. Later ones are, and every commit after it. */
-#define START_MARK "tidemark start "
+/* Members of a group that begins commit where they begin a moment before others ask: the note of such a commit says
+ * when, and it is no sign yet that the group began before. Later ones are, and every commit that has moved. */
 #define BEGINNING_MS 60000
 
-typedef struct Starts {
-  rd_kafka_t *kafka;
-  const TideKafkaConfig *config;
-  gboolean knows_group;
-  gboolean group_has_begun; /* when known */
-} Starts;
+typedef struct Search {
+  const TideKafkaStarts *starts;
+  rd_kafka_topic_partition_list_t *partitions;
+  TideKafkaStart *found;
+} Search;
 
-/* The partition's end as a number, so that it can be committed at once. */
-static gint64
-end_as_number(const Starts *starts, const char *topic, gint32 partition)
+/* ---- offsets by time ---- */
+
+/* The offsets of @partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, all in one question; below 0 where
+ * the broker gave none. (transfer full) */
+static rd_kafka_topic_partition_list_t *
+ask_offsets(const TideKafkaStarts *starts, const rd_kafka_topic_partition_list_t *partitions, gint64 time_ms)
 {
-  gint64 low, high;
-  if (rd_kafka_query_watermark_offsets(starts->kafka, topic, partition, &low, &high, TIDE_KAFKA_QUESTION_MS) !=
-      RD_KAFKA_RESP_ERR_NO_ERROR)
-    return RD_KAFKA_OFFSET_END;
-  return high;
+  rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_new(partitions->cnt);
+  for (int i = 0; i < partitions->cnt; i++)
+    rd_kafka_topic_partition_list_add(asked, partitions->elems[i].topic, partitions->elems[i].partition)->offset =
+        time_ms;
+  rd_kafka_resp_err_t problem = rd_kafka_offsets_for_times(starts->kafka, asked, TIDE_KAFKA_QUESTION_MS);
+  for (int i = 0; i < asked->cnt; i++)
+    if (problem != RD_KAFKA_RESP_ERR_NO_ERROR || asked->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      asked->elems[i].offset = RD_KAFKA_OFFSET_INVALID;
+  starts->progress(starts->progress_data);
+  return asked;
 }
 
-static gint64
-offset_at_start_time(const Starts *starts, const char *topic, gint32 partition)
+static void
+find_ends(Search *search)
 {
-  rd_kafka_topic_partition_list_t *times = rd_kafka_topic_partition_list_new(1);
-  rd_kafka_topic_partition_list_add(times, topic, partition)->offset = starts->config->start_epoch_ms;
-  gint64 found = RD_KAFKA_OFFSET_BEGINNING; /* no answer: rather too early than too late */
-  if (rd_kafka_offsets_for_times(starts->kafka, times, TIDE_KAFKA_QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-      times->elems[0].err == RD_KAFKA_RESP_ERR_NO_ERROR)
-    found = times->elems[0].offset;
-  rd_kafka_topic_partition_list_destroy(times);
-  return found == RD_KAFKA_OFFSET_END ? end_as_number(starts, topic, partition) : found;
+  rd_kafka_topic_partition_list_t *ends = ask_offsets(search->starts, search->partitions, RD_KAFKA_OFFSET_END);
+  for (int i = 0; i < ends->cnt; i++)
+    search->found[i].end_offset = MAX(ends->elems[i].offset, -1);
+  rd_kafka_topic_partition_list_destroy(ends);
 }
 
 /* ---- whether the group is new ---- */
@@ -52,7 +55,7 @@ is_subscribed(const TideKafkaConfig *config, const char *name)
 
 /* Every partition of the topics that the group reads; NULL when no broker says. */
 static rd_kafka_topic_partition_list_t *
-list_all(const Starts *starts)
+list_all(const TideKafkaStarts *starts)
 {
   const struct rd_kafka_metadata *metadata = NULL;
   if (rd_kafka_metadata(starts->kafka, 1, NULL, &metadata, TIDE_KAFKA_QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -70,21 +73,22 @@ list_all(const Starts *starts)
 static gboolean
 was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
 {
+  TideCommitNote note;
   if (committed->err != RD_KAFKA_RESP_ERR_NO_ERROR || committed->offset < 0)
     return FALSE;
-  g_autofree char *mark = g_strndup(committed->metadata, committed->metadata_size);
-  if (mark == NULL || !g_str_has_prefix(mark, START_MARK))
-    return TRUE;
-  return now_epoch_ms - g_ascii_strtoll(mark + strlen(START_MARK), NULL, 10) > BEGINNING_MS;
+  return !tide_commit_note_parse(tide_bytes(committed->metadata, committed->metadata_size), &note) ||
+         note.start_ms == 0 || now_epoch_ms - note.start_ms > BEGINNING_MS;
 }
 
 static gboolean
-ask_whether_begun(const Starts *starts)
+group_has_begun(const TideKafkaStarts *starts)
 {
   rd_kafka_topic_partition_list_t *all = list_all(starts);
+  starts->progress(starts->progress_data);
   if (all == NULL)
     return TRUE; /* rather too early than too late */
   gboolean begun = rd_kafka_committed(starts->kafka, all, TIDE_KAFKA_QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR;
+  starts->progress(starts->progress_data);
   gint64 now_epoch_ms = tide_wall_clock_epoch_ms();
   for (int i = 0; i < all->cnt && !begun; i++)
     begun = was_before(&all->elems[i], now_epoch_ms);
@@ -92,62 +96,89 @@ ask_whether_begun(const Starts *starts)
   return begun;
 }
 
-static gboolean
-group_has_begun(Starts *starts)
-{
-  if (!starts->knows_group)
-    starts->group_has_begun = ask_whether_begun(starts);
-  starts->knows_group = TRUE;
-  return starts->group_has_begun;
-}
-
 /* ---- the offsets ---- */
 
-/* The offset at which a partition without a committed one starts. */
-static gint64
-first_offset(Starts *starts, const char *topic, gint32 partition)
+static gboolean
+begins(const Search *search, int i)
 {
-  switch (starts->config->start) {
-  case TIDE_START_EARLIEST:
-    return RD_KAFKA_OFFSET_BEGINNING;
-  case TIDE_START_LATEST:
-    /* Messages that came before a new partition was noticed are not what the operator left out at the start. */
-    return group_has_begun(starts) ? RD_KAFKA_OFFSET_BEGINNING : end_as_number(starts, topic, partition);
-  case TIDE_START_TIME:
-    return offset_at_start_time(starts, topic, partition);
+  return search->found[i].is_answered && !search->found[i].is_committed;
+}
+
+/* Of partitions that begin; BEGINNING where the broker does not say: rather too early than too late. */
+static void
+begin_at(Search *search, gint64 time_ms)
+{
+  rd_kafka_topic_partition_list_t *at = ask_offsets(search->starts, search->partitions, time_ms);
+  for (int i = 0; i < at->cnt; i++) {
+    if (!begins(search, i))
+      continue;
+    gint64 offset = at->elems[i].offset;
+    search->found[i].start_offset = offset == RD_KAFKA_OFFSET_END ? search->found[i].end_offset : MAX(offset, -1);
+    search->partitions->elems[i].offset =
+        time_ms == RD_KAFKA_OFFSET_BEGINNING || offset == RD_KAFKA_OFFSET_INVALID ? RD_KAFKA_OFFSET_BEGINNING
+        : offset == RD_KAFKA_OFFSET_END && search->found[i].end_offset >= 0       ? search->found[i].end_offset
+                                                                                  : offset;
   }
-  return RD_KAFKA_OFFSET_BEGINNING;
+  rd_kafka_topic_partition_list_destroy(at);
 }
 
 static void
-add_fresh(rd_kafka_topic_partition_list_t *fresh, const rd_kafka_topic_partition_t *at)
+begin_at_end(Search *search)
 {
-  rd_kafka_topic_partition_t *added = rd_kafka_topic_partition_list_add(fresh, at->topic, at->partition);
-  g_autofree char *mark = g_strdup_printf(START_MARK "%" G_GINT64_FORMAT, tide_wall_clock_epoch_ms());
-  added->offset = at->offset;
-  added->metadata = strdup(mark); /* librdkafka frees it by free() */
-  added->metadata_size = strlen(mark);
+  for (int i = 0; i < search->partitions->cnt; i++) {
+    if (!begins(search, i))
+      continue;
+    gint64 end = search->found[i].end_offset;
+    search->found[i].start_offset = end;
+    search->partitions->elems[i].offset = end >= 0 ? end : RD_KAFKA_OFFSET_END;
+  }
 }
 
-void
-tide_kafka_fill_in_starts(rd_kafka_t *kafka, const TideKafkaConfig *config, rd_kafka_topic_partition_list_t *partitions,
-                          rd_kafka_topic_partition_list_t *fresh)
+static void
+begin_partitions(Search *search)
 {
-  Starts starts = {.kafka = kafka, .config = config};
-  rd_kafka_resp_err_t problem = rd_kafka_committed(kafka, partitions, TIDE_KAFKA_QUESTION_MS);
+  const TideKafkaConfig *config = search->starts->config;
+  /* Messages that came before a new partition was noticed are not what the operator left out at the start. */
+  if (config->start == TIDE_START_TIME)
+    begin_at(search, config->start_epoch_ms);
+  else if (config->start == TIDE_START_LATEST && !group_has_begun(search->starts))
+    begin_at_end(search);
+  else
+    begin_at(search, RD_KAFKA_OFFSET_BEGINNING);
+}
+
+static void
+find_committed(Search *search)
+{
+  const TideKafkaStarts *starts = search->starts;
+  rd_kafka_resp_err_t problem = rd_kafka_committed(starts->kafka, search->partitions, TIDE_KAFKA_QUESTION_MS);
+  starts->progress(starts->progress_data);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_WARNING, "cannot ask for the committed offsets of group '%s': %s", config->group,
+    tide_log(TIDE_LOG_WARNING, "cannot ask for the committed offsets of group '%s': %s", starts->config->group,
              rd_kafka_err2str(problem));
-  for (int i = 0; i < partitions->cnt; i++) {
-    rd_kafka_topic_partition_t *at = &partitions->elems[i];
-    if (problem != RD_KAFKA_RESP_ERR_NO_ERROR || at->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  for (int i = 0; i < search->partitions->cnt; i++) {
+    rd_kafka_topic_partition_t *at = &search->partitions->elems[i];
+    TideKafkaStart *found = &search->found[i];
+    found->is_answered = problem == RD_KAFKA_RESP_ERR_NO_ERROR && at->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    found->is_committed = found->is_answered && at->offset >= 0;
+    found->start_offset = found->is_committed ? at->offset : -1;
+    if (!found->is_answered)
       at->offset = RD_KAFKA_OFFSET_STORED;
-      continue;
-    }
-    if (at->offset >= 0)
-      continue;
-    at->offset = first_offset(&starts, at->topic, at->partition);
-    if (at->offset >= 0)
-      add_fresh(fresh, at);
   }
+}
+
+TideKafkaStart *
+tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions)
+{
+  Search search = {starts, partitions, g_new0(TideKafkaStart, (gsize)MAX(partitions->cnt, 1))};
+  if (partitions->cnt == 0)
+    return search.found;
+  find_committed(&search);
+  find_ends(&search);
+  for (int i = 0; i < partitions->cnt; i++)
+    if (begins(&search, i)) {
+      begin_partitions(&search);
+      break;
+    }
+  return search.found;
 }

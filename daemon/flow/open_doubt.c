@@ -13,9 +13,10 @@ end_heals(TideOpenTable *table, guint64 key_hash, guint64 identity, const TideBa
   tide_heals_outdated(table->heals, key_hash, column, cell->timestamp_ms);
 }
 
-/* What of @row of @batch was written over cells in doubt, to be written once more; NULL: nothing. (transfer full) */
+/* What of @row of @batch was written over cells in doubt, to be written once more; NULL: nothing. (transfer full)
+ * @inherited: what owners before us left in doubt of its partitions; they do not say which values */
 static TideHeal *
-judge_row(TideOpenTable *table, const TideBatch *batch, guint32 row)
+judge_row(TideOpenTable *table, const TideBatch *batch, guint32 row, TideDoubt inherited)
 {
   TideHeal *heal = NULL;
   TideBatchCell cell;
@@ -28,6 +29,8 @@ judge_row(TideOpenTable *table, const TideBatch *batch, guint32 row)
     guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
     gint64 until_us =
         tide_unsettled_conflict_us(table->unsettled, identity, tide_cell_content(cell.value), batch->sealed_us);
+    if (inherited.until_us > batch->sealed_us && cell.timestamp_ms <= inherited.time_ms)
+      until_us = MAX(until_us, inherited.until_us);
     end_heals(table, key_hash, identity, &cell);
     if (until_us == 0)
       continue;
@@ -87,37 +90,107 @@ keep_heals(TideOpenTable *table, GHashTable *heals)
   }
 }
 
+/* By row; NULL: nothing is inherited that counts for @batch. (transfer full) */
+static TideDoubt *
+inherited_by_row(const TideOpenTable *table, const TideBatch *batch)
+{
+  const TideHealHandler *handler = table->context->heal_handler;
+  TideDoubt *by_row = NULL;
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++) {
+    TideDoubt inherited = handler->inherited(sources[i].ref, handler->data);
+    if (inherited.until_us <= batch->sealed_us)
+      continue;
+    if (by_row == NULL)
+      by_row = g_new0(TideDoubt, batch->n_rows);
+    tide_doubt_add(&by_row[sources[i].row], inherited, batch->sealed_us);
+  }
+  return by_row;
+}
+
+/* Tells the sources of @batch until when its cells are in doubt. */
+static void
+tell_doubt(const TideOpenTable *table, const TideBatch *batch, TideDoubt doubt)
+{
+  const TideHealHandler *handler = table->context->heal_handler;
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++)
+    handler->in_doubt(sources[i].ref, doubt, handler->data);
+}
+
+/* The latest time of @batch's cells. */
+static gint64
+last_time_ms(const TideOpenTable *table, const TideBatch *batch)
+{
+  gint64 last_ms = G_MININT64;
+  TideBatchCell cell;
+  TideBatchCells cells;
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    if (tide_batch_cells_enter(&cells, table->context->protocol, batch, i))
+      while (tide_batch_cells_next(&cells, &cell))
+        last_ms = MAX(last_ms, cell.timestamp_ms);
+  return last_ms;
+}
+
 void
 tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch)
 {
-  if (G_LIKELY(tide_unsettled_is_empty(table->unsettled) && tide_heals_is_empty(table->heals)))
+  gboolean is_inherited = table->context->inherited_until_us > batch->sealed_us;
+  if (G_LIKELY(tide_unsettled_is_empty(table->unsettled) && tide_heals_is_empty(table->heals) && !is_inherited))
     return;
+  g_autofree TideDoubt *inherited = is_inherited ? inherited_by_row(table, batch) : NULL;
   g_autoptr(GHashTable) heals = g_hash_table_new(NULL, NULL); /* row to TideHeal */
   for (guint32 i = 0; i < batch->n_rows; i++) {
-    TideHeal *heal = tide_batch_find_poison(batch, i) == NULL ? judge_row(table, batch, i) : NULL;
+    TideHeal *heal = NULL;
+    if (tide_batch_find_poison(batch, i) == NULL)
+      heal = judge_row(table, batch, i, inherited != NULL ? inherited[i] : (TideDoubt){0});
     if (heal != NULL)
       g_hash_table_insert(heals, GUINT_TO_POINTER(i), heal);
   }
   if (g_hash_table_size(heals) == 0)
     return;
+  /* Heals take sources out of it: they would not hear of the batch's own doubt. */
+  if (batch->last_unknown_us > 0)
+    tell_doubt(table, batch,
+               (TideDoubt){batch->last_unknown_us + table->context->settle_us, last_time_ms(table, batch)});
   move_sources(table->context->heal_handler, batch, heals);
   keep_heals(table, heals);
+}
+
+static void
+remember_row(TideOpenTable *table, const TideBatch *batch, guint32 row, gint64 until_us)
+{
+  guint64 key_hash = tide_key_hash(tide_batch_row_key(batch, row));
+  TideBatchCell cell;
+  TideBatchCells cells;
+  if (!tide_batch_cells_enter(&cells, table->context->protocol, batch, row))
+    return;
+  while (tide_batch_cells_next(&cells, &cell)) {
+    guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
+    if (!tide_unsettled_add(table->unsettled, identity, tide_cell_content(cell.value), until_us))
+      tide_counter_inc(table->context->doubt_overflow);
+  }
 }
 
 void
 tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us)
 {
-  for (guint32 i = 0; i < batch->n_rows; i++) {
-    guint64 key_hash = tide_key_hash(tide_batch_row_key(batch, i));
-    TideBatchCell cell;
-    TideBatchCells cells;
-    if (!tide_batch_cells_enter(&cells, table->context->protocol, batch, i))
-      continue;
-    while (tide_batch_cells_next(&cells, &cell)) {
-      guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
-      guint64 content = tide_cell_content(cell.value);
-      if (!tide_unsettled_add(table->unsettled, identity, cell.timestamp_ms, content, until_us))
-        tide_counter_inc(table->context->doubt_overflow);
-    }
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    remember_row(table, batch, i, until_us);
+  tell_doubt(table, batch, (TideDoubt){until_us, last_time_ms(table, batch)});
+}
+
+gboolean
+tide_open_doubt_remember_row(TideOpenTable *table, const TideRow *row, gint64 until_us)
+{
+  guint64 key_hash = tide_key_hash(row->key);
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideCell *cell = &row->cells[i];
+    guint64 identity = tide_cell_identity(key_hash, cell->column->hash, cell->timestamp_ms);
+    if (!tide_unsettled_add(table->unsettled, identity, tide_cell_content(cell->value), until_us))
+      return FALSE;
   }
+  return TRUE;
 }

@@ -15,4 +15,9 @@ void tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch);
 /* After that: the rows of @batch may land once more until @until_us. */
 void tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us);
 
+/* @row is about to be written, and an owner before us may have sent it: it may land once more until @until_us. FALSE:
+ * there is no room to remember that. */
+gboolean tide_open_doubt_remember_row(TideOpenTable *table, const TideRow *row,
+                                      gint64 until_us) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

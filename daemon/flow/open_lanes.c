@@ -349,6 +349,7 @@ tide_open_lanes_new(const TideOpenLanesContext *context)
                                                      .protocol = context->protocol,
                                                      .active = open_lanes->active,
                                                      .doubt = &open_lanes->doubt,
+                                                     .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
                                                      .heal_handler = &open_lanes->context.heal_handler};
   tide_budget_init(&open_lanes->doubt,
                    context->budget->limit_bytes / DOUBT_BUDGET_SHARE / context->config->kafka.threads);
@@ -638,7 +639,7 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   open->shares_key = FALSE;
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(open_lanes, table, batch);
-  gint64 until_us = batch->last_unknown_us + open_lanes->context.config->hbase.settle_ms * TIDE_US_PER_MS;
+  gint64 until_us = batch->last_unknown_us + open_lanes->table_context.settle_us;
   if (G_UNLIKELY(batch->last_unknown_us > 0 && until_us > now_us))
     tide_open_doubt_remember(table, batch, until_us);
   if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {
@@ -648,6 +649,21 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   }
   release_followers(open_lanes, batch, now_us);
   keep_batch(open_lanes, table->budget, batch);
+}
+
+void
+tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, gint64 until_us, gint64 now_us)
+{
+  for (guint32 i = 0; i < n_rows; i++)
+    if (!tide_open_doubt_remember_row(find_table(open_lanes, rows[i].table_index, now_us), &rows[i], until_us))
+      tide_counter_inc(open_lanes->table_context.doubt_overflow);
+}
+
+void
+tide_open_lanes_inherit(TideOpenLanes *open_lanes, gint64 until_us)
+{
+  gint64 *latest_us = &open_lanes->table_context.inherited_until_us;
+  *latest_us = MAX(*latest_us, until_us);
 }
 
 void

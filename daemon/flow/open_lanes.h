@@ -43,7 +43,7 @@ typedef struct TideOpenLanesContext {
   TideRegions *regions;
   TideDatedTables *dated;
   TideDatedCache *dated_names; /* this consumer's, which gives back what is given up here */
-  TideInbox *inbox; /* where this consumer's batches come home */
+  TideInbox *inbox;            /* where this consumer's batches come home */
   TideMetrics *metrics;
   TideHealHandler heal_handler; /* hears of rows that are written once more: heals.h */
 } TideOpenLanesContext;
@@ -91,6 +91,14 @@ void tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch);
 /* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
  * for those that are poison), and keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
+
+/* The rows of a message are about to be appended that an owner before us may have sent: they may land once more until
+ * @until_us. */
+void tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, gint64 until_us,
+                            gint64 now_us);
+
+/* Owners before us left cells of a partition in doubt until @until_us: TideHealHandler.inherited() says which. */
+void tide_open_lanes_inherit(TideOpenLanes *open_lanes, gint64 until_us);
 
 /* Partitions are no longer ours: forgets what would be written once more for them alone. */
 void tide_open_lanes_disown(TideOpenLanes *open_lanes);

@@ -101,7 +101,8 @@ tide_open_table_key_is_under_way(const TideOpenTable *table, const TideOpenLane 
     return TRUE;
   for (guint i = 0; i < table->retired->len; i++) {
     const TideOpenLane *retired = g_ptr_array_index(table->retired, i);
-    if (is_on_the_way(retired, key_hash) || tide_row_set_may_hold_key(&retired->set, key_hash))
+    if (is_on_the_way(retired, key_hash) || tide_row_set_may_hold_key(&retired->set, key_hash) ||
+        tide_row_set_may_hold_key(&retired->unmerged, key_hash))
       return TRUE;
   }
   return FALSE;

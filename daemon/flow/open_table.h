@@ -33,6 +33,8 @@ typedef struct TideOpenTableContext {
   GPtrArray *active;                   /* (element-type TideOpenLane) borrowed: those with open rows, of all tables */
   TideBudget *doubt;                   /* borrowed: share for what tables hold of cells in doubt */
   const TideHealHandler *heal_handler; /* borrowed */
+  gint64 settle_us;
+  gint64 inherited_until_us; /* nothing inherited counts from then on */
   TideCounter *doubt_overflow;
 } TideOpenTableContext;
 
@@ -68,8 +70,8 @@ void tide_open_table_refresh_map(TideOpenTable *table);
 /* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */
 void tide_open_table_keep_house(TideOpenTable *table, gint64 now_us);
 
-/* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is left:
- * it can be given up. */
+/* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is
+ * left: it can be given up. */
 gboolean tide_open_table_is_idle(const TideOpenTable *table, gboolean is_short, gint64 now_us);
 
 /* So many parts more, or less, hold the key with that hash. */

@@ -1,5 +1,8 @@
 #include "flow/partition.h"
 
+/* Commits that are not answered, of a minute at the least. */
+#define MAX_ASKED 2048u
+
 static char *
 labels_of(const char *topic, gint32 partition)
 {
@@ -66,6 +69,7 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
   self->metrics = metrics;
   self->latency = latency;
   self->stored_offset = self->end_offset = -1;
+  self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
   tide_offsets_init(&self->offsets);
   take_name(self, topic, partition);
   return self;
@@ -105,6 +109,7 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);
+  g_array_unref(partition->commit.asked);
   g_free(partition->held_text);
   g_free(partition->labels);
   g_free(partition->topic);
@@ -309,6 +314,48 @@ position_of(const TidePartition *partition)
       .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->held_ms,
       .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
   };
+}
+
+void
+tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean closed)
+{
+  GArray *asked = partition->commit.asked;
+  TideAskedCommit last = {offset, partition->offsets.head, closed};
+  partition->stored_offset = offset;
+  if (asked->len >= MAX_ASKED)
+    g_array_remove_range(asked, 0, MAX_ASKED / 2); /* no answer since long: what is committed seems older than it is */
+  g_array_append_val(asked, last);
+}
+
+void
+tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good)
+{
+  GArray *asked = partition->commit.asked;
+  guint n = 0;
+  while (n < asked->len && g_array_index(asked, TideAskedCommit, n).offset <= offset)
+    n++;
+  if (!good) {
+    if (offset == partition->stored_offset)
+      partition->stored_offset = -1; /* once more */
+    return;
+  }
+  partition->commit.offset = offset;
+  partition->commit.needs_opening = FALSE;
+  if (n == 0)
+    return;
+  partition->commit.is_closed = g_array_index(asked, TideAskedCommit, n - 1).is_closed;
+  partition->commit.sequence = g_array_index(asked, TideAskedCommit, n - 1).sequence;
+  g_array_remove_range(asked, 0, n);
+}
+
+gboolean
+tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us)
+{
+  TideRepeated *repeated = &partition->repeated;
+  if (now_us >= repeated->until_us || repeated->left_messages == 0 || offset >= repeated->end_offset)
+    return FALSE;
+  repeated->left_messages--;
+  return TRUE;
 }
 
 void

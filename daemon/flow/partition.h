@@ -10,6 +10,7 @@
 #pragma once
 
 #include "flow/batch.h"
+#include "flow/doubt.h"
 #include "flow/kafka_watch.h"
 #include "flow/mapping.h"
 #include "flow/message_letters.h"
@@ -29,6 +30,30 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
 } TidePauseReason;
 
+typedef struct TideAskedCommit {
+  gint64 offset;
+  guint32 sequence; /* of the first message behind it */
+  gboolean is_closed;
+} TideAskedCommit;
+
+/* What is committed of a partition. */
+typedef struct TidePartitionCommit {
+  gint64 start_offset;    /* where the assignment began; -1: unknown */
+  gint64 start_ms;        /* wall clock: the group began there; 0: it did not */
+  gint64 offset;          /* committed last, as far as is known; -1: nothing is */
+  gboolean is_closed;     /* the note of that */
+  gboolean needs_opening; /* before anything of it is sent */
+  guint32 sequence;       /* of the first message behind offset */
+  GArray *asked;          /* owned (element-type TideAskedCommit): not answered yet, in the order of offsets */
+} TidePartitionCommit;
+
+/* Messages that an owner before us may have sent, and that may land once more: the first so many, below the end. */
+typedef struct TideRepeated {
+  gint64 until_us; /* 0: none may */
+  gint64 end_offset;
+  guint64 left_messages;
+} TideRepeated;
+
 typedef struct TidePartition {
   char *topic; /* owned */
   gint32 partition;
@@ -44,8 +69,12 @@ typedef struct TidePartition {
   guint32 crowded_table;   /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
   gboolean is_paused;      /* what librdkafka was told ... */
   gint64 pause_changed_us; /* ... and when; 0: not in this assignment */
-  gint64 stored_offset;    /* last stored; -1: none */
-  gint64 end_offset;       /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gint64 stored_offset;    /* that was to be committed last; -1: none, or it was refused */
+  TidePartitionCommit commit;
+  TideDoubt doubt;     /* cells that this consumer has sent */
+  TideDoubt inherited; /* cells that owners before us have sent */
+  TideRepeated repeated;
+  gint64 end_offset; /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
   gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
   char *held_text;               /* owned: why it is held */
@@ -90,6 +119,20 @@ void tide_partition_assign(TidePartition *partition);
 /* It is no longer ours: what was unfinished is handed back, and later acknowledgements of it are dropped. */
 void tide_partition_release(TidePartition *partition, TideBudget *budget);
 
+/* The offset to commit; -1: none is known. */
+static inline gint64
+tide_partition_position(const TidePartition *partition)
+{
+  return partition->offsets.mark >= 0 ? partition->offsets.mark : partition->commit.start_offset;
+}
+
+/* Messages from what is committed to the newest that was fetched: what the span bound limits. */
+static inline guint32
+tide_partition_span(const TidePartition *partition)
+{
+  return partition->offsets.tail - partition->commit.sequence;
+}
+
 /* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
  * not wait for them. */
 static inline gboolean
@@ -124,6 +167,14 @@ gboolean tide_partition_add_refused(TidePartition *partition, TideBudget *budget
 void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows);
 /* The letter of @job, of a message in flight, is kept. */
 void tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job);
+
+/* @offset is being committed: that of tide_partition_position(). */
+void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean closed);
+/* How that ended, and with it all that was asked before. */
+void tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good);
+
+/* A message of @offset was fetched. TRUE when an owner before us may have sent it, so that it may land once more. */
+gboolean tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us);
 
 void tide_partition_show(TidePartition *partition); /* sets the gauges, and tells the watch where it stands */
 

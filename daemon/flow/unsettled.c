@@ -16,10 +16,9 @@ struct TideUnsettled {
   guint32 n_cells;
   gint64 first_until_us; /* nothing settles before this ... */
   gint64 last_until_us;  /* ... and all has at this */
-  gint64 last_time_ms;   /* no cell is later, of those since the set was empty */
 };
 
-static const TideUnsettled empty = {.first_until_us = G_MAXINT64, .last_time_ms = G_MININT64};
+static const TideUnsettled empty = {.first_until_us = G_MAXINT64};
 
 TideUnsettled *
 tide_unsettled_new(TideBudget *share)
@@ -72,7 +71,6 @@ rebuild(TideUnsettled *unsettled, guint32 capacity, gint64 to_us)
     fresh.n_cells++;
     fresh.first_until_us = MIN(fresh.first_until_us, cell->until_us);
     fresh.last_until_us = MAX(fresh.last_until_us, cell->until_us);
-    fresh.last_time_ms = unsettled->last_time_ms;
   }
   tide_budget_charge(unsettled->share, ((gint64)capacity - unsettled->capacity) * (gint64)sizeof(Cell));
   g_free(unsettled->slots);
@@ -93,7 +91,7 @@ make_room(TideUnsettled *unsettled)
 }
 
 gboolean
-tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, gint64 timestamp_ms, guint64 content, gint64 until_us)
+tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, guint64 content, gint64 until_us)
 {
   if (!make_room(unsettled))
     return FALSE;
@@ -107,7 +105,6 @@ tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, gint64 timestamp_
   }
   unsettled->first_until_us = MIN(unsettled->first_until_us, slot->until_us);
   unsettled->last_until_us = MAX(unsettled->last_until_us, slot->until_us);
-  unsettled->last_time_ms = MAX(unsettled->last_time_ms, timestamp_ms);
   return TRUE;
 }
 
@@ -134,13 +131,4 @@ tide_unsettled_expire(TideUnsettled *unsettled, gint64 to_us)
   TideBudget *share = unsettled->share;
   *unsettled = empty;
   unsettled->share = share;
-}
-
-void
-tide_unsettled_bound(const TideUnsettled *unsettled, gint64 *until_us, gint64 *time_ms)
-{
-  if (unsettled->n_cells == 0)
-    return;
-  *until_us = MAX(*until_us, unsettled->last_until_us);
-  *time_ms = MAX(*time_ms, unsettled->last_time_ms);
 }

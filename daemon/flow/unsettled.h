@@ -28,10 +28,9 @@ gboolean tide_unsettled_is_empty(const TideUnsettled *unsettled);
 /**
  * tide_unsettled_add: a value may land until @until_us.
  * @identity, @content: batch_cells.h
- * @timestamp_ms: the cell's
  * Returns: FALSE: the share is used up, so it is not remembered.
  */
-gboolean tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, gint64 timestamp_ms, guint64 content,
+gboolean tide_unsettled_add(TideUnsettled *unsettled, guint64 identity, guint64 content,
                             gint64 until_us) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Until when another value may still land over @content, which was sent at @sealed_us or later; 0: none can. */
@@ -39,9 +38,5 @@ gint64 tide_unsettled_conflict_us(const TideUnsettled *unsettled, guint64 identi
 
 /* Forgets what has settled up to @to_us; cheap when nothing has. Batches that were sealed before that must be home. */
 void tide_unsettled_expire(TideUnsettled *unsettled, gint64 to_us);
-
-/* What is in doubt, as a bound for others: all of it is over at *@until_us, and no cell is later than *@time_ms. Both
- * are only raised. */
-void tide_unsettled_bound(const TideUnsettled *unsettled, gint64 *until_us, gint64 *time_ms);
 
 G_END_DECLS

@@ -1,12 +1,17 @@
 /* Two values of one cell at the same time, while calls of the first are abandoned and land later: the last offset is
  * what stays, whatever happens in between, and nothing else waits for it (docs/internals.md: equal times). */
 #include "fault/pipeline_fixture.h"
+#include "fault/raw_client.h"
 #include "util/clock.h"
 
 #define BASE_MS G_GINT64_CONSTANT(1763700000000)
 
 /* Such a call is given up by the client after a second, and lands after two and a half. */
 #define ABANDONED_MS 2500
+
+/* One that outlives its sender lands when the next owner of the partition has long written. */
+#define OUTLIVES_MS 14000
+#define OUTLIVES ", settle: 16s"
 
 /* The test would fail, long before this has passed. */
 #define FOR_EVER ", settle: 1h"
@@ -49,14 +54,20 @@ assert_value(PipelineFixture *fixture, const char *table, const char *row, const
 
 /* Waits until so many calls of @table were given up and are under way in the gateway all the same. */
 static guint
-abandon_calls(PipelineFixture *fixture, const char *table, guint n)
+abandon_calls_for(PipelineFixture *fixture, const char *table, guint n, gint64 lands_ms)
 {
   TideScriptedFault abandoned = {.call = TIDE_CALL_PUT_MULTIPLE,
                                  .table = table,
-                                 .delay_apply_ms = ABANDONED_MS,
+                                 .delay_apply_ms = lands_ms,
                                  .lands_after_kill = TRUE,
                                  .max_hits = n};
   return scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
+}
+
+static guint
+abandon_calls(PipelineFixture *fixture, const char *table, guint n)
+{
+  return abandon_calls_for(fixture, table, n, ABANDONED_MS);
 }
 
 static void
@@ -134,6 +145,69 @@ test_F4_split_keeps_the_last_offset(PipelineFixture *fixture, gconstpointer data
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* ---- the next owner ---- */
+
+/* F7: the first owner stops with a call abandoned that lands later. @waits: the other value comes to the first owner,
+ * which cannot wait for it; else to the second. */
+static void
+check_next_owner(PipelineFixture *fixture, gboolean waits)
+{
+  guint id = abandon_calls_for(fixture, "CURRENT_METRIC", 1, OUTLIVES_MS);
+  RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  wait_latest(fixture, "first");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  if (waits) {
+    produce(fixture, BASE_MS, "second");
+    wait_latest(fixture, "second");
+  }
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
+  running = start(fixture, OUTLIVES, LATEST_ONLY);
+  if (!waits)
+    produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  wait_latest(fixture, "first"); /* the abandoned call has landed */
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "CURRENT_METRIC", "host1", "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_F7_value_that_waited_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  check_next_owner(fixture, TRUE);
+}
+
+static void
+test_F7_next_owner_knows_what_was_in_doubt(PipelineFixture *fixture, gconstpointer data)
+{
+  check_next_owner(fixture, FALSE);
+}
+
+/* F7: an owner was killed: its call with the first value lands when the next owner has written both. It left a commit
+ * without a note, as one of an older version does. */
+static void
+test_F7_killed_owner_may_have_sent_what_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls_for(fixture, "CURRENT_METRIC", 1, OUTLIVES_MS);
+  produce(fixture, BASE_MS, "first");
+  produce(fixture, BASE_MS, "second");
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
+  TideRawClient *killed = raw_client_connect(scripted_gateway_port(fixture->gateways[0]), FALSE, FALSE);
+  raw_client_send_puts(killed, "CURRENT_METRIC", &(TideRawCell){"host1", "v", "first", BASE_MS}, 1);
+  wait_abandoned(fixture, id, 1);
+  raw_client_free(killed);
+  RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
+  wait_latest(fixture, "second");
+  wait_latest(fixture, "first"); /* the killed one's call has landed */
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "CURRENT_METRIC", "host1", "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-equal-times/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
              pipeline_fixture_tear_down)
@@ -145,5 +219,8 @@ main(int argc, char **argv)
   ADD("waits/F3-newer-time-does-not-wait", test_F3_newer_time_does_not_wait);
   ADD("waits/F3-stop-does-not-wait", test_F3_stop_does_not_wait);
   ADD("regions/F4-split-keeps-the-last-offset", test_F4_split_keeps_the_last_offset);
+  ADD("stop/F7-value-that-waited-is-read-again", test_F7_value_that_waited_is_read_again);
+  ADD("stop-2/F7-next-owner-knows-what-was-in-doubt", test_F7_next_owner_knows_what_was_in_doubt);
+  ADD("kill/F7-killed-owner-may-have-sent-what-is-read-again", test_F7_killed_owner_may_have_sent_what_is_read_again);
   return g_test_run();
 }
