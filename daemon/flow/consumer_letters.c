@@ -32,7 +32,7 @@ collect_headers(const TideMessage *message)
 
 static void
 submit_rejected(TideConsumer *consumer, TideSourceRef ref, const TideMessage *message, const TideReject *reject,
-                const char *text, gint32 reading_index, guint32 n_acks)
+                const char *text, gint32 reading_index, guint32 n_acks, gboolean is_further)
 {
   g_autoptr(GArray) headers = collect_headers(message);
   TideLetter letter = {.topic = message->topic,
@@ -48,7 +48,9 @@ submit_rejected(TideConsumer *consumer, TideSourceRef ref, const TideMessage *me
                        .reason = tide_bytes_of_string(tide_reject_reason_name(reject->reason)),
                        .text = tide_bytes_of_string(text),
                        .reading_index = reading_index};
-  tide_consumer_submit(consumer, tide_letter_job_new(&letter, ref, n_acks, &consumer->letter_box));
+  TideLetterJob *job = tide_letter_job_new(&letter, ref, n_acks, &consumer->letter_box);
+  job->is_further = is_further;
+  tide_consumer_submit(consumer, job);
 }
 
 void
@@ -58,7 +60,7 @@ tide_consumer_dead_letter_message(TideConsumer *consumer, TidePartition *partiti
   TideSourceRef ref =
       tide_partition_begin_rejected(partition, consumer->context.budget, message->offset, reject->reason);
   g_autofree char *text = tide_reject_describe(reject);
-  submit_rejected(consumer, ref, message, reject, text, -1, 1);
+  submit_rejected(consumer, ref, message, reject, text, -1, 1, FALSE);
 }
 
 void
@@ -70,12 +72,12 @@ tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef ref, co
     g_autofree char *first = tide_reject_describe(&rejects[0]);
     g_autofree char *text = g_strdup_printf("%u of %u readings cannot be used, the first of them: %s",
                                             mapped->n_rejects, mapped->n_readings, first);
-    submit_rejected(consumer, ref, message, &rejects[0], text, -1, mapped->n_rejects);
+    submit_rejected(consumer, ref, message, &rejects[0], text, -1, mapped->n_rejects, FALSE);
     return;
   }
   for (guint32 i = 0; i < mapped->n_rejects; i++) {
     g_autofree char *text = tide_reject_describe(&rejects[i]);
-    submit_rejected(consumer, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1);
+    submit_rejected(consumer, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1, i > 0);
   }
 }
 

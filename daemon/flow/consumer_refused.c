@@ -169,9 +169,9 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
 }
 
 /* Takes over @parts (nullable): what is to be sent again once the message is read. */
-static void
-submit(TideConsumer *consumer, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
-       GArray *parts)
+static TideLetterJob *
+make_job(TideConsumer *consumer, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
+         GArray *parts)
 {
   TideLetter letter = letter_of(partition, part);
   log_refused(consumer, &letter,
@@ -182,8 +182,26 @@ submit(TideConsumer *consumer, const TidePartition *partition, const TideRefused
   job->wants_original = parts != NULL;
   job->parts = parts;
   job->row = tide_refused_row_ref(part->row);
+  return job;
+}
+
+static void
+submit(TideConsumer *consumer, TideLetterJob *job)
+{
   consumer->jobs_of_refused++;
   tide_consumer_submit(consumer, job);
+}
+
+/* @part is refused for its message's sake. */
+static void
+dead_letter(TideConsumer *consumer, TidePartition *partition, const TideRefusedPart *part, guint32 n_acks)
+{
+  gboolean is_further = tide_message_letters_has_any(&partition->letters, part->ref.sequence);
+  if (!tide_partition_add_refused(partition, consumer->context.budget, part->ref, n_acks))
+    return;
+  TideLetterJob *job = make_job(consumer, partition, part, n_acks, NULL);
+  job->is_further = is_further;
+  submit(consumer, job);
 }
 
 static guint32
@@ -219,11 +237,10 @@ dead_letter_or_read_again(TideConsumer *consumer, TidePartition *partition, GArr
   }
   guint32 n_acks = sum_acks(parts);
   if (own == NULL && !tide_message_letters_is_refused(&partition->letters, part->ref.sequence)) {
-    submit(consumer, partition, part, n_acks, parts);
+    submit(consumer, make_job(consumer, partition, part, n_acks, parts));
     return TRUE;
   }
-  if (tide_partition_add_refused(partition, consumer->context.budget, part->ref, n_acks))
-    submit(consumer, partition, part, n_acks, NULL);
+  dead_letter(consumer, partition, part, n_acks);
   return FALSE;
 }
 
@@ -346,12 +363,12 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
 static gboolean
 dead_letter_after_all(TideConsumer *consumer, TidePartition *partition, TideLetterJob *job)
 {
+  job->is_further = tide_message_letters_has_any(&partition->letters, job->source.sequence);
   if (!tide_partition_add_refused(partition, consumer->context.budget, job->source, job->n_acks))
     return FALSE;
   job->wants_original = FALSE;
   g_clear_pointer(&job->parts, g_array_unref);
-  consumer->jobs_of_refused++;
-  tide_consumer_submit(consumer, job);
+  submit(consumer, job);
   return TRUE;
 }
 

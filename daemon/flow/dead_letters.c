@@ -126,6 +126,7 @@ tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us)
   tide_dead_letters_drop(letters, &letters->to_read.jobs);
   tide_dead_letters_drop(letters, &letters->to_keep.jobs);
   tide_dead_letters_drop(letters, &letters->to_send_again.jobs);
+  tide_dead_letters_drop(letters, &letters->held_back);
   tide_dead_letters_drop(letters, &letters->incoming);
   return TRUE;
 }

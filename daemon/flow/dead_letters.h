@@ -4,8 +4,9 @@
  * A consumer submits jobs; the thread "tide-letters" completes each (reads the original again where the consumer has it
  * no more), keeps it, and when it is durable (acknowledged by all in-sync replicas, or written and synced) sends the
  * job home. A job never fails: what cannot be kept is tried again until the stop, and so holds its partition. When the
- * share of letters among all messages is above `max_ratio`, nothing more is kept until a restart, so that a wrong
- * configuration does not drain a topic into the letters.
+ * share of messages with letters among all is above `max_ratio`, nothing more is kept until a restart, so that a wrong
+ * configuration does not drain a topic into the letters. What came up to that bound is kept, and may be committed: each
+ * start gets on by a hundred messages or so at least.
  *
  * A job may also ask for the original alone (wants_original): a message that shares a refused row with others, of which
  * it is not known whether it is to blame. That is no letter, and does not count as one.
@@ -60,6 +61,7 @@ struct TideLetterJob {
   guint32 n_acks;     /* the consumer's: acknowledgements of the message that this settles */
   gboolean must_read; /* letter has topic, partition and offset only: read key, value, headers and time from Kafka */
   gboolean wants_original; /* only read, keep nothing */
+  gboolean is_further;     /* another letter of its message came before: the ratio counts messages */
   TideLetter letter;       /* points into memory, but for literals */
   TideRefusedRow *row;     /* ref: for the case that the original is gone; NULL otherwise */
   GArray *parts;     /* owned (element-type TideRefusedPart), the consumer's: what is to be sent again; NULL: nothing */

@@ -40,9 +40,9 @@ struct TideDeadLetters {
   TideLetterStage to_keep;
   TideLetterStage to_send_again; /* those that the topic did not take */
   TideLetterRatio ratio;
-  guint32 n_come;             /* letters that the ratio has not heard of */
+  TideLetterJobs held_back;   /* those beyond max_ratio: until the end */
   TideLetterReasons *reasons; /* owned */
-  gboolean too_many;          /* above max_ratio: until a restart */
+  gboolean too_many;          /* above max_ratio: until a restart nothing more passes */
   TideBuffer lines;
 
   /* any thread */

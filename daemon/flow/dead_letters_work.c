@@ -96,7 +96,8 @@ hold_for_too_many(TideDeadLetters *letters, const TideLetterRatioPart *total)
   char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
                                " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
                                " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept until a "
-                               "restart: mend the configuration or the sender, or raise max_ratio, and restart",
+                               "restart: mend the configuration and restart; where the sender was wrong, raise "
+                               "max_ratio (1: no bound) until its messages are kept",
                                total->letters, total->received, total->written, config->window_ms / 1000,
                                config->max_ratio, most);
   tide_log(TIDE_LOG_CRIT, "%s", text);
@@ -104,20 +105,12 @@ hold_for_too_many(TideDeadLetters *letters, const TideLetterRatioPart *total)
 }
 
 static void
-note_come(TideDeadLetters *letters, const TideLetterJob *job)
-{
-  letters->n_come++;
-  tide_letter_reasons_note_come(letters->reasons, &job->letter);
-}
-
-static void
-heed_ratio(TideDeadLetters *letters, gint64 now_us)
+heed_ratio(TideDeadLetters *letters, guint32 n_come, gint64 now_us)
 {
   TideLetterRatioPart part = {.received = atomic_exchange_explicit(&letters->received, 0, memory_order_relaxed),
                               .written = atomic_exchange_explicit(&letters->written, 0, memory_order_relaxed),
-                              .letters = letters->n_come};
+                              .letters = n_come};
   tide_letter_ratio_add(&letters->ratio, now_us, &part);
-  letters->n_come = 0;
   TideLetterRatioPart total;
   if (!letters->too_many && tide_letter_ratio_is_exceeded(&letters->ratio, &total))
     hold_for_too_many(letters, &total);
@@ -150,13 +143,13 @@ send_home(TideDeadLetters *letters, TideLetterJob *job, TideLetterResult result)
 
 /* Sends those home whose partition has gone: its next owner reads the messages again, and makes letters of them. */
 static void
-give_up_lost(TideDeadLetters *letters, TideLetterStage *stage)
+give_up_lost(TideDeadLetters *letters, TideLetterJobs *from)
 {
-  TideLetterJobs jobs = stage->jobs;
-  stage->jobs = (TideLetterJobs){0};
+  TideLetterJobs jobs = *from;
+  *from = (TideLetterJobs){0};
   for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;) {
     if (job->owned == NULL || atomic_load_explicit(job->owned, memory_order_relaxed) == job->source.epoch) {
-      tide_letter_jobs_append(&stage->jobs, job);
+      tide_letter_jobs_append(from, job);
       continue;
     }
     tide_counter_inc(letters->given_up);
@@ -168,9 +161,10 @@ give_up_lost(TideDeadLetters *letters, TideLetterStage *stage)
 static void
 give_up_all_lost(TideDeadLetters *letters)
 {
-  TideLetterStage *stages[] = {&letters->to_read, &letters->to_keep, &letters->to_send_again};
-  for (guint i = 0; i < G_N_ELEMENTS(stages); i++)
-    give_up_lost(letters, stages[i]);
+  TideLetterJobs *jobs[] = {&letters->to_read.jobs, &letters->to_keep.jobs, &letters->to_send_again.jobs,
+                            &letters->held_back};
+  for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
+    give_up_lost(letters, jobs[i]);
   gboolean under_way = letters->topic != NULL && tide_kafka_letters_under_way(letters->topic) > 0;
   if (!under_way && letters->to_keep.jobs.first == NULL && letters->to_send_again.jobs.first == NULL)
     release(letters);
@@ -233,6 +227,22 @@ pass_on(TideDeadLetters *letters, TideLetterJob *job)
     tide_letter_jobs_append(&letters->to_keep.jobs, job);
 }
 
+/* A letter, or none yet. */
+static void
+take_job(TideDeadLetters *letters, TideLetterJob *job)
+{
+  if (job->letter.version.len == 0)
+    job->letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
+  if (!job->wants_original) {
+    tide_letter_reasons_note_come(letters->reasons, &job->letter);
+    heed_ratio(letters, job->is_further ? 0 : 1, tide_now_us());
+  }
+  if (letters->too_many && !job->wants_original)
+    tide_letter_jobs_append(&letters->held_back, job);
+  else
+    pass_on(letters, job);
+}
+
 /* Waits for jobs until @deadline_us. */
 static void
 take_incoming(TideDeadLetters *letters, gint64 deadline_us)
@@ -244,14 +254,9 @@ take_incoming(TideDeadLetters *letters, gint64 deadline_us)
   TideLetterJobs jobs = letters->incoming;
   letters->incoming = (TideLetterJobs){0};
   tide_mutex_unlock(&letters->lock);
-  for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;) {
-    if (job->letter.version.len == 0)
-      job->letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
-    if (!job->wants_original)
-      note_come(letters, job);
-    pass_on(letters, job);
-  }
-  heed_ratio(letters, tide_now_us());
+  for (TideLetterJob *job; (job = tide_letter_jobs_take(&jobs)) != NULL;)
+    take_job(letters, job);
+  heed_ratio(letters, 0, tide_now_us());
 }
 
 /* ---- completing ---- */
@@ -379,7 +384,7 @@ next_due_us(const TideDeadLetters *letters, gint64 now_us)
 {
   const TideLetterStage *const stages[] = {&letters->to_read, &letters->to_keep, &letters->to_send_again};
   gint64 due_us = now_us + ROUND_US;
-  for (gsize i = 0; i < G_N_ELEMENTS(stages) && !letters->too_many; i++)
+  for (gsize i = 0; i < G_N_ELEMENTS(stages); i++)
     if (stages[i]->jobs.first != NULL)
       due_us = MIN(due_us, MAX(stages[i]->next_us, now_us));
   return due_us;
@@ -397,8 +402,6 @@ tide_dead_letters_run(gpointer data)
       take_reports(letters);
     take_incoming(letters, on_the_way ? now_us : next_due_us(letters, now_us));
     give_up_all_lost(letters);
-    if (letters->too_many)
-      continue;
     read_originals(letters, tide_now_us());
     if (letters->topic != NULL)
       keep_in_topic(letters, tide_now_us());

@@ -59,6 +59,12 @@ tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequence,
 }
 
 gboolean
+tide_message_letters_has_any(const TideMessageLetters *letters, guint32 sequence)
+{
+  return find(letters, sequence) != NULL;
+}
+
+gboolean
 tide_message_letters_is_refused(const TideMessageLetters *letters, guint32 sequence)
 {
   const Entry *entry = find(letters, sequence);

@@ -38,6 +38,9 @@ gsize tide_message_letters_memory_bytes(const TideMessageLetters *letters);
 void tide_message_letters_add_rejected(TideMessageLetters *letters, guint32 sequence, TideRejectReason reason,
                                        guint32 n_readings);
 
+/* Whether message @sequence has a letter on its way, or kept, of whatever kind. */
+gboolean tide_message_letters_has_any(const TideMessageLetters *letters, guint32 sequence);
+
 /* Whether HBase refused a row of message @sequence and no other message's: its letter is on its way, or kept. */
 gboolean tide_message_letters_is_refused(const TideMessageLetters *letters, guint32 sequence);
 

@@ -105,6 +105,8 @@ test_without_a_place_for_letters_the_partition_holds(PipelineFixture *fixture, g
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75); /* the refused one is unfinished */
 }
 
+#define TO_TOPIC_BOUNDED "dead_letters: { topic: " LETTERS ", max_ratio: 0.1 }\n"
+
 #define READINGS_ALONE "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_reading: reading }\n"
 
 /* One of three readings is bad, in one message; in another all of them are. */
@@ -246,6 +248,72 @@ test_too_many_letters_stop_everything_until_a_restart(PipelineFixture *fixture, 
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-letters/" path, PipelineFixture, NULL, letters_fixture_set_up, func, pipeline_fixture_tear_down)
 
+static gboolean
+is_ready(const TidePipelineState *state, gpointer data)
+{
+  return state->ready;
+}
+
+/* One message of hundreds of readings, all bad, is one message. */
+static void
+test_f21_bad_readings_of_one_message_count_once(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autoptr(GString) payload = g_string_new("[");
+  for (guint i = 0; i < 150; i++)
+    g_string_append_printf(payload, "%s{\"host\":\"h\"}", i > 0 ? "," : "");
+  g_string_append_c(payload, ']');
+  pipeline_fixture_produce_raw(fixture, 0, payload->str);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC_BOUNDED READINGS_ALONE);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait(running, is_ready, NULL);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_readings_dead_lettered_total"), ==, 150);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+has_ended(const TidePipelineState *state, gpointer data)
+{
+  PipelineFixture *fixture = data;
+  return has_too_many_letters(state, NULL) ||
+         mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()) ==
+             fixture->produced[0];
+}
+
+/* A start that ends at too many does not end there again: the messages up to the bound are kept and committed. */
+static void
+test_f21_each_restart_gets_on(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 150; i++)
+    pipeline_fixture_produce_raw(fixture, 0, "nonsense");
+  pipeline_fixture_flush(fixture);
+  gint64 committed = 0;
+  for (guint starts = 0; committed < fixture->produced[0]; starts++) {
+    g_assert_cmpuint(starts, <, 3);
+    RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC_BOUNDED);
+    running_pipeline_wait(running, has_ended, fixture);
+    running_pipeline_stop(running, 2000);
+    gint64 now = mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us());
+    g_assert_cmpint(now, >=, MIN(committed + 99, fixture->produced[0]));
+    committed = now;
+  }
+}
+
+/* Partitions that come back while no letter is kept are paused like those before. */
+static void
+test_y23_pause_outlives_a_rebalance(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 1500; i++)
+    pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), "nonsense");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC_BOUNDED);
+  running_pipeline_wait(running, has_too_many_letters, NULL);
+  running_pipeline_wait(running, is_paused, NULL);
+  guint64 pauses = letters_fixture_sum(running, "tidemark_kafka_pauses_total");
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1);
+  running_pipeline_wait_metric(running, "tidemark_kafka_pauses_total", pauses + FIXTURE_PARTITIONS);
+  running_pipeline_stop(running, 100);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -260,5 +328,8 @@ main(int argc, char **argv)
   ADD("many/letter-comes-again-when-its-offset-was-not-committed",
       test_letter_comes_again_when_its_offset_was_not_committed);
   ADD("many/too-many-letters-stop-everything-until-a-restart", test_too_many_letters_stop_everything_until_a_restart);
+  ADD("F21/bad-readings-of-one-message-count-once", test_f21_bad_readings_of_one_message_count_once);
+  ADD("F21/each-restart-gets-on", test_f21_each_restart_gets_on);
+  ADD("many/Y23-pause-outlives-a-rebalance", test_y23_pause_outlives_a_rebalance);
   return g_test_run();
 }

@@ -2,6 +2,7 @@
 #include "assert_bytes.h"
 #include "flow/dead_letters.h"
 #include "flow/letter_json.h"
+#include "flow/letter_ratio.h"
 #include "load_text.h"
 #include "util/clock.h"
 
@@ -88,8 +89,9 @@ tear_down(Fixture *fixture, gconstpointer options)
   g_free(fixture->directory);
 }
 
+/* @is_further: not the first of its message */
 static void
-submit(Fixture *fixture, gint64 offset)
+submit_one(Fixture *fixture, gint64 offset, gboolean is_further)
 {
   TideLetter letter = {.topic = TIDE_BYTES_LITERAL("m"),
                        .offset = offset,
@@ -102,7 +104,14 @@ submit(Fixture *fixture, gint64 offset)
   TideSourceRef source = {.slot = 3, .epoch = 4, .sequence = (guint32)offset};
   TideLetterJob *job = tide_letter_job_new(&letter, source, 2, &fixture->box);
   job->owned = &owned_epoch;
+  job->is_further = is_further;
   tide_dead_letters_submit(fixture->letters, job);
+}
+
+static void
+submit(Fixture *fixture, gint64 offset)
+{
+  submit_one(fixture, offset, FALSE);
 }
 
 /* Until @n jobs came home with @result, in the order of their offsets. */
@@ -221,6 +230,27 @@ test_too_many_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0);
 }
 
+/* The bound is of messages: one with hundreds of bad readings is one. */
+static void
+test_f21_letters_of_one_message_count_once(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 500; i++)
+    submit_one(fixture, i, i > 0);
+  await_home(fixture, 500);
+  g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+}
+
+/* Those up to the bound are kept, so that whoever restarts gets on. */
+static void
+test_f21_letters_up_to_the_bound_are_kept(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 500; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  await_home(fixture, TIDE_LETTER_RATIO_MIN_LETTERS - 1);
+  g_assert_true(tide_dead_letters_is_holding_racy(fixture->letters));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -233,5 +263,9 @@ main(int argc, char **argv)
              test_holds_while_the_disk_takes_nothing, tear_down);
   g_test_add("/dead-letters/too-many-letters-hold-until-a-restart", Fixture, NULL, set_up,
              test_too_many_letters_hold_until_a_restart, tear_down);
+  g_test_add("/dead-letters/F21/letters-of-one-message-count-once", Fixture, NULL, set_up,
+             test_f21_letters_of_one_message_count_once, tear_down);
+  g_test_add("/dead-letters/F21/letters-up-to-the-bound-are-kept", Fixture, NULL, set_up,
+             test_f21_letters_up_to_the_bound_are_kept, tear_down);
   return g_test_run();
 }
