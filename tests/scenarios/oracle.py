@@ -212,9 +212,15 @@ def parse_pattern(text: str, spec: dict[str, Any], record_ms: int) -> int:
     found = instants(wall, spec["zone"])
     if not found:
         raise Bad("time_invalid", "time_implausible", "time_ambiguous", "time_skipped")
-    # The hour that clocks show twice: the pass that the record's time tells.
-    allowed = [ms for ms in found if ms <= record_ms + duration_ms(spec.get("max_future", "10m"))]
-    return allowed[-1] if allowed else found[0]
+    if len(found) == 1:
+        return found[0]
+    # The hour that clocks show twice: the pass from which on the reading was on its way for less than lies between the two.
+    apart_s = (found[1] - found[0]) // 1000
+    ahead_s = min(duration_ms(spec.get("max_future", "10m")) // 1000, apart_s // 2)
+    told = [ms for ms in found if 0 <= record_ms // 1000 - ms // 1000 + ahead_s < apart_s]
+    if not told:
+        raise Bad("time_ambiguous")
+    return told[0]
 
 
 def parse_time(value: Any, spec: dict[str, Any], record_ms: int) -> int:
