@@ -60,22 +60,14 @@ is_star(const TideYamlNode *node)
   return node->kind == TIDE_YAML_SCALAR && strcmp(node->text, "*") == 0;
 }
 
-/* The field's name as the entry changes it: case, then spaces, then prefix. */
+/* The field's name as the entry changes it. */
 static char *
 changed_name(const EntryLoad *it, TideNameId field)
 {
-  TideBytes name = tide_field_names_text(it->load->config->names, field);
-  GString *out = g_string_new(it->rule.prefix);
+  g_auto(TideBuffer) name = {0};
 
-  for (gsize i = 0; i < name.len; i++) {
-    char c = (char)name.data[i];
-    if (it->rule.strip_spaces && c == ' ')
-      continue;
-    g_string_append_c(out, it->rule.name_case == TIDE_CASE_UPPER   ? g_ascii_toupper(c)
-                           : it->rule.name_case == TIDE_CASE_LOWER ? g_ascii_tolower(c)
-                                                                   : c);
-  }
-  return g_string_free(out, FALSE);
+  tide_column_rule_append_name(&it->rule, tide_field_names_text(it->load->config->names, field), &name);
+  return g_strndup((const char *)name.data, name.len);
 }
 
 static void
@@ -333,6 +325,7 @@ check_entry(EntryLoad *it)
   refuse_option(it, "case", "on a 'qualifier' without { name: true }");
   refuse_option(it, "strip_spaces", "on a 'qualifier' without { name: true }");
   refuse_option(it, "prefix", "on a 'qualifier' without { name: true }");
+  refuse_option(it, "strip_prefix", "on a 'qualifier' without { name: true }");
 }
 
 /* The encoding and name of single items, which must not contradict their entry. */

@@ -10,6 +10,7 @@ clear_rule(gpointer data)
     tide_row_key_free(rule->items[i].value);
   }
   g_free(rule->items);
+  g_free(rule->strip_prefix);
   g_free(rule->prefix);
   tide_row_key_free(rule->qualifier);
   g_free(rule->family);
@@ -97,6 +98,9 @@ changed_case(TideTextCase text_case, guint8 byte)
 void
 tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
 {
+  TideBytes stripped = tide_bytes_of_string(rule->strip_prefix);
+  if (stripped.len > 0 && name.len > stripped.len && memcmp(name.data, stripped.data, stripped.len) == 0)
+    name = tide_bytes(name.data + stripped.len, name.len - stripped.len);
   tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
   for (gsize i = 0; i < name.len; i++)
     if (!rule->strip_spaces || name.data[i] != ' ')

@@ -62,7 +62,9 @@ typedef struct TideColumnRule {
   gsize n_items;
   TideNullPolicy nulls;
   TideEncoding encoding;
-  /* how the fields' own names become qualifiers: case, then spaces, then prefix. A declared qualifier stays as it is */
+  /* how the fields' own names become qualifiers: without strip_prefix, then case, spaces, and the prefix. A declared
+   * qualifier stays as it is */
+  char *strip_prefix; /* owned; NULL: none */
   TideTextCase name_case;
   gboolean strip_spaces;
   char *prefix;           /* owned; NULL: none */
@@ -102,7 +104,7 @@ void tide_table_free(TideTable *table);
 /* @name without HBase's own namespace: "default:METRIC" and "METRIC" are one table. Points into @name. */
 const char *tide_table_short_name(const char *name);
 
-/* Appends the name of a field as @rule makes a qualifier of it: case, spaces, prefix. */
+/* Appends the name of a field as @rule makes a qualifier of it: a name that is nothing but strip_prefix keeps it. */
 void tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out);
 
 /* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field that

@@ -206,6 +206,19 @@ test_index_rows_follow_their_data_rows(void)
                  "SEEN c after-row-4 i:ts=1426535612047@1426535612047\n");
 }
 
+/* A prefix is taken away from the names that have it; one that is nothing else keeps it. */
+static void
+test_names_lose_their_prefix(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, "
+                      "from: [\"metrics/*\", \"m*\"], strip_prefix: \"metrics/\", prefix: p, case: upper } }\n");
+  assert_outcome(&fixture,
+                 "{\"host\":\"a\",\"ts\":1426535612045,\"metrics/usage\":1,\"mem\":2,\"metrics/\":3,\"METRICS/x\":4}",
+                 "T a#1426535612045 M:pUSAGE=1@1426535612045 M:pMEM=2@1426535612045 M:pMETRICS/=3@1426535612045\n");
+}
+
 /* ---- what has expired ---- */
 
 #define DAY_MS G_GINT64_CONSTANT(86400000)
@@ -453,6 +466,7 @@ main(int argc, char *argv[])
   ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
   ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
+  ADD("names-lose-their-prefix", test_names_lose_their_prefix);
 #undef ADD
   return g_test_run();
 }
