@@ -95,6 +95,7 @@ tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
   g_assert(sequence - offsets->head < tide_offsets_span(offsets));
   g_assert(tracked(offsets, sequence)->remaining_rows > 0);
   tracked(offsets, sequence)->remaining_rows += n_acks;
+  offsets->awaited_acks += n_acks;
 }
 
 gint64

@@ -100,6 +100,24 @@ test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
   }
 }
 
+/* A message that comes to owe more, as when a row that is sent again makes more rows than before: a stop waits for all
+ * of them, and for nothing more when they are home. */
+static void
+test_what_is_owed_more_is_waited_for(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  guint32 message = begin(&offsets, 10, 1, 1);
+  tide_offsets_owe_more(&offsets, message, 2);
+  g_assert_cmpuint(offsets.awaited_acks, ==, 3);
+  g_assert_null(tide_offsets_ack(&offsets, message, 2));
+  g_assert_cmpuint(offsets.awaited_acks, ==, 1);
+  g_assert_nonnull(tide_offsets_ack(&offsets, message, 1));
+  g_assert_cmpuint(offsets.awaited_acks, ==, 0);
+  g_assert_cmpint(offsets.mark, ==, 11);
+  tide_offsets_clear(&offsets);
+}
+
 static void
 test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
 {
@@ -284,6 +302,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/offsets/what-is-owed-more-is-waited-for", test_what_is_owed_more_is_waited_for);
   g_test_add_func("/offsets/gaps-do-not-stop-the-mark", test_gaps_do_not_stop_the_mark);
   g_test_add_func("/offsets/message-without-rows-is-finished-at-once", test_message_without_rows_is_finished_at_once);
   g_test_add_func("/offsets/any-order-of-acks-keeps-the-mark-below-the-unfinished",
