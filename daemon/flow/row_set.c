@@ -406,11 +406,20 @@ tide_row_set_shares_keys(const TideRowSet *set, const TideBatch *batch)
   return FALSE;
 }
 
+static gboolean
+any_row_has_key(const TideRowSet *set, guint64 key_hash)
+{
+  for (guint32 i = 0; i < set->n_rows; i++)
+    if (rows_of(set)[i].key_hash == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
 gboolean
 tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash)
 {
-  if (set->n_rows == 0)
-    return FALSE;
+  if (set->n_rows == 0 || set->rule == TIDE_MERGE_NONE) /* rows that never meet have no index */
+    return any_row_has_key(set, key_hash);
   const guint32 *slots = (const guint32 *)(const void *)set->index.data;
   gsize mask = set->index.len / sizeof *slots - 1;
   for (gsize place = key_hash & mask; slots[place] != 0; place = (place + 1) & mask)

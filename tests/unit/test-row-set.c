@@ -181,6 +181,8 @@ check_unmerged(TideWireProtocol protocol)
   append(&set, "k", &b, "5", 10, 5);
   append(&set, "k", &b, "5", 10, 6); /* the same value */
   append(&set, "other", &a, "7", 10, 7);
+  g_assert_true(tide_row_set_may_hold_key(&set, tide_key_hash(TIDE_BYTES_LITERAL("other"))));
+  g_assert_false(tide_row_set_may_hold_key(&set, tide_key_hash(TIDE_BYTES_LITERAL("another"))));
   TideSealRequest seal = request(1000, 1 << 20);
   const char *const expected[] = {"[k q1@10=1;k q1@11=9;k q2@10=5;k q2@10=5;other q1@10=7;]5 ", "[k q1@10=2;]1 ",
                                   "[k q1@10=1;]1 ", ""};
