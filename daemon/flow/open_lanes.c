@@ -197,6 +197,17 @@ due_us(const TideOpenLanes *open_lanes, const TideOpenLane *open, TidePressure p
   return is_idle ? MIN(aged_us, open_lanes->last_tick_seal_us + IDLE_PAUSE_US) : aged_us;
 }
 
+/* Keys of unmerged rows are held, so nothing else of theirs is sealed beside them: other rows need not wait while they
+ * are tried, which may take minutes. */
+static gboolean
+any_merged_on_the_way(const TideOpenLane *open)
+{
+  for (guint i = 0; i < open->on_the_way->len; i++)
+    if (!((const TideBatch *)g_ptr_array_index(open->on_the_way, i))->is_unmerged)
+      return TRUE;
+  return FALSE;
+}
+
 /* Whether the open rows may leave now, order considered. What forbids it ends with a batch that comes home. */
 static gboolean
 may_seal(TideOpenLane *open)
@@ -204,7 +215,7 @@ may_seal(TideOpenLane *open)
   if (tide_open_lane_waits_for_predecessor(open))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return open->on_the_way->len == 0;
+    return !any_merged_on_the_way(open);
   if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
     return FALSE;
   open->shares_key = shares_key_on_the_way(open, &open->set);

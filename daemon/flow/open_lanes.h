@@ -4,9 +4,9 @@
  *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it is
  * on its way and no more messages are there to be read: at once on a quiet stream, else some milliseconds after lanes
  * were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
- *   - a latest lane: when nothing of it is on its way and the coalescing window since its last sealing has passed
- * (latest_window.h). So there are at most two versions of a latest row: one on its way, one open, and the slower HBase
- * is, the more is coalesced.
+ *   - a latest lane: when nothing of it is on its way, but for parts of refused rows, and the coalescing window since
+ * its last sealing has passed (latest_window.h). So there are at most two versions of a latest row: one on its way, one
+ * open, and the slower HBase is, the more is coalesced.
  *
  * What keeps order where order counts (the same row, column and time with another value):
  *   - a row is not sealed while a batch with its key is on its way; the open set goes on taking rows meanwhile;

@@ -245,15 +245,19 @@ condemn(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 attempt
   isolation->counts.poison++;
 }
 
+/* Not where all rows are parts of refused ones: they may well be guilty, every one. */
 static gboolean
 is_hopeless(const TideRowIsolation *isolation)
 {
+  gboolean all_unmerged = TRUE;
   if (isolation->suspects->len < HOPELESS_SUSPECTS)
     return FALSE;
-  for (guint32 i = 0; i < isolation->call->n_batches; i++)
+  for (guint32 i = 0; i < isolation->call->n_batches; i++) {
     if (isolation->has_acknowledged[i])
       return FALSE;
-  return TRUE;
+    all_unmerged &= isolation->call->batches[i]->is_unmerged;
+  }
+  return !all_unmerged;
 }
 
 /* Row @at of the call was refused alone. @n_sent: calls of this round that carried it. */
@@ -475,6 +479,14 @@ judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
   return settle(isolation, suspect, TRUE);
 }
 
+/* Whether calls of its region were acknowledged since @suspect was refused last. */
+static gboolean
+region_went_on(const TideRowIsolation *isolation, const Suspect *suspect)
+{
+  TideBatch *batch = isolation->call->batches[suspect->batch];
+  return batch->lane_ok_us > tide_batch_suspect(batch, suspect->row)->counted_us;
+}
+
 /* OK: all are condemned, or were taken meanwhile. Where a region took nothing, a round counts for one row of a batch
  * only, and the others are not even sent. */
 static TideOutcome
@@ -486,7 +498,7 @@ judge(TideRowIsolation *isolation)
   for (guint i = 0; i < isolation->suspects->len; i++) {
     Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
     guint32 witness = find_acknowledged(isolation, isolation->call->batches[suspect->batch]->lane);
-    gboolean is_next = witness == G_MAXUINT32 && judged_batch == suspect->batch;
+    gboolean is_next = witness == G_MAXUINT32 && judged_batch == suspect->batch && !region_went_on(isolation, suspect);
     judged_batch = suspect->batch;
     TideOutcome outcome = is_next ? TIDE_OUTCOME_POISON : judge_suspect(isolation, suspect, witness);
     if (outcome != TIDE_OUTCOME_OK && outcome != TIDE_OUTCOME_POISON)

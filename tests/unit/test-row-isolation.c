@@ -401,6 +401,28 @@ test_lone_row_is_condemned_when_its_region_is_seen_to_work(void)
   }
 }
 
+/* The parts of a refused row, sent without each other, may all be guilty, and no row of their batch shows that the
+ * region works: that other calls do counts for all of them at once, so that they do not take minutes each. */
+static void
+test_parts_of_a_refused_row_are_condemned_together(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 40);
+  batch->is_unmerged = TRUE;
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    gateway->is_bad[i] = TRUE;
+  gateway->is_ambiguous = TRUE;
+  guint round = 1;
+  for (TideOutcome outcome = TIDE_OUTCOME_POISON; outcome == TIDE_OUTCOME_POISON; round++) {
+    TideIsolationCounts counts;
+    g_assert_cmpuint(round, <=, TIDE_PROOF_LIMIT + 1);
+    gateway->call.last_ok_us = batch->lane_ok_us = round * ROUND_US - 1;
+    outcome = send_call_at(gateway, round * ROUND_US, &counts);
+  }
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
 /* Each of their rows is a call anyway. */
 static void
 test_mutated_rows_need_no_halving(void)
@@ -436,6 +458,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/F16-text-that-is-proven-is-believed", test_f16_text_that_is_proven_is_believed);
   g_test_add_func("/row-isolation/F16-lone-row-is-condemned-when-its-region-is-seen-to-work",
                   test_lone_row_is_condemned_when_its_region_is_seen_to_work);
+  g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-condemned-together",
+                  test_parts_of_a_refused_row_are_condemned_together);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }

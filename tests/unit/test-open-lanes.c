@@ -1,0 +1,193 @@
+/* When open rows leave, and what must not keep them: lanes of one consumer without a gateway behind them. */
+#include "flow/open_lanes.h"
+
+#include "thrift/put_encoder.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+static const char config_text[] =
+    "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "tables:\n"
+    "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+
+typedef struct Fixture {
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideBudget table_budget;
+  TideSchemeStore schemes;
+  TideLanes *lanes;
+  TideGateways *gateways; /* never started */
+  TideDatedTables *dated;
+  TideDatedCache dated_names;
+  TideRegions *regions; /* never started: each table has one lane */
+  TideInbox inbox;
+  TideOpenLanes *open_lanes;
+  gint64 now_us;
+} Fixture;
+
+static gboolean
+owns(TideSourceRef source, gpointer data)
+{
+  return TRUE;
+}
+
+static void
+hear_nothing(TideSourceRef source, TideHealChange change, gpointer data)
+{
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  GPtrArray *problems = NULL;
+  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(config_text), &problems);
+  g_ptr_array_unref(problems);
+  g_assert_nonnull(fixture->config);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
+  tide_budget_init_table_share(&fixture->table_budget, &fixture->budget);
+  tide_scheme_store_init(&fixture->schemes, fixture->config);
+  TideLanesOptions lanes = {
+      .n_tables = 1, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
+  fixture->lanes = tide_lanes_new(&lanes);
+  fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
+  fixture->dated = tide_dated_tables_new(fixture->config);
+  TideRegionsOptions regions = {.config = fixture->config,
+                                .lanes = fixture->lanes,
+                                .gateways = fixture->gateways,
+                                .metrics = fixture->metrics,
+                                .schemes = &fixture->schemes,
+                                .dated = fixture->dated,
+                                .n_places = 1};
+  fixture->regions = tide_regions_new(&regions);
+  tide_inbox_init(&fixture->inbox, NULL, NULL);
+  TideOpenLanesContext context = {.config = fixture->config,
+                                  .protocol = TIDE_WIRE_BINARY,
+                                  .budget = &fixture->budget,
+                                  .table_budgets = &fixture->table_budget,
+                                  .lanes = fixture->lanes,
+                                  .regions = fixture->regions,
+                                  .dated = fixture->dated,
+                                  .dated_names = &fixture->dated_names,
+                                  .inbox = &fixture->inbox,
+                                  .metrics = fixture->metrics,
+                                  .heal_handler = {owns, hear_nothing, NULL}};
+  fixture->open_lanes = tide_open_lanes_new(&context);
+  fixture->now_us = tide_now_us();
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lanes_stop(fixture->lanes);
+  tide_open_lanes_free(fixture->open_lanes);
+  tide_inbox_clear(&fixture->inbox);
+  tide_regions_free(fixture->regions);
+  tide_lanes_free(fixture->lanes);
+  tide_gateways_free(fixture->gateways);
+  tide_dated_tables_free(fixture->dated);
+  tide_scheme_store_clear(&fixture->schemes);
+  tide_metrics_free(fixture->metrics);
+  tide_config_free(fixture->config);
+}
+
+/* A row of one cell. @is_unmerged: what a message has in a refused row; else like any other */
+static void
+append(Fixture *fixture, const char *key, const char *value, gboolean is_unmerged)
+{
+  g_auto(TideBuffer) prefix = {0};
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  TideColumn column = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = TIDE_BYTES_LITERAL("v"),
+                       .prefix = tide_buffer_bytes(&prefix),
+                       .hash = 1};
+  TideCell cell = {.column = &column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
+  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  if (is_unmerged)
+    g_assert_cmpuint(
+        tide_open_lanes_append_unmerged(fixture->open_lanes, &row, 1, 0, (TideSourceRef){0}, fixture->now_us), ==, 1);
+  else
+    tide_open_lanes_append_message(fixture->open_lanes, &row, 1, (TideSourceRef){0}, fixture->now_us);
+}
+
+static void
+flush(Fixture *fixture)
+{
+  tide_open_lanes_tick(fixture->open_lanes, TIDE_PRESSURE_FLUSH, 0, fixture->now_us);
+}
+
+/* The keys of the next call, in its order: "a b ". */
+static char *
+take_call(Fixture *fixture, TideCall *ret_call)
+{
+  GString *keys = g_string_new(NULL);
+  ret_call->n_batches = 0;
+  (void)tide_lanes_take(fixture->lanes, 0, ret_call);
+  for (guint32 i = 0; i < ret_call->n_batches; i++)
+    for (guint32 row = 0; row < ret_call->batches[i]->n_rows; row++) {
+      TideBytes key = tide_batch_row_key(ret_call->batches[i], row);
+      g_string_append_printf(keys, "%.*s ", (int)key.len, (const char *)key.data);
+    }
+  return g_string_free(keys, FALSE);
+}
+
+#define ASSERT_CALL(fixture, call, keys)                                                                               \
+  do {                                                                                                                 \
+    g_autofree char *taken_ = take_call(fixture, call);                                                                \
+    g_assert_cmpstr(taken_, ==, keys);                                                                                 \
+  } while (0)
+
+/* @call was acknowledged, and its batches are home. */
+static void
+bring_home(Fixture *fixture, TideCall *call)
+{
+  tide_lanes_finish(fixture->lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_open_lanes_came_home(fixture->open_lanes, batch, fixture->now_us);
+  }
+}
+
+/* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
+ * region go on, and show that it works; only the row itself waits. */
+static void
+test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, gconstpointer data)
+{
+  TideCall parts, others, rest;
+  tide_open_lanes_hold_key(fixture->open_lanes, 0, TIDE_BYTES_LITERAL("refused"), 1);
+  append(fixture, "refused", "part", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &parts, "refused ");
+  append(fixture, "refused", "later", FALSE);
+  append(fixture, "other", "1", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  append(fixture, "other", "2", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, ""); /* its key is on its way */
+  bring_home(fixture, &others);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  bring_home(fixture, &others);
+  bring_home(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, "refused ");
+  bring_home(fixture, &rest);
+  g_assert_cmpint(tide_open_lanes_oldest_us(fixture->open_lanes), ==, 0);
+}
+
+#define ADD(path, func) g_test_add("/open-lanes/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("F16/other-rows-go-on-while-parts-of-a-refused-row-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried);
+  return g_test_run();
+}
