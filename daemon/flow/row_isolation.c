@@ -589,12 +589,15 @@ tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_
     outcome = send_in_steps(isolation, first->done_rows, first->slice_rows, &first->done_rows);
   else
     outcome = send_in_steps(isolation, 0, isolation->first_rows[call->n_batches], NULL);
-  if (outcome == TIDE_OUTCOME_POISON)
+  gboolean is_given_up = outcome == TIDE_OUTCOME_POISON;
+  if (is_given_up)
     drop_accusations(isolation);
   else if (outcome == TIDE_OUTCOME_OK)
     note_done(isolation);
-  if ((outcome == TIDE_OUTCOME_OK || outcome == TIDE_OUTCOME_POISON) && has_suspects(isolation))
+  if ((outcome == TIDE_OUTCOME_OK || is_given_up) && has_suspects(isolation))
     outcome = judge(isolation);
+  if (outcome == TIDE_OUTCOME_OK && is_given_up)
+    outcome = TIDE_OUTCOME_POISON; /* whatever became of the suspects: other rows were not sent */
   *ret_counts = isolation->counts;
   if (outcome == TIDE_OUTCOME_OK)
     return (TideFailure){.outcome = TIDE_OUTCOME_OK};

@@ -14,11 +14,12 @@ typedef struct Gateway {
   guint32 n_rows;
   gboolean is_bad[MAX_ROWS];
   guint32 n_written[MAX_ROWS];
-  gboolean is_ambiguous; /* its errors name no row's fault */
-  guint32 broken_after;  /* calls, then it refuses everything; 0: never */
-  guint32 failing_every; /* calls, one fails for no reason; 0: none */
-  guint32 text_kind;     /* of its ambiguous errors */
-  guint32 failing_call;  /* this one ends in failing_with; 0: none */
+  gboolean is_ambiguous;  /* its errors name no row's fault */
+  guint32 broken_after;   /* calls, then it refuses everything; 0: never */
+  guint32 failing_every;  /* calls, one fails for no reason; 0: none */
+  guint32 refusing_calls; /* the bad rows are bad for so many calls that carry one; 0: for good */
+  guint32 text_kind;      /* of its ambiguous errors */
+  guint32 failing_call;   /* this one ends in failing_with; 0: none */
   TideFailure failing_with;
   guint32 n_calls;
   guint32 n_all_calls;
@@ -50,6 +51,8 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
     return gateway->failing_with;
   if (gateway->failing_every > 0 && gateway->n_all_calls % gateway->failing_every == 0)
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
+  if (bad && gateway->refusing_calls > 0 && --gateway->refusing_calls == 0)
+    memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
   if (bad || (gateway->broken_after > 0 && gateway->n_calls > gateway->broken_after))
     return (TideFailure){
         .outcome = TIDE_OUTCOME_POISON, .is_certain = bad && !gateway->is_ambiguous, .kind = gateway->text_kind};
@@ -423,6 +426,41 @@ test_parts_of_a_refused_row_are_condemned_together(void)
   gateway_free(gateway);
 }
 
+/* A batch that is sent in slices, the first of which was written: the second begins with rows that are refused one by
+ * one, so it is given up for this round. That the one which is judged is found guilty, or taken after all, ends none of
+ * the rows that were not sent. */
+static void
+test_given_up_slice_passes_over_no_row(void)
+{
+  for (guint is_guilty = 0; is_guilty < 2; is_guilty++) {
+    Gateway *gateway = gateway_new();
+    gateway->is_ambiguous = TRUE;
+    add_batch(gateway, 0, 1 + 10);
+    gateway->is_bad[5] = TRUE; /* proves the text */
+    (void)send_rounds(gateway);
+    gateway->call.batches[0]->lane = NULL;
+    tide_batch_free(gateway->call.batches[0]);
+    gateway->call.n_batches = 0;
+    TideBatch *batch = add_batch(gateway, 0, 21);
+    batch->slice_rows = 7;
+    gateway->failing_call = 2;
+    gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_RETRY);
+    g_assert_cmpuint(batch->done_rows, ==, 7);
+    gateway->failing_call = 0;
+    for (guint32 row = 18; row < 22; row++)
+      gateway->is_bad[row] = TRUE;
+    gateway->refusing_calls = is_guilty ? 0 : 6;
+    gateway->text_kind = is_guilty ? 0 : 1;
+    for (guint round = 1; send_call_at(gateway, round * ROUND_US, &(TideIsolationCounts){0}) != TIDE_OUTCOME_OK;
+         round++)
+      g_assert_cmpuint(round, <, 4 * TIDE_PROOF_LIMIT);
+    for (guint32 row = 0; row < batch->n_rows; row++)
+      g_assert_true(gateway->n_written[11 + row] > 0 || tide_batch_find_poison(batch, row) != NULL);
+    gateway_free(gateway);
+  }
+}
+
 /* Each of their rows is a call anyway. */
 static void
 test_mutated_rows_need_no_halving(void)
@@ -458,6 +496,7 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/F16-text-that-is-proven-is-believed", test_f16_text_that_is_proven_is_believed);
   g_test_add_func("/row-isolation/F16-lone-row-is-condemned-when-its-region-is-seen-to-work",
                   test_lone_row_is_condemned_when_its_region_is_seen_to_work);
+  g_test_add_func("/row-isolation/given-up-slice-passes-over-no-row", test_given_up_slice_passes_over_no_row);
   g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-condemned-together",
                   test_parts_of_a_refused_row_are_condemned_together);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
