@@ -1,6 +1,6 @@
 /* The keeping of letters in a file: what is kept, what comes home, and when nothing more is kept. */
 #include "assert_bytes.h"
-#include "flow/dead_letters.h"
+#include "flow/dead_letters_private.h"
 #include "flow/letter_json.h"
 #include "flow/letter_ratio.h"
 #include "load_text.h"
@@ -191,6 +191,9 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
   await_home(fixture, 10);
   g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+  /* The next trouble is a new one: it is said, and tried again soon. */
+  g_assert_cmpuint(fixture->letters->to_keep.n_failures, ==, 0);
+  g_assert_cmpint(fixture->letters->to_keep.logged_us, ==, 0);
 }
 
 /* The next owner of the partition makes them; what kept them from being kept holds nobody any more. */

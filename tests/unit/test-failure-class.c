@@ -43,6 +43,10 @@ static const Case cases[] = {
      FALSE},
     {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
      NO, TIDE_OUTCOME_RETRY, FALSE},
+    /* Words that it quotes, as of row keys, say nothing. */
+    {"no answer for row 'Over memstore limit'", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"no answer for row 'Insufficient permissions'", NO, TIDE_OUTCOME_POISON, FALSE},
     /* The table takes nothing. */
     {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
     {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_HOLD, FALSE},

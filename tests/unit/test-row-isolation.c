@@ -476,6 +476,25 @@ test_mutated_rows_need_no_halving(void)
   gateway_free(gateway);
 }
 
+/* Bad rows are found in any order: a suspect of an earlier round behind those of this one. */
+static void
+test_poison_is_found_in_whatever_order_it_came(void)
+{
+  static const guint32 orders[][4] = {{5, 3, 1, 0}, {1, 0, 5, 3}, {0, 1, 3, 5}, {3, 5, 0, 1}};
+  for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
+    TideBatch *batch = tide_batch_new();
+    for (guint k = 0; k < G_N_ELEMENTS(orders[i]); k++)
+      tide_batch_add_poison(batch, orders[i][k], orders[i][k] + 10, "bad");
+    for (guint32 row = 0; row < 7; row++) {
+      const TideBatchPoison *poison = tide_batch_find_poison(batch, row);
+      gboolean is_bad = row == 0 || row == 1 || row == 3 || row == 5;
+      g_assert_cmpint(poison != NULL, ==, is_bad);
+      g_assert_true(poison == NULL || (poison->row == row && poison->attempts == row + 10));
+    }
+    tide_batch_free(batch);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -499,6 +518,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/given-up-slice-passes-over-no-row", test_given_up_slice_passes_over_no_row);
   g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-condemned-together",
                   test_parts_of_a_refused_row_are_condemned_together);
+  g_test_add_func("/row-isolation/poison-is-found-in-whatever-order-it-came",
+                  test_poison_is_found_in_whatever_order_it_came);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }
