@@ -43,6 +43,8 @@ static const Case cases[] = {
      FALSE},
     {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
      NO, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: " HBASE "exceptions.FailedSanityCheckException: no row may be so" TRACE ": 1 time, " SERVER, YES,
+     TIDE_OUTCOME_POISON, FALSE},
     /* Words that it quotes, as of row keys, say nothing. */
     {"no answer for row 'Over memstore limit'", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
     {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
@@ -201,6 +203,8 @@ test_kinds_of_errors(void)
     g_autoptr(GError) error = g_error_new(TIDE_ERROR, (gint)kinds[i].code, "TableNotFoundException: x");
     g_assert_cmpint(tide_failure_class(error), ==, kinds[i].wanted);
     g_assert_false(tide_failure_of(error).is_certain);
+    /* Perhaps the row was too large for a frame: row_isolation.h asks for more. */
+    g_assert_cmpint(tide_failure_of(error).is_cut, ==, kinds[i].code == TIDE_ERROR_CONNECTION_LOST);
   }
   g_assert_cmpint(tide_failure_class(NULL), ==, TIDE_OUTCOME_OK);
 }

@@ -1,4 +1,4 @@
-#include "model/row_key.h"
+#include "model/key_part.h"
 
 #include "key_schemes.h"
 
@@ -120,6 +120,41 @@ test_forms(void)
     assert_same_bytes(text_of_host(&decoded), tide_bytes_of_string(cases[i].read_back));
   }
   tide_decoded_key_clear(&decoded);
+}
+
+static void
+test_rest_of_negative_numbers(void)
+{
+  static const struct {
+    const char *text;
+    guint32 modulo, rest;
+  } numbers[] = {{"7", 4, 3},   {"-7", 4, 1},  {"-8", 4, 0},
+                 {"-1", 10, 9}, {"-0", 10, 0}, {"-18446744073709551617", 10, 3}};
+  for (gsize i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    guint32 rest = 99;
+    g_assert_true(tide_key_text_modulo(tide_bytes_of_string(numbers[i].text), numbers[i].modulo, &rest));
+    g_assert_cmpuint(rest, ==, numbers[i].rest);
+  }
+}
+
+/* A value behind others: it is cut to its own width, and holds no NUL byte. */
+static void
+test_value_behind_others(void)
+{
+  static const TideKeyPartSpec specs[] = {FIELD(USER), LITERAL("#"), {OF_HOST, SPACES(4), .cut = TRUE}};
+  g_autoptr(TideRowKey) key = compile_key(specs, G_N_ELEMENTS(specs));
+  g_auto(ReadingFixture) fixture;
+  g_auto(TideBuffer) out = {0};
+  TideReject reject;
+  key_scheme_fixture_init(&fixture);
+  reading_fixture_set(&fixture, "user", "a-long-name");
+  reading_fixture_set(&fixture, "host", "server1");
+  g_assert_true(tide_row_key_append(key, &fixture.reading, &out, &reject));
+  assert_same_bytes(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("a-long-name#serv"));
+  tide_buffer_reset(&out);
+  reading_fixture_set_bytes(&fixture, "user", TIDE_VALUE_STRING, tide_bytes("a\0b", 3));
+  g_assert_false(tide_row_key_append(key, &fixture.reading, &out, &reject));
+  g_assert_nonnull(strstr(reject.detail, "NUL"));
 }
 
 /* Only bytes that a value can have made are read back. */
@@ -268,6 +303,8 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/key-field/rest-of-negative-numbers", test_rest_of_negative_numbers);
+  g_test_add_func("/key-field/value-behind-others", test_value_behind_others);
   g_test_add_func("/key-field/forms", test_forms);
   g_test_add_func("/key-field/H8/number-padded-with-zeros-is-digits", test_number_padded_with_zeros_is_digits);
   g_test_add_func("/key-field/bytes-of-no-value-are-not-ours", test_bytes_of_no_value_are_not_ours);

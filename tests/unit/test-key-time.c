@@ -163,6 +163,7 @@ test_impossible_combinations_are_refused(void)
       {{COUNTED, .binary = TRUE, .drop_digits = 1}, "no digits to drop"},
       {{COUNTED, SINCE(MINUTES, 60), CUT_TO(DAY, 0)}, "cut to more than"},
       {{COUNTED, SINCE(MONTH, 0), CUT_TO(WEEK, 0)}, "cut to more than"},
+      {{COUNTED, SINCE(MINUTES, 60), CUT_TO(MINUTES, 40)}, "cut to more than"},
       {{COUNTED, CUT_TO(MINUTES, 7)}, "do not divide the day"},
       {PATTERN_IN("yyyyMMddHH", BERLIN), "comes twice"},
       {PATTERN_IN("HHmm", LOS_ANGELES), "'America/Los_Angeles'"},
@@ -175,6 +176,29 @@ test_impossible_combinations_are_refused(void)
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
     g_assert_nonnull(strstr(error->message, bad[i].fault));
   }
+}
+
+/* St. John's set its clocks back over midnight, at 00:01 to 23:01: dates go on all the same, and never back. */
+static void
+test_dates_go_on_where_midnight_comes_twice(void)
+{
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  const TideKeyPartSpec spec = PATTERN_IN("yyyyMMdd", "America/St_Johns");
+  g_autoptr(TideRowKey) key = compile_in_zones(&spec, 1, &bad_part, &error);
+  g_assert_no_error(error);
+  g_autofree char *before = g_strdup("");
+  for (gint64 s = 1289095200; s < 1289102400; s += 20) { /* 2010-11-07, from 02:00 to 04:00 UTC */
+    g_auto(TideBuffer) out = {0};
+    TideReading reading = {.event_time_ns = TO_MS(1000) * s};
+    TideReject reject;
+    g_assert_true(tide_row_key_append(key, &reading, &out, &reject));
+    g_autofree char *date = g_strndup((const char *)out.data, out.len);
+    g_assert_cmpstr(date, >=, before);
+    g_free(before);
+    before = g_steal_pointer(&date);
+  }
+  g_assert_cmpstr(before, ==, "20101107");
 }
 
 /* Every hour of the days on which clocks change is in one and only one day, which reads back as that day. */
@@ -242,6 +266,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/key-time/dates-go-on-where-midnight-comes-twice", test_dates_go_on_where_midnight_comes_twice);
   g_test_add_func("/key-time/forms", test_forms);
   g_test_add_func("/key-time/forms-are-read-back", test_forms_are_read_back);
   g_test_add_func("/key-time/parts-are-put-together", test_parts_are_put_together);

@@ -402,6 +402,53 @@ test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpoi
   tide_lane_unref(other);
 }
 
+/* Calls that were on their way when the table came to be held say it again: the wait is that of the first. */
+static void
+test_late_refusals_of_a_held_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, b, 10, 100);
+  TideCall call, second;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(take_now(fixture, &second));
+  gint64 now_us = tide_now_us();
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_HOLD, "A is disabled", now_us - TIDE_US_PER_S);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_HOLD, "A is disabled", now_us + TIDE_US_PER_S);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->lane == a);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+/* However often it failed, a lane is due again after hbase.retry_max. */
+static void
+test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 1,
+                              .retry_min_us = 30 * TIDE_US_PER_S,
+                              .retry_max_us = 100 * TIDE_US_PER_S};
+  TideLanes *usual = fixture->lanes;
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  submit(fixture, lane, 1, 10);
+  for (guint turn = 0; turn < 60; turn++) {
+    TideCall call;
+    g_assert_true(take_now(fixture, &call));
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us() - options.retry_max_us);
+  }
+  tide_lanes_free(fixture->lanes);
+  tide_lane_unref(lane);
+  fixture->lanes = usual;
+}
+
 typedef struct Race {
   Fixture *fixture;
   _Atomic guint n_taken;
@@ -478,6 +525,8 @@ main(int argc, char **argv)
   ADD("/lanes/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
   ADD("/lanes/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
   ADD("/lanes/held-table-is-probed-by-what-failed-and-goes-on", test_held_table_is_probed_by_what_failed_and_goes_on);
+  ADD("/lanes/late-refusals-of-a-held-table-lengthen-no-wait", test_late_refusals_of_a_held_table_lengthen_no_wait);
+  ADD("/lanes/wait-has-a-bound", test_wait_has_a_bound);
   ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);
   return g_test_run();
 }

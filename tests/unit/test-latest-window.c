@@ -10,6 +10,7 @@ static const TideLoadSigns live = {.more = TRUE, .late_us = 20 * MS};
 static const TideLoadSigns backlog = {.more = TRUE, .late_us = 3600 * TIDE_US_PER_S};
 static const TideLoadSigns without_time = {.more = TRUE, .late_us = G_MAXINT64};
 static const TideLoadSigns behind = {.writers_are_behind = TRUE};
+static const TideLoadSigns behind_on_a_live_stream = {.more = TRUE, .late_us = 20 * MS, .writers_are_behind = TRUE};
 
 static TideLatestWindow
 window_after(const TideLoadSigns *signs)
@@ -33,6 +34,7 @@ test_is_long_in_a_backlog_or_behind_slow_writers(void)
   g_assert_cmpint(window_after(&backlog).us, ==, 1000 * MS);
   g_assert_cmpint(window_after(&without_time).us, ==, 1000 * MS);
   g_assert_cmpint(window_after(&behind).us, ==, 1000 * MS);
+  g_assert_cmpint(window_after(&behind_on_a_live_stream).us, ==, 1000 * MS);
 }
 
 static void

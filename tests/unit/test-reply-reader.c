@@ -446,6 +446,40 @@ check_protocol_error(const TideReply *reply, const char *part)
     g_error("expected '%s' in '%s'", part, error->message);
 }
 
+/* An exception of a later version of the interface is none that we know, and no acknowledgement. */
+static void
+test_unknown_exception(void)
+{
+  for (guint protocol = 0; protocol < 2; protocol++) {
+    Oracle *oracle = oracle_get((TideWireProtocol)protocol);
+    ThriftProtocol *to = reply_begin(oracle, "putMultiple", T_REPLY, SEQUENCE_ID);
+    reply_write_exception(to, 3, "of a new kind", 1);
+    TideReply reply = reply_of((TideWireProtocol)protocol, "putMultiple", reply_end(oracle));
+    check_protocol_error(&reply, "a field that no result has");
+  }
+}
+
+static void
+test_names(void)
+{
+  static const struct {
+    const char *wanted;
+    gboolean is_there;
+  } cases[] = {{"FIRST", TRUE}, {"LAST", TRUE}, {"MISSING", FALSE}, {"FIRS", FALSE}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Oracle *oracle = oracle_get(TIDE_WIRE_BINARY);
+    ThriftProtocol *to = reply_begin(oracle, "listNames", T_REPLY, SEQUENCE_ID);
+    reply_field(to, T_LIST, 0);
+    require_written(thrift_protocol_write_list_begin(to, T_STRING, 2, NULL));
+    require_written(thrift_protocol_write_string(to, "FIRST", NULL));
+    require_written(thrift_protocol_write_string(to, "LAST", NULL));
+    TideReply reply = reply_of(TIDE_WIRE_BINARY, "listNames", reply_end(oracle));
+    gboolean contains = !cases[i].is_there;
+    g_assert_true(tide_reply_read_names(&reply, cases[i].wanted, &contains, NULL));
+    g_assert_cmpint(contains, ==, cases[i].is_there);
+  }
+}
+
 static void
 test_wrong_heads(void)
 {
@@ -456,6 +490,7 @@ test_wrong_heads(void)
     const char *part;
   } cases[] = {
       {"put", T_REPLY, SEQUENCE_ID, "'putMultiple' was answered with a reply to 'put'"},
+      {"putMultiplf", T_REPLY, SEQUENCE_ID, "answered with a reply to 'putMultiplf'"},     /* as long */
       {"putMultipleTs", T_REPLY, SEQUENCE_ID, "answered with a reply to 'putMultipleTs'"}, /* begins alike */
       {"", T_REPLY, SEQUENCE_ID, "answered with a reply to ''"},
       {"p\x01\x02", T_REPLY, SEQUENCE_ID, "'p\\x01\\x02'"},
@@ -598,6 +633,8 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/reply-reader/unknown-exception", test_unknown_exception);
+  g_test_add_func("/reply-reader/names", test_names);
   g_test_add_func("/reply/rows-are-read-in-both-protocols", test_rows);
   g_test_add_func("/reply/rows-end-at-the-limit-and-when-told-to", test_rows_stop);
   g_test_add_func("/reply/row-of-1000-columns-keeps-them-all", test_wide_row);

@@ -476,6 +476,123 @@ test_mutated_rows_need_no_halving(void)
   gateway_free(gateway);
 }
 
+/* Bad rows with a text that says nothing, in whatever number, keep no other row of their call waiting. */
+static void
+test_suspects_keep_nobody_waiting(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 100);
+  gateway->is_ambiguous = TRUE;
+  for (guint32 row = 5; row < 100; row += 10)
+    gateway->is_bad[row] = TRUE;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+  for (guint32 row = 0; row < 100; row++)
+    g_assert_cmpint(gateway->n_written[row] > 0, ==, !gateway->is_bad[row]);
+  gateway_free(gateway);
+}
+
+/* A row that was condemned before, and is not sent with the others, is no witness for them. */
+static void
+test_condemned_row_is_no_witness(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 4);
+  gateway->is_bad[0] = TRUE;
+  gateway->failing_call = 4;
+  gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_RETRY);
+  g_assert_nonnull(tide_batch_find_poison(batch, 0));
+  gateway->failing_call = 0;
+  gateway->is_ambiguous = gateway->is_bad[2] = gateway->is_bad[3] = TRUE;
+  (void)send_rounds(gateway);
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
+/* Once all is refused, also what was taken before, nothing is proven any more. */
+static void
+test_witness_that_is_refused_proves_nothing(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 50);
+  gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+  TideIsolationCounts counts;
+  g_assert_cmpint(send_call_at(gateway, ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+  memset(gateway->is_bad, TRUE, sizeof gateway->is_bad);
+  for (guint round = 2; round < 3 * TIDE_PROOF_LIMIT; round++) {
+    g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+    g_assert_cmpuint(batch->poison.len, ==, 0);
+  }
+  gateway_free(gateway);
+}
+
+/* A gateway that fails every other call, for so long that there were rounds enough to prove something. */
+static void
+test_gateway_that_flickers_for_long_condemns_nobody(void)
+{
+  for (guint32 n_rows = 2; n_rows < 40; n_rows++)
+    for (guint32 phase = 0; phase < 2; phase++) {
+      Gateway *gateway = gateway_new();
+      TideBatch *batch = add_batch(gateway, 0, n_rows);
+      gateway->n_all_calls = phase;
+      gateway->failing_every = 2;
+      TideOutcome outcome = TIDE_OUTCOME_POISON;
+      for (guint round = 1; outcome != TIDE_OUTCOME_OK && round < 3 * TIDE_PROOF_LIMIT; round++) {
+        TideIsolationCounts counts;
+        outcome = send_call_at(gateway, round * ROUND_US, &counts);
+        g_assert_cmpuint(batch->poison.len, ==, 0);
+      }
+      gateway_free(gateway);
+    }
+}
+
+/* After an hour a text has to be proven anew. */
+static void
+test_belief_ends(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 50);
+  gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  add_batch(gateway, 0, 20);
+  gateway->is_bad[60] = TRUE;
+  TideIsolationCounts counts;
+  gint64 later_us = TIDE_PROOF_LIMIT * ROUND_US + 3601 * TIDE_US_PER_S;
+  g_assert_cmpint(send_call_at(gateway, later_us, &counts), ==, TIDE_OUTCOME_POISON);
+  gateway_free(gateway);
+}
+
+static TideFailure
+cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  *ret_text = g_strdup("the connection was lost");
+  return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN, .is_cut = TRUE};
+}
+
+/* A row whose calls are cut is too large only if others are written meanwhile. */
+static void
+test_row_that_is_cut_in_an_outage_is_not_condemned(void)
+{
+  TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
+  TideBatch *batch = tide_batch_new();
+  TideBatchRow row = {0};
+  tide_buffer_append(&batch->rows, &row, sizeof row);
+  memset(tide_buffer_reserve(&batch->wire, TIDE_FRAME_LIMIT_LEAST_BYTES), 'x', TIDE_FRAME_LIMIT_LEAST_BYTES);
+  batch->wire.len = TIDE_FRAME_LIMIT_LEAST_BYTES;
+  batch->n_rows = 1;
+  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1};
+  guint n_in_outage = 4 * TIDE_CUT_LIMIT;
+  for (guint round = 1; round <= n_in_outage + 1; round++) {
+    TideIsolationCounts counts;
+    g_autofree char *text = NULL;
+    call.last_ok_us = round > n_in_outage ? G_MAXINT64 : 0;
+    (void)tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text);
+    g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > n_in_outage);
+  }
+  tide_batch_free(batch);
+  tide_row_isolation_free(isolation);
+}
+
 /* Bad rows are found in any order: a suspect of an earlier round behind those of this one. */
 static void
 test_poison_is_found_in_whatever_order_it_came(void)
@@ -520,6 +637,14 @@ main(int argc, char **argv)
                   test_parts_of_a_refused_row_are_condemned_together);
   g_test_add_func("/row-isolation/poison-is-found-in-whatever-order-it-came",
                   test_poison_is_found_in_whatever_order_it_came);
+  g_test_add_func("/row-isolation/suspects-keep-nobody-waiting", test_suspects_keep_nobody_waiting);
+  g_test_add_func("/row-isolation/condemned-row-is-no-witness", test_condemned_row_is_no_witness);
+  g_test_add_func("/row-isolation/witness-that-is-refused-proves-nothing", test_witness_that_is_refused_proves_nothing);
+  g_test_add_func("/row-isolation/gateway-that-flickers-for-long-condemns-nobody",
+                  test_gateway_that_flickers_for_long_condemns_nobody);
+  g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
+  g_test_add_func("/row-isolation/row-that-is-cut-in-an-outage-is-not-condemned",
+                  test_row_that_is_cut_in_an_outage_is_not_condemned);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }

@@ -33,6 +33,35 @@ append_reading(TideRowSet *set, const char *key, const Column *column, const cha
   return append_deleting(set, key, column, value, timestamp_ms, timestamp_ms - 1, sequence);
 }
 
+/* A row whose key is held goes later, with its delete. */
+static void
+check_held_row(TideWireProtocol protocol)
+{
+  Column a;
+  make_column(&a, protocol, 1);
+  g_autoptr(GPtrArray) families = families_of("M", NULL);
+  g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, protocol, TIDE_MERGE_NEWEST, families);
+  append_reading(&set, "x", &a, "value", 20, 0);
+  TideSealRequest seal = request(1000, 1 << 20);
+  g_hash_table_add(held, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("x"))));
+  seal.held = held;
+  g_assert_null(tide_row_set_seal(&set, &seal));
+  seal.held = NULL;
+  g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), protocol);
+  g_assert_cmpstr(sealed, ==, "{x -M@19;x q1@20=value;}1 ");
+  tide_row_set_clear(&set);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
+static void
+test_held_row_keeps_its_delete(void)
+{
+  check_held_row(TIDE_WIRE_BINARY);
+  check_held_row(TIDE_WIRE_COMPACT);
+}
+
 static void
 check_replaced_rows(TideWireProtocol protocol)
 {
@@ -283,6 +312,7 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-set-deletes/held-row-keeps-its-delete", test_held_row_keeps_its_delete);
   g_test_add_func("/row-set-deletes/replaced-row-is-the-newest-reading", test_replaced_row_is_the_newest_reading);
   g_test_add_func("/row-set-deletes/tombstone-hides-what-is-not-newer", test_tombstone_hides_what_is_not_newer);
   g_test_add_func("/row-set-deletes/hot-replaced-row-does-not-grow-with-its-rate",

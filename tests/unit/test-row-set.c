@@ -250,6 +250,73 @@ test_hot_row_does_not_grow_with_its_rate(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+/* Two columns whose hashes are the same are two columns. */
+static void
+check_columns_of_one_hash(TideMergeRule rule)
+{
+  Column a, b;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  make_column(&b, TIDE_WIRE_BINARY, 2);
+  b.column.hash = a.column.hash;
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, rule, NULL);
+  append(&set, "x", &a, "1", 10, 0);
+  append(&set, "x", &b, "2", 10, 1);
+  append(&set, "x", &a, "3", 10, 2);
+  g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(sealed, ==, "[x q1@10=3;x q2@10=2;]3 ");
+  tide_row_set_clear(&set);
+  tide_buffer_clear_memory(&a.prefix);
+  tide_buffer_clear_memory(&b.prefix);
+}
+
+static void
+test_columns_of_one_hash(void)
+{
+  check_columns_of_one_hash(TIDE_MERGE_ALL);
+  check_columns_of_one_hash(TIDE_MERGE_NEWEST);
+}
+
+static void
+append_with_ttl(TideRowSet *set, const Column *column, const char *value, gint64 ttl_ms)
+{
+  TideCell cell = {&column->column, tide_bytes_of_string(value), 10};
+  TideRow row = {.key = TIDE_BYTES_LITERAL("x"), .cells = &cell, .n_cells = 1, .ttl_ms = ttl_ms};
+  tide_row_set_append(set, &row, (TideSourceRef){0, 1, 0}, 1000, NULL);
+}
+
+/* A put has one time to live for all its cells. */
+static void
+test_rows_of_other_times_to_live_stay_apart(void)
+{
+  Column columns[3];
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    make_column(&columns[i], TIDE_WIRE_BINARY, i);
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  append_with_ttl(&set, &columns[0], "a", 1000);
+  append_with_ttl(&set, &columns[1], "b", 1000);
+  append_with_ttl(&set, &columns[2], "c", 2000);
+  g_autofree char *first = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(first, ==, "[x q0@10=a;x q1@10=b;]2 ");
+  g_autofree char *second = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(second, ==, "[x q2@10=c;]1 ");
+  /* What comes after the second belongs behind it, also where it would fit into the first. */
+  append_with_ttl(&set, &columns[0], "a", 1000);
+  append_with_ttl(&set, &columns[0], "b", 2000);
+  append_with_ttl(&set, &columns[0], "c", 1000);
+  for (const char *value = "abc"; *value != '\0'; value++) {
+    g_autofree char *sealed = describe(tide_row_set_seal(&set, &seal), TIDE_WIRE_BINARY);
+    g_autofree char *expected = g_strdup_printf("[x q0@10=%c;]1 ", *value);
+    g_assert_cmpstr(sealed, ==, expected);
+  }
+  tide_row_set_clear(&set);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    tide_buffer_clear_memory(&columns[i].prefix);
+}
+
 enum { GROWN_KEYS = 20, GROWN_COLUMNS = 3, GROWN_CELLS = GROWN_KEYS * GROWN_COLUMNS, GROWN_MAX_BYTES = 3000 };
 
 static void
@@ -538,6 +605,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/batches-keep-their-limits-and-every-source",
                   test_batches_keep_their_limits_and_every_source);
   g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
+  g_test_add_func("/row-set/columns-of-one-hash", test_columns_of_one_hash);
+  g_test_add_func("/row-set/rows-of-other-times-to-live-stay-apart", test_rows_of_other_times_to_live_stay_apart);
   g_test_add_func("/row-set/M05-values-that-grow-after-a-squeeze", test_values_that_grow_after_a_squeeze);
   g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);

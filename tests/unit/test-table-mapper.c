@@ -223,6 +223,7 @@ static void
 test_row_fits_a_call(void)
 {
   enum { MAX_ROW_BYTES = 1000 };
+  gsize longest_bytes = 0; /* as it is counted */
   for (gsize len = 1; len < 2 * MAX_ROW_BYTES; len++) {
     g_auto(MapperFixture) fixture;
     g_auto(TideBuffer) put = {0};
@@ -242,14 +243,18 @@ test_row_fits_a_call(void)
     tide_cell_append(TIDE_WIRE_COMPACT, &put, cell->column->prefix, cell->value, cell->timestamp_ms);
     tide_put_tail_append(TIDE_WIRE_COMPACT, &put, 1);
     g_assert_cmpuint(put.len, <=, MAX_ROW_BYTES);
+    longest_bytes =
+        tide_put_overhead_max(row_at(&fixture, 0)->key) + tide_cell_size_max(cell->column->prefix, cell->value.len);
   }
+  g_assert_cmpuint(longest_bytes, ==, MAX_ROW_BYTES);
 }
 
 /* A row that replaces takes more than a put: what passes must fit a call of mutateRow. */
 static void
 test_replacing_row_fits_a_call(void)
 {
-  enum { MAX_CALL_BYTES = 1000 };
+  enum { MAX_CALL_BYTES = 2000, HOST_BYTES = 150 };
+  g_autofree char *host = g_strnfill(HOST_BYTES, 'h'); /* stands in the call three times */
   gsize overhead_bytes = tide_put_multiple_overhead_max(strlen("METRIC"));
   gsize longest = 0;
   for (gsize len = 400; len < MAX_CALL_BYTES; len++) {
@@ -263,7 +268,7 @@ test_replacing_row_fits_a_call(void)
     g_ptr_array_add(fixture.table->families, tide_family_settings_new("OTHER"));
     start_mapper(&fixture, (TideMapperLimits){.max_row_bytes = MAX_CALL_BYTES - (guint32)overhead_bytes});
     g_autofree char *value = g_strnfill(len, 'x');
-    reading_fixture_set(&fixture.reading, "host", "server1.bbb.com");
+    reading_fixture_set(&fixture.reading, "host", host);
     reading_fixture_set(&fixture.reading, "v", value);
     if (map(&fixture) != TIDE_MAP_ROW)
       break;
