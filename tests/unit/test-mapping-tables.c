@@ -337,6 +337,18 @@ test_families_expire_each_in_its_time(void)
   g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, 2 * DAY_MS);
 }
 
+static void
+test_family_without_a_ttl_is_kept_for_ever(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                                "{ family: S, from: [v] }, { family: L, from: [w] } ],"
+                                " families: { S: { ttl: 1d } } }\n");
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 1000 * DAY_MS);
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2}",
+                 "DATA a#1426535612045 L:w=2@1426535612045\n");
+}
+
 /* ---- messages without value ---- */
 
 #define INVENTORY                                                                                                      \
@@ -459,6 +471,7 @@ main(int argc, char *argv[])
   ADD("packed-rows-are-one-cell", test_packed_rows_are_one_cell);
   ADD("index-rows-follow-their-data-rows", test_index_rows_follow_their_data_rows);
   ADD("rows-older-than-their-time-to-live-are-not-made", test_rows_older_than_their_time_to_live_are_not_made);
+  ADD("family-without-a-ttl-is-kept-for-ever", test_family_without_a_ttl_is_kept_for_ever);
   ADD("families-expire-each-in-its-time", test_families_expire_each_in_its_time);
   ADD("tombstone-deletes-the-row-that-its-key-names", test_tombstone_deletes_the_row_that_its_key_names);
   ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);
