@@ -157,20 +157,25 @@ static void
 seal_unmerged(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(open_lanes);
+  request.on_the_way = open->on_the_way;
   TideBatch *batches = tide_row_set_seal(&open->unmerged, &request);
   for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
     batch->is_unmerged = TRUE;
+  open->unmerged_wait = TRUE; /* those that are left */
   if (tide_row_set_is_empty(&open->unmerged))
     tide_row_set_clear(&open->unmerged);
   send_batches(open_lanes, open, batches, now_us);
 }
 
+/* Keys of unmerged rows on their way are held: what the set has of them is left out of the sealing. */
 static gboolean
-shares_key_on_the_way(const TideOpenLane *open, const TideRowSet *set)
+shares_key_on_the_way(const TideOpenLane *open)
 {
-  for (guint i = 0; i < open->on_the_way->len; i++)
-    if (tide_row_set_shares_keys(set, g_ptr_array_index(open->on_the_way, i)))
+  for (guint i = 0; i < open->on_the_way->len; i++) {
+    const TideBatch *batch = g_ptr_array_index(open->on_the_way, i);
+    if (!batch->is_unmerged && tide_row_set_shares_keys(&open->set, batch))
       return TRUE;
+  }
   return FALSE;
 }
 
@@ -197,17 +202,6 @@ due_us(const TideOpenLanes *open_lanes, const TideOpenLane *open, TidePressure p
   return is_idle ? MIN(aged_us, open_lanes->last_tick_seal_us + IDLE_PAUSE_US) : aged_us;
 }
 
-/* Keys of unmerged rows are held, so nothing else of theirs is sealed beside them: other rows need not wait while they
- * are tried, which may take minutes. */
-static gboolean
-any_merged_on_the_way(const TideOpenLane *open)
-{
-  for (guint i = 0; i < open->on_the_way->len; i++)
-    if (!((const TideBatch *)g_ptr_array_index(open->on_the_way, i))->is_unmerged)
-      return TRUE;
-  return FALSE;
-}
-
 /* Whether the open rows may leave now, order considered. What forbids it ends with a batch that comes home. */
 static gboolean
 may_seal(TideOpenLane *open)
@@ -215,18 +209,18 @@ may_seal(TideOpenLane *open)
   if (tide_open_lane_waits_for_predecessor(open))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return !any_merged_on_the_way(open);
+    return !tide_open_lane_has_merged_on_the_way(open);
   if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
     return FALSE;
-  open->shares_key = shares_key_on_the_way(open, &open->set);
+  open->shares_key = shares_key_on_the_way(open);
   return !open->shares_key;
 }
 
 static gboolean
 may_seal_unmerged(const TideOpenLane *open)
 {
-  return open->on_the_way->len < MAX_ON_THE_WAY && !tide_open_lane_unmerged_wait_for_predecessor(open) &&
-         !shares_key_on_the_way(open, &open->unmerged);
+  return !open->unmerged_wait && open->on_the_way->len < MAX_ON_THE_WAY &&
+         !tide_open_lane_unmerged_wait_for_predecessor(open);
 }
 
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that comes home can change that. */
@@ -488,6 +482,7 @@ tide_open_lanes_append_unmerged(TideOpenLanes *open_lanes, const TideRow *rows, 
   TideOpenLane *open = tide_open_table_find_lane(table, rows[at].key);
   guint32 n_added = 1;
   guint32 place = tide_row_set_append(&open->unmerged, &rows[at], source, now_us, NULL);
+  open->unmerged_wait = FALSE;
   for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
     if (rows[i].follows == 0 || leader_of(rows, &rows[i]) != at)
       continue;
@@ -647,7 +642,7 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   TideOpenTable *table = open_lanes->places[open->table->index];
   g_ptr_array_remove_fast(open->on_the_way, batch);
   open_lanes->n_on_the_way--;
-  open->shares_key = FALSE;
+  open->shares_key = open->unmerged_wait = FALSE;
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(open_lanes, table, batch);
   gint64 until_us = batch->last_unknown_us + open_lanes->table_context.settle_us;

@@ -40,13 +40,23 @@ lane_free(TideOpenLane *open)
   g_free(open);
 }
 
+gboolean
+tide_open_lane_has_merged_on_the_way(const TideOpenLane *lane)
+{
+  for (guint i = 0; i < lane->on_the_way->len; i++)
+    if (!((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->is_unmerged)
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 any_predecessor_has_work(const TideOpenLane *lane, gboolean of_unmerged)
 {
   for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
     const TideOpenLane *predecessor = g_ptr_array_index(lane->predecessors, i);
     const TideRowSet *set = of_unmerged ? &predecessor->unmerged : &predecessor->set;
-    if (!tide_row_set_is_empty(set) || predecessor->on_the_way->len > 0)
+    if (!tide_row_set_is_empty(set) || tide_open_lane_has_merged_on_the_way(predecessor) ||
+        (of_unmerged && predecessor->on_the_way->len > 0))
       return TRUE;
   }
   return FALSE;

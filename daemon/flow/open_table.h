@@ -20,6 +20,7 @@ typedef struct TideOpenLane {
   GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
   GPtrArray *predecessors; /* (element-type TideOpenLane) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
+  gboolean unmerged_wait;  /* all unmerged rows wait for others of their keys; likewise */
   gboolean is_active;      /* in active */
   gint64 last_seal_us;
   gint64 last_row_us;
@@ -82,6 +83,11 @@ tide_open_lane_has_rows(const TideOpenLane *lane)
 {
   return !tide_row_set_is_empty(&lane->set) || !tide_row_set_is_empty(&lane->unmerged);
 }
+
+/* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are held, so
+ * nothing else of theirs is sealed beside them: other rows need not wait while they are tried, which may take minutes.
+ */
+gboolean tide_open_lane_has_merged_on_the_way(const TideOpenLane *lane);
 
 /* TRUE while an old lane that overlaps @lane has rows that must be written first. */
 gboolean tide_open_lane_waits_for_predecessor(const TideOpenLane *lane);

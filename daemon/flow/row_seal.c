@@ -117,12 +117,21 @@ row_contradicts(const TideRowSet *set, const OpenRow *row, GHashTable *written)
 
 /* ---- handing out ---- */
 
+static gboolean
+is_on_the_way(const OpenRow *row, const GPtrArray *batches)
+{
+  for (guint i = 0; batches != NULL && i < batches->len; i++)
+    if (tide_batch_may_hold_key(g_ptr_array_index(batches, i), row->key_hash))
+      return TRUE;
+  return FALSE;
+}
+
 /* @written: of unmerged rows; else NULL. */
 static gboolean
 must_wait(const TideRowSet *set, const OpenRow *row, const TideSealRequest *request, GHashTable *written)
 {
   if (written != NULL)
-    return row_contradicts(set, row, written);
+    return row_contradicts(set, row, written) || is_on_the_way(row, request->on_the_way);
   return row->follows_same_key ||
          (request->held != NULL && g_hash_table_contains(request->held, GSIZE_TO_POINTER(row->key_hash)));
 }

@@ -86,9 +86,10 @@ gboolean tide_row_set_shares_keys(const TideRowSet *set, const TideBatch *batch)
 gboolean tide_row_set_may_hold_key(const TideRowSet *set, guint64 key_hash);
 
 typedef struct TideSealRequest {
-  guint32 max_rows;  /* in a batch */
-  guint32 max_bytes; /* encoded puts in a batch */
-  GHashTable *held;  /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
+  guint32 max_rows;            /* in a batch */
+  guint32 max_bytes;           /* encoded puts in a batch */
+  GHashTable *held;            /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
+  const GPtrArray *on_the_way; /* (nullable) (element-type TideBatch): unmerged rows of their keys stay, too */
   /* a batch to fill: empty */
   TideBatch *(*take_batch)(gpointer data);
   gpointer take_batch_data;

@@ -10,13 +10,18 @@ static const char config_text[] =
     "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
     "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
     "tables:\n"
-    "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+    "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+
+#define LATEST 0
+#define DATA 1
+#define N_TABLES 2
 
 typedef struct Fixture {
   TideConfig *config;
   TideMetrics *metrics;
   TideBudget budget;
-  TideBudget table_budget;
+  TideBudget table_budgets[N_TABLES];
   TideSchemeStore schemes;
   TideLanes *lanes;
   TideGateways *gateways; /* never started */
@@ -48,10 +53,11 @@ set_up(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(fixture->config);
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
-  tide_budget_init_table_share(&fixture->table_budget, &fixture->budget);
+  for (guint i = 0; i < N_TABLES; i++)
+    tide_budget_init_table_share(&fixture->table_budgets[i], &fixture->budget);
   tide_scheme_store_init(&fixture->schemes, fixture->config);
   TideLanesOptions lanes = {
-      .n_tables = 1, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
+      .n_tables = N_TABLES, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
   fixture->lanes = tide_lanes_new(&lanes);
   fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
   fixture->dated = tide_dated_tables_new(fixture->config);
@@ -61,13 +67,13 @@ set_up(Fixture *fixture, gconstpointer data)
                                 .metrics = fixture->metrics,
                                 .schemes = &fixture->schemes,
                                 .dated = fixture->dated,
-                                .n_places = 1};
+                                .n_places = N_TABLES};
   fixture->regions = tide_regions_new(&regions);
   tide_inbox_init(&fixture->inbox, NULL, NULL);
   TideOpenLanesContext context = {.config = fixture->config,
                                   .protocol = TIDE_WIRE_BINARY,
                                   .budget = &fixture->budget,
-                                  .table_budgets = &fixture->table_budget,
+                                  .table_budgets = fixture->table_budgets,
                                   .lanes = fixture->lanes,
                                   .regions = fixture->regions,
                                   .dated = fixture->dated,
@@ -96,7 +102,7 @@ tear_down(Fixture *fixture, gconstpointer data)
 
 /* A row of one cell. @is_unmerged: what a message has in a refused row; else like any other */
 static void
-append(Fixture *fixture, const char *key, const char *value, gboolean is_unmerged)
+append(Fixture *fixture, guint32 table, const char *key, const char *value, gboolean is_unmerged)
 {
   g_auto(TideBuffer) prefix = {0};
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
@@ -105,7 +111,7 @@ append(Fixture *fixture, const char *key, const char *value, gboolean is_unmerge
                        .prefix = tide_buffer_bytes(&prefix),
                        .hash = 1};
   TideCell cell = {.column = &column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
-  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  TideRow row = {.table_index = table, .key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
   if (is_unmerged)
     g_assert_cmpuint(
         tide_open_lanes_append_unmerged(fixture->open_lanes, &row, 1, 0, (TideSourceRef){0}, fixture->now_us), ==, 1);
@@ -152,20 +158,21 @@ bring_home(Fixture *fixture, TideCall *call)
 }
 
 /* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
- * region go on, and show that it works; only the row itself waits. */
+ * region go on, and show that it works; only the row itself waits. @data: the table */
 static void
 test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, gconstpointer data)
 {
+  guint32 table = GPOINTER_TO_UINT(data);
   TideCall parts, others, rest;
-  tide_open_lanes_hold_key(fixture->open_lanes, 0, TIDE_BYTES_LITERAL("refused"), 1);
-  append(fixture, "refused", "part", TRUE);
+  tide_open_lanes_hold_key(fixture->open_lanes, table, TIDE_BYTES_LITERAL("refused"), 1);
+  append(fixture, table, "refused", "part", TRUE);
   flush(fixture);
   ASSERT_CALL(fixture, &parts, "refused ");
-  append(fixture, "refused", "later", FALSE);
-  append(fixture, "other", "1", FALSE);
+  append(fixture, table, "refused", "later", FALSE);
+  append(fixture, table, "other", "1", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &others, "other ");
-  append(fixture, "other", "2", FALSE);
+  append(fixture, table, "other", "2", FALSE);
   flush(fixture);
   ASSERT_CALL(fixture, &rest, ""); /* its key is on its way */
   bring_home(fixture, &others);
@@ -179,7 +186,31 @@ test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, g
   g_assert_cmpint(tide_open_lanes_oldest_us(fixture->open_lanes), ==, 0);
 }
 
-#define ADD(path, func) g_test_add("/open-lanes/" path, Fixture, NULL, set_up, func, tear_down)
+/* A part that must wait for another of its row, which is tried, keeps none of another row. */
+static void
+test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
+{
+  TideCall first, other, second;
+  tide_open_lanes_hold_key(fixture->open_lanes, LATEST, TIDE_BYTES_LITERAL("refused"), 2);
+  tide_open_lanes_hold_key(fixture->open_lanes, LATEST, TIDE_BYTES_LITERAL("other"), 1);
+  append(fixture, LATEST, "refused", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &first, "refused ");
+  append(fixture, LATEST, "refused", "2", TRUE);
+  append(fixture, LATEST, "other", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &other, "other ");
+  bring_home(fixture, &other);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "");
+  bring_home(fixture, &first);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "refused ");
+  bring_home(fixture, &second);
+  g_assert_cmpuint(tide_open_lanes_count_unmerged(fixture->open_lanes), ==, 0);
+}
+
+#define ADD(path, func, data) g_test_add("/open-lanes/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
 main(int argc, char **argv)
@@ -187,7 +218,10 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
   g_unsetenv("STATE_DIRECTORY");
-  ADD("F16/other-rows-go-on-while-parts-of-a-refused-row-are-tried",
-      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried);
+  ADD("F16/latest-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, LATEST);
+  ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
+  ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
   return g_test_run();
 }
