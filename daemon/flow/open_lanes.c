@@ -151,6 +151,8 @@ seal(TideOpenLanes *open_lanes, TideOpenLane *open, gint64 now_us)
   request.held = G_UNLIKELY(g_hash_table_size(held) > 0) ? held : NULL;
   open->last_seal_us = now_us;
   send_batches(open_lanes, open, tide_row_set_seal(&open->set, &request), now_us);
+  open->left_rows = open->set.n_rows;
+  open->left_bytes = open->set.encoded_bytes;
 }
 
 static void
@@ -183,7 +185,8 @@ static gboolean
 is_full(const TideOpenLanes *open_lanes, const TideOpenLane *open)
 {
   const TideBatchConfig *limits = &open_lanes->context.config->batch;
-  return open->set.n_rows >= limits->max_rows || open->set.encoded_bytes >= limits->max_bytes;
+  return open->set.n_rows >= open->left_rows + limits->max_rows ||
+         open->set.encoded_bytes >= open->left_bytes + limits->max_bytes;
 }
 
 /* When the open rows of @open want to leave, if nothing forbids it. */

@@ -22,6 +22,8 @@ typedef struct TideOpenLane {
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something came home */
   gboolean unmerged_wait;  /* all unmerged rows wait for others of their keys; likewise */
   gboolean is_active;      /* in active */
+  guint32 left_rows;       /* of set, that the last sealing had to leave: they fill no call ... */
+  gsize left_bytes;        /* ... and what they take, encoded */
   gint64 last_seal_us;
   gint64 last_row_us;
 } TideOpenLane;

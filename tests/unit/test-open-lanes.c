@@ -9,6 +9,7 @@ static const char config_text[] =
     "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
     "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
     "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "batch: { max_rows: 10 }\n"
     "tables:\n"
     "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
     "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
@@ -210,6 +211,31 @@ test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_open_lanes_count_unmerged(fixture->open_lanes), ==, 0);
 }
 
+/* Rows that are held do not fill a call: one more row would else be sealed by itself, and each time all that is held be
+ * copied. */
+static void
+test_held_rows_fill_no_call(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  for (guint i = 0; i < 20; i++) {
+    g_autofree char *key = g_strdup_printf("held%u", i);
+    tide_open_lanes_hold_key(fixture->open_lanes, DATA, tide_bytes_of_string(key), 1);
+    append(fixture, DATA, key, "1", FALSE);
+  }
+  for (guint i = 0; i < 9; i++)
+    append(fixture, DATA, i < 5 ? "a" : "b", "1", FALSE);
+  ASSERT_CALL(fixture, &call, "");
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a b ");
+  bring_home(fixture, &call);
+  for (guint i = 0; i < 10; i++) {
+    g_autofree char *key = g_strdup_printf("%u", i);
+    append(fixture, DATA, key, "1", FALSE);
+  }
+  ASSERT_CALL(fixture, &call, "0 1 2 3 4 5 6 7 8 9 ");
+  bring_home(fixture, &call);
+}
+
 #define ADD(path, func, data) g_test_add("/open-lanes/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -223,5 +249,6 @@ main(int argc, char **argv)
   ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
+  ADD("held-rows-fill-no-call", test_held_rows_fill_no_call, 0);
   return g_test_run();
 }
