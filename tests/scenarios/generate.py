@@ -249,6 +249,9 @@ class Messages:
         if rng.random() < self.bad_share / 2:
             message["value"] = self.garbage()
             return message
+        if self.scenario["by_reading"] and rng.random() < self.bad_share / 8:  # a letter for each of many readings
+            message["value"] = "[" + ",".join('{"a":%d}' % index for index in range(150)) + "]"
+            return message
         is_long = rng.random() < self.long_share
         count = rng.choice([1, 1, 1, 1, 2, 3, 6])
         readings = []
@@ -365,7 +368,7 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
     if options["deleting"] not in (None, name):
         for table in scenario["tables"].values():
             table.pop("tombstone", None)
-    scenario.update(needs_n='"n"' in text, needs_i='"i"' in text, shape=shape, deletes='"tombstone"' in text,
+    scenario.update(by_reading=options["by_reading"], needs_n='"n"' in text, needs_i='"i"' in text, shape=shape, deletes='"tombstone"' in text,
                     nulls=options["deleting"] in (None, name))
     if options["deleting"] is None:
         scenario["deletes"] = False
@@ -389,7 +392,7 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
     if not options["is_plain_time"]:
         for table in scenario["tables"].values():
             table["time"] = shape["spec"]
-    for extra in ("needs_n", "needs_i", "deletes", "nulls", "shape"):
+    for extra in ("by_reading", "needs_n", "needs_i", "deletes", "nulls", "shape"):
         del scenario[extra]
     return scenario
 
@@ -411,6 +414,17 @@ def batch_events(rng: random.Random, steps: int) -> list[Json]:
     if kind == "mixed":
         return [{"step": step, "do": rng.choice(["reset", "restart", "gateway", "commits_fail"])} for step in range(1, steps, 2)]
     return [{"step": at, "do": kind}]
+
+
+def patience(rng: random.Random, steps: int, events: set[str]) -> tuple[int, int, list[int]]:
+    """hbase.settle in seconds, how late an abandoned call lands, and the pauses: it must land within settle of being
+    abandoned, after a second or by a reset, and behind what the next owner of the partition writes."""
+    pauses_ms = [rng.choice([50, 200, 400, 1200]) for _ in range(steps)]
+    if "kill" in events:  # the dead member's session is waited for
+        return 13, rng.choice([1600, 12_500]), pauses_ms
+    if events & {"restart", "join"}:
+        return 9, rng.choice([1600, 6500, 8500]), [rng.choice([400, 1300]) for _ in range(steps)]
+    return 3, rng.choice([900, 1600, 2500]), pauses_ms
 
 
 def letters_of(readings: Json, scenarios: list[Json]) -> int:
@@ -446,15 +460,16 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
         readings["arrays"] = rng.choice(["index", "reject"])
     if is_plain_time and rng.random() < 0.2:
         readings["time"]["on_future"] = "history"
-    options: Json = {"steps": steps, "delay_ms": 1600 if not events or events[0]["do"] != "reset" else rng.choice([900, 1600]),
-                     "is_plain_time": is_plain_time, "deleting": rng.choice([None, f"s{rng.randrange(n_scenarios)}"]),
+    settle_s, delay_ms, pauses_ms = patience(rng, steps, {event["do"] for event in events})
+    options: Json = {"steps": steps, "delay_ms": delay_ms, "is_plain_time": is_plain_time, "by_reading": readings["on_bad_reading"] == "reading",
+                     "deleting": rng.choice([None, f"s{rng.randrange(n_scenarios)}"]),
                      "fault_share": rng.choice([0, 0.1, 0.3])}
     config: Json = {
         "kafka": {"threads": rng.choice([1, 1, 2]), "session_timeout": "6s", "commit_interval": "100ms"},
-        "hbase": {"writers": 8, "connect_timeout": "1s", "call_timeout": "1s", "settle": "1h" if long_settle else "3s",
+        "hbase": {"writers": 8, "connect_timeout": "1s", "call_timeout": "1s", "settle": "1h" if long_settle else f"{settle_s}s",
                   "retry_min": "20ms", "retry_max": "200ms", "region_refresh": "5s"},
         "readings": readings,
-        "dead_letters": {"place": rng.choice(["topic", "topic", "file"]), "max_ratio": rng.choice([1, 1, 0.1])},
+        "dead_letters": {"place": rng.choice(["topic", "topic", "file"]), "max_ratio": rng.choice([1, 0.1])},
         "limits": {"drain_timeout": "3s"},
     }
     if rng.random() < 0.3:
@@ -467,4 +482,4 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
     if letters_of(readings, scenarios) >= 50:
         config["dead_letters"]["max_ratio"] = 1
     return {"seed": seed, "max_cell": MAX_CELL, "steps": steps, "long_settle": long_settle, "events": events,
-            "pauses_ms": [rng.choice([50, 200, 400, 1200]) for _ in range(steps)], "config": config, "scenarios": scenarios}
+            "pauses_ms": pauses_ms, "config": config, "scenarios": scenarios}

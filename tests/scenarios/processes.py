@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -129,20 +128,14 @@ class Gateway(LineProcess):
         return {name: int(value) for name, value in words if value.isdigit()}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Daemon:
     """tidemark run, as its users run it."""
 
     def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str) -> None:
-        self.port = free_port()
+        self.port = 0
         self.config_path = directory / f"{name}.yaml"
         self.log_path = directory / f"{name}.log"
-        config = {**config, "service": {"http": f"127.0.0.1:{self.port}", "log_format": "text"}}
+        config = {**config, "service": {"http": "127.0.0.1:0", "log_format": "text"}}
         self.config_path.write_text(json.dumps(config, indent=1, ensure_ascii=False))
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([program, "run", "-c", self.config_path], stdout=log, stderr=log,
@@ -150,6 +143,12 @@ class Daemon:
         self.exit_code: int | None = None
 
     def get(self, path: str) -> tuple[int, str]:
+        """Status and text; 0 while it does not listen yet, or no more."""
+        if self.port == 0:
+            match = re.search(r"metrics at port (\d+)", self.log())
+            if match is None:
+                return 0, "not listening yet"
+            self.port = int(match[1])
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as reply:
                 return reply.status, reply.read().decode()
@@ -197,3 +196,9 @@ class Daemon:
 
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")
+
+    def last_lines(self) -> str:
+        """What it said last that is more than a notice, and its last line."""
+        lines = [line[:300] for line in self.log().splitlines()]
+        bad = [line for line in lines if re.search(r"Z (crit|error|warning) ", line)]
+        return "\n".join([*bad[-4:], *lines[-1:]])

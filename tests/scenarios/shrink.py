@@ -16,7 +16,7 @@ Json = dict[str, Any]
 Run = Callable[[Json], list[Problem]]
 
 MAX_CANDIDATES = 30
-COPIES = 4  # of a scenario that may fail by chance
+COPIES = 10  # of a scenario that may fail by chance
 
 
 def renamed(scenario: Json, index: int) -> Json:
