@@ -24,11 +24,6 @@ LETTERS = "letters"
 STILL_S = 30.0     # nothing has moved for so long, and work is outstanding: a standstill
 ENDLESS_S = 240.0  # something moves, and it comes to no end
 
-# Where of two values of one cell and time either may stay, for now: each goes when its mend is there.
-EITHER_AFTER_A_KILL = True      # README's limits say so: a killed process cannot remember calls without an answer
-EITHER_AFTER_A_RESTART = False   # F7: what is in doubt is not handed on
-EITHER_WHERE_REFUSED = False     # rows of refused messages are written in parts, and not in the order of offsets
-
 
 @dataclass
 class Problem:
@@ -102,7 +97,6 @@ class Batch:
         self.n_daemons = self.n_joined = 0
         # Partitions change hands, if only while several threads join: what was done may be done twice.
         self.is_disturbed = batch["config"].get("kafka", {}).get("threads", 2) > 1
-        self.was_killed = False
         self.file_letters = directory / "letters"
         self.known: tuple[int, dict[tuple[str, int, int], Outcome]] = (-1, {})
         self.oracles: dict[str, Oracle] = {}
@@ -178,7 +172,7 @@ class Batch:
         self.start_daemon()
 
     def event_kill(self) -> None:
-        self.is_disturbed = self.was_killed = True
+        self.is_disturbed = True
         self.daemons.pop(0).kill()
         self.judge_kill()
         self.start_daemon()
@@ -398,8 +392,7 @@ class Batch:
         problems = self.letter_problems(outcomes, letters, committed)
         for name, oracle in self.oracles.items():
             own = {table: found for table, found in stored.items() if self.scenario_of(table) == name}
-            either = ties or EITHER_WHERE_REFUSED and any(row.is_long for row in rows[name])
-            problems += [Problem(name, "content", text) for _, text in judge_tables(oracle, rows[name], own, either)]
+            problems += [Problem(name, "content", text) for _, text in judge_tables(oracle, rows[name], own, ties)]
         return problems
 
     def letter_problems(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
@@ -461,8 +454,7 @@ class Batch:
             if offset > self.ends[place]:
                 self.fail(self.scenario_of(place[0]), "commit", f"{place} is committed up to {offset} of {self.ends[place]}")
         unfinished = bool(self.problems) or bool(self.batch.get("long_settle"))
-        ties = bool(self.batch.get("long_settle")) or self.was_killed and EITHER_AFTER_A_KILL \
-            or self.is_disturbed and EITHER_AFTER_A_RESTART
+        ties = bool(self.batch.get("long_settle"))  # the last value is written once more when the call cannot land any more
         self.problems += self.content_problems(outcomes, letters, committed if unfinished else None, ties)
 
     def judge_counters(self) -> None:
