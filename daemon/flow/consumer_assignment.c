@@ -168,8 +168,6 @@ hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, 
 {
   char *text = g_strdup_printf("topic '%s' partition %d stands still: %s; %s", partition->topic, partition->partition,
                                why, remedy);
-  const TideLogField fields[] = {{"TOPIC", partition->topic}};
-  tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
   tide_consumer_hold(consumer, partition, text);
 }
 

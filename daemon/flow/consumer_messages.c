@@ -49,8 +49,6 @@ hold_at_bad_message(TideConsumer *consumer, TidePartition *partition, const Tide
   gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *remedy =
       is_chosen ? "mend the configuration, or set another on_bad_message, and restart" : TIDE_NO_PLACE_FOR_LETTERS;
-  g_autofree char *next = g_strdup_printf("the partition stands still: %s", remedy);
-  log_bad_message(consumer, record, reject, next);
   tide_counter_inc(consumer->messages_held);
   g_autofree char *why = tide_reject_describe(reject);
   partition->held_ms = record->message.timestamp_ms;
@@ -134,7 +132,6 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
                       ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
                       "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
-  tide_log(TIDE_LOG_CRIT, "%s", why);
   tide_counter_inc(consumer->messages_held);
   partition->held_ms = record->message.timestamp_ms;
   tide_consumer_hold(consumer, partition, why);

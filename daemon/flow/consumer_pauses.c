@@ -127,6 +127,9 @@ tide_consumer_publish_held(TideConsumer *consumer)
 void
 tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text)
 {
+  g_autofree char *number = g_strdup_printf("%d", partition->partition);
+  const TideLogField fields[] = {{"TOPIC", partition->topic}, {"PARTITION", number}};
+  tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
   g_free(partition->held_text);
   partition->held_text = text;
   tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_HELD, TRUE);

@@ -113,7 +113,8 @@ void tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition);
 /* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
 void tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_slots);
 
-/* Lets @partition stand still until an operator acts. @text: (transfer full): one sentence that says why */
+/* Lets @partition stand still until an operator acts, and logs it, always: each partition that stops is news.
+ * @text: (transfer full): one sentence that says why */
 void tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text);
 
 /* Lets others see which partitions are held. */

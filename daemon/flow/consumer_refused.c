@@ -155,7 +155,6 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
 {
   gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_LETTERS;
-  log_refused(consumer, letter, is_chosen ? "its partition stands still, as on_bad_message says" : why);
   if (partition->held_text != NULL)
     return;
   tide_counter_inc(consumer->messages_held);

@@ -1,6 +1,7 @@
 /* The whole pipeline with messages that can never be written: they become dead letters, byte for byte and before their
  * offsets move, and nobody else does, whoever shared a call or a row with them. */
 #include "fault/letters_fixture.h"
+#include "fault/log_capture.h"
 #include "util/clock.h"
 
 static void
@@ -84,16 +85,29 @@ is_held(const TidePipelineState *state, gpointer data)
   return state->any_held;
 }
 
+static gboolean
+are_both_held(const TidePipelineState *state, gpointer data)
+{
+  return state->reason != NULL && strstr(state->reason, "partition 0 stands still") != NULL &&
+         strstr(state->reason, "partition 1 stands still") != NULL;
+}
+
 static void
-test_without_a_place_for_letters_the_partition_holds(PipelineFixture *fixture, gconstpointer data)
+test_u4_without_a_place_for_letters_each_partition_holds_and_says_so(PipelineFixture *fixture, gconstpointer data)
 {
   produce_bad(fixture);
   pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "other");
   produce_oversized(fixture, 1, "host2", PIPELINE_BASE_MS);
   pipeline_fixture_flush(fixture);
+  LogCapture *capture = log_capture_start();
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   running_pipeline_wait(running, is_held, NULL);
   running_pipeline_wait_metric(running, "tidemark_messages_held_total", 2);
+  running_pipeline_wait(running, are_both_held, NULL);
+  g_autofree char *lines = log_capture_end(capture);
+  /* U4: each of them is said, however soon one comes after the other. */
+  g_assert_nonnull(strstr(lines, "partition 0 stands still at offset 0"));
+  g_assert_nonnull(strstr(lines, "partition 1 stands still at offset 1"));
   gint64 deadline_us = pipeline_fixture_deadline_us();
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
   running_pipeline_wait(running, is_held, NULL);
@@ -320,7 +334,8 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   ADD("rejected/bad-message-is-kept-byte-for-byte-before-its-offset-moves",
       test_bad_message_is_kept_byte_for_byte_before_its_offset_moves);
-  ADD("rejected/without-a-place-for-letters-the-partition-holds", test_without_a_place_for_letters_the_partition_holds);
+  ADD("rejected/U4-without-a-place-for-letters-each-partition-holds-and-says-so",
+      test_u4_without_a_place_for_letters_each_partition_holds_and_says_so);
   ADD("rejected/bad-readings-are-kept-alone", test_bad_readings_are_kept_alone);
   ADD("refused/guilty-among-ten-thousand-are-dead-lettered-alone",
       test_guilty_among_ten_thousand_are_dead_lettered_alone);
