@@ -237,12 +237,19 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 
 /* ---- taking a call ---- */
 
+/* What has calls of its own for each row, or is likely to: what is joined to it would only wait for them. */
+static gboolean
+goes_alone(const TideBatch *batch)
+{
+  return batch->is_mutations || batch->is_unmerged;
+}
+
 static gboolean
 fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch)
 {
   if (call->n_batches == 0)
     return TRUE;
-  return !call->batches[0]->is_mutations && !batch->is_mutations && call->n_batches < TIDE_CALL_MAX_BATCHES &&
+  return !goes_alone(call->batches[0]) && !goes_alone(batch) && call->n_batches < TIDE_CALL_MAX_BATCHES &&
          call->n_rows + batch->n_rows <= lanes->options.max_rows &&
          call->n_bytes + batch->wire.len <= lanes->options.max_bytes;
 }
@@ -278,7 +285,7 @@ gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
   for (GList *link = g_queue_peek_head_link(ready); link != NULL; link = next) {
     next = link->next;
     TideLane *other = link->data;
-    if (other == first || other->first->is_mutations)
+    if (other == first || goes_alone(other->first))
       continue;
     if (!fits_locked(lanes, call, other->first))
       break; /* the call is as good as full: the rest is for the next writer */
@@ -347,7 +354,7 @@ begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_u
   call->is_probe_of_table = place->held.is_on;
   call->is_probe = place->held.is_on || lane->failures > 0;
   take_from_lane_locked(lanes, lane, call, now_us);
-  if (!call->is_probe && !call->batches[0]->is_mutations)
+  if (!call->is_probe && !goes_alone(call->batches[0]))
     gather_locked(lanes, &place->ready, call, now_us);
   if (call->is_probe_of_table)
     place->is_probed = TRUE;

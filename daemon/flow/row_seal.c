@@ -8,6 +8,10 @@
  * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
 #define MAX_MUTATED_ROWS 128u
 
+/* Unmerged rows of a batch: one in a hundred or so is refused, and is found by halving the call. In batches of so many
+ * few calls are made in all, and several writers share them. */
+#define MAX_UNMERGED_ROWS 64u
+
 static void
 append_cells(const TideRowSet *set, const OpenRow *row, TideBuffer *wire)
 {
@@ -77,7 +81,8 @@ batch_for_row(const TideRowSet *set, const OpenRow *row, const TideSealRequest *
   gboolean is_mutations = row->delete_to_ms != 0;
   TideBatch **filled = is_mutations ? &filling->mutations : &filling->puts;
   TideBytes key = tide_bytes(set->bytes.data + row->key_offset, row->key_len);
-  guint32 max_rows = is_mutations ? MIN(request->max_rows, MAX_MUTATED_ROWS) : request->max_rows;
+  guint32 limit = is_mutations ? MAX_MUTATED_ROWS : set->rule == TIDE_MERGE_NONE ? MAX_UNMERGED_ROWS : G_MAXUINT32;
+  guint32 max_rows = MIN(request->max_rows, limit);
   gsize row_bytes =
       tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? tide_row_set_delete_size_max(set, key) : 0);
   if (*filled != NULL && (*filled)->n_rows < max_rows && (*filled)->wire.len + row_bytes <= request->max_bytes)

@@ -32,14 +32,17 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_inbox_clear(&fixture->inbox);
 }
 
+typedef enum BatchKind { BATCH_OF_PUTS, BATCH_OF_MUTATIONS, BATCH_OF_UNMERGED } BatchKind;
+
 static void
-submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, gboolean is_mutations)
+submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
 {
   TideBatch *batch = tide_batch_new();
   batch->home = &fixture->inbox;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
-  batch->is_mutations = is_mutations;
+  batch->is_mutations = kind == BATCH_OF_MUTATIONS;
+  batch->is_unmerged = kind == BATCH_OF_UNMERGED;
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
   batch->wire.len = n_bytes;
@@ -51,7 +54,7 @@ submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, gb
 static void
 submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
 {
-  submit_batch(fixture, lane, n_rows, n_bytes, FALSE);
+  submit_batch(fixture, lane, n_rows, n_bytes, BATCH_OF_PUTS);
 }
 
 static TideLane *
@@ -104,13 +107,13 @@ test_small_lanes_of_one_table_share_a_call(Fixture *fixture, gconstpointer data)
   tide_lane_unref(other);
 }
 
-/* Its rows are calls of their own; what is joined to it would only wait for them. */
+/* Its rows are calls of their own, or some of them will be; what is joined to it would only wait for them. */
 static void
-test_batch_of_mutations_goes_alone(Fixture *fixture, gconstpointer data)
+check_goes_alone(Fixture *fixture, BatchKind kind)
 {
   TideLane *a = lane_of(fixture, 0, "", "g"), *b = lane_of(fixture, 0, "g", "m"), *c = lane_of(fixture, 0, "m", "");
   submit(fixture, a, 1, 100);
-  submit_batch(fixture, b, 1, 100, TRUE);
+  submit_batch(fixture, b, 1, 100, kind);
   submit(fixture, b, 1, 100);
   submit(fixture, c, 1, 100);
   TideCall calls[3];
@@ -118,7 +121,7 @@ test_batch_of_mutations_goes_alone(Fixture *fixture, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
     g_assert_true(take_now(fixture, &calls[i]));
     g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
-    g_assert_cmpint(calls[i].batches[0]->is_mutations, ==, i == 1);
+    g_assert_cmpint(calls[i].batches[0]->is_mutations || calls[i].batches[0]->is_unmerged, ==, i == 1);
   }
   g_assert_false(take_now(fixture, &(TideCall){0}));
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
@@ -127,6 +130,18 @@ test_batch_of_mutations_goes_alone(Fixture *fixture, gconstpointer data)
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(c);
+}
+
+static void
+test_batch_of_mutations_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  check_goes_alone(fixture, BATCH_OF_MUTATIONS);
+}
+
+static void
+test_batch_of_unmerged_rows_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  check_goes_alone(fixture, BATCH_OF_UNMERGED);
 }
 
 static void
@@ -516,6 +531,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
+  ADD("/lanes/batch-of-unmerged-rows-goes-alone", test_batch_of_unmerged_rows_goes_alone);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
