@@ -19,6 +19,7 @@
 static guint n_syncs;
 static guint n_syncs_to_fail;
 static gboolean directories_are_empty;
+static const char *moved_at_a_sync; /* a file that an operator moves away just then; once */
 
 int
 fsync(int fd)
@@ -28,6 +29,11 @@ fsync(int fd)
     n_syncs_to_fail--;
     errno = EIO;
     return -1;
+  }
+  if (moved_at_a_sync != NULL) {
+    g_autofree char *away = g_strconcat(moved_at_a_sync, ".away", NULL);
+    g_assert_cmpint(g_rename(moved_at_a_sync, away), ==, 0);
+    moved_at_a_sync = NULL;
   }
   return (int)syscall(SYS_fsync, fd);
 }
@@ -287,6 +293,20 @@ test_m10_nothing_counts_before_it_is_synced(Fixture *fixture, gconstpointer data
   assert_content(fixture, "", "first\nsecond\nthird\nfourth\n");
 }
 
+/* What is written to a file that is moved away meanwhile does not count: it is written again. */
+static void
+test_moved_away_while_written(Fixture *fixture, gconstpointer data)
+{
+  TideLetterFile *file = open_file(fixture, 0);
+  append(file, "first\n");
+  moved_at_a_sync = fixture->path;
+  append_fails(file, "second\n", TIDE_ERROR_IO, "moved away");
+  append(file, "second\n");
+  tide_letter_file_free(file);
+  assert_content(fixture, "", "second\n");
+  assert_content(fixture, ".away", "first\nsecond\n");
+}
+
 /* So is the directory, for the names in it: of a new file, and of one that was rotated. */
 static void
 test_m10_names_are_synced(Fixture *fixture, gconstpointer data)
@@ -407,6 +427,7 @@ main(int argc, char **argv)
   ADD("F2/rotation-replaces-no-file", test_f2_rotation_replaces_no_file);
   ADD("F13/no-hole-after-a-truncation", test_f13_no_hole_after_a_truncation);
   ADD("M10/nothing-counts-before-it-is-synced", test_m10_nothing_counts_before_it_is_synced);
+  ADD("moved-away-while-written", test_moved_away_while_written);
   ADD("M10/names-are-synced", test_m10_names_are_synced);
   ADD("full-until-some-are-removed", test_full_until_some_are_removed);
   ADD("E7-a-full-disk-leaves-nothing-of-a-group", test_disk_full);

@@ -349,6 +349,35 @@ test_family_without_a_ttl_is_kept_for_ever(void)
                  "DATA a#1426535612045 L:w=2@1426535612045\n");
 }
 
+/* The first default whose condition holds. */
+static void
+test_defaults_ask_their_conditions(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { key: [{ field: site, default: [{ when: { field: host, matches: \"db-*\" }, "
+                      "value: cellar }, { when: { field: host, matches: \"a*\" }, value: attic }, none] }, \"#\", "
+                      "{ time: epoch_ms }], columns: [{ family: M, from: [v] }] }\n");
+  assert_outcome(&fixture, "{\"host\":\"db-1\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA cellar#1426535612045 M:v=1@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA attic#1426535612045 M:v=1@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"x\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA none#1426535612045 M:v=1@1426535612045\n");
+}
+
+/* In a packed cell, too: of a field and a made value of one name neither is lost. */
+static void
+test_made_member_and_field_of_one_name(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                                "{ family: M, from: [\"s*\", { value: \"1.2\", as: schema }], pack: json }] }\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"s1\":1}",
+                 "DATA a#1426535612045 M:r={\"s1\":1,\"schema\":\"1.2\"}@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"schema\":1}", "duplicate_field schema");
+}
+
 /* ---- messages without value ---- */
 
 #define INVENTORY                                                                                                      \
@@ -472,6 +501,8 @@ main(int argc, char *argv[])
   ADD("index-rows-follow-their-data-rows", test_index_rows_follow_their_data_rows);
   ADD("rows-older-than-their-time-to-live-are-not-made", test_rows_older_than_their_time_to_live_are_not_made);
   ADD("family-without-a-ttl-is-kept-for-ever", test_family_without_a_ttl_is_kept_for_ever);
+  ADD("defaults-ask-their-conditions", test_defaults_ask_their_conditions);
+  ADD("made-member-and-field-of-one-name", test_made_member_and_field_of_one_name);
   ADD("families-expire-each-in-its-time", test_families_expire_each_in_its_time);
   ADD("tombstone-deletes-the-row-that-its-key-names", test_tombstone_deletes_the_row_that_its_key_names);
   ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);

@@ -504,7 +504,7 @@ test_condemned_row_is_no_witness(void)
   g_assert_nonnull(tide_batch_find_poison(batch, 0));
   gateway->failing_call = 0;
   gateway->is_ambiguous = gateway->is_bad[2] = gateway->is_bad[3] = TRUE;
-  (void)send_rounds(gateway);
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
   assert_found(gateway);
   gateway_free(gateway);
 }
@@ -523,6 +523,10 @@ test_witness_that_is_refused_proves_nothing(void)
     g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
     g_assert_cmpuint(batch->poison.len, ==, 0);
   }
+  memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
+  gateway->is_bad[7] = TRUE; /* the region works again */
+  g_assert_cmpint(send_call_at(gateway, 3 * TIDE_PROOF_LIMIT * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+  g_assert_cmpuint(batch->poison.len, ==, 0);
   gateway_free(gateway);
 }
 
