@@ -13,7 +13,7 @@ if ! build_plain; then
   count chaos 0 1 0
 elif is long; then
   run_chaos chaos --readings 1000000 --duration 600
-  run_chaos chaos-poison --readings 1000000 --duration 600 --poison 3% --no-refused
+  run_chaos chaos-poison --readings 1000000 --duration 600 --poison 3%
 else
   run_chaos chaos --readings 100000 --duration 80 --poison 3% --no-refused
 fi
