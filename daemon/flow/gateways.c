@@ -198,14 +198,13 @@ next_growth_us(const TideGateways *gateways)
 
 /* Chooses a gateway and says in which mode it is spoken to; a writer's is counted from now on. */
 static TideGateway *
-reserve(TideGateways *gateways, gboolean for_writer, gboolean must_have_room, gint64 deadline_us,
-        TideWireMode *ret_mode)
+reserve(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideWireMode *ret_mode)
 {
   TideGateway *best = NULL;
   tide_mutex_lock(&gateways->lock);
   while (!gateways->stopped) {
     gint64 now_us = tide_now_us();
-    int index = tide_gateway_loads_best(&gateways->loads, must_have_room, now_us);
+    int index = tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
     if (index >= 0) {
       best = &gateways->gateways[index];
       *ret_mode = best->mode;
@@ -247,12 +246,11 @@ refused(TideGateway *gateway, gboolean for_writer)
 }
 
 static TideGateway *
-connect_somewhere(TideGateways *gateways, gboolean for_writer, gboolean must_have_room, gint64 deadline_us,
-                  TideHBaseClient **ret_client)
+connect_somewhere(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideHBaseClient **ret_client)
 {
   TideWireMode mode;
   TideGateway *gateway;
-  while ((gateway = reserve(gateways, for_writer, must_have_room, deadline_us, &mode)) != NULL) {
+  while ((gateway = reserve(gateways, for_writer, deadline_us, &mode)) != NULL) {
     *ret_client = connect_to(gateway, mode);
     if (*ret_client != NULL)
       return gateway;
@@ -264,7 +262,7 @@ connect_somewhere(TideGateways *gateways, gboolean for_writer, gboolean must_hav
 TideGateway *
 tide_gateways_connect(TideGateways *gateways, gint64 deadline_us, TideHBaseClient **ret_client)
 {
-  return connect_somewhere(gateways, FALSE, FALSE, deadline_us, ret_client);
+  return connect_somewhere(gateways, FALSE, deadline_us, ret_client);
 }
 
 void
@@ -283,10 +281,10 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
 /* ---- writers ---- */
 
 gboolean
-tide_gateways_open_link(TideGateways *gateways, gboolean must_have_room, gint64 deadline_us, TideGatewayLink *ret_link)
+tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link)
 {
   TideHBaseClient *client = NULL;
-  TideGateway *gateway = connect_somewhere(gateways, TRUE, must_have_room, deadline_us, &client);
+  TideGateway *gateway = connect_somewhere(gateways, TRUE, deadline_us, &client);
   if (gateway == NULL)
     return FALSE;
   *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};

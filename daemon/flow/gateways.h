@@ -54,10 +54,9 @@ typedef struct TideGatewayLink {
   gboolean proven; /* has carried an answer */
 } TideGatewayLink;
 
-/* As tide_gateways_connect(), for a writer. @must_have_room: a gateway that may have no more connections now is left
- * out, too; they become more with acknowledged calls, so who has no rows to give must not wait for that. */
-gboolean tide_gateways_open_link(TideGateways *gateways, gboolean must_have_room, gint64 deadline_us,
-                                 TideGatewayLink *ret_link);
+/* As tide_gateways_connect(), for a writer: a gateway that may have no more connections now is left out, too. They
+ * become more with acknowledged calls, so only who has rows to give may wait for that. */
+gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link);
 
 /* A call over @link has ended. */
 void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);

@@ -56,7 +56,7 @@ tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us
   if (connection->link.gateway != NULL && tide_hbase_client_is_ready(connection->link.client))
     return TRUE;
   give_up(connection, TIDE_CONNECT_STALE);
-  if (!tide_gateways_open_link(connection->gateways, !connection->is_extra, deadline_us, &link))
+  if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
     return FALSE;
   adopt(connection, &link);
   return TRUE;
@@ -79,7 +79,7 @@ replace_stale(TideWriterConnection *connection)
 {
   TideGatewayLink fresh;
   if (tide_hbase_client_is_ready(connection->link.client) ||
-      !tide_gateways_open_link(connection->gateways, !connection->is_extra, tide_now_us(), &fresh))
+      !tide_gateways_open_link(connection->gateways, tide_now_us(), &fresh))
     return;
   give_up(connection, TIDE_CONNECT_STALE);
   adopt(connection, &fresh);

@@ -24,7 +24,6 @@ typedef enum TideConnectReason {
 typedef struct TideWriterConnection {
   const TideHBaseConfig *config; /* borrowed */
   TideGateways *gateways;        /* borrowed */
-  gboolean is_extra;             /* not a writer's: one connection more than a gateway may have in its slow start */
   TideCounter *connects[TIDE_CONNECT_N_REASONS];
   /* the writer's thread only */
   TideGatewayLink link;
