@@ -94,8 +94,9 @@ handle_bad_readings(TideConsumer *consumer, const TideKafkaRecord *record, const
     tide_consumer_dead_letter_readings(consumer, ref, &record->message, mapped);
 }
 
-const TideRow *
-tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped)
+/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+static const TideRow *
+place_rows(TideConsumer *consumer, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rows; i++) {
     TideRow *row = &mapped->rows[i];
@@ -104,8 +105,10 @@ tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped)
     const TideTable *declared = g_ptr_array_index(consumer->context.config->tables, row->table_index);
     const TideTable *table =
         tide_dated_cache_get(&consumer->dated_names, consumer->context.dated, declared, row->table_name);
-    if (G_UNLIKELY(table == NULL))
+    if (G_UNLIKELY(table == NULL)) {
+      tide_open_lanes_give_places_back(consumer->open_lanes); /* those of the rows before */
       return row;
+    }
     row->table_index = table->index;
   }
   return NULL;
@@ -225,7 +228,7 @@ try_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRec
     hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
     return NULL;
   }
-  const TideRow *unplaced = tide_consumer_place_rows(consumer, &mapped);
+  const TideRow *unplaced = place_rows(consumer, &mapped);
   if (G_LIKELY(unplaced == NULL))
     take_mapped(consumer, partition, record, &mapped, policy, now_us);
   return unplaced;

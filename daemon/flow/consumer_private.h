@@ -123,8 +123,6 @@ void tide_consumer_publish_held(TideConsumer *consumer);
 /* ---- consumer_messages.c ---- */
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
-/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
-const TideRow *tide_consumer_place_rows(TideConsumer *consumer, const TideMapped *mapped);
 
 /* ---- consumer_letters.c ---- */
 

@@ -304,12 +304,21 @@ message_of(const TideLetter *letter)
                        .headers = letter};
 }
 
+/* Whether @row is for @part's table. An instance of a dated table is told by its name: it has its place while its key
+ * is held, and other tables of the message need none. */
+static gboolean
+is_of_table(const TideRow *row, const TideRefusedPart *part)
+{
+  return row->table_name.len > 0 ? tide_bytes_equal(row->table_name, part->row->table)
+                                 : row->table_index == part->row->table_index;
+}
+
 /* The place of @part's row among those of its message, at or behind @from; n_rows: there is none. */
 static guint32
 find_row(const TideMapped *mapped, const TideRefusedPart *part, guint32 from)
 {
   for (guint32 i = from; i < mapped->n_rows; i++)
-    if (mapped->rows[i].reading_index == part->reading_index && mapped->rows[i].table_index == part->row->table_index &&
+    if (mapped->rows[i].reading_index == part->reading_index && is_of_table(&mapped->rows[i], part) &&
         tide_bytes_equal(mapped->rows[i].key, part->row->key))
       return i;
   return mapped->n_rows;
@@ -344,16 +353,18 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
   TideReject reject = {0};
   /* What has expired meanwhile was good when it was read, and HBase knows its own time to live. */
   tide_mapping_set_now(consumer->mapping, 0);
-  if (!tide_mapping_apply(consumer->mapping, &message, &mapped, &reject) ||
-      tide_consumer_place_rows(consumer, &mapped) != NULL)
+  gboolean is_mapped = tide_mapping_apply(consumer->mapping, &message, &mapped, &reject);
+  if (!is_mapped)
     return FALSE;
   g_autofree guint32 *places = find_rows(&mapped, job->parts);
   if (places == NULL)
     return FALSE;
   guint32 n_rows = 0;
-  for (guint i = 0; i < job->parts->len; i++)
+  for (guint i = 0; i < job->parts->len; i++) {
+    mapped.rows[places[i]].table_index = g_array_index(job->parts, TideRefusedPart, i).row->table_index;
     n_rows += tide_open_lanes_append_unmerged(consumer->open_lanes, mapped.rows, mapped.n_rows, places[i], job->source,
                                               tide_now_us());
+  }
   tide_partition_append_again(partition, job->source, job->n_acks, n_rows);
   return TRUE;
 }

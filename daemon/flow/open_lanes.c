@@ -682,6 +682,16 @@ tide_open_lanes_disown(TideOpenLanes *open_lanes)
     tide_heals_drop_disowned(((TideOpenTable *)g_ptr_array_index(open_lanes->tables, i))->heals);
 }
 
+void
+tide_open_lanes_give_places_back(TideOpenLanes *open_lanes)
+{
+  const TideOpenLanesContext *context = &open_lanes->context;
+  guint32 first = context->config->tables->len;
+  for (guint32 i = 0; i < TIDE_DATED_TABLES_MAX; i++)
+    if (context->dated_names->taken[i] && open_lanes->places[first + i] == NULL)
+      tide_dated_cache_forget(context->dated_names, context->dated, tide_dated_tables_at(context->dated, first + i));
+}
+
 gboolean
 tide_open_lanes_is_empty(const TideOpenLanes *open_lanes)
 {

@@ -103,6 +103,9 @@ void tide_open_lanes_inherit(TideOpenLanes *open_lanes, gint64 until_us);
 /* Partitions are no longer ours: forgets what would be written once more for them alone. */
 void tide_open_lanes_disown(TideOpenLanes *open_lanes);
 
+/* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
+void tide_open_lanes_give_places_back(TideOpenLanes *open_lanes);
+
 /* Rows that are not acknowledged: open, or on their way. */
 gboolean tide_open_lanes_is_empty(const TideOpenLanes *open_lanes);
 

@@ -62,6 +62,31 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   letters_fixture_assert_only(fixture, "0", "1");
 }
 
+#define DATED                                                                                                          \
+  "tables:\n"                                                                                                          \
+  "  \"D_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n" \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+
+/* Two messages make one row of a day's table: the innocent one's part goes to that table. */
+static void
+test_innocent_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = letters_fixture_oversized();
+  produce_field(fixture, 1, "a", "innocent");
+  produce_field(fixture, 1, "b", value);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC DATED);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(PIPELINE_BASE_MS / 1000);
+  g_autofree char *table = g_date_time_format(day, "D_%Y%m%d");
+  g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
+  letters_fixture_assert_value(fixture, table, row, "a", "innocent");
+  letters_fixture_assert_value(fixture, table, row, "b", NULL);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "innocent");
+  letters_fixture_assert_only(fixture, "0", "1");
+}
+
 /* ---- F1: many readings in a message, many rows refused ---- */
 
 #define N_MACHINES 6
@@ -525,6 +550,7 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   ADD("one/only-the-guilty-is-dead-lettered", test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("one/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
+  ADD("one/innocent-part-goes-to-its-dated-table", test_innocent_part_goes_to_its_dated_table);
   ADD("F1/each-row-keeps-the-innocent-part", test_f1_each_shared_row_keeps_the_innocent_part);
   ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
   ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);

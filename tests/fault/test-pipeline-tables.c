@@ -312,6 +312,12 @@ test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gc
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, 1);
+  /* The places that it took are there for others. */
+  pipeline_fixture_produce(fixture, 1, "host1", FIRST_DAY_MS + G_GINT64_CONSTANT(3600000), "of another partition");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(
+      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, pipeline_fixture_deadline_us()));
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
