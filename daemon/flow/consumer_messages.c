@@ -121,7 +121,6 @@ wait_for_places(TideConsumer *consumer)
 {
   tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
   tide_consumer_take_home(consumer, tide_now_us() + PLACES_LOOK_US);
-  tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
 }
 
 /* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */

@@ -354,6 +354,7 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
   /* What has expired meanwhile was good when it was read, and HBase knows its own time to live. */
   tide_mapping_set_now(consumer->mapping, 0);
   gboolean is_mapped = tide_mapping_apply(consumer->mapping, &message, &mapped, &reject);
+  tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms()); /* for messages that are read in this round */
   if (!is_mapped)
     return FALSE;
   g_autofree guint32 *places = find_rows(&mapped, job->parts);
