@@ -61,6 +61,7 @@ test_H5_refused_commit_is_told_at_the_stop(PipelineFixture *fixture, gconstpoint
   mock_kafka_delay_request(fixture->kafka, 1, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 20000);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1);
   running_pipeline_wait(running, has_revoked, running);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1); /* behind the drain */
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
   g_assert_cmpint(running_pipeline_stop(running, 3000), ==, 75);
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, pipeline_fixture_deadline_us()),
