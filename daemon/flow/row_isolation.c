@@ -181,6 +181,7 @@ note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
     return;
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
                                           sent->n_bytes, isolation->text);
+  tide_batch_clear_suspect(batch, sent->row); /* else it would be sent, and cut off, for ever */
   tide_batch_add_poison(batch, sent->row, batch->attempts + 1, text);
   isolation->counts.poison++;
   batch->n_cut = 0;

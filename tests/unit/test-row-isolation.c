@@ -573,17 +573,24 @@ cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
   return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN, .is_cut = TRUE};
 }
 
-/* A row whose calls are cut is too large only if others are written meanwhile. */
-static void
-test_row_that_is_cut_in_an_outage_is_not_condemned(void)
+static TideBatch *
+batch_of_large_row(void)
 {
-  TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
   TideBatch *batch = tide_batch_new();
   TideBatchRow row = {0};
   tide_buffer_append(&batch->rows, &row, sizeof row);
   memset(tide_buffer_reserve(&batch->wire, TIDE_FRAME_LIMIT_LEAST_BYTES), 'x', TIDE_FRAME_LIMIT_LEAST_BYTES);
   batch->wire.len = TIDE_FRAME_LIMIT_LEAST_BYTES;
   batch->n_rows = 1;
+  return batch;
+}
+
+/* A row whose calls are cut is too large only if others are written meanwhile. */
+static void
+test_row_that_is_cut_in_an_outage_is_not_condemned(void)
+{
+  TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
+  TideBatch *batch = batch_of_large_row();
   TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1};
   guint n_in_outage = 4 * TIDE_CUT_LIMIT;
   for (guint round = 1; round <= n_in_outage + 1; round++) {
@@ -593,6 +600,43 @@ test_row_that_is_cut_in_an_outage_is_not_condemned(void)
     (void)tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text);
     g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > n_in_outage);
   }
+  tide_batch_free(batch);
+  tide_row_isolation_free(isolation);
+}
+
+/* @data: calls so far. The first is refused, with a text that does not tell whose fault that is. */
+static TideFailure
+refuse_then_cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  guint *n_calls = data;
+  if ((*n_calls)++ > 0)
+    return cut_off(rows, NULL, ret_text);
+  *ret_text = g_strdup("refused");
+  return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
+}
+
+/* Once a suspect is found to be too large, it is not judged any more, and its call ends. */
+static void
+test_suspect_that_is_cut_is_condemned_once(void)
+{
+  guint n_calls = 0;
+  TideRowIsolation *isolation = tide_row_isolation_new(refuse_then_cut_off, &n_calls, ROUND_US);
+  TideBatch *batch = batch_of_large_row();
+  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1, .last_ok_us = G_MAXINT64};
+  TideOutcome outcome = TIDE_OUTCOME_POISON;
+  for (guint round = 1; round <= TIDE_CUT_LIMIT + 2; round++) {
+    TideIsolationCounts counts;
+    g_autofree char *text = NULL;
+    outcome = tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text).outcome;
+    g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > TIDE_CUT_LIMIT);
+  }
+  gsize n_poison, n_suspects;
+  (void)tide_batch_poison(batch, &n_poison);
+  (void)tide_batch_suspects(batch, &n_suspects);
+  g_assert_cmpint(outcome, ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(n_calls, ==, 1 + TIDE_CUT_LIMIT);
+  g_assert_cmpuint(n_poison, ==, 1);
+  g_assert_cmpuint(n_suspects, ==, 0);
   tide_batch_free(batch);
   tide_row_isolation_free(isolation);
 }
@@ -649,6 +693,7 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
   g_test_add_func("/row-isolation/row-that-is-cut-in-an-outage-is-not-condemned",
                   test_row_that_is_cut_in_an_outage_is_not_condemned);
+  g_test_add_func("/row-isolation/suspect-that-is-cut-is-condemned-once", test_suspect_that_is_cut_is_condemned_once);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }
