@@ -417,6 +417,51 @@ test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpoi
   tide_lane_unref(other);
 }
 
+/* The others of its region go first: they are to show whether that works. */
+static void
+test_batch_with_a_suspect_goes_behind_the_others(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "");
+  submit(fixture, a, 10, 100);
+  submit(fixture, a, 10, 200);
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  const TideBatch *suspected = call.batches[0];
+  (void)tide_batch_suspect(call.batches[0], 0);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_POISON, "who knows", tide_now_us() - TIDE_US_PER_S);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0] != suspected);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0] == suspected);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  tide_lane_unref(a);
+}
+
+/* Rows are condemned only while others are acknowledged: no other end of a call counts as that. */
+static void
+test_last_success_is_one(Fixture *fixture, gconstpointer data)
+{
+  static const TideOutcome outcomes[] = {TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN, TIDE_OUTCOME_POISON,
+                                         TIDE_OUTCOME_NOT_SENT, TIDE_OUTCOME_OK};
+  TideLane *a = lane_of(fixture, 0, "", "");
+  gint64 past_us = tide_now_us() - TIDE_US_PER_S;
+  submit(fixture, a, 1, 100);
+  TideCall call;
+  for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpint(call.last_ok_us, ==, 0);
+    tide_lanes_finish(fixture->lanes, &call, outcomes[i], outcomes[i] == TIDE_OUTCOME_OK ? NULL : "no", past_us);
+  }
+  submit(fixture, a, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpint(call.last_ok_us, ==, past_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_home(fixture), ==, 2);
+  tide_lane_unref(a);
+}
+
 /* Calls that were on their way when the table came to be held say it again: the wait is that of the first. */
 static void
 test_late_refusals_of_a_held_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
@@ -541,6 +586,8 @@ main(int argc, char **argv)
   ADD("/lanes/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
   ADD("/lanes/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
   ADD("/lanes/held-table-is-probed-by-what-failed-and-goes-on", test_held_table_is_probed_by_what_failed_and_goes_on);
+  ADD("/lanes/batch-with-a-suspect-goes-behind-the-others", test_batch_with_a_suspect_goes_behind_the_others);
+  ADD("/lanes/last-success-is-one", test_last_success_is_one);
   ADD("/lanes/late-refusals-of-a-held-table-lengthen-no-wait", test_late_refusals_of_a_held_table_lengthen_no_wait);
   ADD("/lanes/wait-has-a-bound", test_wait_has_a_bound);
   ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);

@@ -78,10 +78,26 @@ test_rejected_readings_alone_end_in_part(void)
   tide_message_letters_clear(&letters);
 }
 
+/* The books name the first reason of a message. */
+static void
+test_first_reason_of_several(void)
+{
+  TideMessageLetters letters = {0};
+  TideLetterEnd end;
+  tide_message_letters_add_rejected(&letters, 5, TIDE_REJECT_TYPE, 1);
+  tide_message_letters_add_rejected(&letters, 5, TIDE_REJECT_NUMBER, 2);
+  g_assert_true(tide_message_letters_end(&letters, 5, &end));
+  g_assert_cmpuint(end.reason, ==, TIDE_REJECT_TYPE);
+  g_assert_cmpuint(end.n_readings, ==, 3);
+  g_assert_false(end.whole);
+  tide_message_letters_clear(&letters);
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/message-letters/first-reason-of-several", test_first_reason_of_several);
   g_test_add_func("/message-letters/one-letter-settles-all-rows-of-a-message",
                   test_one_letter_settles_all_rows_of_a_message);
   g_test_add_func("/message-letters/refused-row-beside-rejected-readings", test_refused_row_beside_rejected_readings);

@@ -62,6 +62,28 @@ test_held_row_keeps_its_delete(void)
   check_held_row(TIDE_WIRE_COMPACT);
 }
 
+/* What is on its way in a mutation holds its key as a put does. */
+static void
+test_mutated_rows_hold_their_keys(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  g_autoptr(GPtrArray) families = families_of("M", NULL);
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, families);
+  append_reading(&set, "x", &a, "value", 20, 0);
+  TideBatch *batch = tide_row_set_seal(&set, &seal);
+  g_assert_true(batch->is_mutations);
+  g_assert_true(tide_batch_may_hold_key(batch, tide_key_hash(TIDE_BYTES_LITERAL("x"))));
+  append_reading(&set, "x", &a, "later", 21, 1);
+  g_assert_true(tide_row_set_shares_keys(&set, batch));
+  tide_budget_charge(&budget, -batch->charged_bytes);
+  tide_batch_free(batch);
+  tide_row_set_clear(&set);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 static void
 check_replaced_rows(TideWireProtocol protocol)
 {
@@ -312,6 +334,7 @@ main(int argc, char **argv)
 {
   tide_budget_init(&budget, 1 << 30);
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-set-deletes/mutated-rows-hold-their-keys", test_mutated_rows_hold_their_keys);
   g_test_add_func("/row-set-deletes/held-row-keeps-its-delete", test_held_row_keeps_its_delete);
   g_test_add_func("/row-set-deletes/replaced-row-is-the-newest-reading", test_replaced_row_is_the_newest_reading);
   g_test_add_func("/row-set-deletes/tombstone-hides-what-is-not-newer", test_tombstone_hides_what_is_not_newer);

@@ -317,6 +317,33 @@ test_rows_of_other_times_to_live_stay_apart(void)
     tide_buffer_clear_memory(&columns[i].prefix);
 }
 
+/* What is open, what follows it, and what is sealed are all charged. */
+static void
+test_all_is_charged(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideCell cell = {&a.column, TIDE_BYTES_LITERAL("value"), 10};
+  TideRow follower = {.key = TIDE_BYTES_LITERAL("f"), .cells = &cell, .n_cells = 1};
+  TideSealRequest seal = request(1000, 1 << 20);
+  TideRowSet set;
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  append(&set, "x", &a, "1", 10, 0);
+  guint64 open_bytes = tide_budget_used_racy(&budget);
+  g_assert_cmpuint(open_bytes, >, 0);
+  for (guint i = 0; i < 100; i++)
+    tide_row_set_add_follower(&set, 0, &follower, (TideSourceRef){0, 1, 0});
+  g_assert_cmpuint(tide_budget_used_racy(&budget), >=, open_bytes + 100 * sizeof(TideRow));
+  TideBatch *batch = tide_row_set_seal(&set, &seal);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, (guint64)(set.charged_bytes + batch->charged_bytes));
+  g_assert_cmpint(batch->charged_bytes, >, 0);
+  tide_budget_charge(&budget, -batch->charged_bytes);
+  tide_batch_free(batch);
+  tide_row_set_clear(&set);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 enum { GROWN_KEYS = 20, GROWN_COLUMNS = 3, GROWN_CELLS = GROWN_KEYS * GROWN_COLUMNS, GROWN_MAX_BYTES = 3000 };
 
 static void
@@ -607,6 +634,7 @@ main(int argc, char **argv)
   g_test_add_func("/row-set/hot-row-does-not-grow-with-its-rate", test_hot_row_does_not_grow_with_its_rate);
   g_test_add_func("/row-set/columns-of-one-hash", test_columns_of_one_hash);
   g_test_add_func("/row-set/rows-of-other-times-to-live-stay-apart", test_rows_of_other_times_to_live_stay_apart);
+  g_test_add_func("/row-set/all-is-charged", test_all_is_charged);
   g_test_add_func("/row-set/M05-values-that-grow-after-a-squeeze", test_values_that_grow_after_a_squeeze);
   g_test_add_func("/row-set/row-that-is-full-waits-for-its-first-half", test_row_that_is_full_waits_for_its_first_half);
   g_test_add_func("/row-set/what-is-sealed-is-what-came", test_what_is_sealed_is_what_came);
