@@ -1,7 +1,7 @@
 /* What a consumer commits: for each partition its mark, and a note that tells the next owner what may still be in doubt
  * (commit_note.h; docs/internals.md: equal times). */
-#include "flow/commit_note.h"
 #include "flow/consumer_private.h"
+#include "flow/handover.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -15,44 +15,14 @@
  * (tide_kafka_source_commit_later()), so they are rare. Of eager members none has partitions then. */
 #define COOPERATIVE_NOTE_INTERVAL_US (10 * TIDE_US_PER_S)
 
-/* ---- notes ---- */
-
-static gint64
-settle_us(const TideConsumer *consumer)
+static TideHandoverContext
+handover_context(const TideConsumer *consumer)
 {
-  return consumer->context.config->hbase.settle_ms * TIDE_US_PER_MS;
-}
-
-/* @partition is given up, or nothing of it is sent before the next commit has said so. */
-static gboolean
-is_closed(const TidePartition *partition, gboolean closing, gint64 now_us)
-{
-  return closing && !tide_partition_has_work(partition) && partition->repeated.until_us <= now_us;
-}
-
-/* Cells of offsets below the mark are in doubt: each commit must say so. */
-static gboolean
-needs_note(const TidePartition *partition, gint64 now_us)
-{
-  return partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
-}
-
-/* (transfer full) */
-static char *
-note_of(const TideConsumer *consumer, const TidePartition *partition, gint64 offset, gboolean closing, gint64 now_us)
-{
-  TideCommitNote note = {.is_closed = is_closed(partition, closing, now_us),
-                         .span_messages = (guint64)consumer->context.config->kafka.max_span_messages};
-  TideDoubt doubt = partition->doubt;
-  if (partition->inherited.until_us > now_us)
-    tide_doubt_add(&doubt, partition->inherited, now_us);
-  if (doubt.until_us > now_us) {
-    note.until_ms = tide_wall_clock_epoch_ms() + (doubt.until_us - now_us) / TIDE_US_PER_MS + 1;
-    note.time_ms = doubt.time_ms;
-  }
-  if (offset == partition->commit.start_offset)
-    note.start_ms = partition->commit.start_ms;
-  return tide_commit_note_format(&note);
+  const TideConfig *config = consumer->context.config;
+  return (TideHandoverContext){.now_us = tide_now_us(),
+                               .now_epoch_ms = tide_wall_clock_epoch_ms(),
+                               .settle_us = config->hbase.settle_ms * TIDE_US_PER_MS,
+                               .span_messages = (guint64)config->kafka.max_span_messages};
 }
 
 /* ---- commits ---- */
@@ -79,13 +49,13 @@ commits_free(Commits *commits)
 static void
 add_commit(Commits *commits, const TideConsumer *consumer, TidePartition *partition, gboolean closing)
 {
-  gint64 now_us = tide_now_us();
-  TideKafkaCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition)};
-  char *note = note_of(consumer, partition, commit.offset, closing, now_us);
-  g_ptr_array_add(commits->notes, note);
-  commit.note = note;
+  TideHandoverContext context = handover_context(consumer);
+  TideCommitNote note = tide_handover_note(partition, closing, &context);
+  char *text = tide_commit_note_format(&note);
+  TideKafkaCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition), .note = text};
+  g_ptr_array_add(commits->notes, text);
   g_array_append_val(commits->list, commit);
-  tide_partition_commit_asked(partition, commit.offset, is_closed(partition, closing, now_us));
+  tide_partition_commit_asked(partition, commit.offset, note.is_closed);
 }
 
 static gboolean
@@ -134,7 +104,7 @@ tide_consumer_store_marks(TideConsumer *consumer)
     gint64 mark = partition->offsets.mark;
     if (!partition->assigned || (!must_open(partition) && (mark < 0 || mark == partition->stored_offset)))
       continue;
-    if (!must_open(partition) && !needs_note(partition, now_us))
+    if (!must_open(partition) && !tide_handover_needs_note(partition, now_us))
       store_mark(consumer, partition);
     else if (notes_are_due)
       add_commit(&commits, consumer, partition, FALSE);
@@ -239,40 +209,14 @@ tide_consumer_commit_failed(TideConsumer *consumer, const char *text)
 
 /* ---- what others left ---- */
 
-/* Without a note of ours, or with one of an owner that did not close, what that owner sent of later offsets may still
- * land. */
-static TideRepeated
-repeated_of(const TideConsumer *consumer, const TideKafkaAssignment *assignment, const TideCommitNote *note,
-            gint64 now_us)
-{
-  if (assignment->is_new || (note != NULL && note->is_closed))
-    return (TideRepeated){0};
-  return (TideRepeated){.until_us = now_us + settle_us(consumer),
-                        .end_offset = assignment->end_offset >= 0 ? assignment->end_offset : G_MAXINT64,
-                        .left_messages = note != NULL ? note->span_messages
-                                                      : (guint64)consumer->context.config->kafka.max_span_messages};
-}
-
 void
 tide_consumer_take_over(TideConsumer *consumer, TidePartition *partition, const TideKafkaAssignment *assignment)
 {
-  gint64 now_us = tide_now_us();
-  TideCommitNote note;
-  gboolean is_ours = tide_commit_note_parse(assignment->note, &note);
-  partition->repeated = repeated_of(consumer, assignment, is_ours ? &note : NULL, now_us);
-  gint64 left_us =
-      is_ours
-          ? CLAMP(note.until_ms - tide_wall_clock_epoch_ms(), 0, settle_us(consumer) / TIDE_US_PER_MS) * TIDE_US_PER_MS
-          : 0;
-  partition->inherited = left_us > 0 ? (TideDoubt){now_us + left_us, note.time_ms} : (TideDoubt){0};
+  TideHandoverContext context = handover_context(consumer);
+  TideHandoverFrom from = {.is_new = assignment->is_new,
+                           .start_offset = assignment->start_offset,
+                           .end_offset = assignment->end_offset,
+                           .note = assignment->note};
+  tide_handover_take(partition, &from, &context);
   tide_open_lanes_inherit(consumer->open_lanes, partition->inherited.until_us);
-  g_array_set_size(partition->commit.asked, 0);
-  partition->commit = (TidePartitionCommit){.asked = partition->commit.asked,
-                                            .start_offset = assignment->start_offset,
-                                            .offset = assignment->is_new ? -1 : assignment->start_offset,
-                                            .is_closed = is_ours && note.is_closed,
-                                            .needs_opening = assignment->is_new || (is_ours && note.is_closed),
-                                            .start_ms = is_ours ? note.start_ms : 0};
-  if (assignment->is_new)
-    partition->commit.start_ms = tide_wall_clock_epoch_ms();
 }
