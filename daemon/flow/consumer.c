@@ -49,6 +49,13 @@ inherited_of(TideSourceRef ref, gpointer data)
   return tide_consumer_partition(data, ref.slot)->inherited;
 }
 
+static void
+on_forgotten(TideSourceRef ref, gint64 until_us, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_partition_forget(tide_consumer_partition(consumer, ref.slot), ref, until_us);
+}
+
 /* @ref's row is written and will be once more, or it goes on like any other. */
 static void
 on_heal_changed(TideSourceRef ref, TideHealChange change, gpointer data)
@@ -95,7 +102,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
-    tide_open_lanes_judge(consumer->open_lanes, batch);
+    tide_open_lanes_judge(consumer->open_lanes, batch, now_us);
     mark_sources(consumer, batch);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
@@ -109,7 +116,7 @@ any_letter_pending(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->offsets.unfinished > 0 && partition->held_text == NULL)
+    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->held_text == NULL)
       return TRUE;
   }
   return FALSE;
@@ -228,8 +235,10 @@ run_rounds(TideConsumer *consumer)
       tide_consumer_store_marks(consumer);
     due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us),
                  tide_consumer_store_due_us(consumer));
-    if (now_us - consumer->shown_us >= SHOW_INTERVAL_US)
+    if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       tide_consumer_show(consumer, now_us);
+      tide_consumer_read_again(consumer, now_us);
+    }
     look_whether_finished(consumer);
   }
 }
@@ -246,8 +255,9 @@ count_unfinished(const TideConsumer *consumer)
 static gboolean
 has_work(const TideConsumer *consumer)
 {
+  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    if (tide_partition_has_work(tide_consumer_partition(consumer, (guint16)i)))
+    if (tide_consumer_has_work(tide_consumer_partition(consumer, (guint16)i), is_empty))
       return TRUE;
   return FALSE;
 }
@@ -347,6 +357,10 @@ register_metrics(TideConsumer *consumer)
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
   consumer->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
+  consumer->read_again = tide_metrics_counter(
+      metrics, "tidemark_kafka_read_again_total",
+      "Times a partition was read again from its committed offset, because more was in doubt than could be remembered",
+      NULL);
   consumer->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
                                                  "Messages that hold their partition: on_bad_message: stop, no place "
                                                  "for dead letters, or too many dated tables",
@@ -415,6 +429,7 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                         .heal_handler = {.is_owned = owns_source,
                                                          .changed = on_heal_changed,
                                                          .in_doubt = on_in_doubt,
+                                                         .forgotten = on_forgotten,
                                                          .inherited = inherited_of,
                                                          .data = consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);

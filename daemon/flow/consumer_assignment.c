@@ -73,8 +73,9 @@ on_assignment_done(gpointer data)
 static gboolean
 any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
 {
+  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
   for (gsize i = 0; i < n_slots; i++)
-    if (tide_partition_has_work(tide_consumer_partition(consumer, slots[i])))
+    if (tide_consumer_has_work(tide_consumer_partition(consumer, slots[i]), is_empty))
       return TRUE;
   return FALSE;
 }
@@ -159,6 +160,35 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
   partition->eof_offset = offset;
   if (partition->end_offset >= 0 && offset >= partition->end_offset)
     partition->reached_end = TRUE;
+}
+
+/* ---- reading again ---- */
+
+static void
+read_partition_again(TideConsumer *consumer, TidePartition *partition)
+{
+  guint16 slot = partition->slot;
+  gint64 position = tide_partition_position(partition);
+  tide_consumer_lift_pauses(consumer, &slot, 1);
+  tide_partition_read_again(partition, consumer->context.budget);
+  tide_open_lanes_disown(consumer->open_lanes);
+  tide_counter_inc(consumer->read_again);
+  tide_log(TIDE_LOG_NOTICE,
+           "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
+           " on: more calls had no answer than could be remembered, and their time has passed",
+           partition->topic, partition->partition, position);
+  tide_kafka_source_move(consumer->source, slot, position);
+}
+
+void
+tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->assigned && tide_partition_is_read_again(partition) && partition->again_us <= now_us &&
+        partition->held_text == NULL && tide_partition_position(partition) >= 0)
+      read_partition_again(consumer, partition);
+  }
 }
 
 /* ---- troubles ---- */

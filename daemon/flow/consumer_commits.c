@@ -55,7 +55,7 @@ add_commit(Commits *commits, const TideConsumer *consumer, TidePartition *partit
   TideKafkaCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition), .note = text};
   g_ptr_array_add(commits->notes, text);
   g_array_append_val(commits->list, commit);
-  tide_partition_commit_asked(partition, commit.offset, note.is_closed);
+  tide_partition_commit_asked(partition, commit.offset, TRUE, note.is_closed);
 }
 
 static gboolean
@@ -88,7 +88,7 @@ static void
 store_mark(TideConsumer *consumer, TidePartition *partition)
 {
   if (tide_kafka_source_store(consumer->source, partition->slot, partition->offsets.mark))
-    tide_partition_commit_asked(partition, partition->offsets.mark, FALSE);
+    tide_partition_commit_asked(partition, partition->offsets.mark, FALSE, FALSE);
 }
 
 void
@@ -136,10 +136,11 @@ gboolean
 tide_consumer_commit_closing(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
 {
   Commits commits = commits_new();
+  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
-      add_commit(&commits, consumer, partition, TRUE);
+      add_commit(&commits, consumer, partition, is_empty || !partition->was_unheld);
   }
   gboolean good = send_and_wait(consumer, &commits, deadline_us);
   commits_free(&commits);

@@ -177,8 +177,9 @@ note_fields(TideConsumer *consumer, const TideMapped *mapped)
     tell_fields(consumer);
 }
 
-/* An owner before us may have sent these rows, and they may land once more. */
-static void
+/* An owner before us may have sent these rows, and they may land once more. FALSE: there is no room to remember that.
+ */
+static gboolean
 remember_repeated(TideConsumer *consumer, TidePartition *partition, const TideMapped *mapped, gint64 now_us)
 {
   TideDoubt doubt = {partition->repeated.until_us, G_MININT64};
@@ -186,7 +187,20 @@ remember_repeated(TideConsumer *consumer, TidePartition *partition, const TideMa
     for (guint32 c = 0; c < mapped->rows[i].n_cells; c++)
       doubt.time_ms = MAX(doubt.time_ms, mapped->rows[i].cells[c].timestamp_ms);
   tide_doubt_add(&partition->doubt, doubt, now_us);
-  tide_open_lanes_repeat(consumer->open_lanes, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
+  return tide_open_lanes_repeat(consumer->open_lanes, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
+}
+
+static TideSourceRef
+begin_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRecord *record, const TideMapped *mapped,
+             TideOnBadMessage policy, gint64 now_us)
+{
+  gint64 offset = record->message.offset;
+  if (!tide_partition_is_read_again(partition) && G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) &&
+      !remember_repeated(consumer, partition, mapped, now_us))
+    tide_partition_let_go(partition, partition->repeated.until_us);
+  if (G_UNLIKELY(tide_partition_is_read_again(partition)))
+    return tide_partition_pass(partition, mapped->n_readings);
+  return tide_partition_begin(partition, consumer->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
 }
 
 /* What was mapped of a message whose rows all have their places. */
@@ -200,11 +214,8 @@ take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRec
     count_expired(consumer, mapped->expired);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
     tide_counter_add(consumer->readings_ambiguous, mapped->n_ambiguous_readings);
-  if (G_UNLIKELY(tide_partition_repeats(partition, record->message.offset, now_us)))
-    remember_repeated(consumer, partition, mapped, now_us);
-  TideSourceRef ref = tide_partition_begin(partition, consumer->context.budget, record->message.offset, mapped,
-                                           policy == TIDE_BAD_MESSAGE_SKIP);
-  if (G_UNLIKELY(mapped->n_rejects > 0))
+  TideSourceRef ref = begin_mapped(consumer, partition, record, mapped, policy, now_us);
+  if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
     handle_bad_readings(consumer, record, mapped, ref, policy);
   guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped->rows, mapped->n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))
@@ -219,11 +230,14 @@ try_message(TideConsumer *consumer, TidePartition *partition, const TideKafkaRec
   TideMapped mapped;
   TideReject reject = {0};
   if (!tide_mapping_apply(consumer->mapping, &record->message, &mapped, &reject)) {
-    handle_bad_message(consumer, partition, record, &reject);
+    if (G_UNLIKELY(tide_partition_is_read_again(partition)))
+      (void)tide_partition_pass(partition, 0); /* its letter is made when it comes again */
+    else
+      handle_bad_message(consumer, partition, record, &reject);
     return NULL;
   }
   TideOnBadMessage policy = policy_for_bad(consumer);
-  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP)) {
+  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP && !tide_partition_is_read_again(partition))) {
     hold_at_bad_message(consumer, partition, record, &mapped.rejects[0]);
     return NULL;
   }
@@ -239,6 +253,8 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
   TidePartition *partition = tide_consumer_partition(consumer, record->slot);
   if (!partition->assigned || partition->held_text != NULL)
     return; /* behind the message that holds the partition: fetched again once that is solved */
+  if (G_UNLIKELY(partition->commit.start_offset < 0))
+    partition->commit.start_offset = record->message.offset; /* the broker had not said where it begins */
   const TideRow *unplaced = try_message(consumer, partition, record, now_us);
   gint64 until_us = now_us + PLACES_WAIT_US;
   while (G_UNLIKELY(unplaced != NULL && tide_now_us() < until_us) &&

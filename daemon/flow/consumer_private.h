@@ -33,6 +33,7 @@ struct TideConsumer {
   TideCounter *messages_lost;
   TideCounter *damaged;
   TideCounter *messages_held;
+  TideCounter *read_again;
   TideCounter *readings_ambiguous;
   TideExpiredCounters *expired; /* owned; by table */
 
@@ -154,6 +155,13 @@ void tide_consumer_take_waiting_refused(TideConsumer *consumer);
 
 /* ---- consumer.c ---- */
 
+/* Whether something of @partition is on its way. @is_empty: nothing of any is. */
+static inline gboolean
+tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
+{
+  return tide_partition_has_work(partition) || (partition->assigned && partition->was_unheld && !is_empty);
+}
+
 /* The source of a row that was written; nothing when its partition is no longer ours. */
 void tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref);
 
@@ -186,6 +194,9 @@ void tide_consumer_on_committed(guint16 slot, gint64 offset, gboolean good, gpoi
 /* ---- consumer_assignment.c ---- */
 
 TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
+
+/* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
+void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);
 
 /* ---- consumer_state.c ---- */
 

@@ -5,7 +5,8 @@
 gboolean
 tide_handover_needs_note(const TidePartition *partition, gint64 now_us)
 {
-  return partition->doubt.until_us > now_us || partition->inherited.until_us > now_us;
+  return tide_partition_is_read_again(partition) || partition->doubt.until_us > now_us ||
+         partition->inherited.until_us > now_us;
 }
 
 TideCommitNote
@@ -13,7 +14,10 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
 {
   gint64 now_us = context->now_us;
   TideCommitNote note = {.span_messages = context->span_messages};
-  note.is_closed = closing && !tide_partition_has_work(partition) && partition->repeated.until_us <= now_us;
+  note.is_closed = closing && !tide_partition_has_work(partition) && !tide_partition_is_read_again(partition) &&
+                   partition->repeated.until_us <= now_us;
+  if (tide_partition_is_read_again(partition))
+    note.span_messages = G_MAXINT64; /* it has read far ahead */
   TideDoubt doubt = partition->doubt;
   if (partition->inherited.until_us > now_us)
     tide_doubt_add(&doubt, partition->inherited, now_us);

@@ -112,6 +112,12 @@ tide_heal_key(const TideHeal *heal)
   return tide_bytes(heal->bytes.data, heal->key_len);
 }
 
+gint64
+tide_heal_until_us(const TideHeal *heal)
+{
+  return heal->until_us;
+}
+
 guint64
 tide_heal_key_hash(const TideHeal *heal)
 {

@@ -27,6 +27,9 @@ typedef struct TideHealHandler {
   void (*changed)(TideSourceRef source, TideHealChange change, gpointer data);
   /* Cells of the message's row may be overwritten. */
   void (*in_doubt)(TideSourceRef source, TideDoubt doubt, gpointer data);
+  /* There is no room to remember what may overwrite the message's row: it must be read again at @until_us. Its
+   * acknowledgement is kept back for good. */
+  void (*forgotten)(TideSourceRef source, gint64 until_us, gpointer data);
   /* What owners before us left in doubt of the message's partition. */
   TideDoubt (*inherited)(TideSourceRef source, gpointer data);
   gpointer data;
@@ -72,6 +75,7 @@ void tide_heals_unblock_all(TideHeals *heals);
 gint64 tide_heals_next_us(const TideHeals *heals); /* when the next is due; G_MAXINT64: none is */
 
 TideBytes tide_heal_key(const TideHeal *heal);
+gint64 tide_heal_until_us(const TideHeal *heal);
 guint64 tide_heal_key_hash(const TideHeal *heal);
 /* Of which the first stands for all: the others only have to be acknowledged with it. */
 const TideSourceRef *tide_heal_sources(const TideHeal *heal, guint *ret_n);

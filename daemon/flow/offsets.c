@@ -98,6 +98,16 @@ tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
   offsets->awaited_acks += n_acks;
 }
 
+gboolean
+tide_offsets_hold(TideOffsets *offsets)
+{
+  if (offsets->head == offsets->tail)
+    return FALSE;
+  tracked(offsets, offsets->head)->remaining_rows++;
+  offsets->awaited_acks++;
+  return TRUE;
+}
+
 gint64
 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
 {

@@ -53,6 +53,9 @@ const TideTrackedMessage *tide_offsets_oldest(const TideOffsets *offsets);
 /* Message @sequence, which must be unfinished, waits for @n_acks more. */
 void tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks);
 
+/* The oldest unfinished message waits for one acknowledgement more, that need not come. FALSE: there is none. */
+gboolean tide_offsets_hold(TideOffsets *offsets);
+
 /* Where the unfinished message @sequence stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 

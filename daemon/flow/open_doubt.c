@@ -59,17 +59,15 @@ move_sources(const TideHealHandler *handler, TideBatch *batch, GHashTable *heals
   batch->sources.len = n_left * sizeof *sources;
 }
 
-/* There is no room for it: the row stays as it was written, which is counted. */
+/* There is no room for it. */
 static void
-give_up(const TideOpenTable *table, TideHeal *heal)
+forget_heal(const TideOpenTable *table, TideHeal *heal)
 {
   const TideHealHandler *handler = table->context->heal_handler;
   guint n_sources;
   const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
-  for (guint i = 0; i < n_sources; i++) {
-    handler->changed(sources[i], TIDE_HEAL_KEPT, handler->data);
-    handler->changed(sources[i], TIDE_HEAL_VOID, handler->data);
-  }
+  for (guint i = 0; i < n_sources; i++)
+    handler->forgotten(sources[i], tide_heal_until_us(heal), handler->data);
   tide_counter_inc(table->context->doubt_overflow);
   tide_heal_free(heal);
 }
@@ -86,7 +84,7 @@ keep_heals(TideOpenTable *table, GHashTable *heals)
     if (n_sources == 0)
       tide_heal_free(heal); /* of no partition of ours: its next owner writes it */
     else if (!tide_heals_keep(table->heals, heal))
-      give_up(table, heal);
+      forget_heal(table, heal);
   }
 }
 
@@ -134,8 +132,9 @@ last_time_ms(const TideOpenTable *table, const TideBatch *batch)
   return last_ms;
 }
 
-void
-tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch)
+/* Rows of @batch that were written over cells in doubt become heals. */
+static void
+judge_rows(TideOpenTable *table, TideBatch *batch)
 {
   gboolean is_inherited = table->context->inherited_until_us > batch->sealed_us;
   if (G_LIKELY(tide_unsettled_is_empty(table->unsettled) && tide_heals_is_empty(table->heals) && !is_inherited))
@@ -151,35 +150,61 @@ tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch)
   }
   if (g_hash_table_size(heals) == 0)
     return;
-  /* Heals take sources out of it: they would not hear of the batch's own doubt. */
-  if (batch->last_unknown_us > 0)
-    tell_doubt(table, batch,
-               (TideDoubt){batch->last_unknown_us + table->context->settle_us, last_time_ms(table, batch)});
   move_sources(table->context->heal_handler, batch, heals);
   keep_heals(table, heals);
 }
 
-static void
+/* FALSE: there is no room for all of its cells. */
+static gboolean
 remember_row(TideOpenTable *table, const TideBatch *batch, guint32 row, gint64 until_us)
 {
   guint64 key_hash = tide_key_hash(tide_batch_row_key(batch, row));
+  gboolean has_room = TRUE;
   TideBatchCell cell;
   TideBatchCells cells;
   if (!tide_batch_cells_enter(&cells, table->context->protocol, batch, row))
-    return;
-  while (tide_batch_cells_next(&cells, &cell)) {
+    return TRUE;
+  while (has_room && tide_batch_cells_next(&cells, &cell)) {
     guint64 identity = tide_cell_identity(key_hash, cell.column_hash, cell.timestamp_ms);
-    if (!tide_unsettled_add(table->unsettled, identity, tide_cell_content(cell.value), until_us))
-      tide_counter_inc(table->context->doubt_overflow);
+    has_room = tide_unsettled_add(table->unsettled, identity, tide_cell_content(cell.value), until_us);
   }
+  return has_room;
+}
+
+/* Not all cells of @batch are remembered: takes its sources out of it. */
+static void
+forget_sources(const TideOpenTable *table, TideBatch *batch, gint64 until_us)
+{
+  const TideHealHandler *handler = table->context->heal_handler;
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++)
+    handler->forgotten(sources[i].ref, until_us, handler->data);
+  batch->sources.len = 0;
+  tide_counter_inc(table->context->doubt_overflow);
+}
+
+/* The rows of @batch may land once more until @until_us. */
+static void
+remember_batch(TideOpenTable *table, TideBatch *batch, gint64 until_us)
+{
+  gboolean has_room = TRUE;
+  tell_doubt(table, batch, (TideDoubt){until_us, last_time_ms(table, batch)});
+  for (guint32 i = 0; i < batch->n_rows && has_room; i++)
+    has_room = remember_row(table, batch, i, until_us);
+  if (!has_room)
+    forget_sources(table, batch, until_us);
 }
 
 void
-tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us)
+tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch, gint64 now_us)
 {
-  for (guint32 i = 0; i < batch->n_rows; i++)
-    remember_row(table, batch, i, until_us);
-  tell_doubt(table, batch, (TideDoubt){until_us, last_time_ms(table, batch)});
+  gint64 until_us = batch->last_unknown_us + table->context->settle_us;
+  gboolean is_in_doubt = batch->last_unknown_us > 0 && until_us > now_us;
+  /* First, while it has all its sources. Of its own cells none contradicts another. */
+  if (G_UNLIKELY(is_in_doubt))
+    remember_batch(table, batch, until_us);
+  judge_rows(table, batch);
 }
 
 gboolean

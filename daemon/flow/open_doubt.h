@@ -8,12 +8,9 @@
 
 G_BEGIN_DECLS
 
-/* Before the sources of @batch, which was acknowledged, are marked: takes those of rows that were written over cells in
- * doubt out of it. */
-void tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch);
-
-/* After that: the rows of @batch may land once more until @until_us. */
-void tide_open_doubt_remember(TideOpenTable *table, const TideBatch *batch, gint64 until_us);
+/* Before the sources of @batch, which was acknowledged, are marked: takes those out of it whose rows were written over
+ * cells in doubt, and remembers that its own cells are, when a call that carried it was abandoned. */
+void tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch, gint64 now_us);
 
 /* @row is about to be written, and an owner before us may have sent it: it may land once more until @until_us. FALSE:
  * there is no room to remember that. */

@@ -324,9 +324,9 @@ register_metrics(TideOpenLanes *open_lanes)
             tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
                                  "Cells seen to have another value than one of the same row, column and time", label)};
   }
-  open_lanes->table_context.doubt_overflow =
-      tide_metrics_counter(metrics, "tidemark_unsettled_overflow_total",
-                           "Cells of unanswered calls that were too many to be remembered", NULL);
+  open_lanes->table_context.doubt_overflow = tide_metrics_counter(
+      metrics, "tidemark_unsettled_overflow_total",
+      "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
   open_lanes->rows_healed =
       tide_metrics_counter(metrics, "tidemark_rows_healed_total",
                            "Rows written once more because an abandoned call could have overwritten them", NULL);
@@ -632,10 +632,10 @@ tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gint64 la
 }
 
 void
-tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch)
+tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us)
 {
   const TideOpenLane *open = batch->open_lane;
-  tide_open_doubt_judge(open_lanes->places[open->table->index], batch);
+  tide_open_doubt_judge(open_lanes->places[open->table->index], batch, now_us);
 }
 
 void
@@ -648,9 +648,6 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   open->shares_key = open->unmerged_wait = FALSE;
   if (G_UNLIKELY(batch->is_unmerged))
     let_go_unmerged(open_lanes, table, batch);
-  gint64 until_us = batch->last_unknown_us + open_lanes->table_context.settle_us;
-  if (G_UNLIKELY(batch->last_unknown_us > 0 && until_us > now_us))
-    tide_open_doubt_remember(table, batch, until_us);
   if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {
     for (guint32 i = 0; i < batch->n_rows; i++)
       tide_heals_unblock_key(table->heals, tide_key_hash(tide_batch_row_key(batch, i)));
@@ -660,12 +657,15 @@ tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 no
   keep_batch(open_lanes, table->budget, batch);
 }
 
-void
+gboolean
 tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, gint64 until_us, gint64 now_us)
 {
   for (guint32 i = 0; i < n_rows; i++)
-    if (!tide_open_doubt_remember_row(find_table(open_lanes, rows[i].table_index, now_us), &rows[i], until_us))
+    if (!tide_open_doubt_remember_row(find_table(open_lanes, rows[i].table_index, now_us), &rows[i], until_us)) {
       tide_counter_inc(open_lanes->table_context.doubt_overflow);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 void

@@ -86,16 +86,16 @@ gint64 tide_open_lanes_tick(TideOpenLanes *open_lanes, TidePressure pressure, gi
 
 /* Before @batch's sources are marked: takes those of rows that were written over cells in doubt, which must be written
  * once more, out of it. */
-void tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch);
+void tide_open_lanes_judge(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
 
 /* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
  * for those that are poison), and keeps it for the next use. */
 void tide_open_lanes_came_home(TideOpenLanes *open_lanes, TideBatch *batch, gint64 now_us);
 
 /* The rows of a message are about to be appended that an owner before us may have sent: they may land once more until
- * @until_us. */
-void tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, gint64 until_us,
-                            gint64 now_us);
+ * @until_us. FALSE: there is no room to remember that. */
+gboolean tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, guint32 n_rows, gint64 until_us,
+                                gint64 now_us) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Owners before us left cells of a partition in doubt until @until_us: TideHealHandler.inherited() says which. */
 void tide_open_lanes_inherit(TideOpenLanes *open_lanes, gint64 until_us);

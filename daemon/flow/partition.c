@@ -127,7 +127,7 @@ tide_partition_assign(TidePartition *partition)
   partition->is_paused = FALSE;
   partition->stored_offset = partition->end_offset = -1;
   partition->eof_offset = partition->held_ms = -1;
-  partition->reached_end = FALSE;
+  partition->reached_end = partition->was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
   g_clear_pointer(&partition->held_text, g_free);
@@ -141,6 +141,8 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   partition->assigned = FALSE;
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
   partition->kept_acks = 0;
+  partition->again_us = 0;
+  partition->n_unheld = 0;
   tide_offsets_clear(&partition->offsets);
   tide_message_letters_clear(&partition->letters);
   follow_in_flight(partition, budget);
@@ -317,10 +319,65 @@ position_of(const TidePartition *partition)
 }
 
 void
-tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean closed)
+tide_partition_let_go(TidePartition *partition, gint64 until_us)
+{
+  partition->commit.needs_opening |= partition->again_us == 0;
+  partition->again_us = MAX(partition->again_us, until_us);
+}
+
+void
+tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us)
+{
+  if (!partition->assigned)
+    return;
+  /* A message that is not held, or not any more, may overwrite whatever is behind the mark. */
+  if (tide_partition_owns(partition, ref) || tide_offsets_hold(&partition->offsets))
+    partition->kept_acks++;
+  tide_partition_let_go(partition, until_us);
+}
+
+TideSourceRef
+tide_partition_pass(TidePartition *partition, guint32 n_readings)
+{
+  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(partition->messages_handed_back);
+  tide_counter_add(partition->readings_received, n_readings);
+  tide_counter_add(partition->readings_handed_back, n_readings);
+  partition->was_unheld = TRUE;
+  if (partition->commit.needs_opening)
+    partition->n_unheld++;
+  return (TideSourceRef){.slot = partition->slot, .epoch = (guint16)(partition->epoch - 1)};
+}
+
+void
+tide_partition_read_again(TidePartition *partition, TideBudget *budget)
+{
+  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
+  gint64 position = tide_partition_position(partition);
+  if (position != partition->commit.start_offset)
+    partition->commit.start_ms = 0;
+  partition->kept_acks = 0;
+  partition->again_us = 0;
+  partition->n_unheld = 0;
+  partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
+  partition->reached_end = FALSE;
+  partition->epoch++;
+  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
+  tide_offsets_clear(&partition->offsets);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
+  partition->commit.start_offset = position;
+  partition->commit.sequence = 0;
+  g_array_set_size(partition->commit.asked, 0);
+  partition->stored_offset = -1;
+}
+
+void
+tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
 {
   GArray *asked = partition->commit.asked;
-  TideAskedCommit last = {offset, partition->offsets.head, closed};
+  TideAskedCommit last = {offset, partition->offsets.head, noted, closed};
   partition->stored_offset = offset;
   if (asked->len >= MAX_ASKED)
     g_array_remove_range(asked, 0, MAX_ASKED / 2); /* no answer since long: what is committed seems older than it is */
@@ -340,7 +397,10 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
     return;
   }
   partition->commit.offset = offset;
-  partition->commit.needs_opening = FALSE;
+  if (n > 0 && g_array_index(asked, TideAskedCommit, n - 1).is_noted) {
+    partition->commit.needs_opening = FALSE;
+    partition->n_unheld = 0;
+  }
   if (n == 0)
     return;
   partition->commit.is_closed = g_array_index(asked, TideAskedCommit, n - 1).is_closed;

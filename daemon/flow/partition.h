@@ -33,6 +33,7 @@ typedef enum TidePauseReason {
 typedef struct TideAskedCommit {
   gint64 offset;
   guint32 sequence; /* of the first message behind it */
+  gboolean is_noted;
   gboolean is_closed;
 } TideAskedCommit;
 
@@ -42,7 +43,7 @@ typedef struct TidePartitionCommit {
   gint64 start_ms;        /* wall clock: the group began there; 0: it did not */
   gint64 offset;          /* committed last, as far as is known; -1: nothing is */
   gboolean is_closed;     /* the note of that */
-  gboolean needs_opening; /* before anything of it is sent */
+  gboolean needs_opening; /* before anything (more) of it is sent: the note must be another */
   guint32 sequence;       /* of the first message behind offset */
   GArray *asked;          /* owned (element-type TideAskedCommit): not answered yet, in the order of offsets */
 } TidePartitionCommit;
@@ -74,7 +75,10 @@ typedef struct TidePartition {
   TideDoubt doubt;     /* cells that this consumer has sent */
   TideDoubt inherited; /* cells that owners before us have sent */
   TideRepeated repeated;
-  gint64 end_offset; /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gint64 again_us;     /* what is read now is not held, and read again from the mark on at this moment; 0: no */
+  guint32 n_unheld;    /* messages read so, that the committed note does not speak of */
+  gboolean was_unheld; /* in this assignment: rows may be on their way that no message waits for */
+  gint64 end_offset;   /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
   gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
   char *held_text;               /* owned: why it is held */
@@ -130,7 +134,7 @@ tide_partition_position(const TidePartition *partition)
 static inline guint32
 tide_partition_span(const TidePartition *partition)
 {
-  return partition->offsets.tail - partition->commit.sequence;
+  return partition->offsets.tail - partition->commit.sequence + partition->n_unheld;
 }
 
 /* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
@@ -168,8 +172,24 @@ void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, gu
 /* The letter of @job, of a message in flight, is kept. */
 void tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job);
 
+/* There is no room to remember what may overwrite rows of @partition: at @until_us it is read again from its mark on.
+ * Until then messages are read and written as ever, but not held: they are handed back as they come. */
+void tide_partition_let_go(TidePartition *partition, gint64 until_us);
+/* The same, because of a row of @ref's message whose acknowledgement is not coming. */
+void tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us);
+static inline gboolean
+tide_partition_is_read_again(const TidePartition *partition)
+{
+  return partition->again_us > 0;
+}
+/* A message was fetched meanwhile. Returns the source of its rows: nobody's. */
+TideSourceRef tide_partition_pass(TidePartition *partition, guint32 n_readings);
+/* The moment has come: all that is unfinished is handed back, and the next message is that of
+ * tide_partition_position(). */
+void tide_partition_read_again(TidePartition *partition, TideBudget *budget);
+
 /* @offset is being committed: that of tide_partition_position(). */
-void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean closed);
+void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed);
 /* How that ended, and with it all that was asked before. */
 void tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good);
 

@@ -208,6 +208,37 @@ test_F7_killed_owner_may_have_sent_what_is_read_again(PipelineFixture *fixture, 
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* ---- memory ---- */
+
+#define N_MANY 40000u
+
+/* F14: an owner before us may have sent more than can be remembered in the memory there is. It is all written at once,
+ * and read again when settle has passed; only then it is committed. */
+static void
+test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N_MANY; i++) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    pipeline_fixture_produce(fixture, 0, host, BASE_MS, "v");
+  }
+  pipeline_fixture_flush(fixture);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1,
+                                         .kafka = ", max_span_messages: 1000000",
+                                         .hbase = ", settle: 20s",
+                                         .options = LATEST_ONLY "limits: { memory: 16MiB, drain_timeout: 3s }\n"});
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (guint i = 0; i < N_MANY; i += N_MANY - 1) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", host, "M", "v", "v", deadline_us));
+  }
+  running_pipeline_wait_metric(running, "tidemark_kafka_read_again_total", 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/pipeline-equal-times/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
              pipeline_fixture_tear_down)
@@ -222,5 +253,6 @@ main(int argc, char **argv)
   ADD("stop/F7-value-that-waited-is-read-again", test_F7_value_that_waited_is_read_again);
   ADD("stop-2/F7-next-owner-knows-what-was-in-doubt", test_F7_next_owner_knows_what_was_in_doubt);
   ADD("kill/F7-killed-owner-may-have-sent-what-is-read-again", test_F7_killed_owner_may_have_sent_what_is_read_again);
+  ADD("memory/F14-what-cannot-be-remembered-is-read-again", test_F14_what_cannot_be_remembered_is_read_again);
   return g_test_run();
 }
