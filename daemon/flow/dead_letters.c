@@ -1,6 +1,7 @@
 #include "flow/dead_letters_private.h"
 #include "flow/state_directory.h"
 #include "util/clock.h"
+#include "util/error.h"
 #include "util/log.h"
 
 /* Messages that a consumer has read and not told yet: it takes so many a round. */
@@ -79,7 +80,10 @@ open_file(TideDeadLetters *letters, GError **error)
   guint64 torn_bytes = 0;
   TideLetterFile *file = tide_letter_file_open(&options, &torn_bytes, error);
   if (file == NULL)
-    g_prefix_error(error, "dead letters cannot be kept (name a place with dead_letters.topic or dead_letters.file): ");
+    g_prefix_error(error, "dead letters cannot be kept%s: ",
+                   g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_IN_USE)
+                       ? "" /* it says what to do */
+                       : " (name a place with dead_letters.topic or dead_letters.file)");
   else
     tide_log(TIDE_LOG_INFO, "dead letters are kept in '%s'", letters->path);
   tide_counter_add(letters->torn_bytes, torn_bytes);

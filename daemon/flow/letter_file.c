@@ -127,6 +127,17 @@ sync_directory(const char *path, GError **error)
   return synced;
 }
 
+void
+tide_letter_file_set_in_use(const char *path, GError **error)
+{
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+      "another process keeps its dead letters in '%s' (it holds '%s.lock'), and two daemons cannot share a file: "
+      "set dead_letters.topic, which they can share, or give each a dead_letters.file or a state directory of "
+      "its own",
+      path, path);
+}
+
 static gboolean
 take_lock(TideLetterFile *file, GError **error)
 {
@@ -140,9 +151,7 @@ take_lock(TideLetterFile *file, GError **error)
     return TRUE;
   if (errno != EAGAIN && errno != EACCES)
     return fail("cannot lock", path, error);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
-              "another process keeps its dead letters in '%s' (it holds '%s'): give each daemon a file of its own",
-              file->path, path);
+  tide_letter_file_set_in_use(file->path, error);
   return FALSE;
 }
 

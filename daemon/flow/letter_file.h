@@ -23,11 +23,14 @@ typedef struct TideLetterFileOptions {
 /**
  * tide_letter_file_open: take the lock, mend the last line, and be ready to append.
  * @ret_torn_bytes: what was moved to PATH.torn; 0: nothing
- * Errors: IO. Ownership: (transfer full).
+ * Errors: IO; IN_USE: another process has it. Ownership: (transfer full).
  */
 TideLetterFile *tide_letter_file_open(const TideLetterFileOptions *options, guint64 *ret_torn_bytes,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_letter_file_free(TideLetterFile *file); /* NULL ok */
+
+/* Sets @error to IN_USE: who keeps letters in the file at @path, and what to do. */
+void tide_letter_file_set_in_use(const char *path, GError **error);
 
 /**
  * tide_letter_file_append: append @lines, whole lines, and sync them; all or nothing.

@@ -57,9 +57,6 @@ tide_letter_place_look(const TideLetterFileOptions *options, GError **error)
     return FALSE;
   if (!tide_file_look_is_locked(lock))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
-              "another process keeps its dead letters in '%s' (it holds '%s'): stop or restart that one, or give each "
-              "daemon a file of its own",
-              options->path, lock);
+  tide_letter_file_set_in_use(options->path, error);
   return FALSE;
 }

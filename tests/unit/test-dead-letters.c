@@ -5,6 +5,7 @@
 #include "flow/letter_ratio.h"
 #include "load_text.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 #include <glib/gstdio.h>
 
@@ -254,6 +255,24 @@ test_f21_letters_up_to_the_bound_are_kept(Fixture *fixture, gconstpointer data)
   g_assert_true(tide_dead_letters_is_holding_racy(fixture->letters));
 }
 
+/* As when two daemons have one configuration that names no place, and no state directory. */
+static void
+test_second_daemon_is_told_what_to_do(Fixture *fixture, gconstpointer options)
+{
+  g_autoptr(GError) error = NULL;
+  TideDeadLettersContext context = {.config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  TideDeadLetters *second = tide_dead_letters_new(&context);
+  g_assert_false(tide_dead_letters_start(second, TIDE_WIRE_BINARY, &error));
+  g_autofree char *expected = g_strdup_printf(
+      "dead letters cannot be kept: another process keeps its dead letters in '%s' (it holds '%s.lock'), "
+      "and two daemons cannot share a file: set dead_letters.topic, which they can share, or give each "
+      "a dead_letters.file or a state directory of its own",
+      fixture->path, fixture->path);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE);
+  g_assert_cmpstr(error->message, ==, expected);
+  tide_dead_letters_free(second);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -264,6 +283,8 @@ main(int argc, char **argv)
              test_letters_of_a_partition_that_has_gone_come_home, tear_down);
   g_test_add("/dead-letters/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
              test_holds_while_the_disk_takes_nothing, tear_down);
+  g_test_add("/dead-letters/second-daemon-is-told-what-to-do", Fixture, NULL, set_up,
+             test_second_daemon_is_told_what_to_do, tear_down);
   g_test_add("/dead-letters/too-many-letters-hold-until-a-restart", Fixture, NULL, set_up,
              test_too_many_letters_hold_until_a_restart, tear_down);
   g_test_add("/dead-letters/F21/letters-of-one-message-count-once", Fixture, NULL, set_up,

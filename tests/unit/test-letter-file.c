@@ -395,7 +395,7 @@ test_one_owner(Fixture *fixture, gconstpointer data)
   g_autoptr(GError) error = NULL;
   guint64 torn_bytes;
   g_assert_null(tide_letter_file_open(&fixture->options, &torn_bytes, &error));
-  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE);
   g_assert_nonnull(strstr(error->message, "another process"));
   tide_letter_file_free(file);
   tide_letter_file_free(open_file(fixture, 0));
