@@ -210,7 +210,7 @@ consumer_start(World *world, Consumer *consumer)
 {
   *consumer = (Consumer){.world = world, .lives = TRUE};
   /* An eighth of it is for what is in doubt: enough, enough for some heals, or for nothing at all. */
-  static const guint64 limits[] = {64 << 20, 320 << 10, 64 << 10};
+  static const guint64 limits[] = {64 << 20, 448 << 10, 64 << 10};
   tide_budget_init(&consumer->budget, limits[world->scarcity]);
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
@@ -441,7 +441,7 @@ move_partition(World *world, guint p)
 {
   if (world->logs[p].owner < 0)
     take_partition(world, p, (int)pick(world, N_CONSUMERS));
-  else if (pick(world, 4) == 0)
+  else if (pick(world, 3) == 0)
     hand_over(world, p);
 }
 
@@ -530,6 +530,19 @@ pass_time(World *world, gint64 by_us)
       land(world, ghost);
     g_ptr_array_remove_index_fast(world->ghosts, i);
   }
+}
+
+/* Also enough for housekeeping, while calls are under way. */
+static void
+pass_much_or_little(World *world)
+{
+  if (pick(world, 10) > 0) {
+    pass_time(world, pick(world, SETTLE_US / 20));
+    return;
+  }
+  pass_time(world, pick(world, 2 * SETTLE_US));
+  for (guint i = 0; i < N_CONSUMERS; i++)
+    tick(&world->consumers[i], TIDE_PRESSURE_IDLE);
 }
 
 /* ---- the judge ---- */
@@ -672,13 +685,13 @@ step(World *world)
   else if (what < 880)
     land_ghost(world);
   else if (what < 940)
-    pass_time(world, pick(world, 20) == 0 ? pick(world, SETTLE_US) : pick(world, SETTLE_US / 20));
+    pass_much_or_little(world);
   else if (what < 950)
     change_regions(world);
-  else if (what < 990) {
+  else if (what < 970) {
     if (world->logs[p].owner >= 0 && world->consumers[world->logs[p].owner].partitions[p]->offsets.mark >= 0)
       commit(world, p, FALSE);
-  } else if (what < 998)
+  } else if (what < 995)
     move_partition(world, p);
   else
     kill_consumer(world, consumer);
