@@ -264,4 +264,6 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *reco
   }
   if (G_UNLIKELY(unplaced != NULL))
     hold_at_unplaced_row(consumer, partition, record, unplaced);
+  /* One that makes no rows is finished here and now: no batch will come home to say so. */
+  consumer->marks_moved |= partition->offsets.mark != partition->stored_offset;
 }

@@ -191,6 +191,22 @@ test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gc
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* Nothing comes home for them, and nothing else happens meanwhile: their offsets are committed all the same. */
+static void
+test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000000,\"w\":1}"); /* no table takes it */
+  pipeline_fixture_produce_raw(fixture, 0, "");
+  pipeline_fixture_produce_raw(fixture, 1, NULL);
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1,
+      "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
+      "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" },"
+      " when: { field: v, present: true } } }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* A compacted topic has them: nothing is lost with one, so it holds no partition, whatever on_bad_message says. */
 static void
 test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpointer data)
@@ -314,6 +330,8 @@ main(int argc, char **argv)
       test_abandoned_call_does_not_win_over_a_later_value);
   ADD("messages/A3-bad-message-holds-its-partition-and-no-other", test_bad_message_holds_its_partition_and_no_other);
   ADD("messages/A2-messages-without-value-are-passed-over", test_messages_without_value_are_passed_over);
+  ADD("messages/A2-offsets-of-messages-without-rows-are-committed",
+      test_offsets_of_messages_without_rows_are_committed);
   ADD("messages/A1-A17-bad-messages-are-counted-by-reason-and-skipped",
       test_bad_messages_are_counted_by_reason_and_skipped);
   ADD("messages/what-has-expired-is-counted-and-not-written", test_what_has_expired_is_counted);
