@@ -249,7 +249,7 @@ class Messages:
         if rng.random() < self.bad_share / 2:
             message["value"] = self.garbage()
             return message
-        if self.scenario["by_reading"] and rng.random() < self.bad_share / 8:  # a letter for each of many readings
+        if self.scenario["by_reading"] and rng.random() < self.bad_share / 4:  # a letter for each of many readings
             message["value"] = "[" + ",".join('{"a":%d}' % index for index in range(150)) + "]"
             return message
         is_long = rng.random() < self.long_share
@@ -469,7 +469,7 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
         "hbase": {"writers": 8, "connect_timeout": "1s", "call_timeout": "1s", "settle": "1h" if long_settle else f"{settle_s}s",
                   "retry_min": "20ms", "retry_max": "200ms", "region_refresh": "5s"},
         "readings": readings,
-        "dead_letters": {"place": rng.choice(["topic", "topic", "file"]), "max_ratio": rng.choice([1, 0.1])},
+        "dead_letters": {"place": rng.choice(["topic", "topic", "file"]), "max_ratio": rng.choice([1, 0.1, 0.1])},
         "limits": {"drain_timeout": "3s"},
     }
     if rng.random() < 0.3:
