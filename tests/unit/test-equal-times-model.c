@@ -27,7 +27,7 @@
 #define N_TIMES 4 /* at one time, so that they meet; they move on slowly */
 #define N_SPLITS 3
 #define SETTLE_US G_GINT64_CONSTANT(1000000)
-#define SPAN 60u
+#define SPAN 16u
 #define FOREVER G_MAXINT64
 
 /* ---- the world ---- */
@@ -691,7 +691,7 @@ step(World *world)
   else if (what < 970) {
     if (world->logs[p].owner >= 0 && world->consumers[world->logs[p].owner].partitions[p]->offsets.mark >= 0)
       commit(world, p, FALSE);
-  } else if (what < 995)
+  } else if (what < 990)
     move_partition(world, p);
   else
     kill_consumer(world, consumer);
