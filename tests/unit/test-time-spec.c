@@ -398,7 +398,7 @@ test_time_of_day_takes_its_date_from_a_field(void)
                        .max_future_ms = 600000};
   TideMessage message = {.timestamp_ms = RECORD_MS};
   TideReject reject;
-  gint64 ns;
+  gint64 ns = 0;
   reading_fixture_set(&fixture, "ts", "12:53:32.045");
   g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
