@@ -40,11 +40,13 @@ static const TideConfigOption time_options[] = {
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
      .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
     {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,
-     .sentence =
-         "Which moment a local time means that happens twice, because the zone's clocks go back. Without it, record: "
-         "the "
-         "one from which on the reading needed less time to its record than lies between the two (an hour, mostly; the "
-         "record may be earlier by `max_future`, up to half of that); where there is none, it is rejected."},
+     .sentence = "Which moment a local time means that happens twice, because the zone's clocks go back. Without it, "
+                 "record: the "
+                 "one to which the record's time fits, if it does to one alone: it is later by less than lies between "
+                 "the two (an "
+                 "hour, mostly), or earlier by `max_future` at the most (and half of that hour). Where it fits to both "
+                 "or to none, "
+                 "the reading is rejected: with 10m, one of the first pass that takes longer than 50 minutes."},
     {"date", TIDE_CONFIG_SECTION, .section = &date_group,
      .sentence = "Where a time of day takes its date from; without it, from the record's time in the zone."},
     {"earliest", TIDE_CONFIG_TIME, AT(earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000), "2000-01-01",

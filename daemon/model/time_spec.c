@@ -77,22 +77,25 @@ read_epoch(const Attempt *attempt, int decimals, gint64 *ret_ns)
   return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, detail);
 }
 
-/* The moment from which on the reading was on its way for less than what lies between the two: where there is one, it
- * is the only one. The sender's clock may be ahead by max_future, as far as that leaves the two apart. */
+/* The moment to which the record fits, if it does to one of them alone: the reading came to it within the time that
+ * lies between the two, or the sender's clock was ahead by max_future (half of that time at the most). Where both fit,
+ * a late reading of the first pass looks like one of the second by a clock that is ahead. */
 static gboolean
 choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
   gint64 apart_s = moments->utc_s[1] - moments->utc_s[0];
   gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(attempt->spec->max_future_ms / 1000, 0, apart_s / 2);
+  guint n_fitting = 0;
   for (guint i = 0; attempt->record->record_ms >= 0 && i < moments->n; i++) {
-    gint64 on_its_way_s = record_s - moments->utc_s[i] + ahead_s;
-    if (on_its_way_s < 0 || on_its_way_s >= apart_s)
+    gint64 delay_s = record_s - moments->utc_s[i];
+    if (delay_s < -ahead_s || delay_s >= apart_s)
       continue;
     *ret_utc_s = moments->utc_s[i];
-    return TRUE;
+    n_fitting++;
   }
-  return refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field,
+  return n_fitting == 1 ||
+         refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field,
                 "the zone's clocks show it twice, and the record's time does not tell which is meant");
 }
 

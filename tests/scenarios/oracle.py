@@ -214,11 +214,12 @@ def parse_pattern(text: str, spec: dict[str, Any], record_ms: int) -> int:
         raise Bad("time_invalid", "time_implausible", "time_ambiguous", "time_skipped")
     if len(found) == 1:
         return found[0]
-    # The hour that clocks show twice: the pass from which on the reading was on its way for less than lies between the two.
+    # The hour that clocks show twice: the pass that the record fits to, if it does to one alone: the reading came to it within what
+    # lies between the two, or the sender's clock was ahead.
     apart_s = (found[1] - found[0]) // 1000
     ahead_s = min(duration_ms(spec.get("max_future", "10m")) // 1000, apart_s // 2)
-    told = [ms for ms in found if 0 <= record_ms // 1000 - ms // 1000 + ahead_s < apart_s]
-    if not told:
+    told = [ms for ms in found if -ahead_s <= record_ms // 1000 - ms // 1000 < apart_s]
+    if len(told) != 1:
         raise Bad("time_ambiguous")
     return told[0]
 
