@@ -184,8 +184,9 @@ finish(const Explain *explain)
   tide_explainer_finish(explain->explainer);
   TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
   if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
-    fprintf(stderr, "%" G_GUINT64_FORMAT " messages: %" G_GUINT64_FORMAT " rows, %" G_GUINT64_FORMAT " rejected\n",
-            counts.n_messages, counts.n_rows, counts.n_rejected);
+    fprintf(stderr, "%" G_GUINT64_FORMAT " message%s: %" G_GUINT64_FORMAT " row%s, %" G_GUINT64_FORMAT " rejected\n",
+            counts.n_messages, counts.n_messages == 1 ? "" : "s", counts.n_rows, counts.n_rows == 1 ? "" : "s",
+            counts.n_rejected);
   int output_exit = tide_output_close();
   if (output_exit != TIDE_EXIT_OK)
     return output_exit;
@@ -209,7 +210,12 @@ explain_messages(const TideCommandLine *line, const TideConfig *config, const GP
     }
   }
   TideExplainerOptions explainer_options = {
-      .config = config, .problems = problems, .session = session, .json = options->format == EXPLAIN_JSON};
+      .config = config,
+      .problems = problems,
+      .session = session,
+      .json = options->format == EXPLAIN_JSON,
+      .record_time_is_now = !options->from_topic && options->timestamp == NULL,
+  };
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);
   explain.explainer = explainer;
   return explain_all(&explain, &error) ? finish(&explain) : tide_command_fail(line, error);

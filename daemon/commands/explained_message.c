@@ -161,8 +161,18 @@ place_json(const TideExplainer *explainer)
 /* ---- what is printed -----------------------------------------------------------------------------------------------
  */
 
-/* What the operator can do, where it is the declaration that decides. */
+/* Behind what might be otherwise at another time of the record. */
+static const char *
+time_note(const TideExplainer *explainer)
+{
+  return explainer->options.record_time_is_now ? " (the record's time is taken as now; give it with --timestamp)" : "";
+}
+
+/* What the operator can do, where it is the declaration that decides and the reject itself says nothing better. */
 static const char *const remedies[TIDE_REJECT_N_REASONS] = {
+    [TIDE_REJECT_DUPLICATE_FIELD] =
+        "let senders name each field once; where a nested name meets a flat one, take another "
+        "'readings.separator'",
     [TIDE_REJECT_TYPE] = "let 'nulls' skip it, or write it empty",
     [TIDE_REJECT_NUMBER] = "take another 'encode', such as text",
     [TIDE_REJECT_MISSING_FIELD] = "give the key's part a 'default', or keep such readings out of the table by 'when'",
@@ -185,9 +195,10 @@ static void
 print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
   explainer->counts.n_rejected++;
-  g_autofree char *sentence = tide_reject_describe(reject);
+  g_autofree char *reason_text = tide_reject_describe(reject);
+  g_autofree char *sentence = g_strconcat(reason_text, reject->by_record_time ? time_note(explainer) : "", NULL);
   const char *reason = tide_reject_reason_name(reject->reason);
-  const char *remedy = remedies[reject->reason];
+  const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   if (!explainer->options.json) {
     g_autofree char *place = place_text(explainer);
     g_autofree char *reading =
@@ -228,11 +239,14 @@ why_not_taken(const TideExplainer *explainer, const TideTable *table, const Tide
   }
   const TideExpired *expired = explainer->mapped.expired;
   if (expired != NULL && expired[table->index].n_future_rows > 0)
-    return g_strdup("later than the record's time by more than max_future, which on_future keeps out of latest tables");
+    return g_strconcat(
+        "later than the record's time by more than max_future, which on_future keeps out of latest tables",
+        time_note(explainer), NULL);
   if (expired == NULL || expired[table->index].n_rows == 0)
     return g_strdup_printf("it is the index of '%s', which has no row", table_at(explainer, table->index_of)->name);
   g_autofree char *ttl = tide_duration_format(expired[table->index].ttl_ms);
-  return g_strdup_printf("expired: older than its time to live of %s, so HBase would never show it", ttl);
+  return g_strdup_printf("expired: older than its time to live of %s, so HBase would never show it%s", ttl,
+                         time_note(explainer));
 }
 
 static void
@@ -361,11 +375,21 @@ print_no_readings(const TideExplainer *explainer, gboolean deletes)
   printf(explainer->options.json ? "{%s,\"readings\":0,\"text\":\"%s\"}\n" : "%s: %s\n", place, what);
 }
 
+static void
+print_ambiguous(const TideExplainer *explainer)
+{
+  if (explainer->mapped.n_ambiguous_readings == 0 || explainer->options.json)
+    return;
+  g_autofree char *place = place_text(explainer);
+  printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", place, time_note(explainer));
+}
+
 /* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
 static gboolean
 print_mapped(TideExplainer *explainer, GError **error)
 {
   explainer->counts.n_rows += explainer->mapped.n_rows;
+  print_ambiguous(explainer);
   sort_rows(explainer);
   guint at = 0;
   guint32 at_reject = 0;

@@ -14,6 +14,7 @@ typedef struct TideExplainerOptions {
   const GPtrArray *problems;   /* borrowed (element-type TideConfigProblem): the warnings of loading it */
   TideGatewaySession *session; /* borrowed; NULL: regions are not shown */
   gboolean json;               /* one object a row, else text */
+  gboolean record_time_is_now; /* the messages' time is not theirs: what depends on it is told so */
 } TideExplainerOptions;
 
 TideExplainer *tide_explainer_new(const TideExplainerOptions *options);

@@ -316,6 +316,7 @@ open_array(TideJsonWalk *walk, TideBytes name)
   }
   if (!walk->is_spoiled) {
     fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
+    walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
     if (!spoil_reading(walk, token_place(walk)))
       return FALSE;
   }

@@ -68,7 +68,13 @@ append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *ou
   const char *fault = field->kind == TIDE_VALUE_NUMBER ? tide_key_padded_number_fault(part, field->text) : NULL;
   if (fault == NULL)
     fault = tide_key_field_append(part, field->text, out);
-  return fault == NULL || reject_value(ret_reject, reading, field, fault);
+  if (G_LIKELY(fault == NULL))
+    return TRUE;
+  reject_value(ret_reject, reading, field, fault);
+  if (field->text.len == 0)
+    ret_reject->remedy = "an empty field is refused, whatever the key's 'default': keep such readings out of the table "
+                         "by 'when'";
+  return FALSE;
 }
 
 /* Two digits at a time. */

@@ -38,6 +38,8 @@ typedef struct TideReject {
   gint64 byte_position;   /* in the message, or -1 */
   guint32 reading_index;  /* in the message, from 0 */
   const char *detail;     /* string literal or NULL: "not a number", ... */
+  const char *remedy;     /* string literal: what can be done, where the reason alone does not tell it; or NULL */
+  gboolean by_record_time; /* with another time of the record the reading might be taken */
 } TideReject;
 
 /* The stable name: metric label `reason`, dead-letter header, documents. */

@@ -34,11 +34,33 @@ refuse(const Attempt *attempt, TideRejectReason reason, const TideField *field, 
   return FALSE;
 }
 
+/* As refuse(), where the reason alone does not tell what can be done. */
 static gboolean
-refuse_absent(const Attempt *attempt, TideNameId name_id)
+refuse_with_remedy(const Attempt *attempt, TideRejectReason reason, const char *detail, const char *remedy)
 {
-  refuse(attempt, TIDE_REJECT_MISSING_FIELD, NULL, "it is absent");
+  refuse(attempt, reason, attempt->field, detail);
+  attempt->ret_reject->remedy = remedy;
+  return FALSE;
+}
+
+/* As refuse(), of what another record's time might let pass. @remedy: NULL where the reason tells it. */
+static gboolean
+refuse_by_record(const Attempt *attempt, TideRejectReason reason, const char *detail, const char *remedy)
+{
+  refuse_with_remedy(attempt, reason, detail, remedy);
+  attempt->ret_reject->by_record_time = TRUE;
+  return FALSE;
+}
+
+/* @field: NULL where it is absent. */
+static gboolean
+refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_id)
+{
+  refuse(attempt, TIDE_REJECT_MISSING_FIELD, field, field == NULL ? "it is absent" : "it is null");
   attempt->ret_reject->field_place = name_id + 1;
+  attempt->ret_reject->remedy =
+      "the time is read from it: see the time's 'field' (readings.time), or keep such readings "
+      "out of every table by 'when'";
   return FALSE;
 }
 
@@ -47,14 +69,14 @@ need_field(const Attempt *attempt, TideNameId name_id, const TideField **ret_fie
 {
   const TideField *field = tide_reading_field(attempt->reading, name_id);
   if (field == NULL)
-    return refuse_absent(attempt, name_id);
+    return refuse_missing(attempt, NULL, name_id);
   switch (field->kind) {
   case TIDE_VALUE_STRING:
   case TIDE_VALUE_NUMBER:
     *ret_field = field;
     return TRUE;
   case TIDE_VALUE_NULL:
-    return refuse(attempt, TIDE_REJECT_MISSING_FIELD, field, "it is null");
+    return refuse_missing(attempt, field, name_id);
   case TIDE_VALUE_BOOL:
   case TIDE_VALUE_JSON:
     break;
@@ -95,8 +117,8 @@ choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64
     n_fitting++;
   }
   return n_fitting == 1 ||
-         refuse(attempt, TIDE_REJECT_TIME_AMBIGUOUS, attempt->field,
-                "the zone's clocks show it twice, and the record's time does not tell which is meant");
+         refuse_by_record(attempt, TIDE_REJECT_TIME_AMBIGUOUS,
+                          "the zone's clocks show it twice, and the record's time does not tell which is meant", NULL);
 }
 
 static gboolean
@@ -123,7 +145,8 @@ static gboolean
 take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
   if (G_UNLIKELY(moments->n == 0))
-    return refuse(attempt, TIDE_REJECT_TIME_INVALID, attempt->field, "a local time that the zone's clocks skip");
+    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_INVALID, "a local time that the zone's clocks skip",
+                              "the zone's clocks skip this hour: is 'zone' right? Let senders write UTC or an offset");
   if (G_UNLIKELY(moments->n > 1))
     return choose_moment(attempt, moments, ret_utc_s);
   *ret_utc_s = moments->utc_s[0];
@@ -204,8 +227,11 @@ static gboolean
 read_record_time(const Attempt *attempt, gint64 *ret_ns)
 {
   static const TideField record_time = {.name = {(const guint8 *)"$timestamp", 10}};
-  if (attempt->record->record_ms < 0)
-    return refuse(attempt, TIDE_REJECT_MISSING_FIELD, &record_time, "the record has no time of its own");
+  if (attempt->record->record_ms < 0) {
+    refuse(attempt, TIDE_REJECT_MISSING_FIELD, &record_time, "the record has no time of its own");
+    attempt->ret_reject->remedy = "let senders give records a time, or read it from a field (readings.time)";
+    return FALSE;
+  }
   if (__builtin_mul_overflow(attempt->record->record_ms, TIDE_NS_PER_MS, ret_ns))
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, &record_time, "beyond the year 2262");
   return TRUE;
@@ -243,8 +269,8 @@ read_time(const Attempt *attempt, gint64 *ret_ns)
 static gboolean
 refuse_future(const Attempt *attempt)
 {
-  return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
-                "later than the record's time by more than the declared bound");
+  return refuse_by_record(attempt, TIDE_REJECT_TIME_FUTURE,
+                          "later than the record's time by more than the declared bound", NULL);
 }
 
 /* What a clock says alone is no matter of on_future: its reading becomes a letter, which tells of the decision. */
@@ -266,22 +292,25 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
                   "before the declared earliest time: is the unit right?");
   if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms)
-    return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
-                  "earlier than the record's time by more than the declared bound (max_past)");
+    return refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
+                            "earlier than the record's time by more than the declared bound (max_past)",
+                            "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp");
   if (event_ms >= LATEST_EPOCH_MS)
     return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field, "beyond the year 2200: is the unit right?");
   if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
     if (spec->on_future == TIDE_FUTURE_REJECT)
       return refuse_future(attempt);
     if (event_ms - record_ms > FUTURE_MAX_MS)
-      return refuse(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE, attempt->field,
-                    "later than the record's time by more than ten years: is the unit right?");
+      return refuse_by_record(attempt, TIDE_REJECT_TIME_IMPLAUSIBLE,
+                              "later than the record's time by more than ten years: is the unit right?", NULL);
     return TRUE;
   }
   if (is_ahead_of_clock(attempt, event_ms))
-    return refuse(attempt, TIDE_REJECT_TIME_FUTURE, attempt->field,
-                  "later than this host's clock by more than the declared bound, and so is its record: the sender's "
-                  "clock is wrong, or this host's");
+    return refuse_with_remedy(attempt, TIDE_REJECT_TIME_FUTURE,
+                              "later than this host's clock by more than the declared bound, and so is its record: the "
+                              "sender's clock is wrong, or this host's",
+                              "set the clock of the sender or of this host; 'dead-letters replay' sends the message "
+                              "again, and it is taken when its time has come");
   return TRUE;
 }
 

@@ -168,7 +168,7 @@ test_explain_tells_rows_and_why_not(Fixture *fixture, gconstpointer unused)
   assert_silent(second, "note:"); /* once for each table */
   const char *third = strstr(second, "line 3: rejected as missing_field");
   g_assert_nonnull(third);
-  assert_says(third, "\n  remedy: give the key's part a 'default'");
+  assert_says(third, "\n  remedy: the time is read from it");
 }
 
 static void
@@ -265,6 +265,77 @@ test_explain_tells_what_has_expired(Fixture *fixture, gconstpointer unused)
 }
 
 /* Many readings show what none shows alone. */
+/* What explain says of @reading, with @readings in that section of the configuration and the options @words. */
+static const char *
+explain_one(Fixture *fixture, const char *readings, const char *words, const char *reading)
+{
+  g_autofree char *config = g_strdup_printf("kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                                            "hbase: { gateways: [\"%%s\"] }\n"
+                                            "readings: { %s }\n"
+                                            "tables:\n"
+                                            "  A:\n"
+                                            "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                                            "    columns: { family: M, from: \"*\", strip_prefix: \"m/\" }\n",
+                                            readings);
+  g_autofree char *command = g_strchomp(g_strdup_printf("explain --offline %s", words));
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(config, scripted_gateway_endpoint(fixture->gateway));
+  run(fixture, command, reading);
+  return fixture->done.output;
+}
+
+#define EPOCH "time: { field: ts, format: epoch_ms }"
+#define BERLIN "time: { field: ts, format: pattern, pattern: \"yyyy-MM-dd HH:mm\", zone: Europe/Berlin }"
+#define NOW_NOTE "(the record's time is taken as now; give it with --timestamp)"
+
+/* Each remedy is of what is wrong, not only of the reason's name. */
+static void
+test_explain_remedies(Fixture *fixture, gconstpointer unused)
+{
+  static const struct {
+    const char *readings, *words, *reading, *remedy;
+  } cases[] = {
+      {EPOCH, "", "{\"host\":\"h\",\"cpu\":1}\n", "the time is read from it: see the time's 'field'"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":null,\"cpu\":1}\n", "the time is read from it: see the time's 'field'"},
+      {EPOCH, "", "{\"ts\":1501028163000,\"cpu\":1}\n", "give the key's part a 'default'"},
+      {EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"cpu\":1}\n", "an empty field is refused"},
+      {EPOCH, "", "{\"host\":\"a#b\",\"ts\":1501028163000,\"cpu\":1}\n", "a value that holds what follows it"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"m/x\":1,\"x\":2}\n", "let one of the two have another name"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"x\":2}\n", "let senders name each field once"},
+      {EPOCH ", arrays: reject", "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":[1]}\n",
+       "let 'readings.arrays' be json"},
+      {BERLIN, "", "{\"host\":\"h\",\"ts\":\"2026-03-29 02:30\",\"x\":1}\n", "the zone's clocks skip this hour"},
+      {BERLIN, "", "{\"host\":\"h\",\"ts\":\"29.3.2026\",\"x\":1}\n", "see that the time's 'field' and 'format'"},
+      {EPOCH, "--timestamp 2190-01-04", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n",
+       "set the clock of the sender or of this host"},
+      {EPOCH, "--timestamp 2017-01-01", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n", "set the sender's clock"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *remedy = g_strconcat("\n  remedy: ", cases[i].remedy, NULL);
+    const char *output = explain_one(fixture, cases[i].readings, cases[i].words, cases[i].reading);
+    assert_says(output, remedy);
+    assert_silent(output, NOW_NOTE);
+  }
+}
+
+/* Without --timestamp, what depends on the record's time says so; with it, it does not. */
+static void
+test_explain_record_time(Fixture *fixture, gconstpointer unused)
+{
+  static const char max_past[] = "time: { field: ts, format: epoch_ms, max_past: 1d }";
+  static const char old[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n";
+  static const char twice[] = "{\"host\":\"h\",\"ts\":\"2025-10-26 02:30\",\"x\":1}\n";
+  const char *output = explain_one(fixture, max_past, "", old);
+  assert_says(output, NOW_NOTE "\n  remedy: raise the time's 'max_past'; of old messages");
+  assert_silent(explain_one(fixture, max_past, "--timestamp 2017-08-01", old), NOW_NOTE);
+  assert_says(explain_one(fixture, EPOCH, "", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n"), NOW_NOTE);
+  assert_says(explain_one(fixture, BERLIN, "", twice), NOW_NOTE "\n  remedy: let senders write UTC or an offset");
+  output = explain_one(fixture, BERLIN, "--timestamp 2025-10-26T00:31:00Z", twice);
+  assert_says(output, "line 1: a local time that happens twice; 'ambiguous' decided which is meant\n");
+  assert_says(output, "event time 1761438600000 = ");
+}
+
 static void
 test_explain_sees_keys_move(Fixture *fixture, gconstpointer unused)
 {
@@ -295,6 +366,8 @@ main(int argc, char **argv)
   ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
   ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);
   ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
+  ADD("explain-tells-a-remedy-of-what-is-wrong", test_explain_remedies);
+  ADD("explain-tells-what-depends-on-the-records-time", test_explain_record_time);
   ADD("explain-sees-keys-that-move-with-the-time", test_explain_sees_keys_move);
   return g_test_run();
 }
