@@ -35,7 +35,6 @@ typedef struct TideConfigChoice {
 typedef enum TideConfigOptionFlags {
   TIDE_CONFIG_REQUIRED = 1 << 0,
   TIDE_CONFIG_IN_SAMPLE = 1 << 1,  /* stands in the sample uncommented, though it is not required */
-  TIDE_CONFIG_RELOADABLE = 1 << 2, /* a running daemon may take it over from a changed file; all else is read at start */
 } TideConfigOptionFlags;
 
 typedef struct TideConfigGroup TideConfigGroup;

@@ -260,10 +260,9 @@ static const TideConfigOption hbase_options[] = {
      .sentence = "How often the regions' borders are read. They only decide which rows share a call; a row "
                  "in the wrong "
                  "one is written all the same."},
-    {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms", .flags = TIDE_CONFIG_RELOADABLE,
+    {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms",
      .sentence = "The first pause after a failed call; it doubles with each failure."},
     {"retry_max", TIDE_CONFIG_DURATION, AT(hbase.retry_max_ms), 100, 10 * MINUTE, "30s",
-     .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "The longest pause. Each is drawn at random from its upper half, so that writers do not "
                  "come back together."},
     {"idle_ping", TIDE_CONFIG_DURATION, AT(hbase.idle_ping_ms), SECOND, 55 * SECOND, "30s",
@@ -333,23 +332,19 @@ static const TideConfigOption dead_letters_options[] = {
 };
 
 static const TideConfigOption batch_options[] = {
-    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .flags = TIDE_CONFIG_RELOADABLE,
-     .sentence = "Rows in one call."},
+    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .sentence = "Rows in one call."},
     {"max_bytes", TIDE_CONFIG_SIZE, AT(batch.max_bytes), 4 * KIB, TIDE_BATCH_MAX_BYTES, "1MiB",
-     .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "Encoded size of one call, and so of the largest row. A framed gateway cuts the connection "
                  "at 2 MiB, "
                  "its max_frame_size_in_mb."},
-    {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms", .flags = TIDE_CONFIG_RELOADABLE,
+    {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms",
      .sentence = "A row waits for others this long at the most. Longer makes larger calls of slow streams, and "
                  "everything later."},
     {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms",
-     .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
                  "writes where a key has several readings in that time; under load the daemon makes it longer by "
                  "itself."},
     {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
-     .flags = TIDE_CONFIG_RELOADABLE,
      .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
                  "by, or while writers are behind."},
 };
@@ -372,13 +367,12 @@ static const TideConfigOption service_options[] = {
                  "off. There is "
                  "no password, so the default is for this machine only."},
     {"log_level", TIDE_CONFIG_CHOICE, AT(service.log_level), .default_text = "info", .choices = log_levels,
-     .flags = TIDE_CONFIG_RELOADABLE, .sentence = "The least severe events that are logged."},
+     .sentence = "The least severe events that are logged."},
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
      .sentence = "auto: the journal under systemd, else text on standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
-     .sentence = "When a topic, gateway, table or family is missing at the start: wait for it and say so, "
-                 "or end with "
-                 "an error."},
+     .sentence = "When a topic, table or family is missing at the start, or Kafka denies access: wait for it and say "
+                 "so, or end with an error. A server that cannot be reached is always waited for."},
 };
 
 static const TideConfigGroup kafka_group = {"kafka", "Where do readings come from?", NULL, kafka_options,

@@ -64,7 +64,8 @@ static const TideConfigOption time_options[] = {
      .sentence =
          "history keeps a reading that is later than its record out of latest tables only: the others get it, up to "
          "ten "
-         "years ahead. One that no other table takes is rejected, and so is what only this host's clock tells."},
+         "years ahead. One that no other table takes is rejected, and so is one that is too late by this host's clock "
+         "alone."},
 };
 
 const TideConfigGroup tide_time_options = {"readings.time", "When was it measured?", "format", time_options,

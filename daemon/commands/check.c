@@ -269,7 +269,7 @@ tide_command_check(int argc, char **argv)
           "\n"
           "Examples:\n"
           "  tidemark check --offline -c tidemark.yaml\n"
-          "  tidemark check -c tidemark.yaml && systemctl reload-or-restart tidemark\n"
+          "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
           "  tidemark check --print-defaults > tidemark.yaml",
       .options = table,
       .n_options = G_N_ELEMENTS(table),

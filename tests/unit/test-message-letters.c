@@ -93,10 +93,32 @@ test_first_reason_of_several(void)
   tide_message_letters_clear(&letters);
 }
 
+/* docs/dead-letters.md has a row for each reason, in their order, and for nothing else. */
+static void
+test_every_reason_is_documented(void)
+{
+  g_autofree char *path = g_build_filename(TIDE_TEST_SOURCE_DIR, "docs", "dead-letters.md", NULL);
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  char *at = strstr(text, "<!-- reasons: begin -->\n");
+  char *end = strstr(text, "<!-- reasons: end -->\n");
+  g_assert_true(at != NULL && end != NULL);
+  *end = '\0';
+  for (guint i = TIDE_REJECT_NONE + 1; i < TIDE_LETTER_N_REASONS; i++) {
+    at = strstr(at, "\n| `");
+    g_assert_nonnull(at);
+    at += strlen("\n| `");
+    g_autofree char *wanted = g_strconcat(tide_letter_reason_name(i), "` | ", NULL);
+    g_assert_cmpint(strncmp(at, wanted, strlen(wanted)), ==, 0);
+  }
+  g_assert_null(strstr(at, "\n| `"));
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/message-letters/every-reason-is-documented", test_every_reason_is_documented);
   g_test_add_func("/message-letters/first-reason-of-several", test_first_reason_of_several);
   g_test_add_func("/message-letters/one-letter-settles-all-rows-of-a-message",
                   test_one_letter_settles_all_rows_of_a_message);
