@@ -79,8 +79,8 @@ measure(const TideCommandLine *line, const TideConfig *config, const BenchOption
   if (!fill(load, config, options, &error))
     return tide_command_fail(line, error);
   if (load->n_rejected > 0)
-    fprintf(stderr, "tidemark bench: %u messages would be rejected, and are left out; the first one: %s\n",
-            load->n_rejected, load->first_reject);
+    fprintf(stderr, "tidemark bench: %u message%s would be rejected, and left out; the first one: %s\n",
+            load->n_rejected, load->n_rejected == 1 ? "" : "s", load->first_reject);
   TideBenchRequest request = {.config = config,
                               .load = load,
                               .protocol = config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol

@@ -229,7 +229,8 @@ replay(Letters *letters, GError **error)
   /* What was handed over is waited for even after a fault, so that the count is true. */
   gboolean finished = tide_letter_replay_finish(letters->replay, read ? error : NULL);
   TideLetterReplayCounts counts = tide_letter_replay_counts(letters->replay);
-  printf("%" G_GUINT64_FORMAT " messages %s\n", counts.n_sent, options->dry_run ? "would be sent again" : "sent again");
+  printf("%" G_GUINT64_FORMAT " message%s %s\n", counts.n_sent, counts.n_sent == 1 ? "" : "s",
+         options->dry_run ? "would be sent again" : "sent again");
   if (counts.n_repeated > 0)
     printf("%" G_GUINT64_FORMAT " more letters are of these messages\n", counts.n_repeated);
   if (counts.n_gone > 0)

@@ -131,13 +131,14 @@ print_window(const TideVerifyReport *report, FILE *stream)
   fputc('\n', stream);
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
     if (counts->rejected[i] > 0)
-      fprintf(stream, "%" G_GUINT64_FORMAT " messages cannot be used (%s): nothing is expected of them\n",
-              counts->rejected[i], tide_reject_reason_name(i));
+      fprintf(stream, "%" G_GUINT64_FORMAT " message%s cannot be used (%s): nothing is expected of %s\n",
+              counts->rejected[i], counts->rejected[i] == 1 ? "" : "s", tide_reject_reason_name(i),
+              counts->rejected[i] == 1 ? "it" : "them");
   if (counts->rejected_readings > 0)
     fprintf(stream, "%" G_GUINT64_FORMAT " readings of other messages cannot be used\n", counts->rejected_readings);
   if (counts->dead_lettered > 0)
-    fprintf(stream, "%" G_GUINT64_FORMAT " messages are dead letters: their cells may be there or not\n",
-            counts->dead_lettered);
+    fprintf(stream, "%" G_GUINT64_FORMAT " %s: the cells may be there or not\n", counts->dead_lettered,
+            counts->dead_lettered == 1 ? "message is a dead letter" : "messages are dead letters");
   if (counts->unmatched > 0)
     fprintf(stream, "%" G_GUINT64_FORMAT " readings are of no table\n", counts->unmatched);
 }

@@ -66,7 +66,7 @@ test_given_messages(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "bench --messages - --readings 100 --runs 1 --format json", input), ==, 0);
   assert_says(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
   assert_says(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
-  assert_says(fixture->done.errors, "1 messages would be rejected, and are left out; the first one: ");
+  assert_says(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
   g_assert_cmpint(run(fixture, "bench --messages /nonexistent/file", NULL), ==, 74);
   assert_says(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
 }

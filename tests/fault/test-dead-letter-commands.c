@@ -311,7 +311,7 @@ test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
   produce_letters(fixture);
   g_assert_cmpint(run(fixture, "dead-letters replay --reason parse --dry-run"), ==, 0);
-  assert_says(fixture->done.output, "1 messages would be sent again\n");
+  assert_says(fixture->done.output, "1 message would be sent again\n");
   g_assert_cmpint(run(fixture, "dead-letters replay metrics/1/8 --rate 1000"), ==, 0);
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 1);

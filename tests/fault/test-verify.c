@@ -182,7 +182,7 @@ test_rejected_messages_are_not_expected(Fixture *fixture, gconstpointer unused)
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{broken");
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{\"ts\":1}");
   assert_found(fixture, "all is right\n", "");
-  assert_says(fixture->done.output, "1 messages cannot be used (parse): nothing is expected of them\n");
+  assert_says(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
 }
 
 /* ---- differences ----------------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ test_dead_letters(Fixture *fixture, gconstpointer unused)
   put_reading(fixture, "METRIC", "a", T + 5, "poison"); /* refused of CURRENT only */
   g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
   g_assert_cmpint(run(fixture, words), ==, 0);
-  assert_says(fixture->done.output, "1 messages are dead letters: their cells may be there or not\n");
+  assert_says(fixture->done.output, "1 message is a dead letter: the cells may be there or not\n");
   put_cell(fixture, "CURRENT", "a", "v", T + 5, "poison");
   g_assert_cmpint(run(fixture, words), ==, 0);
   delete_row(fixture, "CURRENT", "a", T + 5);
