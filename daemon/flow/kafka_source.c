@@ -403,6 +403,15 @@ on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_p
   answer->problem = tell_committed(answer->source, result, offsets);
 }
 
+/* What is stored is committed once more, and without a note, when librdkafka gives the partition up; so nothing is,
+ * once it was committed with one. Measured with 2.0.2. */
+static void
+forget_stored(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  for (gsize i = 0; i < n_commits; i++)
+    (void)tide_kafka_source_store(source, commits[i].slot, RD_KAFKA_OFFSET_INVALID);
+}
+
 /* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
 gboolean
 tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits, gint64 deadline_us,
@@ -424,6 +433,8 @@ tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits
   rd_kafka_queue_destroy(queue);
   rd_kafka_topic_partition_list_destroy(list);
   *ret_problem = answer.problem;
+  if (answer.problem == NULL)
+    forget_stored(source, commits, n_commits);
   return answer.problem == NULL;
 }
 

@@ -228,6 +228,19 @@ ask_committed(rd_kafka_t *observer, const char *topic, gint32 partition, int tim
   return offset >= 0 ? offset : -1;
 }
 
+char *
+mock_kafka_committed_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
+                          gint64 deadline_us)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_t *element = rd_kafka_topic_partition_list_add(list, topic, partition);
+  rd_kafka_resp_err_t code = rd_kafka_committed(observer_of(kafka, group), list, ms_until(deadline_us));
+  g_assert_cmpint(code, ==, RD_KAFKA_RESP_ERR_NO_ERROR);
+  char *note = g_strndup(element->metadata, element->metadata_size);
+  rd_kafka_topic_partition_list_destroy(list);
+  return note != NULL ? note : g_strdup("");
+}
+
 gint64
 mock_kafka_committed(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 deadline_us)
 {

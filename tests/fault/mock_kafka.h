@@ -50,6 +50,10 @@ gboolean mock_kafka_flush(TideMockKafka *kafka, gint64 deadline_us) G_GNUC_WARN_
 /* The next offset of the partition, -1 when it cannot be had by the deadline. */
 gint64 mock_kafka_end_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us);
 
+/* The metadata of what @group has committed; "": none. (transfer full) */
+char *mock_kafka_committed_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
+                                gint64 deadline_us);
+
 /* What @group has committed: the offset of the next message; -1 when nothing, or not to be had by the deadline.
  * Asked for without joining the group. */
 gint64 mock_kafka_committed(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
