@@ -28,7 +28,8 @@ struct TideWatchedPartition {
   TideUnreadSince unread_since;
   gint64 answered_us; /* 0: not yet, or too long ago */
   gint64 messages;
-  gint64 unread;
+  gint64 committed_offset; /* at the last answer */
+  gint64 end_offset;       /* likewise */
   gint64 oldest_ms;
 };
 
@@ -151,7 +152,7 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
       continue;
     lag.is_known &= watched->answered_us > 0;
     lag.messages += watched->messages;
-    lag.unread += watched->unread;
+    lag.unread += MAX(watched->end_offset - MAX(watched->position.next_offset, watched->committed_offset), 0);
     if (lag.seconds >= 0)
       lag.seconds = watched->oldest_ms < 0 ? -1 : MAX(lag.seconds, (now_ms - watched->oldest_ms) / 1000);
   }
@@ -253,7 +254,8 @@ take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, 
   gint64 now_ms = tide_wall_clock_epoch_ms();
   watched->answered_us = now_us;
   watched->messages = MAX(end - committed, 0);
-  watched->unread = MAX(end - MAX(watched->position.next_offset, committed), 0);
+  watched->committed_offset = committed;
+  watched->end_offset = end;
   watched->oldest_ms = tide_lag_oldest_ms(&watched->position, committed, end, now_ms, &watched->unread_since);
   tide_gauge_set(watched->lag, watched->messages);
   if (watched->oldest_ms >= 0)

@@ -58,7 +58,7 @@ gint64 tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed
 typedef struct TideKafkaLag {
   gboolean is_known; /* of every partition that is ours */
   gint64 messages;   /* from what is committed to the ends */
-  gint64 unread;     /* of them */
+  gint64 unread;     /* of those, by where the consumers are now */
   gint64 seconds;    /* of the partition that is latest; -1: unknown */
 } TideKafkaLag;
 

@@ -20,6 +20,7 @@ class End(Case):
         daemon = self.daemon()
         daemon.start("--until-end")
         self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
+        self.assertIn("stopped: all that was read is acknowledged and committed\n", daemon.log_text())
         self.assertEqual(daemon.committed(), n_messages)
         self.assert_tables_hold_what_was_sent()
         # With nothing left, it ends as well.
