@@ -179,9 +179,21 @@ close_scanner(Scan *scan)
 }
 
 static gboolean
+out_of_time(const Scan *scan, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
+              "gateway '%s': %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
+              " came in %d call timeouts: given up",
+              scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
+  return FALSE;
+}
+
+static gboolean
 fetch_all(Scan *scan, GError **error)
 {
   while (!scan->sink.stopped) {
+    if (tide_now_us() >= scan->end_us)
+      return out_of_time(scan, error);
     guint64 wanted = scan->request.caching_rows;
     if (scan->sink.limit_rows > 0)
       wanted = MIN(wanted, scan->sink.limit_rows - scan->sink.rows);
