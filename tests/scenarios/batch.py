@@ -210,11 +210,21 @@ class Batch:
     def event_fetches_fail(self) -> None:
         self.kafka.ask("fail", "fetch", "-195", "2")
 
+    def wait_flow(self) -> None:
+        """Until messages flow, or for a moment: from then on the steps' pauses are what happens between them."""
+        for _ in range(100):
+            received = self.daemons[0].metrics().get("tidemark_messages_received_total", {})
+            if sum(received.values()) >= len(self.messages):
+                return
+            time.sleep(0.05)
+
     def play(self) -> None:
         for step in range(self.batch["steps"]):
             if step == 1 and not self.daemons[0].wait_ready(ENDLESS_S, "stands still at offset"):
                 self.fail("batch", "not ready", self.daemons[0].get("/readyz")[1].strip()[:300])
                 return
+            if step == 1:
+                self.wait_flow()
             self.set_faults(step)
             for event in self.batch["events"]:
                 if event["step"] == step:

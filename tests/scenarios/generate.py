@@ -319,7 +319,8 @@ def faults(rng: random.Random, scenario: Json, steps: int, share: float, delay_m
 def duel(rng: random.Random, scenario: Json, steps: int, delay_ms: int) -> None:
     """Values of one cell and time against each other, calls of unknown outcome among them."""
     maker = Messages(rng, scenario, scenario["shape"])
-    maker.hosts, maker.fields, maker.n_times = ["h1"], ["a"], rng.choice([1, 1, 2, 3])
+    splits = rng.random() < 0.5
+    maker.hosts, maker.fields, maker.n_times = ["h1"], ["a"], 1 if splits else rng.choice([1, 1, 2, 3])
     maker.bad_share = maker.long_share = 0
     scenario["topics"], scenario["messages"], scenario["faults"] = [1], [], []
     scenario["tables"] = {"A": {"latest": "merge", "key": [{"field": "host"}], "columns": {"family": "M", "from": "*"}}} \
@@ -331,13 +332,19 @@ def duel(rng: random.Random, scenario: Json, steps: int, delay_ms: int) -> None:
         for _ in range(rng.choice([1, 1, 2])):
             index = len(scenario["messages"])
             scenario["messages"].append(maker.message(step, BASE_MS + 60_000 + index * 1000))
-        if rng.random() < 0.6:
+        if rng.random() < 0.7:
             scenario["faults"].append({"step": step, "table": "A", "do": "none",
                                        "words": [f"delay-apply-ms={delay_ms}", f"max-hits={rng.choice([1, 1, 2])}"]})
-    if rng.random() < 0.5:
-        split = rng.randrange(1, steps)
-        scenario["faults"].append({"step": split, "table": "A", "do": "split", "key": "h0"})
-        scenario["faults"].append({"step": split, "table": "A", "do": "io-error", "words": [f"message={MOVED}", "max-hits=1"]})
+    if splits:  # the region splits while an abandoned call may land, and before the next value
+        split = rng.randrange(1, steps - 1)
+        if rng.random() < 0.6:  # another row notices it first
+            maker.hosts = ["h9"]
+            notice = maker.message(split, BASE_MS + 60_000 + len(scenario["messages"]) * 1000)
+            scenario["messages"] = [one for one in scenario["messages"] if one["step"] in (*range(split), split + 1)] + [notice]
+        scenario["faults"] = [fault for fault in scenario["faults"] if fault["step"] not in (split - 1, split)] + [
+            {"step": split - 1, "table": "A", "do": "none", "words": [f"delay-apply-ms={delay_ms}", "max-hits=1"]},
+            {"step": split, "table": "A", "do": "split", "key": "h0"},
+            {"step": split, "table": "A", "do": "io-error", "words": [f"message={MOVED}", "max-hits=1"]}]
 
 
 def crowd(rng: random.Random, scenario: Json, shape: Json) -> None:
@@ -399,7 +406,7 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
 
 def batch_events(rng: random.Random, steps: int) -> list[Json]:
     kind = rng.choices(["none", "resets", "gateway", "restart", "kill", "join", "letters", "kafka", "mixed"],
-                       [3, 4, 1, 2, 2, 1, 2, 1, 1])[0]
+                       [3, 3, 1, 4, 3, 2, 2, 1, 1])[0]
     at = rng.randrange(1, steps)
     if kind == "none":
         return []
@@ -418,13 +425,13 @@ def batch_events(rng: random.Random, steps: int) -> list[Json]:
 
 def patience(rng: random.Random, steps: int, events: set[str]) -> tuple[int, int, list[int]]:
     """hbase.settle in seconds, how late an abandoned call lands, and the pauses: it must land within settle of being
-    abandoned, after a second or by a reset, and behind what the next owner of the partition writes."""
-    pauses_ms = [rng.choice([50, 200, 400, 1200]) for _ in range(steps)]
+    abandoned, after a second or by a reset, with time to spare, and behind what the next owner of the partition writes."""
+    pauses_ms = [rng.choice([50, 300, 1200, 1200]) for _ in range(steps)]
     if "kill" in events:  # the dead member's session is waited for
-        return 13, rng.choice([1600, 12_500]), pauses_ms
+        return 15, rng.choice([1600, 12_500]), pauses_ms
     if events & {"restart", "join"}:
-        return 9, rng.choice([1600, 6500, 8500]), [rng.choice([400, 1300]) for _ in range(steps)]
-    return 3, rng.choice([900, 1600, 2500]), pauses_ms
+        return 10, rng.choice([1600, 8000, 8000]), [rng.choice([400, 1300]) for _ in range(steps)]
+    return 5, rng.choice([900, 1600, 3000, 3000]), pauses_ms
 
 
 def letters_of(readings: Json, scenarios: list[Json]) -> int:
