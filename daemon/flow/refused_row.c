@@ -1,5 +1,6 @@
 #include "flow/refused_row.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static gsize
@@ -22,9 +23,10 @@ keep(guint8 **end, TideBytes bytes)
 TideRefusedRow *
 tide_refused_row_new(const TideRefusedRow *row)
 {
-  TideRefusedRow *copy = g_atomic_rc_box_alloc(memory_bytes(row));
+  TideRefusedRow *copy = g_malloc(memory_bytes(row));
   guint8 *end = (guint8 *)(copy + 1);
   *copy = *row;
+  atomic_init(&copy->n_refs, 1);
   copy->table = keep(&end, row->table);
   copy->key = keep(&end, row->key);
   copy->text = keep(&end, row->text);
@@ -36,19 +38,15 @@ tide_refused_row_new(const TideRefusedRow *row)
 TideRefusedRow *
 tide_refused_row_ref(TideRefusedRow *row)
 {
-  return g_atomic_rc_box_acquire(row);
-}
-
-static void
-give_back(gpointer data)
-{
-  const TideRefusedRow *row = data;
-  tide_budget_charge(row->budget, -(gint64)memory_bytes(row));
+  atomic_fetch_add_explicit(&row->n_refs, 1, memory_order_relaxed);
+  return row;
 }
 
 void
 tide_refused_row_unref(TideRefusedRow *row)
 {
-  if (row != NULL)
-    g_atomic_rc_box_release_full(row, give_back);
+  if (row == NULL || atomic_fetch_sub_explicit(&row->n_refs, 1, memory_order_acq_rel) > 1)
+    return;
+  tide_budget_charge(row->budget, -(gint64)memory_bytes(row));
+  g_free(row);
 }

@@ -17,8 +17,9 @@ typedef struct TideRefusedRow {
   gboolean is_shared;  /* by several messages: which of them is to blame is not known */
   TideBytes table;     /* its name */
   TideBytes key;
-  TideBytes text; /* why */
-  TideBytes wire; /* as it was encoded */
+  TideBytes text;         /* why */
+  TideBytes wire;         /* as it was encoded */
+  _Atomic guint32 n_refs; /* any thread; GLib's counted boxes are invisible to the thread sanitizer */
 } TideRefusedRow;
 
 /* A copy of @row and all that it points to. (transfer full) */
