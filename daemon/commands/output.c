@@ -160,8 +160,9 @@ tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolea
   g_string_append_printf(out, ",\"%s_hex\":\"%s\"", name, hex);
 }
 
-gboolean
-tide_output_reader_is_gone(void)
+/* Whether standard output is a pipe from which nobody reads any more. */
+static gboolean
+reader_is_gone(void)
 {
   struct pollfd output = {.fd = STDOUT_FILENO}; /* a pipe or socket without a reader says POLLERR unasked */
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
@@ -172,7 +173,7 @@ tide_output_close(void)
 {
   errno = 0;
   gboolean failed = fflush(stdout) != 0 || ferror(stdout);
-  if (!failed || tide_output_reader_is_gone())
+  if (!failed || reader_is_gone())
     return TIDE_EXIT_OK;
   /* Of an earlier write the errno is gone. */
   fprintf(stderr, "tidemark: cannot write the output: %s\n",

@@ -44,9 +44,6 @@ gsize tide_text_width(const char *text);
 /* NUL is a character, too. */
 gboolean tide_text_is_utf8(TideBytes bytes);
 
-/* Whether standard output is a pipe from which nobody reads any more. */
-gboolean tide_output_reader_is_gone(void);
-
 /* Flushes standard output. Returns: TIDE_EXIT_OK, also when a reader such as `head` has what it wanted and went away;
  * else TIDE_EXIT_IO after saying why. */
 int tide_output_close(void);

@@ -59,7 +59,8 @@ gboolean tide_offsets_hold(TideOffsets *offsets);
 /* Where the unfinished message @sequence stands in its partition. */
 gint64 tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence);
 
-/* Messages from the oldest unfinished to the newest fetched: what the span bound limits. */
+/* Messages from the oldest unfinished to the newest fetched. What kafka.max_span_messages limits is
+ * tide_partition_span(). */
 static inline guint32
 tide_offsets_span(const TideOffsets *offsets)
 {
