@@ -175,8 +175,12 @@ note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
     batch->slice_rows = sent->n_rows / 2;
     return;
   }
-  if (batch->n_cut++ == 0)
+  if (batch->n_cut == 0 || batch->cut_row != sent->row) {
+    batch->n_cut = 0;
+    batch->cut_row = sent->row;
     batch->cut_since_us = isolation->now_us;
+  }
+  batch->n_cut++;
   if (batch->n_cut < TIDE_CUT_LIMIT || isolation->call->last_ok_us <= batch->cut_since_us)
     return;
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
