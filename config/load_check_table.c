@@ -48,6 +48,38 @@ check_cell_time(TideTableLoad *it)
         it->path);
 }
 
+static gboolean
+is_of_key(const TideTable *table, TideNameId field)
+{
+  g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+
+  tide_row_key_fields(table->key, ids);
+  for (guint i = 0; i < ids->len; i++) {
+    if (g_array_index(ids, TideNameId, i) == field)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Conditions that a message without value cannot fail to meet. */
+static void
+note_unknown_conditions(TideTableLoad *it)
+{
+  const GArray *conditions = it->table->conditions;
+
+  for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
+    TideNameId field = g_array_index(conditions, TideCondition, i).field;
+    TideBytes name = tide_field_names_text(it->load->config->names, field);
+    if (tide_field_name_is_of_record(name) || is_of_key(it->table, field))
+      continue;
+    g_autofree char *shown = tide_bytes_printable(name);
+    tide_problems_add_notice(it->load->config->notices, place_of(it, "tombstone"),
+                             "'%s.when' asks for '%s', which a message without value does not have: unless its key is "
+                             "JSON and says it, it deletes the row whatever '%s' was",
+                             it->path, shown, shown);
+  }
+}
+
 static void
 check_tombstone(TideTableLoad *it)
 {
@@ -64,6 +96,8 @@ check_tombstone(TideTableLoad *it)
                             "'%s.tombstone: delete' cannot work with the time in the key: a message without value does "
                             "not say of which time; take the time out of the key",
                             it->path);
+  else if (it->table->key != NULL)
+    note_unknown_conditions(it);
 }
 
 void

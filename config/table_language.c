@@ -61,7 +61,7 @@ static const TideConfigOption table_options[] = {
                  "reading in one cell. none writes every row."},
     {"tombstone", TIDE_CONFIG_CHOICE, OF_TABLE(tombstone), .default_text = "ignore", .choices = tombstone_policies,
      .sentence = "In a latest table, what a message without value does: nothing, or delete the row that its key names, "
-                 "up to its time."},
+                 "up to its time, if it meets those conditions of `when` that ask nothing of the value."},
     {"index_of", TIDE_CONFIG_STRING, OF_TABLE(index_of), .example = "METRIC",
      .sentence = "This latest table is an index of that one: its row is sent when the reading's row there is "
                  "acknowledged, and tells the time of the newest."},

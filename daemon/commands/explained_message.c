@@ -267,6 +267,32 @@ print_not_taken(const TideExplainer *explainer, guint32 reading_index, const Tid
   fputs(text->str, stdout);
 }
 
+/* The tables that would delete by a message without value, but not by this one. */
+static void
+print_not_deleted(const TideExplainer *explainer)
+{
+  for (guint i = 0; i < explainer->options.config->tables->len; i++) {
+    const TideTable *table = table_at(explainer, i);
+    const TideCondition *unmet = tide_mapping_unmet(explainer->mapping, i);
+    if (unmet == NULL)
+      continue;
+    g_autofree char *why = tide_condition_describe(unmet, tide_mapping_names(explainer->mapping));
+    g_autofree char *sentence = g_strdup_printf("it takes only messages whose %s", why);
+    if (!explainer->options.json) {
+      printf("  %s  nothing deleted: %s\n", table->name, sentence);
+      continue;
+    }
+    g_autofree char *place = place_json(explainer);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "{%s,", place);
+    tide_json_append_member(text, "not_deleted", tide_bytes_of_string(table->name), FALSE);
+    g_string_append(text, ",\"text\":");
+    tide_json_append_string(text, tide_bytes_of_string(sentence));
+    g_string_append(text, "}\n");
+    fputs(text->str, stdout);
+  }
+}
+
 static gboolean
 print_row(TideExplainer *explainer, const TideRow *row, GError **error)
 {
@@ -405,6 +431,7 @@ print_mapped(TideExplainer *explainer, GError **error)
     if (!print_row(explainer, explainer->rows->pdata[at], error))
       return FALSE;
   }
+  print_not_deleted(explainer);
   return TRUE;
 }
 
@@ -421,6 +448,7 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
     return print_mapped(explainer, error);
   }
   print_rejected(explainer, &reject, FALSE);
+  print_not_deleted(explainer);
   return TRUE;
 }
 

@@ -8,11 +8,13 @@
 
 /* A table, and what it asks of a reading. */
 typedef struct MappedTable {
-  const TideTable *table;  /* borrowed */
-  TideTableMapper *mapper; /* owned */
-  guint event_time;        /* place in times */
-  guint cell_time;         /* place in times */
-  guint record_key;        /* place in record_key; with tombstone: delete */
+  const TideTable *table;     /* borrowed */
+  TideTableMapper *mapper;    /* owned */
+  guint event_time;           /* place in times */
+  guint cell_time;            /* place in times */
+  guint record_key;           /* place in record_key; with tombstone: delete */
+  const TideTable *data;      /* borrowed: of which it is the index; NULL */
+  const TideCondition *unmet; /* borrowed: why the last tombstone deletes nothing here; NULL */
 } MappedTable;
 
 struct TideMapping {
@@ -89,6 +91,7 @@ add_table(TideMapping *mapping, const TideConfig *config, const TideTable *table
       .mapper = mapper_new(config, mapping->names, table, event_time->field, protocol),
       .event_time = tide_reading_times_add(&mapping->times, event_time),
       .cell_time = tide_reading_times_add(&mapping->times, cell_time_of(mapping, table, event_time)),
+      .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(config->tables, table->index_of) : NULL,
   };
   if (table->tombstone != TIDE_TOMBSTONE_DELETE)
     return;
@@ -179,8 +182,10 @@ begin_message(TideMapping *mapping, const TideMessage *message)
   mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
   mapping->n_ambiguous_readings = 0;
   tide_row_list_reset(&mapping->list);
-  for (guint i = 0; i < mapping->n_tables; i++)
+  for (guint i = 0; i < mapping->n_tables; i++) {
     tide_table_mapper_begin_message(mapping->tables[i].mapper);
+    mapping->tables[i].unmet = NULL;
+  }
   if (mapping->some_expired)
     memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
   mapping->some_expired = FALSE;
@@ -364,12 +369,31 @@ map_readings(TideMapping *mapping, TideReject *ret_reject)
 
 /* ---- tombstones ---- */
 
+/* The first condition that keeps the message out of @mapped's table; an index has rows of what its data table takes.
+ * @reading: NULL: its key was not read yet. */
+static const TideCondition *
+unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const TideReading *reading)
+{
+  const TideCondition *unmet =
+      tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->table->conditions, reading);
+  if (unmet == NULL && mapped->data != NULL)
+    unmet = tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->data->conditions, reading);
+  return unmet;
+}
+
+/* The record's key is nothing to a table that does not take such a record, so it may name no row there. */
 static gboolean
-delete_from(TideMapping *mapping, const MappedTable *mapped, gint64 record_time_ns, TideReject *ret_reject)
+delete_from(TideMapping *mapping, MappedTable *mapped, gint64 record_time_ns, TideReject *ret_reject)
 {
   TideReading reading;
+  mapped->unmet = unmet_by_tombstone(mapping, mapped, NULL);
+  if (mapped->unmet != NULL)
+    return TRUE;
   if (!tide_record_key_read(mapping->record_key, mapped->record_key, &reading, ret_reject))
     return FALSE;
+  mapped->unmet = unmet_by_tombstone(mapping, mapped, &reading);
+  if (mapped->unmet != NULL)
+    return TRUE;
   reading.index = mapping->deleted->len;
   reading.event_time_ns = record_time_ns;
   g_array_append_val(mapping->deleted, reading);
@@ -386,7 +410,7 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
   g_array_set_size(mapping->deleted, 0);
   tide_record_key_begin(mapping->record_key, message);
   for (guint i = 0; i < mapping->n_tables; i++) {
-    const MappedTable *mapped = &mapping->tables[i];
+    MappedTable *mapped = &mapping->tables[i];
     if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE &&
         !delete_from(mapping, mapped, record_time.ns, ret_reject)) {
       ret_reject->reading_index = 0; /* it has no readings to tell apart */
@@ -394,7 +418,10 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
     }
   }
   mapping->readings = (TideReading *)(gpointer)mapping->deleted->data;
-  return TRUE;
+  if (mapping->deleted->len > 0)
+    return TRUE;
+  *ret_reject = (TideReject){.reason = TIDE_REJECT_TOMBSTONE, .byte_position = -1};
+  return FALSE;
 }
 
 /* ---- messages ---- */
@@ -436,6 +463,15 @@ const TideReading *
 tide_mapping_readings(const TideMapping *mapping)
 {
   return mapping->readings;
+}
+
+const TideCondition *
+tide_mapping_unmet(const TideMapping *mapping, guint32 table_index)
+{
+  for (guint i = 0; i < mapping->n_tables; i++)
+    if (mapping->tables[i].table->index == table_index)
+      return mapping->tables[i].unmet;
+  return NULL;
 }
 
 const TideFieldNames *

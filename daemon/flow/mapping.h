@@ -5,8 +5,9 @@
  * other readings make theirs. A reading makes a row in each table whose conditions hold; a table that does not
  * take it asks nothing of it, not even its time.
  *
- * A message without value (a tombstone) deletes the row that its key names in each table with tombstone: delete. Where
- * no table has that, it is rejected as TOMBSTONE, which says nothing against the message: the caller passes over it. */
+ * A message without value (a tombstone) deletes the row that its key names in each table with tombstone: delete whose
+ * conditions it meets, as far as record and key say (record_key.h). Where it deletes in no table, it is rejected as
+ * TOMBSTONE, which says nothing against the message: the caller passes over it. */
 #pragma once
 
 #include "config/config.h"
@@ -26,9 +27,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
 /**
  * tide_mapping_set_now: what this host's clock says for the messages applied from now on. 0, as at first: nothing, and
  * then nothing is old.
- * It decides whether a reading is taken and never what is written of it, and that only of records whose own time is later:
- * what is further ahead of the clock than max_future is rejected, and cells older than their time to live, by the earlier
- * of both times, are left out. A time that the broker gave needs no clock beside it; a record without one neither.
+ * It decides whether a reading is taken and never what is written of it, and that only of records whose own time is
+ * later: what is further ahead of the clock than max_future is rejected, and cells older than their time to live, by
+ * the earlier of both times, are left out. A time that the broker gave needs no clock beside it; a record without one
+ * neither.
  */
 void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
@@ -66,6 +68,9 @@ gboolean tide_mapping_apply(TideMapping *mapping, const TideMessage *message, Ti
 /* The readings of the last apply, by the rows' reading_index; for explain. Of a tombstone: the fields of each row's
  * key. A row's own event time is in the row. */
 const TideReading *tide_mapping_readings(const TideMapping *mapping);
+
+/* Of a tombstone: the condition by which it deletes nothing in the table; NULL: it does, or the table ignores them. */
+const TideCondition *tide_mapping_unmet(const TideMapping *mapping, guint32 table_index);
 
 /* Whether @field, of those readings, makes a cell in any table that takes its reading. */
 gboolean tide_mapping_takes(TideMapping *mapping, const TideField *field);

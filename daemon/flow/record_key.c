@@ -1,21 +1,29 @@
 #include "flow/record_key.h"
 
+#include "decode/record_fields.h"
+#include "decode/scratch.h"
+
 /* How a table's rows are named. */
 typedef struct KeyForm {
   TideNameId only_field;  /* whose text the record's key is; TIDE_NAME_NONE: the key's fields are several */
   gboolean is_record_key; /* the field is "$key" */
   TideField field;        /* scratch: a reading of that field alone */
   guint32 *known;         /* owned */
+  GArray *key_fields;     /* owned (element-type TideNameId): of the table's key */
 } KeyForm;
 
 struct TideRecordKey {
   TideDecoder *decoder;        /* borrowed */
   const TideFieldNames *names; /* borrowed */
   guint32 n_known;
-  GArray *forms; /* owned (element-type KeyForm), by place */
+  GArray *forms;                   /* owned (element-type KeyForm), by place */
+  TideRecordFields *record_fields; /* owned */
+  guint32 *record_known;           /* owned */
 
   /* of the message */
   const TideMessage *message;
+  TideScratch scratch;
+  TideReading record; /* its own fields */
   gboolean is_decoded;
   TideReading decoded;
 };
@@ -24,6 +32,7 @@ static void
 clear_form(gpointer form)
 {
   g_free(((KeyForm *)form)->known);
+  g_array_unref(((KeyForm *)form)->key_fields);
 }
 
 TideRecordKey *
@@ -35,6 +44,8 @@ tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n
   record_key->n_known = n_known;
   record_key->forms = g_array_new(FALSE, TRUE, sizeof(KeyForm));
   g_array_set_clear_func(record_key->forms, clear_form);
+  record_key->record_fields = tide_record_fields_new(names, n_known);
+  record_key->record_known = g_new0(guint32, n_known);
   return record_key;
 }
 
@@ -44,21 +55,19 @@ tide_record_key_free(TideRecordKey *record_key)
   if (record_key == NULL)
     return;
   g_array_unref(record_key->forms);
+  tide_record_fields_free(record_key->record_fields);
+  g_free(record_key->record_known);
+  tide_scratch_clear_memory(&record_key->scratch);
   g_free(record_key);
-}
-
-static TideNameId
-only_field_of(const TideTable *table)
-{
-  g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-  tide_row_key_fields(table->key, ids);
-  return ids->len == 1 ? g_array_index(ids, TideNameId, 0) : TIDE_NAME_NONE;
 }
 
 guint
 tide_record_key_add_table(TideRecordKey *record_key, const TideTable *table)
 {
-  KeyForm form = {.only_field = only_field_of(table)};
+  KeyForm form = {.only_field = TIDE_NAME_NONE, .key_fields = g_array_new(FALSE, FALSE, sizeof(TideNameId))};
+  tide_row_key_fields(table->key, form.key_fields);
+  if (form.key_fields->len == 1)
+    form.only_field = g_array_index(form.key_fields, TideNameId, 0);
   TideBytes name = tide_field_names_text(record_key->names, form.only_field);
   form.is_record_key = tide_bytes_equal(name, TIDE_BYTES_LITERAL("$key"));
   if (tide_field_name_is_of_record(name) && !form.is_record_key)
@@ -76,6 +85,13 @@ tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message)
 {
   record_key->message = message;
   record_key->is_decoded = FALSE;
+  TideReading *record = &record_key->record;
+  tide_scratch_reset(&record_key->scratch);
+  *record = (TideReading){.known = record_key->record_known, .n_known = record_key->n_known};
+  record->fields = tide_record_fields_read(record_key->record_fields, message, &record_key->scratch, &record->n_fields);
+  memset(record_key->record_known, 0, record_key->n_known * sizeof *record_key->record_known);
+  for (guint32 i = 0; i < record->n_fields; i++)
+    record_key->record_known[record->fields[i].name_id] = i + 1;
 }
 
 static gboolean
@@ -125,4 +141,39 @@ tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_re
     return FALSE;
   *ret_reading = record_key->decoded;
   return TRUE;
+}
+
+static gboolean
+is_of_key(const KeyForm *form, TideNameId field)
+{
+  for (guint i = 0; i < form->key_fields->len; i++)
+    if (g_array_index(form->key_fields, TideNameId, i) == field)
+      return TRUE;
+  return FALSE;
+}
+
+/* What says whether @condition holds; NULL: nothing does, or has already. */
+static const TideReading *
+judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideCondition *condition,
+         const TideReading *reading)
+{
+  if (tide_field_name_is_of_record(tide_field_names_text(record_key->names, condition->field)))
+    return reading == NULL ? &record_key->record : NULL;
+  if (reading == NULL)
+    return NULL;
+  return is_of_key(form, condition->field) || tide_reading_field(reading, condition->field) != NULL ? reading : NULL;
+}
+
+const TideCondition *
+tide_record_key_unmet(const TideRecordKey *record_key, guint place, const GArray *conditions,
+                      const TideReading *reading)
+{
+  const KeyForm *form = &g_array_index(record_key->forms, KeyForm, place);
+  for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
+    const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
+    const TideReading *judge = judge_of(record_key, form, condition, reading);
+    if (judge != NULL && !tide_condition_holds(condition, judge))
+      return condition;
+  }
+  return NULL;
 }

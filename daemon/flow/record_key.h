@@ -3,6 +3,10 @@
  * Where a table's key is made of one field, the record's key is that field's text. Otherwise, and whenever it begins
  * with a brace, it is a JSON object that holds the fields, read as messages are. "$key" itself is taken as it is.
  *
+ * Conditions are judged by the same: those on the record's own fields, on the fields of the table's key, and on
+ * whatever else is in the record's key. The others ask for the value, which such a message takes away: they say
+ * nothing.
+ *
  * Threads: the owner's only. */
 #pragma once
 
@@ -28,5 +32,12 @@ void tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message
  * decoder. */
 gboolean tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_reading,
                               TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The first of @conditions (element-type TideCondition; NULL: none) that keeps the message from deleting in the table
+ * at
+ * @place, or NULL. @reading: what was read for it; NULL: nothing yet, and conditions on the record's own fields alone
+ * are judged. Allocates: nothing. */
+const TideCondition *tide_record_key_unmet(const TideRecordKey *record_key, guint place, const GArray *conditions,
+                                           const TideReading *reading);
 
 G_END_DECLS

@@ -200,6 +200,13 @@ test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
   assert_says(fixture->done.output, "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
   assert_says(fixture->done.output,
               "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
+  assert_says(fixture->done.output,
+              "'tables.CURRENT.when' asks for 'type', which a message without value does not have");
+  g_assert_cmpint(run(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", NULL), ==,
+                  65);
+  assert_says(fixture->done.output, "line 1: rejected as tombstone: ");
+  assert_says(fixture->done.output,
+              "  CURRENT  nothing deleted: it takes only messages whose field 'type' is 'current'\n");
   g_assert_cmpint(run(fixture, "explain --offline --tombstone", NULL), ==, 64);
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
 }

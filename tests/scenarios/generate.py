@@ -137,6 +137,10 @@ def table_set(rng: random.Random) -> Json:
         tables = {"A": {"key": [{"field": "host"}, "_", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}},
                   "I": {"latest": "merge", "index_of": "A", "key": [{"field": "host"}],
                         "columns": {"family": "cf", "from": [{"value": {"time": "epoch_ms", "binary": True}, "as": "ts"}]}}}
+        if rng.random() < 0.2:
+            tables["I"]["tombstone"] = "delete"
+        if rng.random() < 0.2:
+            tables["A"]["when"] = {"field": "site", "not_equals": "s1"}
         if rng.random() < 0.5:
             tables["B"] = latest(rng)
     elif kind == "dated":
@@ -243,8 +247,10 @@ class Messages:
             message["key"] = host
         if rng.random() < 0.1:
             message["headers"] = [["trace", {"hex": "00ff"}], ["by", "test"]]
-        if scenario["nulls"] and rng.random() < (0.2 if scenario["deletes"] else 0.02):
+        if rng.random() < (0.2 if scenario["deletes"] else 0.02):
             message["key"] = host
+            if scenario["deletes"] and rng.random() < 0.3:
+                message["key"] = json.dumps({"host": host, rng.choice(["a", "b", "site"]): rng.choice(["s1", 1, None])})
             return message
         if rng.random() < self.bad_share / 2:
             message["value"] = self.garbage()
@@ -371,16 +377,8 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
     shape = time_shape(rng, options["is_plain_time"])
     scenario: Json = {"name": name, "topics": rng.choice([[1], [1], [2], [1, 1]]), "tables": table_set(rng), "messages": []}
     text = json.dumps(scenario["tables"])
-    # A tombstone deletes in all tables that take tombstones, whatever their `when`: one scenario of a batch may have them.
-    if options["deleting"] not in (None, name):
-        for table in scenario["tables"].values():
-            table.pop("tombstone", None)
-    scenario.update(by_reading=options["by_reading"], needs_n='"n"' in text, needs_i='"i"' in text, shape=shape, deletes='"tombstone"' in text,
-                    nulls=options["deleting"] in (None, name))
-    if options["deleting"] is None:
-        scenario["deletes"] = False
-        for table in scenario["tables"].values():
-            table.pop("tombstone", None)
+    scenario.update(by_reading=options["by_reading"], needs_n='"n"' in text, needs_i='"i"' in text, shape=shape,
+                    deletes='"tombstone"' in text)
     kind = rng.choices(["mixed", "duel", "crowd"], [5, 3, 2])[0]
     steps, delay_ms = options["steps"], options["delay_ms"]
     if kind == "duel" and shape["spec"] != "record" and not shape.get("is_spread"):
@@ -399,7 +397,7 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
     if not options["is_plain_time"]:
         for table in scenario["tables"].values():
             table["time"] = shape["spec"]
-    for extra in ("by_reading", "needs_n", "needs_i", "deletes", "nulls", "shape"):
+    for extra in ("by_reading", "needs_n", "needs_i", "deletes", "shape"):
         del scenario[extra]
     return scenario
 
@@ -469,7 +467,6 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
         readings["time"]["on_future"] = "history"
     settle_s, delay_ms, pauses_ms = patience(rng, steps, {event["do"] for event in events})
     options: Json = {"steps": steps, "delay_ms": delay_ms, "is_plain_time": is_plain_time, "by_reading": readings["on_bad_reading"] == "reading",
-                     "deleting": rng.choice([None, f"s{rng.randrange(n_scenarios)}"]),
                      "fault_share": rng.choice([0, 0.1, 0.3])}
     config: Json = {
         "kafka": {"threads": rng.choice([1, 1, 2]), "session_timeout": "6s", "commit_interval": "100ms"},

@@ -591,10 +591,15 @@ class Oracle:
         bounds = {name: default[name] for name in ("earliest", "max_future", "on_future") if name in default}
         return {**bounds, **whole(table["time"])} if "time" in table else default
 
+    def conditions(self, table: dict[str, Any]) -> list[dict[str, Any]]:
+        """Its own, and of an index those of the table whose rows it tells."""
+        data = self.tables.get(table.get("index_of", ""), {})
+        return [*as_list(table.get("when", [])), *as_list(data.get("when", []))]
+
     def row_of(self, declared: str, message: Message, fields: dict[str, Any], reading: int) -> Row | str:
         """The row, or why there is none: unmatched, expired, future. Raises Bad."""
         table = self.tables[declared]
-        if not all(holds(condition, fields) for condition in as_list(table.get("when", []))):
+        if not all(holds(condition, fields) for condition in self.conditions(table)):
             return "unmatched"
         spec = self.time_spec(table)
         time = event_time(fields, spec, message.timestamp_ms)
@@ -628,15 +633,18 @@ class Oracle:
         return rows or {str(why) for why in found} - {"unmatched"} or {"unmatched"}
 
     def tombstone(self, message: Message) -> Outcome:
+        """It deletes where all holds that can be known without a value: of the record, of the row key, of a JSON key."""
         rows = []
         for declared, table in self.tables.items():
-            own = message.own_fields()
-            if table.get("tombstone") != "delete" or not all(holds(one, own) for one in as_list(table.get("when", []))):
+            if table.get("tombstone") != "delete":
                 continue
             named = list(fields_in(table["key"]))
             text = (message.key or b"").decode()
-            fields = {name: Text(str(one), one) for name, one in DECODER.decode(text)} if text.startswith("{") \
-                else {named[0]: Text(text, text)}
+            fields = fields_of(DECODER.decode(text), self.readings) if text.startswith("{") else {named[0]: Text(text, text)}
+            known = {**fields, **message.own_fields()}
+            judged = [one for one in self.conditions(table) if one["field"].startswith("$") or one["field"] in {*named, *known}]
+            if not all(holds(one, known) for one in judged):
+                continue
             key = make_parts(table["key"], fields, message.timestamp_ms)
             rows.append(Row(declared, declared, key, message.timestamp_ms, Cells(), message.place, 0, is_delete=True))
         return Outcome(rows, ends={"written"} if rows else {"skipped"})

@@ -22,9 +22,9 @@ ALL = {"family": "M", "from": "*"}
 T = 1_748_736_000_000
 
 
-def message(offset: int, value: Any, partition: int = 0, timestamp_ms: int = T + 60_000) -> Message:
+def message(offset: int, value: Any, partition: int = 0, timestamp_ms: int = T + 60_000, key: bytes = b"h1") -> Message:
     raw = value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
-    return Message("t", partition, offset, b"h1", raw, timestamp_ms, [])
+    return Message("t", partition, offset, key, raw, timestamp_ms, [])
 
 
 def oracle_of(tables: dict[str, Any], **readings: Any) -> Oracle:
@@ -74,6 +74,21 @@ class Messages(unittest.TestCase):
         for value, end in (({"host": "a", "ts": T, "v": 1}, "written"), ({"host": "a", "ts": T}, "unmatched"),
                            (None, "skipped"), (b"{", "dead_lettered"), (b"", "dead_lettered")):
             self.assertEqual(self.outcome(oracle_of(tables), value).ends, {end}, value)
+
+    def test_a_message_without_value_deletes_where_what_is_known_fits(self) -> None:
+        for when, key, end in (({"field": "$topic", "equals": "t"}, b"h1", "written"),
+                               ({"field": "$topic", "not_equals": "t"}, b"h1", "skipped"),
+                               ({"field": "$header.x", "present": True}, b"h1", "skipped"),
+                               ({"field": "host", "matches": "h*"}, b"h1", "written"),
+                               ({"field": "host", "matches": "h*"}, b'{"host":"x"}', "skipped"),
+                               ({"field": "v", "present": True}, b"h1", "written"),
+                               ({"field": "v", "present": False}, b"h1", "written"),
+                               ({"field": "v", "equals": "1"}, b'{"host":"h1","v":1}', "written"),
+                               ({"field": "v", "equals": "1"}, b'{"host":"h1","v":2}', "skipped"),
+                               ({"field": "v", "present": True}, b'{"host":"h1","v":null}', "skipped")):
+            table = {"latest": "merge", "tombstone": "delete", "key": [{"field": "host"}], "columns": ALL, "when": when}
+            found = oracle_of({"B": table}).outcomes([message(0, None, key=key)])
+            self.assertEqual(found["t", 0, 0].ends, {end}, (when, key))
 
     def test_a_refused_row_is_a_letter_unless_replaced(self) -> None:
         table = {"B": {"latest": "merge", "key": [{"field": "host"}], "columns": ALL}}

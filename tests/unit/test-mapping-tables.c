@@ -444,6 +444,80 @@ test_tombstone_is_nobodys_where_all_tables_ignore_it(void)
   assert_deletes(&fixture, "server1.bbb.com", "tombstone ");
 }
 
+#define WHEN_NOW(when) "  NOW: { when: " when ", latest: merge, tombstone: delete, " HOST_KEY_AND_COLUMNS " }\n"
+#define HOST_KEY_AND_COLUMNS "key: [{ field: host }], columns: { family: M, from: \"*\" }"
+
+static void
+test_tombstone_deletes_where_what_is_known_of_it_fits(void)
+{
+#define DELETED "NOW a deletes-to-1426535620000\n"
+  static const struct {
+    const char *tables, *key, *outcome;
+  } cases[] = {
+      /* the record's own fields are known */
+      {WHEN_NOW("{ field: $topic, equals: metrics }"), "a", DELETED},
+      {WHEN_NOW("{ field: $topic, equals: [other, more] }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $topic, not_equals: metrics }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $topic, matches: \"met*\" }"), "a", DELETED},
+      {WHEN_NOW("{ field: $topic, not_matches: \"met*\" }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $partition, equals: \"0\" }"), "a", DELETED},
+      {WHEN_NOW("{ field: $partition, equals: \"1\" }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $key, matches: \"a*\" }"), "b", "tombstone "},
+      {WHEN_NOW("{ field: $header.kind, present: true }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $header.kind, present: false }"), "a", DELETED},
+      {WHEN_NOW("{ field: $header.kind, not_equals: x }"), "a", DELETED},
+      /* so is what its key says */
+      {WHEN_NOW("{ field: host, equals: a }"), "a", DELETED},
+      {WHEN_NOW("{ field: host, not_equals: a }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: host, not_equals: a }"), "{\"host\":\"a\"}", "tombstone "},
+      {WHEN_NOW("{ field: rack, equals: r1 }"), "{\"host\":\"a\",\"rack\":\"r1\"}", DELETED},
+      {WHEN_NOW("{ field: rack, equals: r1 }"), "{\"host\":\"a\",\"rack\":\"r2\"}", "tombstone "},
+      {WHEN_NOW("{ field: rack, present: true }"), "{\"host\":\"a\",\"rack\":null}", "tombstone "},
+      /* and nothing of the value, whatever is asked */
+      {WHEN_NOW("{ field: kind, equals: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, not_equals: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, matches: x }"), "{\"host\":\"a\"}", DELETED},
+      {WHEN_NOW("{ field: kind, not_matches: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, present: true }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, present: false }"), "a", DELETED},
+      /* all together */
+      {WHEN_NOW("[{ field: kind, present: true }, { field: $topic, equals: other }]"), "a", "tombstone "},
+      {WHEN_NOW("[{ field: $topic, equals: metrics }, { field: host, equals: b }]"), "a", "tombstone "},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TablesFixture) fixture;
+    tables_fixture_init(&fixture, cases[i].tables);
+    g_test_message("%s %s", cases[i].tables, cases[i].key);
+    assert_deletes(&fixture, cases[i].key, cases[i].outcome);
+  }
+#undef DELETED
+}
+
+/* The other table's key would have to be JSON. */
+static void
+test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, INVENTORY
+                      "  BY_RACK: { when: { field: $topic, equals: racks }, latest: merge, tombstone: delete,"
+                      " key: [{ field: rack }, \"#\", { field: host }], columns: { family: M, from: \"*\" } }\n");
+  assert_deletes(&fixture, "a", "NOW a deletes-to-1426535620000\n");
+  g_assert_null(tide_mapping_unmet(fixture.mapping, 0));
+  g_assert_nonnull(tide_mapping_unmet(fixture.mapping, 1));
+}
+
+static void
+test_index_heeds_its_data_table_at_tombstones(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { when: { field: $topic, equals: other }, key: [{ field: host }, \"#\", { time: "
+                      "epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+                      "  SEEN: { latest: merge, index_of: DATA, tombstone: delete, key: [{ field: host }],"
+                      " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  assert_deletes(&fixture, "a", "tombstone ");
+}
+
 /* ---- memory ---- */
 
 static void
@@ -508,6 +582,9 @@ main(int argc, char *argv[])
   ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);
   ADD("tombstone-that-names-no-row-is-rejected", test_tombstone_that_names_no_row_is_rejected);
   ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
+  ADD("N1/A2-tombstone-deletes-where-what-is-known-of-it-fits", test_tombstone_deletes_where_what_is_known_of_it_fits);
+  ADD("N1-tombstone-need-not-name-a-row-where-it-is-kept-out", test_tombstone_need_not_name_a_row_where_it_is_kept_out);
+  ADD("N1-index-heeds-its-data-table-at-tombstones", test_index_heeds_its_data_table_at_tombstones);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
   ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
   ADD("names-lose-their-prefix", test_names_lose_their_prefix);
