@@ -29,7 +29,7 @@ static void
 load_config(Fixture *fixture)
 {
   g_autofree char *text = g_strdup_printf("kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
-                                          "hbase: { gateways: [\"%s\"], call_timeout: 10s }\n"
+                                          "hbase: { gateways: [\"%s\"], call_timeout: 10s, region_refresh: 1h }\n"
                                           "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
                                           "tables:\n"
                                           "  \"S_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], "
@@ -155,6 +155,73 @@ test_open_table_is_made_and_looked_up(Fixture *fixture, gconstpointer data)
   tide_regions_open(fixture->regions, next);
   wait_gauge(fixture, 3);
   tide_regions_close(fixture->regions, next);
+}
+
+/* A look-up of @table is under way, which is answered a moment later. */
+static void
+hold_lookup(Fixture *fixture, const TideTable *table)
+{
+  TideScriptedFault slow = {
+      .call = TIDE_CALL_GET_ALL_REGION_LOCATIONS, .table = table->name, .delay_reply_ms = 500, .max_hits = 1};
+  guint id = scripted_gateway_add_fault(fixture->gateway, &slow);
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, id, 1);
+}
+
+/* A call fails while its region moves, and again while the regions are looked up, which may have come too early: they
+ * are looked up once more, though not before the shortest interval has passed. */
+static void
+test_question_during_a_lookup_is_answered(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  hold_lookup(fixture, table);
+  guint watch = watch_lookups(fixture, "S_20251120");
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, watch, 1);
+  tide_regions_close(fixture->regions, table);
+}
+
+/* While a region moves each call to it fails, and asks. */
+static void
+test_lookups_keep_their_distance(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120"), *next = get_instance(fixture, "S_20251121");
+  gint64 begin_us = tide_now_us();
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  tide_regions_open(fixture->regions, next);
+  wait_gauge(fixture, 6); /* so the first look-up has ended, too */
+  guint watch = watch_lookups(fixture, "S_20251120");
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, watch, 1);
+  g_assert_cmpint(tide_now_us() - begin_us, >=, TIDE_US_PER_S);
+  tide_regions_close(fixture->regions, table);
+  tide_regions_close(fixture->regions, next);
+}
+
+/* Each lane ends where the next begins: one that kept the range of the whole region would have no rows of the other
+ * half, and the new lane of these would not wait for those that it has. */
+static void
+test_halves_of_a_region_have_lanes_of_their_own(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  TideRegionMap *before = tide_regions_get(fixture->regions, table);
+  fake_hbase_split_region(scripted_gateway_hbase(fixture->gateway), "S_20251120", TIDE_BYTES_LITERAL("host4"), FALSE);
+  tide_regions_suspect(fixture->regions, table);
+  wait_gauge(fixture, 4);
+  TideRegionMap *map = tide_regions_get(fixture->regions, table);
+  g_assert_cmpuint(map->n_lanes, ==, 4);
+  for (guint32 i = 0; i < 3; i++)
+    g_assert_true(tide_bytes_equal(tide_lane_end_key(map->lanes[i]), tide_lane_start_key(map->lanes[i + 1])));
+  g_assert_true(map->lanes[0] == before->lanes[0]); /* the others go on as they are */
+  g_assert_true(map->lanes[3] == before->lanes[2]);
+  tide_region_map_unref(map);
+  tide_region_map_unref(before);
+  tide_regions_close(fixture->regions, table);
 }
 
 /* Two consumers have it open: only the second to close it ends the looking up. */
@@ -293,6 +360,9 @@ main(int argc, char **argv)
   tide_hbase_client_init_types();
   g_unsetenv("STATE_DIRECTORY");
   ADD("open-table-is-made-and-looked-up", test_open_table_is_made_and_looked_up);
+  ADD("question-during-a-lookup-is-answered", test_question_during_a_lookup_is_answered);
+  ADD("lookups-keep-their-distance", test_lookups_keep_their_distance);
+  ADD("halves-of-a-region-have-lanes-of-their-own", test_halves_of_a_region_have_lanes_of_their_own);
   ADD("closed-table-is-not-looked-up-any-more", test_closed_table_is_not_looked_up_any_more);
   ADD("table-without-rows-for-an-hour-is-given-up", test_table_without_rows_for_an_hour_is_given_up);
   ADD("F22/place-of-a-closed-table-serves-another", test_place_of_a_closed_table_serves_another);

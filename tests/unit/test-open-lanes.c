@@ -32,6 +32,7 @@ typedef struct Fixture {
   TideInbox inbox;
   TideOpenLanes *open_lanes;
   gint64 now_us;
+  guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
 } Fixture;
 
 static gboolean
@@ -41,7 +42,13 @@ owns(TideSourceRef source, gpointer data)
 }
 
 static void
-hear_nothing(TideSourceRef source, TideHealChange change, gpointer data)
+hear(TideSourceRef source, TideHealChange change, gpointer data)
+{
+  ((Fixture *)data)->heals[change]++;
+}
+
+static void
+hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
 {
 }
 
@@ -71,17 +78,18 @@ set_up(Fixture *fixture, gconstpointer data)
                                 .n_places = N_TABLES};
   fixture->regions = tide_regions_new(&regions);
   tide_inbox_init(&fixture->inbox, NULL, NULL);
-  TideOpenLanesContext context = {.config = fixture->config,
-                                  .protocol = TIDE_WIRE_BINARY,
-                                  .budget = &fixture->budget,
-                                  .table_budgets = fixture->table_budgets,
-                                  .lanes = fixture->lanes,
-                                  .regions = fixture->regions,
-                                  .dated = fixture->dated,
-                                  .dated_names = &fixture->dated_names,
-                                  .inbox = &fixture->inbox,
-                                  .metrics = fixture->metrics,
-                                  .heal_handler = {owns, hear_nothing, NULL}};
+  TideOpenLanesContext context = {
+      .config = fixture->config,
+      .protocol = TIDE_WIRE_BINARY,
+      .budget = &fixture->budget,
+      .table_budgets = fixture->table_budgets,
+      .lanes = fixture->lanes,
+      .regions = fixture->regions,
+      .dated = fixture->dated,
+      .dated_names = &fixture->dated_names,
+      .inbox = &fixture->inbox,
+      .metrics = fixture->metrics,
+      .heal_handler = {.is_owned = owns, .changed = hear, .in_doubt = hear_of_doubt, .data = fixture}};
   fixture->open_lanes = tide_open_lanes_new(&context);
   fixture->now_us = tide_now_us();
 }
@@ -91,6 +99,8 @@ tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_lanes_stop(fixture->lanes);
   tide_open_lanes_free(fixture->open_lanes);
+  g_assert_cmpint(atomic_load(&fixture->budget.used_bytes), ==,
+                  0); /* neither more nor less was given back than taken */
   tide_inbox_clear(&fixture->inbox);
   tide_regions_free(fixture->regions);
   tide_lanes_free(fixture->lanes);
@@ -154,6 +164,7 @@ bring_home(Fixture *fixture, TideCall *call)
   tide_lanes_finish(fixture->lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
   for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next) {
     next = batch->next;
+    tide_open_lanes_judge(fixture->open_lanes, batch, fixture->now_us);
     tide_open_lanes_came_home(fixture->open_lanes, batch, fixture->now_us);
   }
 }
@@ -236,6 +247,36 @@ test_held_rows_fill_no_call(Fixture *fixture, gconstpointer data)
   bring_home(fixture, &call);
 }
 
+/* A row that HBase refused has written nothing: it neither stands for the value before it, which is to be written once
+ * more, nor is to be written once more itself. */
+static void
+test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  append(fixture, DATA, "a", "abandoned", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
+  bring_home(fixture, &call);
+  append(fixture, DATA, "a", "contradicts", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  bring_home(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  append(fixture, DATA, "a", "refused", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  tide_batch_add_poison(call.batches[0], 0, 1, "refused");
+  bring_home(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  fixture->now_us += fixture->config->hbase.settle_ms * TIDE_US_PER_MS + 1;
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  bring_home(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+}
+
 #define ADD(path, func, data) g_test_add("/open-lanes/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -250,5 +291,6 @@ main(int argc, char **argv)
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
   ADD("held-rows-fill-no-call", test_held_rows_fill_no_call, 0);
+  ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
