@@ -304,7 +304,7 @@ tide_command_explain(int argc, char **argv)
   if (!check_options(&options, &error))
     return tide_command_fail(&line, error);
   g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_command_load_config_quietly(&line, options.config_path, &problems);
+  g_autoptr(TideConfig) config = tide_command_load_config_and_problems(&line, options.config_path, &problems);
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
   return explain_messages(&line, config, problems, &options);

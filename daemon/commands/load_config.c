@@ -42,7 +42,7 @@ tide_command_read_config(const char *path, GPtrArray **ret_problems)
 }
 
 TideConfig *
-tide_command_load_config_quietly(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
+tide_command_load_config_and_problems(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
 {
   g_autoptr(TideConfig) config = tide_command_read_config(path, ret_problems);
   if (config != NULL)
@@ -57,8 +57,5 @@ TideConfig *
 tide_command_load_config(const TideCommandLine *line, const char *path)
 {
   g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_command_load_config_quietly(line, path, &problems);
-  if (config != NULL)
-    (void)tide_config_problems_print(stderr, path, problems);
-  return g_steal_pointer(&config);
+  return tide_command_load_config_and_problems(line, path, &problems);
 }

@@ -375,9 +375,11 @@ tide_command_run(int argc, char **argv)
   int exit_code = TIDE_EXIT_OK;
   if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
     return exit_code;
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = tide_command_load_config_and_problems(&line, options.config_path, &problems);
   if (config == NULL)
     return TIDE_EXIT_CONFIG;
+  (void)tide_config_problems_print(stderr, options.config_path, problems);
   tide_log_init(config->service.log_format, config->service.log_level);
   g_autoptr(GError) error = NULL;
   if (!tide_kafka_check_clients(config, &error)) {

@@ -211,6 +211,30 @@ test_explain_tells_tombstones(Fixture *fixture, gconstpointer unused)
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --key h1", NULL), ==, 64);
 }
 
+/* Whoever reads a table cannot mend the configuration, and may want standard error for what concerns the reading. */
+static void
+test_warnings_are_for_check_and_run(Fixture *fixture, gconstpointer unused)
+{
+  static const char warned[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                               "hbase: { gateways: [\"%s\"] }\n"
+                               "service: { http: \"192.0.2.1:1\" }\n"
+                               "readings: { time: { field: ts, format: epoch_ms } }\n"
+                               "tables:\n"
+                               "  T: { key: [ { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(warned, scripted_gateway_endpoint(fixture->gateway));
+  g_assert_cmpint(run(fixture, "check --offline", NULL), ==, 0);
+  assert_says(fixture->done.output, "warning: 'tables.T' begins with the time");
+  g_assert_cmpint(run(fixture, "run", NULL), !=, 0); /* that address is nobody's */
+  assert_says(fixture->done.errors, "warning: 'tables.T' begins with the time");
+  assert_says(fixture->done.errors, "cannot start: ");
+  g_assert_cmpint(run(fixture, "tables create", NULL), ==, 0);
+  assert_silent(fixture->done.errors, "warning");
+  g_assert_cmpint(run(fixture, "scan T", NULL), ==, 0);
+  g_assert_cmpstr(fixture->done.errors, ==, "");
+}
+
 static void
 test_explain_warns_of_a_text_named_as_a_field(Fixture *fixture, gconstpointer unused)
 {
@@ -370,6 +394,7 @@ main(int argc, char **argv)
   ADD("explain-tells-rows-and-why-there-is-none", test_explain_tells_rows_and_why_not);
   ADD("H9/explain-tells-of-a-message-without-readings", test_h9_no_readings);
   ADD("explain-tells-regions-and-json", test_explain_tells_regions_and_json);
+  ADD("warnings-are-for-check-and-run", test_warnings_are_for_check_and_run);
   ADD("explain-tells-what-a-tombstone-deletes", test_explain_tells_tombstones);
   ADD("explain-warns-of-a-text-named-as-a-field", test_explain_warns_of_a_text_named_as_a_field);
   ADD("explain-tells-what-has-expired", test_explain_tells_what_has_expired);
