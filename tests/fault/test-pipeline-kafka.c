@@ -1,5 +1,6 @@
 /* The whole pipeline between a Kafka that fails or rebalances and an operator who stops it: every offset is committed
  * only when it may be, and what is handed back is read again. */
+#include "fault/log_capture.h"
 #include "fault/pipeline_mixture.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -44,6 +45,26 @@ test_stop_while_hbase_is_stuck_is_bounded_and_says_so(PipelineFixture *fixture, 
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_assert_tables(fixture, 20);
   g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+}
+
+/* The calls of a batch fail twice, and the third, which would be told of, is under way when the stop cuts it off: that
+ * is the operator's doing, and nothing to read. */
+static void
+test_call_that_a_stop_cuts_off_is_no_failure(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 2};
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE};
+  scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &silent);
+  pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1763700000000), "v");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "tables: { METRIC: { key: [ { field: host } ], columns: { family: M, from: \"*\" } } }\n");
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  LogCapture *capture = log_capture_start();
+  g_assert_cmpint(running_pipeline_stop(running, 100), ==, TIDE_EXIT_TEMPFAIL);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_null(strstr(lines, "cannot write"));
 }
 
 /* ---- the group ---- */
@@ -200,6 +221,7 @@ main(int argc, char **argv)
   ADD("stop/E2-stop-drains-and-loses-nothing", test_stop_drains_and_loses_nothing);
   ADD("stop/E2-stop-while-hbase-is-stuck-is-bounded-and-says-so",
       test_stop_while_hbase_is_stuck_is_bounded_and_says_so);
+  ADD("stop/call-that-is-cut-off-is-no-failure", test_call_that_a_stop_cuts_off_is_no_failure);
   ADD("group/C7-second-daemon-takes-its-share-and-gives-it-back", test_second_daemon_takes_its_share_and_gives_it_back);
   ADD("group/C7-pause-does-not-outlive-the-assignment", test_pause_does_not_outlive_the_assignment);
   ADD("group/C8-lost-assignment-commits-nothing-and-is-read-again",
