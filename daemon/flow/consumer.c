@@ -402,7 +402,7 @@ make_source(TideConsumer *consumer, guint32 index, GError **error)
 }
 
 TideConsumer *
-tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **error)
+tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **error)
 {
   TideConsumer *consumer = g_new0(TideConsumer, 1);
   consumer->context = *context;
@@ -433,10 +433,18 @@ tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **
                                                          .inherited = inherited_of,
                                                          .data = consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
-  if (!make_source(consumer, index, error)) {
-    tide_consumer_free(consumer);
+  if (make_source(consumer, index, error))
+    return consumer;
+  tide_consumer_free(consumer);
+  return NULL;
+}
+
+TideConsumer *
+tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **error)
+{
+  TideConsumer *consumer = tide_consumer_new(context, index, error);
+  if (consumer == NULL)
     return NULL;
-  }
   g_autofree char *name = g_strdup_printf("tide-consumer-%u", index);
   consumer->thread = tide_thread_start(name, run_consumer, consumer);
   return consumer;

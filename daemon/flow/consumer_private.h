@@ -155,6 +155,10 @@ void tide_consumer_take_waiting_refused(TideConsumer *consumer);
 
 /* ---- consumer.c ---- */
 
+/* All but the thread. (transfer full) */
+TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Whether something of @partition is on its way. @is_empty: nothing of any is. */
 static inline gboolean
 tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)

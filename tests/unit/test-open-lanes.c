@@ -2,6 +2,7 @@
 #include "flow/open_lanes.h"
 
 #include "thrift/put_encoder.h"
+#include "unstarted_flow.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -16,19 +17,10 @@ static const char config_text[] =
 
 #define LATEST 0
 #define DATA 1
-#define N_TABLES 2
 
 typedef struct Fixture {
-  TideConfig *config;
-  TideMetrics *metrics;
-  TideBudget budget;
-  TideBudget table_budgets[N_TABLES];
-  TideSchemeStore schemes;
-  TideLanes *lanes;
-  TideGateways *gateways; /* never started */
-  TideDatedTables *dated;
+  UnstartedFlow flow;
   TideDatedCache dated_names;
-  TideRegions *regions; /* never started: each table has one lane */
   TideInbox inbox;
   TideOpenLanes *open_lanes;
   gint64 now_us;
@@ -55,40 +47,20 @@ hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  GPtrArray *problems = NULL;
-  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(config_text), &problems);
-  g_ptr_array_unref(problems);
-  g_assert_nonnull(fixture->config);
-  fixture->metrics = tide_metrics_new();
-  tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
-  for (guint i = 0; i < N_TABLES; i++)
-    tide_budget_init_table_share(&fixture->table_budgets[i], &fixture->budget);
-  tide_scheme_store_init(&fixture->schemes, fixture->config);
-  TideLanesOptions lanes = {
-      .n_tables = N_TABLES, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
-  fixture->lanes = tide_lanes_new(&lanes);
-  fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
-  fixture->dated = tide_dated_tables_new(fixture->config);
-  TideRegionsOptions regions = {.config = fixture->config,
-                                .lanes = fixture->lanes,
-                                .gateways = fixture->gateways,
-                                .metrics = fixture->metrics,
-                                .schemes = &fixture->schemes,
-                                .dated = fixture->dated,
-                                .n_places = N_TABLES};
-  fixture->regions = tide_regions_new(&regions);
+  UnstartedFlow *flow = &fixture->flow;
+  unstarted_flow_set_up(flow, config_text);
   tide_inbox_init(&fixture->inbox, NULL, NULL);
   TideOpenLanesContext context = {
-      .config = fixture->config,
+      .config = flow->config,
       .protocol = TIDE_WIRE_BINARY,
-      .budget = &fixture->budget,
-      .table_budgets = fixture->table_budgets,
-      .lanes = fixture->lanes,
-      .regions = fixture->regions,
-      .dated = fixture->dated,
+      .budget = &flow->budget,
+      .table_budgets = flow->table_budgets,
+      .lanes = flow->lanes,
+      .regions = flow->regions,
+      .dated = flow->dated,
       .dated_names = &fixture->dated_names,
       .inbox = &fixture->inbox,
-      .metrics = fixture->metrics,
+      .metrics = flow->metrics,
       .heal_handler = {.is_owned = owns, .changed = hear, .in_doubt = hear_of_doubt, .data = fixture}};
   fixture->open_lanes = tide_open_lanes_new(&context);
   fixture->now_us = tide_now_us();
@@ -97,18 +69,10 @@ set_up(Fixture *fixture, gconstpointer data)
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
-  tide_lanes_stop(fixture->lanes);
+  tide_lanes_stop(fixture->flow.lanes);
   tide_open_lanes_free(fixture->open_lanes);
-  g_assert_cmpint(atomic_load(&fixture->budget.used_bytes), ==,
-                  0); /* neither more nor less was given back than taken */
   tide_inbox_clear(&fixture->inbox);
-  tide_regions_free(fixture->regions);
-  tide_lanes_free(fixture->lanes);
-  tide_gateways_free(fixture->gateways);
-  tide_dated_tables_free(fixture->dated);
-  tide_scheme_store_clear(&fixture->schemes);
-  tide_metrics_free(fixture->metrics);
-  tide_config_free(fixture->config);
+  unstarted_flow_tear_down(&fixture->flow);
 }
 
 /* A row of one cell. @is_unmerged: what a message has in a refused row; else like any other */
@@ -142,7 +106,7 @@ take_call(Fixture *fixture, TideCall *ret_call)
 {
   GString *keys = g_string_new(NULL);
   ret_call->n_batches = 0;
-  (void)tide_lanes_take(fixture->lanes, 0, ret_call);
+  (void)tide_lanes_take(fixture->flow.lanes, 0, ret_call);
   for (guint32 i = 0; i < ret_call->n_batches; i++)
     for (guint32 row = 0; row < ret_call->batches[i]->n_rows; row++) {
       TideBytes key = tide_batch_row_key(ret_call->batches[i], row);
@@ -161,7 +125,7 @@ take_call(Fixture *fixture, TideCall *ret_call)
 static void
 bring_home(Fixture *fixture, TideCall *call)
 {
-  tide_lanes_finish(fixture->lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
   for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next) {
     next = batch->next;
     tide_open_lanes_judge(fixture->open_lanes, batch, fixture->now_us);
@@ -270,7 +234,7 @@ test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
   bring_home(fixture, &call);
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
-  fixture->now_us += fixture->config->hbase.settle_ms * TIDE_US_PER_MS + 1;
+  fixture->now_us += fixture->flow.config->hbase.settle_ms * TIDE_US_PER_MS + 1;
   flush(fixture);
   ASSERT_CALL(fixture, &call, "a ");
   bring_home(fixture, &call);

@@ -1,0 +1,61 @@
+/* What open rows need around them: lanes, regions and budgets of a configuration, with no thread and no gateway. A test
+ * takes calls out of the lanes as a writer does, and says how they end. */
+#pragma once
+
+#include "flow/dated_tables.h"
+#include "flow/regions.h"
+#include "load_text.h"
+
+typedef struct UnstartedFlow {
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideBudget *table_budgets; /* owned */
+  TideSchemeStore schemes;
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideDatedTables *dated;
+  TideRegions *regions; /* each table has one lane */
+} UnstartedFlow;
+
+static inline void
+unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
+{
+  flow->config = load_text(yaml);
+  guint n_tables = flow->config->tables->len;
+  flow->metrics = tide_metrics_new();
+  tide_budget_init(&flow->budget, 64u * 1024 * 1024);
+  flow->table_budgets = g_new0(TideBudget, n_tables);
+  for (guint i = 0; i < n_tables; i++)
+    tide_budget_init_table_share(&flow->table_budgets[i], &flow->budget);
+  tide_scheme_store_init(&flow->schemes, flow->config);
+  TideLanesOptions lanes = {
+      .n_tables = n_tables, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
+  flow->lanes = tide_lanes_new(&lanes);
+  flow->gateways = tide_gateways_new(&flow->config->hbase, flow->metrics);
+  flow->dated = tide_dated_tables_new(flow->config);
+  TideRegionsOptions regions = {.config = flow->config,
+                                .lanes = flow->lanes,
+                                .gateways = flow->gateways,
+                                .metrics = flow->metrics,
+                                .schemes = &flow->schemes,
+                                .dated = flow->dated,
+                                .n_places = n_tables};
+  flow->regions = tide_regions_new(&regions);
+}
+
+/* After those that hold open rows. */
+static inline void
+unstarted_flow_tear_down(UnstartedFlow *flow)
+{
+  /* Neither more nor less was given back than taken. */
+  g_assert_cmpint(atomic_load(&flow->budget.used_bytes), ==, 0);
+  tide_regions_free(flow->regions);
+  tide_lanes_free(flow->lanes);
+  tide_gateways_free(flow->gateways);
+  tide_dated_tables_free(flow->dated);
+  tide_scheme_store_clear(&flow->schemes);
+  g_free(flow->table_budgets);
+  tide_metrics_free(flow->metrics);
+  tide_config_free(flow->config);
+}
