@@ -95,6 +95,7 @@ typedef enum TideKafkaRequest {
   TIDE_KAFKA_HEARTBEAT = 12,
   TIDE_KAFKA_LEAVE_GROUP = 13,
   TIDE_KAFKA_SYNC_GROUP = 14,
+  TIDE_KAFKA_INIT_PRODUCER_ID = 22,
 } TideKafkaRequest;
 
 /* The next @n requests of the kind fail with @code; RD_KAFKA_RESP_ERR__TRANSPORT cuts the connection instead. */

@@ -25,7 +25,7 @@ typedef struct Fixture {
 
 /* @data: the configured max_ratio */
 static void
-set_up(Fixture *fixture, gconstpointer data)
+prepare(Fixture *fixture, gconstpointer data)
 {
   pipeline_fixture_set_up(&fixture->outside, NULL);
   mock_kafka_create_topic(fixture->outside.kafka, LETTERS, 1);
@@ -40,9 +40,31 @@ set_up(Fixture *fixture, gconstpointer data)
   tide_budget_init(&fixture->budget, 1 << 26);
   TideDeadLettersContext context = {.config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
   fixture->letters = tide_dead_letters_new(&context);
+  tide_letter_box_init(&fixture->box, NULL, NULL);
+}
+
+static void
+start(Fixture *fixture)
+{
   g_autoptr(GError) error = NULL;
   g_assert_true(tide_dead_letters_start(fixture->letters, TIDE_WIRE_BINARY, &error));
-  tide_letter_box_init(&fixture->box, NULL, NULL);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  prepare(fixture, data);
+  start(fixture);
+}
+
+/* The first producer hears after a while that it may not send anything. */
+static void
+set_up_failing_producer(Fixture *fixture, gconstpointer data)
+{
+  prepare(fixture, data);
+  mock_kafka_delay_request(fixture->outside.kafka, 1, TIDE_KAFKA_INIT_PRODUCER_ID,
+                           RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, 1000);
+  start(fixture);
 }
 
 static void
@@ -242,7 +264,21 @@ test_a_letter_that_is_too_large_delays_no_other(Fixture *fixture, gconstpointer 
   tide_dead_letters_submit(fixture->letters, job_of(fixture, &letter));
   await_home(fixture, 2);
   g_assert_false(tide_dead_letters_is_holding_racy(fixture->letters));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 0);
   g_autoptr(GPtrArray) records = read_letters(fixture, 2);
+}
+
+/* The producer may not go on, and another takes its place: letters that it had not sent yet are sent by that. */
+static void
+test_letters_of_a_producer_that_failed_are_sent_again(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 offset = 0; offset < 10; offset++) {
+    TideLetter letter = letter_at(offset);
+    tide_dead_letters_submit(fixture->letters, job_of(fixture, &letter));
+  }
+  await_home(fixture, 10);
+  g_autoptr(GPtrArray) records = read_letters(fixture, 10);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
 }
 
 /* ---- originals ---- */
@@ -450,6 +486,8 @@ main(int argc, char **argv)
   ADD("topic/absent-and-empty-stay-apart", test_absent_and_empty_stay_apart);
   ADD("topic/one-that-takes-nothing-holds-until-it-does", test_a_topic_that_takes_nothing_holds_until_it_does);
   ADD("topic/a-letter-that-is-too-large-delays-no-other", test_a_letter_that_is_too_large_delays_no_other);
+  g_test_add("/dead-letters/topic/letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
+             set_up_failing_producer, test_letters_of_a_producer_that_failed_are_sent_again, tear_down);
   ADD("originals/are-read-again", test_originals_are_read_again);
   ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
   ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",

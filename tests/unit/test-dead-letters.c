@@ -197,9 +197,10 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(fixture->letters->to_keep.logged_us, ==, 0);
 }
 
-/* The next owner of the partition makes them; what kept them from being kept holds nobody any more. */
+/* The next owner of the partition makes them; what kept them from being kept holds nobody any more.
+ * @owned_now: instead of the epoch that they are of */
 static void
-test_letters_of_a_partition_that_has_gone_come_home(Fixture *fixture, gconstpointer data)
+assert_letters_of_another_ownership_come_home(Fixture *fixture, guint32 owned_now)
 {
   g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
   g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
@@ -207,13 +208,26 @@ test_letters_of_a_partition_that_has_gone_come_home(Fixture *fixture, gconstpoin
     submit(fixture, i);
   await_holding(fixture);
   g_assert_null(tide_letter_box_take(&fixture->box));
-  atomic_store(&owned_epoch, TIDE_NOT_OWNED);
+  atomic_store(&owned_epoch, owned_now);
   await_home_with(fixture, 10, TIDE_LETTER_PENDING);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
   gint64 deadline_us = tide_now_us() + PATIENCE_US;
   while (tide_dead_letters_is_holding_racy(fixture->letters))
     await_change(fixture, deadline_us);
   g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+}
+
+static void
+test_letters_of_a_partition_that_has_gone_come_home(Fixture *fixture, gconstpointer data)
+{
+  assert_letters_of_another_ownership_come_home(fixture, TIDE_NOT_OWNED);
+}
+
+/* Its messages are read again: their letters would be kept twice. */
+static void
+test_letters_of_a_partition_that_came_back_come_home(Fixture *fixture, gconstpointer data)
+{
+  assert_letters_of_another_ownership_come_home(fixture, 5);
 }
 
 /* A wrong configuration makes everything bad: most of the topic must not become letters. */
@@ -281,6 +295,8 @@ main(int argc, char **argv)
              tear_down);
   g_test_add("/dead-letters/those-of-a-partition-that-has-gone-come-home", Fixture, "  max_ratio: 1\n", set_up,
              test_letters_of_a_partition_that_has_gone_come_home, tear_down);
+  g_test_add("/dead-letters/those-of-a-partition-that-came-back-come-home", Fixture, "  max_ratio: 1\n", set_up,
+             test_letters_of_a_partition_that_came_back_come_home, tear_down);
   g_test_add("/dead-letters/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
              test_holds_while_the_disk_takes_nothing, tear_down);
   g_test_add("/dead-letters/second-daemon-is-told-what-to-do", Fixture, NULL, set_up,
