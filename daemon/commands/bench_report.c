@@ -125,62 +125,61 @@ tide_bench_report_print(FILE *stream, const TideBenchReport *report)
 /* ---- JSON ---- */
 
 static void
-append_facts(GString *text, const TideBenchReport *report)
+append_facts(TideBuffer *text, const TideBenchReport *report)
 {
   const TideBenchRequest *request = report->request;
   const TideBenchLoad *load = request->load;
   g_autofree char *cpu = cpu_model();
-  tide_json_append_member(text, "name", tide_bytes_of_string(report->name), FALSE);
-  g_string_append_printf(text, ",\"version\":\"%s\",\"revision\":\"%s\",\"build_type\":\"%s\",", TIDE_VERSION,
-                         TIDE_REVISION, TIDE_BUILD_TYPE);
-  tide_json_append_member(text, "cpu", tide_bytes_of_string(cpu), FALSE);
-  g_string_append_printf(text, ",\"cores\":%u,\"protocol\":\"%s\",\"runs\":%u", g_get_num_processors(),
-                         tide_wire_protocol_name(request->protocol), request->runs);
-  g_string_append_printf(text, ",\"messages\":%u,\"different_messages\":%u,\"rejected_messages\":%u",
-                         load->messages->len, load->n_given, load->n_rejected);
-  g_string_append_printf(text,
-                         ",\"bytes_per_message\":%.1f,\"readings\":%" G_GUINT64_FORMAT ",\"rows_per_reading\":%.3f"
-                         ",\"cells_per_reading\":%.3f",
-                         bytes_per_message(load), load->n_readings, per_reading(report, load->n_rows),
-                         per_reading(report, load->n_cells));
+  tide_json_shown_text(text, "name", report->name);
+  tide_json_text(text, "version", TIDE_VERSION);
+  tide_json_text(text, "revision", TIDE_REVISION);
+  tide_json_text(text, "build_type", TIDE_BUILD_TYPE);
+  tide_json_shown_text(text, "cpu", cpu);
+  tide_json_number(text, "cores", g_get_num_processors());
+  tide_json_text(text, "protocol", tide_wire_protocol_name(request->protocol));
+  tide_json_number(text, "runs", request->runs);
+  tide_json_number(text, "messages", load->messages->len);
+  tide_json_number(text, "different_messages", load->n_given);
+  tide_json_number(text, "rejected_messages", load->n_rejected);
+  tide_json_decimal(text, "bytes_per_message", bytes_per_message(load), 1);
+  tide_json_number(text, "readings", (gint64)load->n_readings);
+  tide_json_decimal(text, "rows_per_reading", per_reading(report, load->n_rows), 3);
+  tide_json_decimal(text, "cells_per_reading", per_reading(report, load->n_cells), 3);
 }
 
 static void
-append_stage(GString *text, const TideBenchReport *report, int stage)
+append_stage(TideBuffer *text, const TideBenchReport *report, int stage)
 {
   const TideBenchFigure *figure = &report->figures[stage];
   const char *whole = tide_bench_stage_wholes[stage];
-  g_string_append_printf(text, "{\"stage\":\"%s\"", tide_bench_stage_names[stage]);
+  tide_json_open(text, NULL, '{');
+  tide_json_text(text, "stage", tide_bench_stage_names[stage]);
   if (whole != NULL)
-    g_string_append_printf(text, ",\"part_of\":\"%s\"", whole);
-  g_string_append_printf(text, ",\"ns_per_reading\":%.1f,\"min_ns\":%.1f,\"max_ns\":%.1f,\"ns_per_cell\":%.2f",
-                         figure->ns, figure->min_ns, figure->max_ns,
-                         figure->ns / per_reading(report, report->request->load->n_cells));
+    tide_json_text(text, "part_of", whole);
+  tide_json_decimal(text, "ns_per_reading", figure->ns, 1);
+  tide_json_decimal(text, "min_ns", figure->min_ns, 1);
+  tide_json_decimal(text, "max_ns", figure->max_ns, 1);
+  tide_json_decimal(text, "ns_per_cell", figure->ns / per_reading(report, report->request->load->n_cells), 2);
   guint64 rate = readings_per_s(figure);
   if (rate > 0)
-    g_string_append_printf(text, ",\"readings_per_s\":%" G_GUINT64_FORMAT, rate);
+    tide_json_number(text, "readings_per_s", (gint64)rate);
   if (was_asked(report, TIDE_BENCH_ALL))
-    g_string_append_printf(text, ",\"share\":%.3f", share_of(report, stage));
+    tide_json_decimal(text, "share", share_of(report, stage), 3);
   if (report->request->count_allocations != NULL)
-    g_string_append_printf(text, ",\"allocations_per_reading\":%.6f", figure->allocations);
-  g_string_append_c(text, '}');
+    tide_json_decimal(text, "allocations_per_reading", figure->allocations, 6);
+  tide_json_close(text, "}");
 }
 
 void
 tide_bench_report_print_json(FILE *stream, const TideBenchReport *report)
 {
-  g_autoptr(GString) text = g_string_new("{");
-  append_facts(text, report);
-  g_string_append(text, ",\"stages\":[");
-  gboolean is_first = TRUE;
-  for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++) {
-    if (!was_asked(report, stage))
-      continue;
-    if (!is_first)
-      g_string_append_c(text, ',');
-    is_first = FALSE;
-    append_stage(text, report, stage);
-  }
-  g_string_append(text, "]}\n");
-  fwrite(text->str, 1, text->len, stream);
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '{');
+  append_facts(&text, report);
+  tide_json_open(&text, "stages", '[');
+  for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
+    if (was_asked(report, stage))
+      append_stage(&text, report, stage);
+  tide_json_close(&text, "]");
+  tide_json_print_line(&text, stream);
 }

@@ -149,13 +149,17 @@ place_text(const TideExplainer *explainer)
                          explainer->message->offset);
 }
 
-static char *
-place_json(const TideExplainer *explainer)
+/* Begins a line with where the message is. */
+static void
+begin_json(const TideExplainer *explainer, TideBuffer *text)
 {
-  if (explainer->line > 0)
-    return g_strdup_printf("\"line\":%" G_GUINT64_FORMAT, explainer->line);
-  return g_strdup_printf("\"partition\":%d,\"offset\":%" G_GINT64_FORMAT, explainer->message->partition,
-                         explainer->message->offset);
+  tide_json_open(text, NULL, '{');
+  if (explainer->line > 0) {
+    tide_json_number(text, "line", (gint64)explainer->line);
+    return;
+  }
+  tide_json_number(text, "partition", explainer->message->partition);
+  tide_json_number(text, "offset", explainer->message->offset);
 }
 
 /* ---- what is printed -----------------------------------------------------------------------------------------------
@@ -209,21 +213,18 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
       printf("  remedy: %s\n", remedy);
     return;
   }
-  g_autofree char *place = place_json(explainer);
-  g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text, "{%s,\"rejected\":\"%s\",\"reading\":%u", place, reason, reject->reading_index);
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_text(&text, "rejected", reason);
+  tide_json_number(&text, "reading", reject->reading_index);
   if (is_alone)
-    g_string_append(text, ",\"alone\":true");
+    tide_json_bool(&text, "alone", TRUE);
   if (reject->byte_position >= 0)
-    g_string_append_printf(text, ",\"byte\":%" G_GINT64_FORMAT, reject->byte_position);
-  g_string_append(text, ",\"text\":");
-  tide_json_append_string(text, tide_bytes_of_string(sentence));
-  if (remedy != NULL) {
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "remedy", tide_bytes_of_string(remedy), FALSE);
-  }
-  g_string_append(text, "}\n");
-  fputs(text->str, stdout);
+    tide_json_number(&text, "byte", reject->byte_position);
+  tide_json_shown_text(&text, "text", sentence);
+  if (remedy != NULL)
+    tide_json_shown_text(&text, "remedy", remedy);
+  tide_json_print_line(&text, stdout);
 }
 
 /* Why @table has no row of @reading. (transfer full) */
@@ -257,14 +258,12 @@ print_not_taken(const TideExplainer *explainer, guint32 reading_index, const Tid
     printf("  %s  not written: %s\n", table->name, why);
     return;
   }
-  g_autofree char *place = place_json(explainer);
-  g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text, "{%s,\"reading\":%u,", place, reading_index);
-  tide_json_append_member(text, "not_written", tide_bytes_of_string(table->name), FALSE);
-  g_string_append(text, ",\"text\":");
-  tide_json_append_string(text, tide_bytes_of_string(why));
-  g_string_append(text, "}\n");
-  fputs(text->str, stdout);
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_number(&text, "reading", reading_index);
+  tide_json_shown_text(&text, "not_written", table->name);
+  tide_json_shown_text(&text, "text", why);
+  tide_json_print_line(&text, stdout);
 }
 
 /* The tables that would delete by a message without value, but not by this one. */
@@ -282,14 +281,11 @@ print_not_deleted(const TideExplainer *explainer)
       printf("  %s  nothing deleted: %s\n", table->name, sentence);
       continue;
     }
-    g_autofree char *place = place_json(explainer);
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text, "{%s,", place);
-    tide_json_append_member(text, "not_deleted", tide_bytes_of_string(table->name), FALSE);
-    g_string_append(text, ",\"text\":");
-    tide_json_append_string(text, tide_bytes_of_string(sentence));
-    g_string_append(text, "}\n");
-    fputs(text->str, stdout);
+    g_auto(TideBuffer) text = {0};
+    begin_json(explainer, &text);
+    tide_json_shown_text(&text, "not_deleted", table->name);
+    tide_json_shown_text(&text, "text", sentence);
+    tide_json_print_line(&text, stdout);
   }
 }
 
@@ -321,10 +317,15 @@ print_row(TideExplainer *explainer, const TideRow *row, GError **error)
       return FALSE;
     explained.region = tide_region_of_key(regions, row->key);
   }
-  g_autofree char *place = place_json(explainer);
-  g_autofree char *text =
-      explainer->options.json ? tide_explained_row_json(&explained, place) : tide_explained_row_text(&explained);
-  fputs(text, stdout);
+  if (explainer->options.json) {
+    g_auto(TideBuffer) text = {0};
+    begin_json(explainer, &text);
+    tide_explained_row_json(&explained, &text);
+    tide_json_print_line(&text, stdout);
+  } else {
+    g_autofree char *text = tide_explained_row_text(&explained);
+    fputs(text, stdout);
+  }
   notes->shown = TRUE;
   tide_split_sample_add(notes->sample, row->key, row->event_time_ns);
   return TRUE;
@@ -397,8 +398,16 @@ static void
 print_no_readings(const TideExplainer *explainer, gboolean deletes)
 {
   const char *what = deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written";
-  g_autofree char *place = explainer->options.json ? place_json(explainer) : place_text(explainer);
-  printf(explainer->options.json ? "{%s,\"readings\":0,\"text\":\"%s\"}\n" : "%s: %s\n", place, what);
+  if (!explainer->options.json) {
+    g_autofree char *place = place_text(explainer);
+    printf("%s: %s\n", place, what);
+    return;
+  }
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_number(&text, "readings", 0);
+  tide_json_text(&text, "text", what);
+  tide_json_print_line(&text, stdout);
 }
 
 static void

@@ -331,147 +331,134 @@ tide_explained_row_text(const TideExplainedRow *explained)
  */
 
 static void
-append_json_parts(GString *text, const GArray *parts)
+append_json_parts(TideBuffer *text, const GArray *parts)
 {
-  g_string_append(text, ",\"key\":[");
+  tide_json_open(text, "key", '[');
   for (guint i = 0; i < parts->len; i++) {
     const KeyPart *part = &g_array_index(parts, KeyPart, i);
-    g_string_append(text, i > 0 ? ",{" : "{");
-    tide_json_append_member(text, "part", tide_bytes_of_string(part->declared), FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "bytes", part->bytes, TRUE);
-    g_string_append_c(text, '}');
+    tide_json_open(text, NULL, '{');
+    tide_json_shown_text(text, "part", part->declared);
+    tide_json_shown_and_hex(text, "bytes", part->bytes);
+    tide_json_close(text, "}");
   }
-  g_string_append_c(text, ']');
+  tide_json_close(text, "]");
 }
 
 /* What reading back gives, where that is not what is stored. */
 static void
-append_json_read_back(GString *text, const TideExplainedRow *explained, const TideCell *cell)
+append_json_read_back(TideBuffer *text, const TideExplainedRow *explained, const TideCell *cell)
 {
   TideResultCell result;
   TideResultRow row;
   const TideResultRow *shown = read_back(explained, cell, &result, &row);
   if (is_as_stored(shown, cell))
     return;
-  g_string_append(text, ",\"reads_as\":[");
+  tide_json_open(text, "reads_as", '[');
   for (gsize i = 0; i < shown->n_cells; i++) {
-    g_string_append(text, i > 0 ? ",{" : "{");
-    tide_json_append_member(text, "qualifier", shown->cells[i].qualifier, FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "value", shown->cells[i].value, FALSE);
-    g_string_append_c(text, '}');
+    tide_json_open(text, NULL, '{');
+    tide_json_shown(text, "qualifier", shown->cells[i].qualifier);
+    tide_json_shown(text, "value", shown->cells[i].value);
+    tide_json_close(text, "}");
   }
-  g_string_append_c(text, ']');
+  tide_json_close(text, "]");
 }
 
 static void
-append_json_cells(GString *text, const TideExplainedRow *explained)
+append_json_cells(TideBuffer *text, const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
-  g_string_append(text, ",\"cells\":[");
+  tide_json_open(text, "cells", '[');
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideCell *cell = &row->cells[i];
     g_autofree char *time = tide_time_text(cell->timestamp_ms);
-    g_string_append(text, i > 0 ? ",{" : "{");
-    tide_json_append_member(text, "family", cell->column->family, FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "qualifier", cell->column->qualifier, FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "value", cell->value, FALSE);
-    g_string_append_printf(text,
-                           ",\"timestamp_ms\":%" G_GINT64_FORMAT ",\"time\":\"%s\",\"stored_bytes\":%" G_GSIZE_FORMAT,
-                           cell->timestamp_ms, time, tide_stored_cell_bytes(row, cell));
+    tide_json_open(text, NULL, '{');
+    tide_json_shown(text, "family", cell->column->family);
+    tide_json_shown(text, "qualifier", cell->column->qualifier);
+    tide_json_shown(text, "value", cell->value);
+    tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
+    tide_json_text(text, "time", time);
+    tide_json_number(text, "stored_bytes", (gint64)tide_stored_cell_bytes(row, cell));
     append_json_read_back(text, explained, cell);
-    g_string_append_c(text, '}');
+    tide_json_close(text, "}");
   }
-  g_string_append_c(text, ']');
+  tide_json_close(text, "]");
 }
 
 static void
-append_json_region(GString *text, const TideRegion *region)
+append_json_region(TideBuffer *text, const TideRegion *region)
 {
-  g_string_append(text, ",\"region\":{");
-  tide_json_append_member(text, "start", region->start_key, TRUE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "end", region->end_key, TRUE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "server", tide_bytes_of_string(region->server), FALSE);
-  g_string_append_c(text, '}');
+  tide_json_open(text, "region", '{');
+  tide_json_shown_and_hex(text, "start", region->start_key);
+  tide_json_shown_and_hex(text, "end", region->end_key);
+  tide_json_shown_text(text, "server", region->server);
+  tide_json_close(text, "}");
 }
 
 static void
-append_json_order(GString *text, const TideExplainedRow *explained)
+append_json_order(TideBuffer *text, const TideExplainedRow *explained)
 {
   const TideRow *row = explained->row;
   if (row->delete_to_ms > 0)
-    g_string_append_printf(text, ",\"deletes_to_ms\":%" G_GINT64_FORMAT, row->delete_to_ms);
+    tide_json_number(text, "deletes_to_ms", row->delete_to_ms);
   if (row->follows == 0)
     return;
   const TideRow *before = &explained->rows[row->follows - 1];
   g_autofree char *table = table_name(explained, before);
-  g_string_append(text, ",\"follows\":{");
-  tide_json_append_member(text, "table", tide_bytes_of_string(table), FALSE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "row", before->key, TRUE);
-  g_string_append_c(text, '}');
+  tide_json_open(text, "follows", '{');
+  tide_json_shown_text(text, "table", table);
+  tide_json_shown_and_hex(text, "row", before->key);
+  tide_json_close(text, "}");
 }
 
 /* Two lists as one. @second: (nullable) */
 static void
-append_json_sentences(GString *text, const char *member, const GPtrArray *first, const GPtrArray *second)
+append_json_sentences(TideBuffer *text, const char *member, const GPtrArray *first, const GPtrArray *second)
 {
-  g_string_append_printf(text, ",\"%s\":[", member);
-  guint n = first->len + (second != NULL ? second->len : 0);
-  for (guint i = 0; i < n; i++) {
-    g_string_append(text, i > 0 ? "," : "");
-    tide_json_append_string(text,
-                            tide_bytes_of_string(i < first->len ? first->pdata[i] : second->pdata[i - first->len]));
-  }
-  g_string_append_c(text, ']');
+  tide_json_open(text, member, '[');
+  for (guint i = 0; i < first->len; i++)
+    tide_json_shown_text(text, NULL, first->pdata[i]);
+  for (guint i = 0; second != NULL && i < second->len; i++)
+    tide_json_shown_text(text, NULL, second->pdata[i]);
+  tide_json_close(text, "]");
 }
 
 static void
-append_json_sizes(GString *text, const TideExplainedRow *explained, const TideRowShape *shape)
+append_json_sizes(TideBuffer *text, const TideExplainedRow *explained, const TideRowShape *shape)
 {
   static const char *const growths[] = {[TIDE_ROW_ONE_READING] = "none",
                                         [TIDE_ROW_SLOTS] = "slots",
                                         [TIDE_ROW_WITHOUT_END] = "without_end",
                                         [TIDE_ROW_BY_VALUE] = "by_value"};
-  g_string_append_printf(text,
-                         ",\"size_bytes\":%" G_GSIZE_FORMAT ",\"stored_bytes\":%" G_GUINT64_FORMAT
-                         ",\"growth\":\"%s\",\"slots\":%" G_GUINT64_FORMAT,
-                         size_in_call(explained), shape->stored_bytes, growths[shape->growth], shape->n_slots);
+  tide_json_number(text, "size_bytes", (gint64)size_in_call(explained));
+  tide_json_number(text, "stored_bytes", (gint64)shape->stored_bytes);
+  tide_json_text(text, "growth", growths[shape->growth]);
+  tide_json_number(text, "slots", (gint64)shape->n_slots);
   if (explained->row->ttl_ms > 0)
-    g_string_append_printf(text, ",\"ttl_ms\":%" G_GINT64_FORMAT, explained->row->ttl_ms);
+    tide_json_number(text, "ttl_ms", explained->row->ttl_ms);
 }
 
-char *
-tide_explained_row_json(const TideExplainedRow *explained, const char *place)
+void
+tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
 {
   const TideRow *row = explained->row;
   g_autofree char *table = table_name(explained, row);
   g_autoptr(GArray) parts = cut_key(explained);
   TideRowShape shape = tide_row_shape(table_of(explained, row), explained->reading, row);
   g_autoptr(GPtrArray) advice = advice_on(explained, &shape);
-  GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "{%s,\"reading\":%u,", place, row->reading_index);
-  tide_json_append_member(text, "table", tide_bytes_of_string(table), FALSE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "row", row->key, TRUE);
+  tide_json_number(text, "reading", row->reading_index);
+  tide_json_shown_text(text, "table", table);
+  tide_json_shown_and_hex(text, "row", row->key);
   append_json_parts(text, parts);
-  g_string_append_printf(text, ",\"event_time_ms\":%" G_GINT64_FORMAT,
-                         tide_ns_to_ms(explained->reading->event_time_ns));
+  tide_json_number(text, "event_time_ms", tide_ns_to_ms(explained->reading->event_time_ns));
   append_json_cells(text, explained);
-  if (row->n_expired_cells > 0)
-    g_string_append_printf(text, ",\"expired_cells\":%u,\"expired_ttl_ms\":%" G_GINT64_FORMAT, row->n_expired_cells,
-                           explained->expired_ttl_ms);
+  if (row->n_expired_cells > 0) {
+    tide_json_number(text, "expired_cells", row->n_expired_cells);
+    tide_json_number(text, "expired_ttl_ms", explained->expired_ttl_ms);
+  }
   append_json_order(text, explained);
   append_json_sizes(text, explained, &shape);
   if (explained->region != NULL)
     append_json_region(text, explained->region);
   append_json_sentences(text, "warnings", explained->warnings, advice);
   append_json_sentences(text, "notes", explained->notes, NULL);
-  g_string_append(text, "}\n");
-  return g_string_free(text, FALSE);
 }

@@ -25,8 +25,8 @@ typedef struct TideExplainedRow {
 /* Several lines, indented below the message's. (transfer full) */
 char *tide_explained_row_text(const TideExplainedRow *explained);
 
-/* One JSON object with its line end. @place: members that say where the message is, as "\"line\":1". (transfer full) */
-char *tide_explained_row_json(const TideExplainedRow *explained, const char *place);
+/* The members of a JSON object, which is open at the end of @text. */
+void tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text);
 
 /* The region of @regions (element-type TideRegion, in order) that holds @key; NULL when there is none. */
 const TideRegion *tide_region_of_key(const GPtrArray *regions, TideBytes key);

@@ -88,33 +88,17 @@ tide_csv_append(GString *out, const char *field)
   g_string_append_c(out, '"');
 }
 
-/* As UTF-16 has it: characters beyond U+FFFF are two. */
-static void
-json_append_escaped(GString *out, gunichar c)
-{
-  if (c > 0xffff) {
-    g_string_append_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
-    return;
-  }
-  g_string_append_printf(out, "\\u%04x", c);
-}
-
 /* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */
 static void
-json_append_utf8(GString *out, const char *text, gsize len)
+append_shown(TideBuffer *out, const char *text, gsize len)
 {
   for (const char *at = text; at < text + len; at = g_utf8_next_char(at)) {
     gunichar c = g_utf8_get_char(at);
-    if (c == '"' || c == '\\')
-      g_string_append_printf(out, "\\%c", (char)c);
-    else if (c == '\n')
-      g_string_append(out, "\\n");
-    else if (c == '\t')
-      g_string_append(out, "\\t");
-    else if (is_shown_as_is(c))
-      g_string_append_len(out, at, (gssize)(g_utf8_next_char(at) - at));
+    char form[TIDE_JSON_ESCAPE_BYTES];
+    if (c != '"' && is_shown_as_is(c))
+      tide_buffer_append(out, at, (gsize)(g_utf8_next_char(at) - at));
     else
-      json_append_escaped(out, c);
+      tide_buffer_append(out, form, tide_json_escape(c, TIDE_JSON_LINES, form));
   }
 }
 
@@ -137,27 +121,48 @@ tide_text_is_utf8(TideBytes bytes)
 }
 
 void
-tide_json_append_string(GString *out, TideBytes bytes)
+tide_json_shown_append(TideBuffer *out, TideBytes bytes)
 {
-  g_string_append_c(out, '"');
+  tide_buffer_append_byte(out, '"');
   if (tide_text_is_utf8(bytes)) {
-    json_append_utf8(out, (const char *)bytes.data, bytes.len);
+    append_shown(out, (const char *)bytes.data, bytes.len);
   } else {
     g_autofree char *text = tide_text_printable(bytes);
-    json_append_utf8(out, text, strlen(text));
+    append_shown(out, text, strlen(text));
   }
-  g_string_append_c(out, '"');
+  tide_buffer_append_byte(out, '"');
+}
+
+static void
+append_hex_member(TideBuffer *out, const char *name, TideBytes bytes)
+{
+  g_autofree char *hex_name = g_strconcat(name, "_hex", NULL);
+  tide_json_hex(out, hex_name, bytes);
 }
 
 void
-tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolean always_hex)
+tide_json_shown(TideBuffer *out, const char *name, TideBytes bytes)
 {
-  g_string_append_printf(out, "\"%s\":", name);
-  tide_json_append_string(out, bytes);
-  if (!always_hex && tide_text_is_utf8(bytes))
-    return;
-  g_autofree char *hex = tide_bytes_hex(bytes);
-  g_string_append_printf(out, ",\"%s_hex\":\"%s\"", name, hex);
+  tide_json_name(out, name);
+  tide_json_shown_append(out, bytes);
+  if (name != NULL && !tide_text_is_utf8(bytes))
+    append_hex_member(out, name, bytes);
+}
+
+void
+tide_json_shown_and_hex(TideBuffer *out, const char *name, TideBytes bytes)
+{
+  tide_json_name(out, name);
+  tide_json_shown_append(out, bytes);
+  append_hex_member(out, name, bytes);
+}
+
+void
+tide_json_print_line(TideBuffer *out, FILE *stream)
+{
+  tide_json_close(out, "}\n");
+  fwrite(out->data, 1, out->len, stream);
+  tide_buffer_reset(out);
 }
 
 /* Whether standard output is a pipe from which nobody reads any more. */

@@ -5,7 +5,7 @@
  * adds the bytes in hex where they are no text. So no sequence from a sensor ever reaches a terminal. */
 #pragma once
 
-#include "util/bytes.h"
+#include "util/json_writer.h"
 
 #include <stdio.h>
 
@@ -33,10 +33,20 @@ void tide_text_unescape(const char *text, TideBuffer *out);
 void tide_csv_append(GString *out, const char *field);
 
 /* A JSON string, quotes included. Bytes that are not UTF-8 are written as tide_text_printable() does. */
-void tide_json_append_string(GString *out, TideBytes bytes);
+void tide_json_shown_append(TideBuffer *out, TideBytes bytes);
 
-/* `"name":"…"`, and after it `,"name_hex":"…"` when @bytes is not UTF-8 text or @always_hex. */
-void tide_json_append_member(GString *out, const char *name, TideBytes bytes, gboolean always_hex);
+/* `"name":"…"`, and after it `,"name_hex":"…"`: always, or when @bytes is not UTF-8 text. An item has no hex. */
+void tide_json_shown_and_hex(TideBuffer *out, const char *name, TideBytes bytes);
+void tide_json_shown(TideBuffer *out, const char *name, TideBytes bytes);
+
+static inline void
+tide_json_shown_text(TideBuffer *out, const char *name, const char *text)
+{
+  tide_json_shown(out, name, tide_bytes_of_string(text));
+}
+
+/* Ends the object and its line, prints it, and begins anew. */
+void tide_json_print_line(TideBuffer *out, FILE *stream);
 
 /* Columns that @text takes on a terminal. */
 gsize tide_text_width(const char *text);

@@ -116,43 +116,40 @@ print_lines(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan
 }
 
 static void
-append_json_range(GString *text, const TideTableScanPlan *plan, guint i)
+append_json_range(TideBuffer *text, const TideTableScanPlan *plan, guint i)
 {
   const TideKeyRange *range = &g_array_index(plan->ranges, TideKeyRange, i);
-  g_string_append_c(text, '{');
-  tide_json_append_member(text, "table", tide_bytes_of_string(plan->table->name), FALSE);
-  g_string_append_printf(text, ",\"range\":%u,", i + 1);
-  tide_json_append_member(text, "start", tide_buffer_bytes(&range->start), TRUE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "stop", tide_buffer_bytes(&range->stop), TRUE);
-  g_string_append_printf(text, ",\"reversed\":%s", plan->reversed ? "true" : "false");
+  tide_json_open(text, NULL, '{');
+  tide_json_shown_text(text, "table", plan->table->name);
+  tide_json_number(text, "range", i + 1);
+  tide_json_shown_and_hex(text, "start", tide_buffer_bytes(&range->start));
+  tide_json_shown_and_hex(text, "stop", tide_buffer_bytes(&range->stop));
+  tide_json_bool(text, "reversed", plan->reversed);
   if (plan->wish.limit_rows > 0)
-    g_string_append_printf(text, ",\"limit\":%" G_GUINT64_FORMAT, plan->wish.limit_rows);
+    tide_json_number(text, "limit", (gint64)plan->wish.limit_rows);
 
   gsize n_columns = 0;
   const TideColumnName *columns = asked_columns(plan, &n_columns);
-  g_string_append(text, ",\"columns\":[");
+  tide_json_open(text, "columns", '[');
   for (gsize k = 0; k < n_columns; k++) {
-    g_string_append(text, k > 0 ? ",{" : "{");
-    tide_json_append_member(text, "family", columns[k].family, FALSE);
+    tide_json_open(text, NULL, '{');
+    tide_json_shown(text, "family", columns[k].family);
     if (!columns[k].whole_family) {
-      g_string_append_c(text, ',');
-      tide_json_append_member(text, "qualifier", columns[k].qualifier, FALSE);
+      tide_json_shown(text, "qualifier", columns[k].qualifier);
     }
-    g_string_append_c(text, '}');
+    tide_json_close(text, "}");
   }
-  g_string_append_c(text, ']');
+  tide_json_close(text, "]");
   g_autofree char *filter = filter_text(plan);
   if (filter[0] != '\0') {
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "filter", tide_bytes_of_string(filter), FALSE);
+    tide_json_shown_text(text, "filter", filter);
   }
   gint64 min_ms = 0, max_ms = 0;
   tide_table_scan_plan_cell_times(plan, &min_ms, &max_ms);
-  if (min_ms != 0 || max_ms != 0)
-    g_string_append_printf(text, ",\"min_time_ms\":%" G_GINT64_FORMAT ",\"max_time_ms\":%" G_GINT64_FORMAT, min_ms,
-                           max_ms);
-  g_string_append(text, "}\n");
+  if (min_ms != 0 || max_ms != 0) {
+    tide_json_number(text, "min_time_ms", min_ms);
+    tide_json_number(text, "max_time_ms", max_ms);
+  }
 }
 
 void
@@ -162,8 +159,9 @@ tide_print_plan(FILE *stream, TideOutputFormat format, const TideTableScanPlan *
     print_lines(stream, format, plan);
     return;
   }
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (guint i = 0; i < plan->ranges->len; i++)
-    append_json_range(text, plan, i);
-  fwrite(text->str, 1, text->len, stream);
+  g_auto(TideBuffer) text = {0};
+  for (guint i = 0; i < plan->ranges->len; i++) {
+    append_json_range(&text, plan, i);
+    tide_json_print_line(&text, stream);
+  }
 }

@@ -11,7 +11,7 @@ struct TideRowPrinter {
   GPtrArray *headings;  /* owned (element-type utf8) */
   GPtrArray *line;      /* owned (element-type utf8): of the listing; reused */
   gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
-  GString *text;        /* owned; reused */
+  TideBuffer text;      /* owned; reused */
   guint64 n_rows;
 };
 
@@ -114,7 +114,6 @@ tide_row_printer_new(FILE *stream, const TideRowPrinterOptions *options)
   TideRowPrinter *printer = g_new0(TideRowPrinter, 1);
   printer->options = *options;
   printer->stream = stream;
-  printer->text = g_string_new(NULL);
   printer->headings = g_ptr_array_new_with_free_func(g_free);
   printer->line = g_ptr_array_new_with_free_func(g_free);
   printer->wide = n_chosen(printer) > 0 && !options->with_age && !options->line_per_cell;
@@ -132,7 +131,7 @@ tide_row_printer_free(TideRowPrinter *printer)
   tide_listing_free(printer->listing);
   g_ptr_array_unref(printer->headings);
   g_ptr_array_unref(printer->line);
-  g_string_free(printer->text, TRUE);
+  tide_buffer_clear_memory(&printer->text);
   g_free(printer);
 }
 
@@ -240,68 +239,66 @@ print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms
 static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
 {
-  GString *text = printer->text;
+  TideBuffer *text = &printer->text;
   g_autofree char *time = tide_time_text(cell->timestamp_ms);
-  g_string_append_c(text, '{');
-  tide_json_append_member(text, "family", cell->family, FALSE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "qualifier", cell->qualifier, FALSE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "value", cell->value, FALSE);
-  g_string_append_printf(text, ",\"timestamp_ms\":%" G_GINT64_FORMAT ",\"time\":\"%s\"", cell->timestamp_ms, time);
+  tide_json_open(text, NULL, '{');
+  tide_json_shown(text, "family", cell->family);
+  tide_json_shown(text, "qualifier", cell->qualifier);
+  tide_json_shown(text, "value", cell->value);
+  tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
+  tide_json_text(text, "time", time);
   if (printer->options.with_age)
-    g_string_append_printf(text, ",\"age_ms\":%" G_GINT64_FORMAT, cell_age_ms(printer, cell));
-  g_string_append_c(text, '}');
+    tide_json_number(text, "age_ms", cell_age_ms(printer, cell));
+  tide_json_close(text, "}");
+}
+
+/* A field's name may need escapes, unlike those of our own. */
+static void
+append_json_field_name(TideBuffer *text, const char *name)
+{
+  tide_json_name(text, NULL);
+  tide_json_shown_append(text, tide_bytes_of_string(name));
+  tide_buffer_append_byte(text, ':');
 }
 
 static void
 append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
 {
-  GString *text = printer->text;
-  g_string_append(text, ",\"fields\":{");
+  TideBuffer *text = &printer->text;
+  tide_json_open(text, "fields", '{');
   for (gsize i = 0; i < printer->options.n_fields; i++) {
-    if (i > 0)
-      g_string_append_c(text, ',');
-    tide_json_append_string(text, tide_bytes_of_string(printer->options.field_names[i]));
-    g_string_append_c(text, ':');
-    tide_json_append_string(text, fields[i]);
+    append_json_field_name(text, printer->options.field_names[i]);
+    tide_json_shown_append(text, fields[i]);
     if (tide_text_is_utf8(fields[i]))
       continue;
     g_autofree char *name = g_strconcat(printer->options.field_names[i], "_hex", NULL);
     g_autofree char *hex = tide_bytes_hex(fields[i]);
-    g_string_append_c(text, ',');
-    tide_json_append_string(text, tide_bytes_of_string(name));
-    g_string_append_printf(text, ":\"%s\"", hex);
+    append_json_field_name(text, name);
+    tide_json_shown_append(text, tide_bytes_of_string(hex));
   }
-  g_string_append_c(text, '}');
+  tide_json_close(text, "}");
 }
 
 static gboolean
 print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
 {
-  GString *text = printer->text;
-  g_string_assign(text, "{");
-  tide_json_append_member(text, "table", tide_bytes_of_string(printer->options.table), FALSE);
-  g_string_append_c(text, ',');
-  tide_json_append_member(text, "row", row->row, TRUE);
+  TideBuffer *text = &printer->text;
+  tide_json_open(text, NULL, '{');
+  tide_json_shown_text(text, "table", printer->options.table);
+  tide_json_shown_and_hex(text, "row", row->row);
   if (fields != NULL && printer->options.n_fields > 0)
     append_json_fields(printer, fields);
   if (!printer->options.with_age) {
     g_autofree char *time = tide_time_text(time_ms);
-    g_string_append_printf(text, ",\"time\":\"%s\"", time);
+    tide_json_text(text, "time", time);
   }
-  g_string_append(text, ",\"cells\":[");
-  gboolean first = TRUE;
+  tide_json_open(text, "cells", '[');
   for (gsize i = 0; i < row->n_cells; i++) {
-    if (!is_shown(printer, &row->cells[i]))
-      continue;
-    if (!first)
-      g_string_append_c(text, ',');
-    first = FALSE;
-    append_json_cell(printer, &row->cells[i]);
+    if (is_shown(printer, &row->cells[i]))
+      append_json_cell(printer, &row->cells[i]);
   }
-  g_string_append(text, "]}\n");
-  fwrite(text->str, 1, text->len, printer->stream);
+  tide_json_close(text, "]");
+  tide_json_print_line(text, printer->stream);
   return !ferror(printer->stream);
 }
 

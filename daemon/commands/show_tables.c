@@ -96,24 +96,24 @@ add_state(TideListing *listing, const TideTable *table, const TideTableState *st
  */
 
 static void
-append_json_choice(GString *text, const char *member, const char *value)
+append_json_choice(TideBuffer *text, const char *member, const char *value)
 {
   if (value != NULL)
-    g_string_append_printf(text, ",\"%s\":\"%s\"", member, value);
+    tide_json_text(text, member, value);
 }
 
 static void
-append_json_number(GString *text, const char *member, gint32 value)
+append_json_number(TideBuffer *text, const char *member, gint32 value)
 {
   if (value > 0)
-    g_string_append_printf(text, ",\"%s\":%d", member, value);
+    tide_json_number(text, member, value);
 }
 
 static void
-append_json_family(GString *text, const TideFamilySettings *family)
+append_json_family(TideBuffer *text, const TideFamilySettings *family)
 {
-  g_string_append_c(text, '{');
-  tide_json_append_member(text, "family", tide_bytes_of_string(family->name), FALSE);
+  tide_json_open(text, NULL, '{');
+  tide_json_shown_text(text, "family", family->name);
   append_json_choice(text, "compression", tide_compression_name(family->compression));
   append_json_choice(text, "bloom", tide_bloom_filter_name(family->bloom_filter));
   append_json_choice(text, "encoding", tide_block_encoding_name(family->data_block_encoding));
@@ -121,94 +121,91 @@ append_json_family(GString *text, const TideFamilySettings *family)
   append_json_number(text, "versions", family->max_versions);
   append_json_number(text, "ttl_s", family->time_to_live_s);
   if (family->in_memory >= 0)
-    g_string_append_printf(text, ",\"in_memory\":%s", family->in_memory > 0 ? "true" : "false");
-  g_string_append_c(text, '}');
+    tide_json_bool(text, "in_memory", family->in_memory > 0);
+  tide_json_close(text, "}");
 }
 
 static void
-append_json_description(GString *text, const TideTableDescription *description)
+append_json_description(TideBuffer *text, const TideTableDescription *description)
 {
-  g_string_append(text, ",\"families\":[");
-  for (guint i = 0; i < description->families->len; i++) {
-    g_string_append(text, i > 0 ? "," : "");
+  tide_json_open(text, "families", '[');
+  for (guint i = 0; i < description->families->len; i++)
     append_json_family(text, description->families->pdata[i]);
-  }
-  g_string_append(text, "],\"attributes\":[");
+  tide_json_close(text, "]");
+  tide_json_open(text, "attributes", '[');
   for (guint i = 0; i < description->attributes->len; i++) {
     const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
-    g_string_append(text, i > 0 ? ",{" : "{");
-    tide_json_append_member(text, "name", attribute->name, FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "value", attribute->value, FALSE);
-    g_string_append_c(text, '}');
+    tide_json_open(text, NULL, '{');
+    tide_json_shown(text, "name", attribute->name);
+    tide_json_shown(text, "value", attribute->value);
+    tide_json_close(text, "}");
   }
-  g_string_append_c(text, ']');
+  tide_json_close(text, "]");
   append_json_choice(text, "durability", tide_durability_name(description->durability));
 }
 
 static void
-append_json_point(GString *text, gboolean first, TideBytes point)
+append_json_point(TideBuffer *text, TideBytes point)
 {
-  g_string_append(text, first ? "{" : ",{");
-  tide_json_append_member(text, "key", point, TRUE);
-  g_string_append_c(text, '}');
+  tide_json_open(text, NULL, '{');
+  tide_json_shown_and_hex(text, "key", point);
+  tide_json_close(text, "}");
 }
 
 /* Where the table is split, and where it is declared to be and is not. */
 static void
-append_json_regions(GString *text, const TideTable *table, const TideTableState *state)
+append_json_regions(TideBuffer *text, const TideTable *table, const TideTableState *state)
 {
-  g_string_append_printf(text, ",\"regions\":%u,\"borders\":[", state->regions->len);
+  tide_json_number(text, "regions", state->regions->len);
+  tide_json_open(text, "borders", '[');
   for (guint i = 1; i < state->regions->len; i++)
-    append_json_point(text, i == 1, ((const TideRegion *)state->regions->pdata[i])->start_key);
+    append_json_point(text, ((const TideRegion *)state->regions->pdata[i])->start_key);
   g_autoptr(GArray) missing = tide_table_state_missing_splits(table, state->regions);
-  g_string_append(text, "],\"missing_splits\":[");
+  tide_json_close(text, "]");
+  tide_json_open(text, "missing_splits", '[');
   for (guint i = 0; i < missing->len; i++)
-    append_json_point(text, i == 0, g_array_index(missing, TideBytes, i));
-  g_string_append_c(text, ']');
+    append_json_point(text, g_array_index(missing, TideBytes, i));
+  tide_json_close(text, "]");
 }
 
 static void
-append_json_scheme(GString *text, const TideSchemeFinding *scheme, const char *verdict)
+append_json_scheme(TideBuffer *text, const TideSchemeFinding *scheme, const char *verdict)
 {
-  g_string_append_printf(text, ",\"scheme\":{\"verdict\":\"%s\",", verdict);
-  tide_json_append_member(text, "declared", tide_bytes_of_string(scheme->declared), FALSE);
+  tide_json_open(text, "scheme", '{');
+  tide_json_text(text, "verdict", verdict);
+  tide_json_shown_text(text, "declared", scheme->declared);
   if (scheme->stored.text != NULL) {
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "stored", tide_bytes_of_string(scheme->stored.text), FALSE);
-    g_string_append_c(text, ',');
-    tide_json_append_member(text, "place", tide_bytes_of_string(tide_scheme_place_text(scheme->stored.place)), FALSE);
+    tide_json_shown_text(text, "stored", scheme->stored.text);
+    tide_json_shown_text(text, "place", tide_scheme_place_text(scheme->stored.place));
   }
-  g_string_append_c(text, '}');
+  tide_json_close(text, "}");
 }
 
 static void
-append_json_texts(GString *text, const char *member, const GPtrArray *texts)
+append_json_texts(TideBuffer *text, const char *member, const GPtrArray *texts)
 {
-  g_string_append_printf(text, ",\"%s\":[", member);
-  for (guint i = 0; i < texts->len; i++) {
-    g_string_append(text, i > 0 ? "," : "");
-    tide_json_append_string(text, tide_bytes_of_string(texts->pdata[i]));
-  }
-  g_string_append_c(text, ']');
+  tide_json_open(text, member, '[');
+  for (guint i = 0; i < texts->len; i++)
+    tide_json_shown_text(text, NULL, texts->pdata[i]);
+  tide_json_close(text, "]");
 }
 
 static void
 print_state_json(const TideTable *table, const TideTableState *state)
 {
-  g_autoptr(GString) text = g_string_new("{");
-  tide_json_append_member(text, "table", tide_bytes_of_string(table->name), FALSE);
-  g_string_append_printf(text, ",\"exists\":%s,\"declared_splits\":%u", state->exists ? "true" : "false",
-                         table->splits != NULL ? table->splits->len : 0);
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '{');
+  tide_json_shown_text(&text, "table", table->name);
+  tide_json_bool(&text, "exists", state->exists);
+  tide_json_number(&text, "declared_splits", table->splits != NULL ? table->splits->len : 0);
   if (state->exists) {
-    append_json_description(text, state->description);
-    append_json_regions(text, table, state);
-    append_json_scheme(text, &state->scheme, scheme_verdict(state));
+    append_json_description(&text, state->description);
+    append_json_regions(&text, table, state);
+    append_json_scheme(&text, &state->scheme, scheme_verdict(state));
   }
-  append_json_texts(text, "differences", state->differences);
-  append_json_texts(text, "remedies", state->remedies);
-  g_string_append(text, "}\n");
-  fputs(text->str, stdout);
+  append_json_texts(&text, "differences", state->differences);
+  append_json_texts(&text, "remedies", state->remedies);
+  tide_json_print_line(&text, stdout);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------

@@ -198,95 +198,79 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
  */
 
 static void
-append_text(GString *line, const char *name, const char *text)
-{
-  g_string_append_c(line, ',');
-  tide_json_append_member(line, name, tide_bytes_of_string(text), FALSE);
-}
-
-static void
-append_number(GString *line, const char *name, gint64 number)
-{
-  g_string_append_printf(line, ",\"%s\":%" G_GINT64_FORMAT, name, number);
-}
-
-static void
-append_sample(const TideVerifyReport *report, const TideVerifySample *sample, GString *line)
+append_sample(const TideVerifyReport *report, const TideVerifySample *sample, TideBuffer *line)
 {
   const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
-  append_text(line, "kind", tide_verdict_name(sample->verdict));
-  append_text(line, "table", tide_verify_tables_at(report->tables, sample->place)->table->name);
-  append_text(line, "family", family->name);
-  append_number(line, "time_ms", sample->entry.time_ms);
+  tide_json_shown_text(line, "kind", tide_verdict_name(sample->verdict));
+  tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->place)->table->name);
+  tide_json_shown_text(line, "family", family->name);
+  tide_json_number(line, "time_ms", sample->entry.time_ms);
   if (sample->is_resolved) {
-    g_string_append_c(line, ',');
-    tide_json_append_member(line, "row", tide_buffer_bytes(&sample->row), TRUE);
-    g_string_append_c(line, ',');
-    tide_json_append_member(line, "qualifier", tide_buffer_bytes(&sample->qualifier), FALSE);
+    tide_json_shown_and_hex(line, "row", tide_buffer_bytes(&sample->row));
+    tide_json_shown(line, "qualifier", tide_buffer_bytes(&sample->qualifier));
   }
-  if (sample->has_expected && sample->verdict != TIDE_VERDICT_UNEXPECTED) {
-    g_string_append_c(line, ',');
-    tide_json_append_member(line, "expected", tide_buffer_bytes(&sample->expected), FALSE);
-  }
+  if (sample->has_expected && sample->verdict != TIDE_VERDICT_UNEXPECTED)
+    tide_json_shown(line, "expected", tide_buffer_bytes(&sample->expected));
   if (sample->has_found) {
-    g_string_append_c(line, ',');
-    tide_json_append_member(line, "found", tide_buffer_bytes(&sample->found), FALSE);
-    append_number(line, "found_time_ms", sample->found_ms);
+    tide_json_shown(line, "found", tide_buffer_bytes(&sample->found));
+    tide_json_number(line, "found_time_ms", sample->found_ms);
   }
   if (sample->has_message) {
     guint place = tide_verify_source_partition(sample->entry.source);
     const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, place);
-    append_text(line, "topic", part->topic);
-    append_number(line, "partition", part->partition);
-    append_number(line, "offset", tide_verify_source_offset(sample->entry.source));
+    tide_json_shown_text(line, "topic", part->topic);
+    tide_json_number(line, "partition", part->partition);
+    tide_json_number(line, "offset", tide_verify_source_offset(sample->entry.source));
   }
 }
 
 static void
-append_counts(const guint64 counts[TIDE_VERDICT_COUNT], GString *line)
+append_counts(const guint64 counts[TIDE_VERDICT_COUNT], TideBuffer *line)
 {
   for (TideVerdict verdict = TIDE_VERDICT_RIGHT; verdict < TIDE_VERDICT_COUNT; verdict++)
-    append_number(line, tide_verdict_name(verdict), (gint64)counts[verdict]);
+    tide_json_number(line, tide_verdict_name(verdict), (gint64)counts[verdict]);
 }
 
 static void
-append_summary(const TideVerifyReport *report, GString *line)
+append_summary(const TideVerifyReport *report, TideBuffer *line)
 {
-  append_number(line, "partitions", (gint64)report->parts->len);
-  append_number(line, "messages", (gint64)report->counts->messages);
-  append_number(line, "cells", (gint64)report->counts->cells);
-  append_number(line, "rejected", (gint64)n_rejected(report->counts));
-  append_number(line, "rejected_readings", (gint64)report->counts->rejected_readings);
-  append_number(line, "dead_lettered", (gint64)report->counts->dead_lettered);
-  append_number(line, "unmatched", (gint64)report->counts->unmatched);
-  append_number(line, "passes", (gint64)report->n_passes);
-  append_number(line, "differences", (gint64)tide_verify_report_differences(report));
-  g_string_append_printf(line, ",\"whole\":%s", report->not_whole == NULL ? "true" : "false");
+  tide_json_number(line, "partitions", (gint64)report->parts->len);
+  tide_json_number(line, "messages", (gint64)report->counts->messages);
+  tide_json_number(line, "cells", (gint64)report->counts->cells);
+  tide_json_number(line, "rejected", (gint64)n_rejected(report->counts));
+  tide_json_number(line, "rejected_readings", (gint64)report->counts->rejected_readings);
+  tide_json_number(line, "dead_lettered", (gint64)report->counts->dead_lettered);
+  tide_json_number(line, "unmatched", (gint64)report->counts->unmatched);
+  tide_json_number(line, "passes", (gint64)report->n_passes);
+  tide_json_number(line, "differences", (gint64)tide_verify_report_differences(report));
+  tide_json_bool(line, "whole", report->not_whole == NULL);
 }
 
-/* Ends the line that was begun, and begins the next. */
 static void
-print_line(GString *line, const char *type, FILE *stream)
+begin_line(TideBuffer *line, const char *type)
 {
-  fprintf(stream, "{\"type\":\"%s\"%s}\n", type, line->str);
-  g_string_truncate(line, 0);
+  tide_json_open(line, NULL, '{');
+  tide_json_text(line, "type", type);
 }
 
 void
 tide_verify_report_print_json(const TideVerifyReport *report, FILE *stream)
 {
-  g_autoptr(GString) line = g_string_new(NULL);
+  g_auto(TideBuffer) line = {0};
   for (guint i = 0; i < report->samples->len; i++) {
-    append_sample(report, &g_array_index(report->samples, TideVerifySample, i), line);
-    print_line(line, "sample", stream);
+    begin_line(&line, "sample");
+    append_sample(report, &g_array_index(report->samples, TideVerifySample, i), &line);
+    tide_json_print_line(&line, stream);
   }
   for (guint i = 0; i < tide_verify_tables_count(report->tables); i++) {
     const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
-    append_text(line, "table", table->table->name);
-    g_string_append_printf(line, ",\"exists\":%s", table->is_there ? "true" : "false");
-    append_counts(table->counts, line);
-    print_line(line, "table", stream);
+    begin_line(&line, "table");
+    tide_json_shown_text(&line, "table", table->table->name);
+    tide_json_bool(&line, "exists", table->is_there);
+    append_counts(table->counts, &line);
+    tide_json_print_line(&line, stream);
   }
-  append_summary(report, line);
-  print_line(line, "summary", stream);
+  begin_line(&line, "summary");
+  append_summary(report, &line);
+  tide_json_print_line(&line, stream);
 }

@@ -3,7 +3,7 @@
 #include "decode/decoder.h"
 #include "decode/msgpack_shape.h"
 #include "util/error.h"
-#include "util/json_string.h"
+#include "util/json_writer.h"
 #include "util/number_text.h"
 
 #include <math.h>

@@ -4,113 +4,61 @@
 #include "decode/decoder.h"
 #include "decode/json_text.h"
 #include "util/error.h"
-#include "util/json_string.h"
+#include "util/json_writer.h"
 
 /* ---- writing ---- */
 
 static void
-append_text(TideBuffer *out, const char *text)
-{
-  tide_buffer_append_bytes(out, tide_bytes_of_string(text));
-}
-
-/* The member's name, with the comma before all but the first. */
-static void
-append_name(TideBuffer *out, const char *name)
-{
-  if (out->data[out->len - 1] != '{')
-    tide_buffer_append_byte(out, ',');
-  tide_buffer_append_byte(out, '"');
-  append_text(out, name);
-  append_text(out, "\":");
-}
-
-static void
-append_string(TideBuffer *out, const char *name, TideBytes value)
-{
-  append_name(out, name);
-  tide_json_string_append(out, value);
-}
-
-static void
-append_number(TideBuffer *out, const char *name, gint64 value)
-{
-  char text[24];
-  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
-  append_name(out, name);
-  append_text(out, text);
-}
-
-static void
-append_base64(TideBuffer *out, const char *name, gboolean has_value, TideBytes value)
-{
-  append_name(out, name);
-  if (!has_value) {
-    append_text(out, "null");
-    return;
-  }
-  tide_buffer_append_byte(out, '"');
-  gint state = 0, save = 0;
-  char *to = (char *)tide_buffer_reserve(out, (value.len / 3 + 1) * 4 + 8);
-  gsize n = value.len > 0 ? g_base64_encode_step(value.data, value.len, FALSE, to, &state, &save) : 0;
-  out->len += n + g_base64_encode_close(FALSE, to + n, &state, &save);
-  tide_buffer_append_byte(out, '"');
-}
-
-static void
 append_headers(TideBuffer *out, const TideLetter *letter)
 {
-  append_name(out, "headers");
-  tide_buffer_append_byte(out, '[');
+  tide_json_open(out, "headers", '[');
   for (guint32 i = 0; i < letter->n_headers; i++) {
     const TideLetterHeader *header = &letter->headers[i];
-    append_text(out, i > 0 ? ",{" : "{");
+    tide_json_open(out, NULL, '{');
     if (tide_json_utf8_fault(header->name) < 0)
-      append_string(out, "name", header->name);
+      tide_json_string(out, "name", header->name);
     else
-      append_base64(out, "name_base64", TRUE, header->name);
-    append_base64(out, "value", header->has_value, header->value);
-    tide_buffer_append_byte(out, '}');
+      tide_json_base64(out, "name_base64", TRUE, header->name);
+    tide_json_base64(out, "value", header->has_value, header->value);
+    tide_json_close(out, "}");
   }
-  tide_buffer_append_byte(out, ']');
+  tide_json_close(out, "]");
 }
 
 static void
 append_reason(TideBuffer *out, const TideLetter *letter)
 {
-  append_string(out, "reason", letter->reason);
-  append_string(out, "text", letter->text);
+  tide_json_string(out, "reason", letter->reason);
+  tide_json_string(out, "text", letter->text);
   if (letter->table.len > 0)
-    append_string(out, "table", letter->table);
-  if (letter->row_key.len > 0) {
-    g_autofree char *hex = tide_bytes_hex(letter->row_key);
-    append_string(out, "row_key", tide_bytes_of_string(hex));
-  }
+    tide_json_string(out, "table", letter->table);
+  if (letter->row_key.len > 0)
+    tide_json_hex(out, "row_key", letter->row_key);
   if (letter->reading_index >= 0)
-    append_number(out, "reading", letter->reading_index);
-  append_number(out, "attempts", letter->attempts);
-  append_string(out, "version", letter->version);
+    tide_json_number(out, "reading", letter->reading_index);
+  tide_json_number(out, "attempts", letter->attempts);
+  tide_json_string(out, "version", letter->version);
 }
 
 void
 tide_letter_json_append(TideBuffer *out, const TideLetter *letter, gint64 kept_at_ms)
 {
   g_autofree char *kept_at = tide_epoch_format(kept_at_ms);
-  tide_buffer_append_byte(out, '{');
-  append_string(out, "kept_at", tide_bytes_of_string(kept_at));
-  append_string(out, "topic", letter->topic);
-  append_number(out, "partition", letter->partition);
-  append_number(out, "offset", letter->offset);
+  tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
+  tide_json_text(out, "kept_at", kept_at);
+  tide_json_string(out, "topic", letter->topic);
+  tide_json_number(out, "partition", letter->partition);
+  tide_json_number(out, "offset", letter->offset);
   if (letter->timestamp_ms >= 0)
-    append_number(out, "timestamp_ms", letter->timestamp_ms);
+    tide_json_number(out, "timestamp_ms", letter->timestamp_ms);
   append_reason(out, letter);
   if (letter->original_is_gone)
-    append_string(out, "original", TIDE_BYTES_LITERAL("gone"));
-  append_base64(out, "key", letter->has_key, letter->key);
-  append_base64(out, "value", letter->has_value, letter->value);
+    tide_json_text(out, "original", "gone");
+  tide_json_base64(out, "key", letter->has_key, letter->key);
+  tide_json_base64(out, "value", letter->has_value, letter->value);
   if (letter->n_headers > 0)
     append_headers(out, letter);
-  append_text(out, "}\n");
+  tide_json_close(out, "}\n");
 }
 
 /* ---- reading ---- */

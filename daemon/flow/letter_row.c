@@ -1,21 +1,15 @@
 #include "flow/letter_row.h"
 
 #include "thrift/wire_reader.h"
+#include "util/json_writer.h"
 
 typedef struct Row {
-  GString *cells;
-  GString *deletes;
+  TideBuffer *cells;
+  TideBuffer *deletes;
 } Row;
 
 static void
-append_hex(GString *json, const char *name, TideBytes bytes)
-{
-  g_autofree char *hex = tide_bytes_hex(bytes);
-  g_string_append_printf(json, "\"%s\":\"%s\"", name, hex);
-}
-
-static void
-read_cell(TideWireReader *reader, GString *cells)
+read_cell(TideWireReader *reader, TideBuffer *cells)
 {
   TideWireField field = {0};
   TideBytes family = TIDE_BYTES_EMPTY, qualifier = TIDE_BYTES_EMPTY, value = TIDE_BYTES_EMPTY;
@@ -32,12 +26,12 @@ read_cell(TideWireReader *reader, GString *cells)
     else
       tide_wire_skip(reader, field.type);
   }
-  g_string_append(cells, cells->len > 0 ? ",{" : "{");
-  append_hex(cells, "family", family);
-  g_string_append_c(cells, ',');
-  append_hex(cells, "qualifier", qualifier);
-  g_autofree char *base64 = g_base64_encode(value.data, value.len);
-  g_string_append_printf(cells, ",\"timestamp_ms\":%" G_GINT64_FORMAT ",\"value\":\"%s\"}", timestamp_ms, base64);
+  tide_json_open(cells, NULL, '{');
+  tide_json_hex(cells, "family", family);
+  tide_json_hex(cells, "qualifier", qualifier);
+  tide_json_number(cells, "timestamp_ms", timestamp_ms);
+  tide_json_base64(cells, "value", TRUE, value);
+  tide_json_close(cells, "}");
 }
 
 static void
@@ -55,7 +49,7 @@ read_put(TideWireReader *reader, const Row *row)
 }
 
 static void
-read_deleted_family(TideWireReader *reader, GString *deletes)
+read_deleted_family(TideWireReader *reader, TideBuffer *deletes)
 {
   TideWireField field = {0};
   TideBytes family = TIDE_BYTES_EMPTY;
@@ -68,9 +62,10 @@ read_deleted_family(TideWireReader *reader, GString *deletes)
     else
       tide_wire_skip(reader, field.type);
   }
-  g_string_append(deletes, deletes->len > 0 ? ",{" : "{");
-  append_hex(deletes, "family", family);
-  g_string_append_printf(deletes, ",\"timestamp_ms\":%" G_GINT64_FORMAT "}", timestamp_ms);
+  tide_json_open(deletes, NULL, '{');
+  tide_json_hex(deletes, "family", family);
+  tide_json_number(deletes, "timestamp_ms", timestamp_ms);
+  tide_json_close(deletes, "}");
 }
 
 static void
@@ -114,23 +109,28 @@ is_put(TideWireProtocol protocol, TideBytes wire)
 gboolean
 tide_letter_row_json(TideWireProtocol protocol, TideBytes row_key, TideBytes wire, TideBuffer *out)
 {
-  g_autoptr(GString) cells = g_string_new(NULL);
-  g_autoptr(GString) deletes = g_string_new(NULL);
-  Row row = {cells, deletes};
+  g_auto(TideBuffer) deletes = {0};
+  Row row = {out, &deletes};
+  gsize start = out->len;
+  tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
+  tide_json_hex(out, "row_key", row_key);
+  tide_json_open(out, "cells", '[');
   TideWireReader reader;
   tide_wire_reader_init(&reader, protocol, wire);
   if (is_put(protocol, wire))
     read_put(&reader, &row);
   else
     read_mutations(&reader, &row);
-  if (reader.status != TIDE_WIRE_OK || reader.offset != reader.len)
+  if (reader.status != TIDE_WIRE_OK || reader.offset != reader.len) {
+    out->len = start;
     return FALSE;
-  g_autoptr(GString) json = g_string_new("{");
-  append_hex(json, "row_key", row_key);
-  g_string_append_printf(json, ",\"cells\":[%s]", cells->str);
-  if (deletes->len > 0)
-    g_string_append_printf(json, ",\"deletes\":[%s]", deletes->str);
-  g_string_append_c(json, '}');
-  tide_buffer_append(out, json->str, json->len);
+  }
+  tide_json_close(out, "]");
+  if (deletes.len > 0) {
+    tide_json_open(out, "deletes", '[');
+    tide_buffer_append_bytes(out, tide_buffer_bytes(&deletes));
+    tide_json_close(out, "]");
+  }
+  tide_json_close(out, "}");
   return TRUE;
 }

@@ -1,6 +1,6 @@
 #include "model/cell_value.h"
 
-#include "util/json_string.h"
+#include "util/json_writer.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "model/packed_cell.h"
 
-#include "util/json_string.h"
+#include "util/json_writer.h"
 #include "util/number_text.h"
 
 #include <msgpack.h>

@@ -1,5 +1,7 @@
 #include "util/log_line.h"
 
+#include "util/json_writer.h"
+
 #include <time.h>
 
 /* Shares of a line: so long a message and each value may become (escaped), that some fields always have room.
@@ -64,18 +66,10 @@ json_form(const char *text, gsize len, gunichar c, char *form)
     memcpy(form, "\xEF\xBF\xBD", 3);
     return 3;
   }
-  if (c == '"' || c == '\\') {
-    form[0] = '\\';
-    form[1] = (char)c;
-    return 2;
-  }
-  if (is_shown_as_it_is(c)) {
-    memcpy(form, text, len);
-    return len;
-  }
-  if (c <= 0xFFFF)
-    return (gsize)g_snprintf(form, 7, "\\u%04x", c);
-  return (gsize)g_snprintf(form, 13, "\\u%04x\\u%04x", 0xD7C0 + (c >> 10), 0xDC00 + (c & 0x3FF));
+  if (c == '"' || c == '\\' || !is_shown_as_it_is(c))
+    return tide_json_escape(c, TIDE_JSON_QUOTES, form);
+  memcpy(form, text, len);
+  return len;
 }
 
 /* The longest form of one character: four bytes as \xHH, and the NUL that printf puts after it. */

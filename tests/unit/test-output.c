@@ -103,24 +103,25 @@ test_json_strings(void)
       {{(const guint8 *)"H9 \xf3\xa0\x80\x81 \xf0\x9f\x8c\x8a", 12}, "\"H9 \\udb40\\udc01 \xf0\x9f\x8c\x8a\""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GString) text = g_string_new(NULL);
-    tide_json_append_string(text, cases[i].bytes);
-    g_assert_cmpstr(text->str, ==, cases[i].text);
+    g_auto(TideBuffer) text = {0};
+    tide_json_shown_append(&text, cases[i].bytes);
+    assert_bytes_equal(tide_buffer_bytes(&text), tide_bytes_of_string(cases[i].text));
   }
 }
 
 static void
 test_json_members(void)
 {
-  g_autoptr(GString) text = g_string_new(NULL);
-  tide_json_append_member(text, "value", TIDE_BYTES_LITERAL("0.02"), FALSE);
-  g_assert_cmpstr(text->str, ==, "\"value\":\"0.02\"");
-  g_string_assign(text, "");
-  tide_json_append_member(text, "value", TIDE_BYTES_LITERAL("\xff"), FALSE);
-  g_assert_cmpstr(text->str, ==, "\"value\":\"\\\\xFF\",\"value_hex\":\"ff\"");
-  g_string_assign(text, "");
-  tide_json_append_member(text, "row", TIDE_BYTES_LITERAL("a"), TRUE);
-  g_assert_cmpstr(text->str, ==, "\"row\":\"a\",\"row_hex\":\"61\"");
+  g_auto(TideBuffer) text = {0};
+  tide_json_open(&text, NULL, '[');
+  tide_json_shown(&text, NULL, TIDE_BYTES_LITERAL("\xff"));
+  tide_json_open(&text, NULL, '{');
+  tide_json_shown_text(&text, "value", "0.02");
+  tide_json_shown(&text, "bytes", TIDE_BYTES_LITERAL("\xff"));
+  tide_json_shown_and_hex(&text, "row", TIDE_BYTES_LITERAL("a"));
+  static const char expected[] =
+      "[\"\\\\xFF\",{\"value\":\"0.02\",\"bytes\":\"\\\\xFF\",\"bytes_hex\":\"ff\",\"row\":\"a\",\"row_hex\":\"61\"";
+  assert_bytes_equal(tide_buffer_bytes(&text), tide_bytes_of_string(expected));
 }
 
 static void

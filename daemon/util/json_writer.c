@@ -1,0 +1,156 @@
+#include "util/json_writer.h"
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+static void
+append_text(TideBuffer *out, const char *text)
+{
+  tide_buffer_append_bytes(out, tide_bytes_of_string(text));
+}
+
+/* ---- strings ---- */
+
+gsize
+tide_json_escape(gunichar c, TideJsonLetters letters, char form[TIDE_JSON_ESCAPE_BYTES])
+{
+  static const char escaped[] = "\"\\\n\t\b\f\r";
+  static const char letter_of[] = "\"\\ntbfr";
+  for (gsize i = 0; i < (gsize)letters; i++) {
+    if (c != (guint8)escaped[i])
+      continue;
+    form[0] = '\\';
+    form[1] = letter_of[i];
+    return 2;
+  }
+  if (c <= 0xFFFF)
+    return (gsize)g_snprintf(form, TIDE_JSON_ESCAPE_BYTES, "\\u%04x", c);
+  return (gsize)g_snprintf(form, TIDE_JSON_ESCAPE_BYTES, "\\u%04x\\u%04x", 0xD7C0 + (c >> 10), 0xDC00 + (c & 0x3FF));
+}
+
+/* What a terminal obeys is escaped, though JSON asks it only of what is below U+0020. @at: of valid UTF-8, where the
+ * controls from U+0080 to U+009F are two bytes. */
+static gboolean
+stands_as_it_is(const guint8 *at)
+{
+  if (G_UNLIKELY(*at == 0xC2))
+    return at[1] >= 0xA0;
+  return *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F;
+}
+
+static void
+append_escape(TideBuffer *out, guint8 c)
+{
+  char form[TIDE_JSON_ESCAPE_BYTES];
+  tide_buffer_append(out, form, tide_json_escape(c, TIDE_JSON_ALL_LETTERS, form));
+}
+
+/* @text: valid UTF-8 */
+static void
+append_characters(TideBuffer *out, const guint8 *text, gsize len)
+{
+  gsize done = 0;
+  for (gsize i = 0; i < len; i++) {
+    if (G_LIKELY(stands_as_it_is(text + i)))
+      continue;
+    tide_buffer_append(out, text + done, i - done);
+    if (text[i] == 0xC2)
+      i++; /* the second byte is the character's number */
+    append_escape(out, text[i]);
+    done = i + 1;
+  }
+  tide_buffer_append(out, text + done, len - done);
+}
+
+void
+tide_json_string_append(TideBuffer *out, TideBytes text)
+{
+  const char *at = text.len > 0 ? (const char *)text.data : "";
+  gsize rest = text.len;
+  tide_buffer_append_byte(out, '"');
+  while (rest > 0) {
+    const char *end = at;
+    g_utf8_validate_len(at, rest, &end);
+    gsize valid = (gsize)(end - at);
+    append_characters(out, (const guint8 *)at, valid);
+    at = end;
+    rest -= valid;
+    if (rest == 0)
+      break;
+    /* A NUL is UTF-8, but g_utf8_validate_len() takes none. */
+    if (*at == '\0')
+      append_escape(out, 0);
+    else
+      append_text(out, REPLACEMENT);
+    at++;
+    rest--;
+  }
+  tide_buffer_append_byte(out, '"');
+}
+
+/* ---- values ---- */
+
+void
+tide_json_name(TideBuffer *out, const char *name)
+{
+  if (out->len > 0 && memchr("{[\n", out->data[out->len - 1], 3) == NULL)
+    tide_buffer_append_byte(out, ',');
+  if (name == NULL)
+    return;
+  tide_buffer_append_byte(out, '"');
+  append_text(out, name);
+  append_text(out, "\":");
+}
+
+void
+tide_json_bool(TideBuffer *out, const char *name, gboolean value)
+{
+  tide_json_name(out, name);
+  append_text(out, value ? "true" : "false");
+}
+
+void
+tide_json_number(TideBuffer *out, const char *name, gint64 value)
+{
+  char text[24];
+  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
+  tide_json_name(out, name);
+  append_text(out, text);
+}
+
+void
+tide_json_decimal(TideBuffer *out, const char *name, double value, int n_decimals)
+{
+  g_autofree char *text = g_strdup_printf("%.*f", n_decimals, value);
+  tide_json_name(out, name);
+  append_text(out, text);
+}
+
+void
+tide_json_string(TideBuffer *out, const char *name, TideBytes value)
+{
+  tide_json_name(out, name);
+  tide_json_string_append(out, value);
+}
+
+void
+tide_json_hex(TideBuffer *out, const char *name, TideBytes value)
+{
+  g_autofree char *hex = tide_bytes_hex(value);
+  tide_json_text(out, name, hex);
+}
+
+void
+tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, TideBytes value)
+{
+  tide_json_name(out, name);
+  if (!has_value) {
+    append_text(out, "null");
+    return;
+  }
+  tide_buffer_append_byte(out, '"');
+  gint state = 0, save = 0;
+  char *to = (char *)tide_buffer_reserve(out, (value.len / 3 + 1) * 4 + 8);
+  gsize n = value.len > 0 ? g_base64_encode_step(value.data, value.len, FALSE, to, &state, &save) : 0;
+  out->len += n + g_base64_encode_close(FALSE, to + n, &state, &save);
+  tide_buffer_append_byte(out, '"');
+}
