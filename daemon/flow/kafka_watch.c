@@ -5,6 +5,8 @@
 #include "util/error.h"
 #include "util/lock.h"
 
+#include <regex.h>
+
 #define ROUND_US TIDE_US_PER_S
 
 /* Each question. The thread asks up to four in a row, and looks between them whether it is to end. */
@@ -38,11 +40,13 @@ struct TideKafkaWatch {
   const TideKafkaConfig *config;
   TideMetrics *metrics;
   rd_kafka_t *kafka;
-  GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named, not patterns */
+  GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
+  guint n_patterns;  /* the others */
   TideThread *thread;
   TideGauge *missing_gauge;
   /* its thread only */
   gint64 topics_asked_us;
+  GPtrArray *patterns; /* owned (element-type utf8, borrowed): those that no topic has matched yet */
   /* under lock */
   TideMutex lock;
   TideCond changed;
@@ -50,6 +54,7 @@ struct TideKafkaWatch {
   gboolean is_urgent;    /* a partition was added */
   GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread takes away */
   gboolean knows_topics;
+  TideKafkaAnswers answers;
   char *missing; /* owned; NULL: none */
 };
 
@@ -74,6 +79,7 @@ tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
   watch->config = config;
   watch->metrics = metrics;
   watch->topics = g_ptr_array_new_with_free_func(destroy_topic);
+  watch->patterns = g_ptr_array_new();
   watch->partitions = g_ptr_array_new_with_free_func(watched_free);
   watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
                                             "Topics of the configuration that the brokers do not have", NULL);
@@ -314,34 +320,110 @@ ask_for_topic(TideKafkaWatch *watch, rd_kafka_topic_t *topic, gboolean *ret_miss
   return TRUE;
 }
 
-static char *
-missing_text(const GString *names, guint n)
+/* What is not there, at one look. */
+typedef struct MissingTopics {
+  GString *names; /* owned */
+  guint n;
+} MissingTopics;
+
+static gboolean
+look_for_named(TideKafkaWatch *watch, MissingTopics *missing)
 {
-  return n == 0 ? NULL
-                : g_strdup_printf("%s %s not exist: create %s, or take %s out of kafka.topics; other topics are read",
-                                  names->str, n == 1 ? "does" : "do", n == 1 ? "it" : "them", n == 1 ? "it" : "them");
+  for (guint i = 0; i < watch->topics->len; i++) {
+    rd_kafka_topic_t *topic = g_ptr_array_index(watch->topics, i);
+    gboolean is_missing = FALSE;
+    if (is_stopping(watch) || !ask_for_topic(watch, topic, &is_missing))
+      return FALSE;
+    if (is_missing)
+      g_string_append_printf(missing->names, "%s '%s'", missing->n++ == 0 ? "the topic" : ",",
+                             rd_kafka_topic_name(topic));
+  }
+  return TRUE;
+}
+
+static gboolean
+matches_any(const char *pattern, const struct rd_kafka_metadata *metadata)
+{
+  regex_t compiled;
+  gboolean found = FALSE;
+  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0) /* as librdkafka takes it */
+    return FALSE;
+  for (int i = 0; i < metadata->topic_cnt && !found; i++)
+    found = regexec(&compiled, metadata->topics[i].topic, 0, NULL, 0) == 0;
+  regfree(&compiled);
+  return found;
+}
+
+/* All topics are asked for while there is a pattern that none has matched; after that, only whether a broker answers.
+ */
+static gboolean
+look_for_patterns(TideKafkaWatch *watch)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  int all = watch->patterns->len > 0 ? 1 : 0;
+  if (watch->n_patterns == 0)
+    return TRUE;
+  if (is_stopping(watch) ||
+      rd_kafka_metadata(watch->kafka, all, NULL, &metadata, QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FALSE;
+  for (guint i = watch->patterns->len; i-- > 0;)
+    if (matches_any(g_ptr_array_index(watch->patterns, i), metadata))
+      g_ptr_array_remove_index(watch->patterns, i);
+  rd_kafka_metadata_destroy(metadata);
+  return TRUE;
+}
+
+static gboolean
+has_topics(const TideKafkaWatch *watch, const MissingTopics *missing)
+{
+  return missing->n < watch->topics->len || watch->patterns->len < watch->n_patterns;
+}
+
+/* (transfer full) (nullable) */
+static char *
+missing_text(const TideKafkaWatch *watch, const MissingTopics *missing)
+{
+  const char *it = missing->n == 1 ? "it" : "them";
+  GString *text = g_string_new(NULL);
+  if (missing->n > 0)
+    g_string_printf(text, "%s %s not exist: create %s, or take %s out of kafka.topics; other topics are read",
+                    missing->names->str, missing->n == 1 ? "does" : "do", it, it);
+  for (guint i = 0; i < watch->patterns->len && !has_topics(watch, missing); i++)
+    g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: those that come are read",
+                           text->len > 0 ? "; " : "", (const char *)g_ptr_array_index(watch->patterns, i));
+  return g_string_free(text, text->len == 0);
 }
 
 static void
 ask_for_topics(TideKafkaWatch *watch)
 {
   g_autoptr(GString) names = g_string_new(NULL);
-  guint n = 0;
-  for (guint i = 0; i < watch->topics->len; i++) {
-    rd_kafka_topic_t *topic = g_ptr_array_index(watch->topics, i);
-    gboolean missing = FALSE;
-    if (is_stopping(watch) || !ask_for_topic(watch, topic, &missing))
-      return;
-    if (missing)
-      g_string_append_printf(names, "%s '%s'", n++ == 0 ? "the topic" : ",", rd_kafka_topic_name(topic));
-  }
-  tide_gauge_set(watch->missing_gauge, n);
-  watch->topics_asked_us = tide_now_us();
+  MissingTopics missing = {.names = names};
+  gboolean is_answered = look_for_named(watch, &missing) && look_for_patterns(watch);
   tide_mutex_lock(&watch->lock);
-  watch->knows_topics = TRUE;
-  g_free(watch->missing);
-  watch->missing = missing_text(names, n);
+  if (!is_answered)
+    watch->answers.since_us = 0;
+  else {
+    watch->answers.since_us = watch->answers.since_us > 0 ? watch->answers.since_us : tide_now_us();
+    watch->answers.has_topics = has_topics(watch, &missing);
+    watch->knows_topics = TRUE;
+    g_free(watch->missing);
+    watch->missing = missing_text(watch, &missing);
+  }
   tide_mutex_unlock(&watch->lock);
+  if (!is_answered)
+    return;
+  tide_gauge_set(watch->missing_gauge, missing.n);
+  watch->topics_asked_us = tide_now_us();
+}
+
+TideKafkaAnswers
+tide_kafka_watch_answers(TideKafkaWatch *watch)
+{
+  tide_mutex_lock(&watch->lock);
+  TideKafkaAnswers answers = watch->answers;
+  tide_mutex_unlock(&watch->lock);
+  return answers;
 }
 
 gboolean
@@ -414,6 +496,9 @@ tide_kafka_watch_start(TideKafkaWatch *watch, GError **error)
   for (char **topic = watch->config->topics; *topic != NULL; topic++)
     if (**topic != '^')
       g_ptr_array_add(watch->topics, rd_kafka_topic_new(watch->kafka, *topic, NULL));
+    else
+      g_ptr_array_add(watch->patterns, *topic);
+  watch->n_patterns = watch->patterns->len;
   watch->thread = tide_thread_start("tide-watch", run_watch, watch);
   return TRUE;
 }
@@ -435,6 +520,7 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
   tide_kafka_watch_stop(watch);
   tide_thread_join(watch->thread);
   g_ptr_array_unref(watch->topics);
+  g_ptr_array_unref(watch->patterns);
   /* It is in no group that it could leave. */
   if (watch->kafka != NULL)
     rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);

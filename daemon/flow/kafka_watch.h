@@ -65,7 +65,16 @@ typedef struct TideKafkaLag {
 TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
 
 /* FALSE until the brokers have said once which topics there are. @ret_missing: (transfer full) (nullable): a sentence
- * that names those of the configuration that are not there */
+ * that names those of the configuration that are not there; a pattern only where there are no topics at all, for those
+ * that match it may be yet to come */
 gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
+
+/* Whether a group can be expected to give out partitions. */
+typedef struct TideKafkaAnswers {
+  gint64 since_us;     /* since when each question about topics is answered, monotonic; 0: the last was not */
+  gboolean has_topics; /* at the last answer, one of the configuration was there */
+} TideKafkaAnswers;
+
+TideKafkaAnswers tide_kafka_watch_answers(TideKafkaWatch *watch);
 
 G_END_DECLS

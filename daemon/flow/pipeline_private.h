@@ -1,5 +1,5 @@
-/* Inside of the pipeline: shared by pipeline.c, which starts and stops it, and pipeline_state.c, which tells how it is. Nobody
- * else includes this. */
+/* Inside of the pipeline: shared by pipeline.c, which starts and stops it, and pipeline_state.c, which tells how it is.
+ * Nobody else includes this. */
 #pragma once
 
 #include "flow/consumer.h"
@@ -41,6 +41,8 @@ struct TidePipeline {
   gint64 trouble_logged_us;
   gint64 missing_logged_us;
   gint64 group_logged_us;
+  gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
+  gint64 brokers_logged_us; /* 0: their silence was not said */
 
   /* any thread */
   _Atomic gboolean stopping;

@@ -74,13 +74,36 @@ kafka_trouble(TidePipeline *pipeline)
 /* A group in which nobody died has given out its partitions by then: brokers let a new one wait for 3 s. */
 #define GROUP_WAIT_US (4 * TIDE_US_PER_S)
 
+/* A client that found no broker looks again at the latest after so long (reconnect.backoff.max.ms). */
+#define RECONNECT_US (10 * TIDE_US_PER_S)
+
+/* From when on the group can be expected to give out partitions. */
+static gint64
+group_begins_us(const TidePipeline *pipeline, const TideKafkaAnswers *answers)
+{
+  gboolean were_silent = answers->since_us - pipeline->joined_us > GROUP_WAIT_US;
+  return were_silent ? answers->since_us + RECONNECT_US : pipeline->joined_us;
+}
+
+static char *
+brokers_text(TidePipeline *pipeline)
+{
+  g_autofree char *trouble = kafka_trouble(pipeline);
+  return g_strdup_printf("no broker of '%s' answers%s%s; they are asked until one does, and no offset moves meanwhile",
+                         pipeline->options.config->kafka.brokers, trouble != NULL ? ": " : "",
+                         trouble != NULL ? trouble : "");
+}
+
 /* Why the group gives out no partitions, as far as that can be told from here. */
 static char *
-group_text(const TidePipeline *pipeline, gint64 now_us)
+group_text(TidePipeline *pipeline, gint64 now_us)
 {
   const TideKafkaConfig *config = &pipeline->options.config->kafka;
-  gint64 waited_us = now_us - pipeline->joined_us;
+  TideKafkaAnswers answers = tide_kafka_watch_answers(pipeline->watch);
+  gint64 waited_us = now_us - group_begins_us(pipeline, &answers);
   gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
+  if (answers.since_us == 0)
+    return brokers_text(pipeline);
   if (waited_us < GROUP_WAIT_US)
     return g_strdup("no assignment yet");
   if (left_us < 0)
@@ -218,12 +241,35 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
 static void
 log_group(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
 {
-  if (totals->had_assignment || now_us - pipeline->joined_us < GROUP_WAIT_US ||
+  TideKafkaAnswers answers = tide_kafka_watch_answers(pipeline->watch);
+  if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
+    return; /* there is no group that anybody could wait for, or another line says why */
+  if (now_us - group_begins_us(pipeline, &answers) < GROUP_WAIT_US ||
       (pipeline->group_logged_us > 0 && now_us - pipeline->group_logged_us < TIDE_TROUBLE_US))
     return;
   pipeline->group_logged_us = now_us;
   g_autofree char *text = group_text(pipeline, now_us);
   tide_log(TIDE_LOG_NOTICE, "waiting for partitions: %s", text);
+}
+
+static void
+log_brokers(TidePipeline *pipeline, gint64 now_us)
+{
+  if (tide_kafka_watch_answers(pipeline->watch).since_us > 0) {
+    if (pipeline->brokers_logged_us > 0)
+      tide_log(TIDE_LOG_NOTICE, "the brokers answer after %" G_GINT64_FORMAT " s",
+               (now_us - pipeline->brokers_silent_us) / TIDE_US_PER_S);
+    pipeline->brokers_silent_us = pipeline->brokers_logged_us = 0;
+    return;
+  }
+  if (pipeline->brokers_silent_us == 0)
+    pipeline->brokers_silent_us = now_us;
+  if (now_us - pipeline->brokers_silent_us < GROUP_WAIT_US ||
+      (pipeline->brokers_logged_us > 0 && now_us - pipeline->brokers_logged_us < TIDE_TROUBLE_US))
+    return;
+  pipeline->brokers_logged_us = now_us;
+  g_autofree char *text = brokers_text(pipeline);
+  tide_log(TIDE_LOG_WARNING, "%s", text);
 }
 
 static void
@@ -257,6 +303,7 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
   tide_gauge_set(pipeline->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(pipeline->held, totals.held);
   log_troubles(pipeline, now_us);
+  log_brokers(pipeline, now_us);
   log_group(pipeline, &totals, now_us);
   log_missing_topics(pipeline, now_us);
 }

@@ -4,6 +4,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <signal.h>
+
 #define END_US (30 * TIDE_US_PER_S)
 
 static void
@@ -61,6 +63,78 @@ test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
   assert_log_has(&daemon, "the topic 'metrics' does not exist: create it");
 }
 
+#define BLAME "keeps partitions for a member that ended without leaving"
+
+static void
+assert_log_lacks(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) != NULL)
+    g_error("said: '%s' in:\n%s", part, log);
+}
+
+static void
+end(DaemonProcess *daemon)
+{
+  daemon_process_signal(daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
+}
+
+/* What it says where it blamed a member that does not exist. */
+static void
+test_brokers_that_nobody_can_use_are_named(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", librdkafka: { security.protocol: ssl }"});
+  g_autofree char *named = g_strdup_printf("no broker of '%s' answers: ", mock_kafka_brokers(fixture->kafka));
+  daemon_process_wait_log(&daemon, named);
+  assert_log_has(&daemon, "; they are asked until one does, and no offset moves meanwhile");
+  end(&daemon);
+  assert_log_lacks(&daemon, BLAME);
+}
+
+static void
+test_return_of_the_brokers_is_told(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&daemon, "no broker of '");
+  mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
+  daemon_process_wait_log(&daemon, "the brokers answer after ");
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  end(&daemon);
+}
+
+static void
+test_pattern_without_topics_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .topics = "\"^nothing-.*\""});
+  daemon_process_wait_log(&daemon, "no topic matches the pattern '^nothing-.*' of kafka.topics");
+  end(&daemon);
+  g_auto(DaemonProcess) other = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .topics = "\"^nothing-.*\"",
+                                       .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&other, END_US), ==, TIDE_EXIT_UNAVAILABLE);
+}
+
+/* A pattern that one topic matches, and one beside it that none does. */
+static void
+test_patterns_need_not_all_match(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .topics = "\"^" FIXTURE_TOPIC "$\", \"^nothing-.*\"",
+                                       .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  daemon_process_wait_log(&daemon, "ready: ");
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  end(&daemon);
+  assert_log_lacks(&daemon, "no topic matches");
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/membership/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
@@ -72,5 +146,9 @@ main(int argc, char **argv)
   ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
   ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
   ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
+  ADD("C13-U8-brokers-that-nobody-can-use-are-named", test_brokers_that_nobody_can_use_are_named);
+  ADD("C1-return-of-the-brokers-is-told", test_return_of_the_brokers_is_told);
+  ADD("C4-pattern-without-topics-is-named", test_pattern_without_topics_is_named);
+  ADD("C4-patterns-need-not-all-match", test_patterns_need_not_all_match);
   return g_test_run();
 }
