@@ -91,6 +91,23 @@ test_commits_refused_for_the_group_are_tried_again(PipelineFixture *fixture, gco
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* While a call's outcome is unknown, offsets are committed by us and not by librdkafka, which tries its own again. */
+static void
+test_refused_commit_with_a_note_is_tried_again(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 1};
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", settle: 1h"});
+  running_pipeline_wait_ready(running);
+  scripted_gateway_add_fault(fixture->gateways[0], &silent);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+  pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1763700000000), "v");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 static void
 test_stop_whose_commit_is_refused_is_bounded(PipelineFixture *fixture, gconstpointer data)
 {
@@ -174,6 +191,8 @@ main(int argc, char **argv)
   ADD("moved/C17-slow-answers-cost-lag-only", pipeline_fixture_set_up, test_slow_answers_cost_lag_only);
   ADD("commits/C10-commits-refused-for-the-group-are-tried-again", pipeline_fixture_set_up,
       test_commits_refused_for_the_group_are_tried_again);
+  ADD("commits/C10-refused-commit-with-a-note-is-tried-again", pipeline_fixture_set_up,
+      test_refused_commit_with_a_note_is_tried_again);
   ADD("commits/C19-stop-whose-commit-is-refused-is-bounded", pipeline_fixture_set_up,
       test_stop_whose_commit_is_refused_is_bounded);
   ADD("client/C20-fenced-client-is-fatal-and-lost-brokers-are-not", pipeline_fixture_set_up,

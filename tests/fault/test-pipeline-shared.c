@@ -87,6 +87,123 @@ test_innocent_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
   letters_fixture_assert_only(fixture, "0", "1");
 }
 
+#define TWO_OF_ONE_KEY                                                                                                 \
+  "tables:\n"                                                                                                          \
+  "  METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [a] } }\n"                         \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [b] } }\n"                 \
+  "batch: { latest_window: 1s }\n"
+
+/* Two messages share a row in each of two tables, and these rows have one key: each gets its own part again. */
+static void
+test_rows_of_one_key_in_two_tables_keep_their_parts(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *guilty = g_strdup_printf(
+      "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"%s\",\"b\":\"%s\"}", PIPELINE_BASE_MS, value, value);
+  g_autofree char *innocent = g_strdup_printf(
+      "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"first\",\"b\":\"second\"}", PIPELINE_BASE_MS - 1000);
+  pipeline_fixture_produce_raw(fixture, 0, guilty);
+  pipeline_fixture_produce_raw(fixture, 0, innocent);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC TWO_OF_ONE_KEY);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  letters_fixture_assert_value(fixture, "METRIC", "host1", "a", "first");
+  letters_fixture_assert_value(fixture, "METRIC", "host1", "b", NULL);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "second");
+  letters_fixture_assert_only(fixture, "0", "0");
+}
+
+#define OWN_AND_SHARED                                                                                                 \
+  "tables:\n"                                                                                                          \
+  "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: [c, own] } }\n"        \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: [a, b] } }\n"              \
+  "batch: { latest_window: 1s }\n"
+
+static guint
+hold_table(PipelineFixture *fixture, const char *table)
+{
+  TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = table};
+  return scripted_gateway_add_fault(fixture->gateways[0], &moving);
+}
+
+/* The second message shares a refused row with the first, and while it is to be read again for that, another row of it
+ * is refused, which nobody shares: it is a letter now, and what it has in the shared row is not sent. */
+static void
+test_message_that_became_a_letter_meanwhile_is_not_sent_again(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
+                                           PIPELINE_BASE_MS + 1000, value);
+  g_autofree char *second = g_strdup_printf(
+      "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"own\":\"%s\",\"b\":\"innocent\"}", PIPELINE_BASE_MS, value);
+  pipeline_fixture_produce_raw(fixture, 0, first);
+  pipeline_fixture_produce_raw(fixture, 0, second);
+  pipeline_fixture_flush(fixture);
+  guint shared = hold_table(fixture, "CURRENT_METRIC"), own = hold_table(fixture, "METRIC");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC OWN_AND_SHARED);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], shared, 1, pipeline_fixture_deadline_us()));
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], own, 1, pipeline_fixture_deadline_us()));
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, 10000);
+  scripted_gateway_clear_fault(fixture->gateways[0], shared);
+  running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 2);
+  scripted_gateway_clear_fault(fixture->gateways[0], own);
+  running_pipeline_wait_metric(running, "tidemark_dead_letters_waiting", 3);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
+  g_assert_cmpuint(letters->len, ==, 2);
+}
+
+#define EXPIRING                                                                                                       \
+  "tables:\n"                                                                                                          \
+  "  CURRENT_METRIC: { latest: merge, ttl: 1h, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+#define HOUR_MS G_GINT64_CONSTANT(3600000)
+
+/* Three messages of one machine, whose cells expire at @expire_ms. Their sender's clock is an hour fast, so that they
+ * expire by ours. The first waits for its region, so two of them at least share a row; the second is guilty. */
+static void
+produce_expiring(PipelineFixture *fixture, guint host, gint64 expire_ms)
+{
+  g_autofree char *value = letters_fixture_oversized();
+  const char *values[] = {"first", value, "third"};
+  for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
+    g_autofree char *payload = g_strdup_printf("{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"f%u\":\"%s\"}", host,
+                                               expire_ms - HOUR_MS, i, values[i]);
+    TideMockMessage message = {
+        .topic = FIXTURE_TOPIC, .payload = tide_bytes_of_string(payload), .timestamp_ms = expire_ms + HOUR_MS};
+    mock_kafka_produce(fixture->kafka, &message);
+    fixture->produced[0]++;
+  }
+  pipeline_fixture_flush(fixture);
+}
+
+/* What was good when it was read is written, though it has expired until it is read again. */
+static void
+test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC EXPIRING);
+  running_pipeline_wait_ready(running);
+  guint id = hold_table(fixture, "CURRENT_METRIC");
+  gint64 expire_ms, lead_ms = 500;
+  guint n = 0;
+  do { /* again, where this machine was so slow that they had expired before they were read */
+    lead_ms *= 2;
+    expire_ms = tide_wall_clock_epoch_ms() + lead_ms;
+    produce_expiring(fixture, n++, expire_ms);
+    running_pipeline_wait_metric(running, "tidemark_messages_received_total", 3 * n);
+  } while (letters_fixture_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
+  while (tide_wall_clock_epoch_ms() <= expire_ms)
+    pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "time to pass");
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), <=, n); /* the guilty */
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* ---- F1: many readings in a message, many rows refused ---- */
 
 #define N_MACHINES 6
@@ -551,6 +668,10 @@ main(int argc, char **argv)
   ADD("one/only-the-guilty-is-dead-lettered", test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
   ADD("one/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
   ADD("one/innocent-part-goes-to-its-dated-table", test_innocent_part_goes_to_its_dated_table);
+  ADD("one/rows-of-one-key-in-two-tables-keep-their-parts", test_rows_of_one_key_in_two_tables_keep_their_parts);
+  ADD("one/message-that-became-a-letter-is-not-sent-again",
+      test_message_that_became_a_letter_meanwhile_is_not_sent_again);
+  ADD("one/part-that-expires-meanwhile-is-written", test_part_that_expires_meanwhile_is_written);
   ADD("F1/each-row-keeps-the-innocent-part", test_f1_each_shared_row_keeps_the_innocent_part);
   ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
   ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
