@@ -1,6 +1,7 @@
 #include "config/option_value.h"
 
 #include "util/error.h"
+#include "util/iso_time.h"
 
 #include <string.h>
 
@@ -158,15 +159,11 @@ tide_epoch_parse(const char *text, gint64 *ret_epoch_ms, GError **error)
 char *
 tide_epoch_format(gint64 epoch_ms)
 {
-  /* Rounded towards the past, also before 1970. */
-  gint64 ms = ((epoch_ms % 1000) + 1000) % 1000;
-  g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc((epoch_ms - ms) / 1000);
-  g_autofree char *date = g_date_time_format(time, "%Y-%m-%d");
-  g_autofree char *clock = g_date_time_format(time, "%H:%M:%S");
-
-  if (ms == 0 && strcmp(clock, "00:00:00") == 0)
-    return g_steal_pointer(&date);
-  if (ms == 0)
-    return g_strdup_printf("%sT%sZ", date, clock);
-  return g_strdup_printf("%sT%s.%03dZ", date, clock, (int)ms);
+  char text[TIDE_ISO_TIME_BYTES];
+  tide_iso_time_print(epoch_ms, text);
+  if (g_str_has_suffix(text, "T00:00:00.000Z"))
+    return g_strndup(text, strlen("2026-11-21"));
+  if (g_str_has_suffix(text, ".000Z"))
+    return g_strdup_printf("%.*sZ", (int)strlen("2026-11-21T04:45:00"), text);
+  return g_strdup(text);
 }

@@ -3,6 +3,7 @@
 #include "commands/message_lines.h"
 #include "model/time_print.h"
 #include "util/error.h"
+#include "util/iso_time.h"
 
 #include <errno.h>
 
@@ -194,9 +195,8 @@ append_time(Copy *copy, const TimeField *time)
   }
   g_autofree char *text = NULL;
   if (time->format == TIDE_TIME_RFC3339) {
-    g_autoptr(GDateTime) moment = g_date_time_new_from_unix_utc(copy->time_ms / 1000);
-    g_autofree char *second = g_date_time_format(moment, "%Y-%m-%dT%H:%M:%S");
-    text = g_strdup_printf("%s.%03dZ", second, (int)(copy->time_ms % 1000));
+    char iso[TIDE_ISO_TIME_BYTES];
+    text = g_strdup(tide_iso_time_print(copy->time_ms, iso));
   } else if (time->format == TIDE_TIME_EPOCH_S && copy->time_ms % 1000 == 0) {
     text = g_strdup_printf("%" G_GINT64_FORMAT, copy->time_ms / 1000);
   } else if (time->format == TIDE_TIME_EPOCH_S) {

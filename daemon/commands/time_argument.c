@@ -2,6 +2,7 @@
 
 #include "config/option_value.h"
 #include "model/reading.h"
+#include "util/iso_time.h"
 
 #include <errno.h>
 #include <string.h>
@@ -80,17 +81,8 @@ tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns, GError
 char *
 tide_time_text(gint64 epoch_ms)
 {
-  gint64 ms = epoch_ms % 1000;
-  gint64 seconds = epoch_ms / 1000;
-  if (ms < 0) {
-    ms += 1000;
-    seconds--;
-  }
-  g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(seconds);
-  if (time == NULL)
-    return g_strdup_printf("%" G_GINT64_FORMAT, epoch_ms);
-  g_autofree char *text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S");
-  return g_strdup_printf("%s.%03dZ", text, (int)ms);
+  char text[TIDE_ISO_TIME_BYTES];
+  return g_strdup(tide_iso_time_print(epoch_ms, text));
 }
 
 char *

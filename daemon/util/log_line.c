@@ -1,8 +1,7 @@
 #include "util/log_line.h"
 
+#include "util/iso_time.h"
 #include "util/json_writer.h"
-
-#include <time.h>
 
 /* Shares of a line: so long a message and each value may become (escaped), that some fields always have room.
  */
@@ -108,11 +107,8 @@ tide_log_escape(GString *line, const char *text, gsize max_bytes)
 static void
 append_time(GString *line, gint64 wall_clock_us)
 {
-  time_t seconds = (time_t)(wall_clock_us / G_USEC_PER_SEC);
-  struct tm utc;
-  gmtime_r(&seconds, &utc);
-  g_string_append_printf(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                         utc.tm_hour, utc.tm_min, utc.tm_sec, (int)(wall_clock_us % G_USEC_PER_SEC / 1000));
+  char text[TIDE_ISO_TIME_BYTES];
+  g_string_append(line, tide_iso_time_print(wall_clock_us / 1000, text));
 }
 
 static const char *
