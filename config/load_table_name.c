@@ -79,7 +79,7 @@ check_date(const DatedName *name, GError **error)
   g_autoptr(TideTimePrint) print = tide_time_print_compile(name->pattern, FALSE, &reason);
   g_auto(TideBuffer) date = {0};
 
-  if (print == NULL || tide_time_print_width_bytes(print) == 0 || !tide_time_print_has_date(print)) {
+  if (print == NULL || print->width_bytes == 0 || !tide_time_print_has_date(print)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
                 "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
                 reason != NULL ? reason->message : "it must name a year, and be of fixed width");

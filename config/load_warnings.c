@@ -259,7 +259,7 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
     if (part->kind != TIDE_KEY_TIME || part->pattern == NULL || part->zone == NULL)
       continue;
     g_autoptr(TideTimePrint) print = tide_time_print_compile(part->pattern, TRUE, NULL);
-    if (print != NULL && tide_time_print_has_clock(print) && tide_zone_has_changes(part->zone)) {
+    if (print != NULL && (print->named & TIDE_NAMES_CLOCK) && tide_zone_has_changes(part->zone)) {
       ambiguous = part;
       at = i;
     }

@@ -118,7 +118,7 @@ describe_time(const TideKeyPart *part, GString *text)
 {
   g_string_append(text, "time(");
   if (part->print != NULL)
-    describe_bytes(tide_bytes_of_string(part->pattern), text);
+    describe_bytes(tide_bytes_of_string(part->print->pattern), text);
   else
     g_string_append_printf(text, "%s%s%s", unit_name(part->unit), part->reversed ? ", reversed" : "",
                            part->binary ? ", binary" : "");

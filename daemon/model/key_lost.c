@@ -66,7 +66,7 @@ coarseness_text(const TideKeyPart *part)
     return g_strdup_printf("the time is cut to %s: when in that it was cannot be read back", cut);
   }
   if (part->print != NULL)
-    return g_strdup_printf("the time can be read back to the %s only", elements[part->last_level]);
+    return g_strdup_printf("the time can be read back to the %s only", elements[part->print->last_level]);
   return g_strdup_printf("the time can be read back to %" G_GINT64_FORMAT " ms only",
                          tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
 }
@@ -81,7 +81,7 @@ add_time(const TideRowKey *key, GPtrArray *sentences)
     const TideKeyPart *part = &key->parts[i];
     if (part->kind != TIDE_KEY_TIME)
       continue;
-    has_date |= part->print != NULL ? part->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+    has_date |= part->print != NULL ? part->print->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
     if (finest == NULL || tide_key_time_whole_step_ns(part) < tide_key_time_whole_step_ns(finest))
       finest = part;
   }

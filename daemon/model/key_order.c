@@ -32,7 +32,7 @@ static TideTimeLevel
 needed_level(const TideKeyPart *part)
 {
   if (part->print != NULL)
-    return part->first_level - 1; /* it is not the year: that is_absolute() */
+    return part->print->first_level - 1; /* it is not the year: that is_absolute() */
   switch (part->since.unit) {
   case TIDE_CUT_YEAR:
     return TIDE_LEVEL_YEAR;
@@ -51,7 +51,7 @@ needed_level(const TideKeyPart *part)
 static gboolean
 is_absolute(const TideKeyPart *part)
 {
-  return part->print != NULL ? part->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+  return part->print != NULL ? part->print->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
 }
 
 static gboolean
@@ -65,7 +65,7 @@ is_in_zone(const TideKeyPart *part, const Known *known)
 static gboolean
 is_ordered_after(const TideKeyPart *part, const Known *known)
 {
-  if (part->is_ambiguous || (part->print != NULL && !part->descends))
+  if (part->is_ambiguous || (part->print != NULL && !part->print->descends))
     return FALSE;
   if (is_absolute(part) || known->is_exact)
     return TRUE;
@@ -92,8 +92,8 @@ learn(Known *known, const TideKeyPart *part)
     return; /* weeks are parts of neither months nor years; an hour says nothing without its day */
   if (part->print == NULL && !numbers_slots(part))
     return;
-  if (part->print != NULL && part->last_level < level)
-    level = part->last_level;
+  if (part->print != NULL && part->print->last_level < level)
+    level = part->print->last_level;
   if (known->zone_of == NULL || (is_in_zone(part, known) && level > known->level)) {
     known->zone_of = part;
     known->level = level;

@@ -20,17 +20,6 @@ typedef struct TideKeyDefaultValue {
   TideBytes bytes;         /* owned: as it stands in the key */
 } TideKeyDefaultValue;
 
-/* The elements of a date and clock, from the largest on. */
-typedef enum TideTimeLevel {
-  TIDE_LEVEL_YEAR,
-  TIDE_LEVEL_MONTH,
-  TIDE_LEVEL_DAY,
-  TIDE_LEVEL_HOUR,
-  TIDE_LEVEL_MINUTE,
-  TIDE_LEVEL_SECOND,
-  TIDE_LEVEL_FRACTION,
-} TideTimeLevel;
-
 typedef struct TideKeyPart TideKeyPart;
 struct TideKeyPart {
   TideKeyPartKind kind;
@@ -57,23 +46,18 @@ struct TideKeyPart {
   TideBytes delimiter; /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
   gboolean is_source;  /* FIELD: of the parts that hold this field, the one that it is read back from */
 
-  TideTimeCut cut_to;        /* TIME */
-  GTimeZone *zone;           /* TIME: owned, where it matters; NULL: UTC */
-  char *zone_name;           /* TIME: owned, with zone */
-  TideKeyTimeUnit unit;      /* TIME that is counted */
-  gint64 unit_ns;            /* TIME that is counted: the same in nanoseconds */
-  gboolean reversed;         /* TIME that is counted */
-  guint64 reversed_from;     /* TIME that is counted: what it is subtracted from when reversed */
-  TideTimeCut since;         /* TIME that is counted */
-  guint32 drop_digits;       /* TIME that is counted */
-  guint64 divisor;           /* TIME: 10 to the power of drop_digits */
-  gboolean binary;           /* TIME that is counted, HASH */
-  TideTimePrint *print;      /* TIME with a pattern: owned; NULL: it is counted */
-  char *pattern;             /* TIME with a pattern: owned */
-  TideTimePrint *calendar;   /* TIME with a pattern: owned: all elements, in their order */
-  TideTimeLevel first_level; /* TIME with a pattern: the largest and the smallest element named */
-  TideTimeLevel last_level;
-  gboolean descends;     /* TIME with a pattern: each element is the next smaller one than that before it */
+  TideTimeCut cut_to;    /* TIME */
+  GTimeZone *zone;       /* TIME: owned, where it matters; NULL: UTC */
+  char *zone_name;       /* TIME: owned, with zone */
+  TideKeyTimeUnit unit;  /* TIME that is counted */
+  gint64 unit_ns;        /* TIME that is counted: the same in nanoseconds */
+  gboolean reversed;     /* TIME that is counted */
+  guint64 reversed_from; /* TIME that is counted: what it is subtracted from when reversed */
+  TideTimeCut since;     /* TIME that is counted */
+  guint32 drop_digits;   /* TIME that is counted */
+  guint64 divisor;       /* TIME: 10 to the power of drop_digits */
+  gboolean binary;       /* TIME that is counted, HASH */
+  TideTimePrint *print;  /* TIME with a pattern: owned; NULL: it is counted */
   gboolean is_ambiguous; /* TIME with a pattern: it names a clock that shows some times twice */
 
   TideKeyHash hash;   /* HASH, SALT */
@@ -136,8 +120,8 @@ void tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, T
 /* A whole number in decimal digits, of any length, modulo @modulo as Euclid has it: never negative. */
 gboolean tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Why the number @text cannot stand in the FIELD part @part: it is not plain digits, and would be padded with zeros. NULL:
- * it can, or is not padded so. A text that only looks like a number is none. */
+/* Why the number @text cannot stand in the FIELD part @part: it is not plain digits, and would be padded with zeros.
+ * NULL: it can, or is not padded so. A text that only looks like a number is none. */
 const char *tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text);
 
 static inline void
@@ -158,8 +142,8 @@ tide_key_read_big_endian(TideBytes bytes)
   return number;
 }
 
-/* key_float.c: as tide_key_field_append() and tide_key_field_read(), of parts that hold floats. A value whose bytes would
- * not give it back is refused. */
+/* key_float.c: as tide_key_field_append() and tide_key_field_read(), of parts that hold floats. A value whose bytes
+ * would not give it back is refused. */
 const char *tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 gboolean tide_key_float_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 

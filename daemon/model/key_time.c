@@ -2,8 +2,6 @@
 #include "model/key_part.h"
 #include "util/error.h"
 
-#define DATE_AND_CLOCK "yyyyMMddHHmmssSSSSSSSSS"
-#define CLOCK_TEXT_BYTES (sizeof DATE_AND_CLOCK - 1)
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
 static gboolean
@@ -112,34 +110,6 @@ compile_counted(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   return TRUE;
 }
 
-/* The letters of the elements, from the largest to the smallest, which is a TideTimeLevel. */
-static const char level_letters[] = "yMdHms";
-
-/* Which elements the pattern names, which compiled, and whether each is the next smaller one than that before it. */
-static void
-look_at_elements(TideKeyPart *part)
-{
-  gboolean is_quoted = FALSE;
-  TideTimeLevel previous = TIDE_LEVEL_FRACTION;
-  gboolean is_first = TRUE;
-  part->first_level = TIDE_LEVEL_FRACTION;
-  part->last_level = TIDE_LEVEL_YEAR;
-  part->descends = TRUE;
-  for (const char *at = part->pattern; *at != '\0'; at++) {
-    const char *letter = strchr(level_letters, *at);
-    if (*at == '\'')
-      is_quoted = !is_quoted;
-    TideTimeLevel level = letter != NULL ? (TideTimeLevel)(letter - level_letters) : TIDE_LEVEL_FRACTION;
-    if (is_quoted || (letter == NULL && *at != 'S') || (!is_first && level == previous))
-      continue;
-    part->descends = part->descends && (is_first || level == previous + 1);
-    is_first = FALSE;
-    part->first_level = MIN(part->first_level, level);
-    part->last_level = MAX(part->last_level, level);
-    previous = level;
-  }
-}
-
 static gboolean
 compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key, GError **error)
 {
@@ -150,14 +120,9 @@ compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
   part->print = tide_time_print_compile(spec->pattern, !is_key, error);
   if (part->print == NULL)
     return FALSE;
-  part->calendar = tide_time_print_compile(DATE_AND_CLOCK, FALSE, error);
-  if (part->calendar == NULL)
-    return FALSE;
-  part->pattern = g_strdup(spec->pattern);
-  part->fixed_bytes = tide_time_print_width_bytes(part->print);
-  look_at_elements(part);
+  part->fixed_bytes = part->print->width_bytes;
   gboolean has_changes = tide_zone_has_changes(part->zone);
-  gboolean has_clock = tide_time_print_has_clock(part->print);
+  gboolean has_clock = (part->print->named & TIDE_NAMES_CLOCK) != 0;
   gboolean is_cut_short = part->cut_to.unit == TIDE_CUT_NONE || part->cut_to.unit == TIDE_CUT_MINUTES;
   part->is_ambiguous = has_clock && has_changes && is_cut_short;
   /* A date is that of the day's slot, so that each moment is in one day and days do not overlap, also where the clocks
@@ -246,7 +211,7 @@ gboolean
 tide_key_time_declares_cut(const TideKeyPart *part)
 {
   gboolean is_day_of_date =
-      part->print != NULL && part->cut_to.unit == TIDE_CUT_DAY && !tide_time_print_has_clock(part->print);
+      part->print != NULL && part->cut_to.unit == TIDE_CUT_DAY && !(part->print->named & TIDE_NAMES_CLOCK);
   return part->cut_to.unit != TIDE_CUT_NONE && !is_day_of_date;
 }
 
@@ -260,18 +225,9 @@ tide_key_time_whole_step_ns(const TideKeyPart *part)
 gboolean
 tide_key_time_agrees(const TideKeyPart *part, TideTimeLevel level, gint64 one_ns, gint64 other_ns)
 {
-  static const gsize ends[] = {[TIDE_LEVEL_YEAR] = 4,
-                               [TIDE_LEVEL_MONTH] = 6,
-                               [TIDE_LEVEL_DAY] = 8,
-                               [TIDE_LEVEL_HOUR] = 10,
-                               [TIDE_LEVEL_MINUTE] = 12,
-                               [TIDE_LEVEL_SECOND] = 14,
-                               [TIDE_LEVEL_FRACTION] = CLOCK_TEXT_BYTES};
-  guint8 bytes[2 * CLOCK_TEXT_BYTES];
-  TideBuffer texts = {.data = bytes, .capacity = sizeof bytes};
-  tide_time_print_append(part->calendar, part->zone, cut(part, one_ns), &texts);
-  tide_time_print_append(part->calendar, part->zone, cut(part, other_ns), &texts);
-  return memcmp(bytes, bytes + CLOCK_TEXT_BYTES, ends[level]) == 0;
+  TideTimeElements one = tide_time_elements_at(part->zone, cut(part, one_ns));
+  TideTimeElements other = tide_time_elements_at(part->zone, cut(part, other_ns));
+  return memcmp(one.values, other.values, (level + 1) * sizeof one.values[0]) == 0;
 }
 
 gboolean
@@ -283,9 +239,10 @@ tide_key_time_is_ordered(const TideKeyPart *part, gint64 first_ns, gint64 last_n
     return TRUE;
   if (part->is_ambiguous || part->fixed_bytes == 0)
     return FALSE;
-  if (!part->descends)
-    return tide_key_time_agrees(part, part->last_level, first_ns, last_ns);
-  return part->first_level == TIDE_LEVEL_YEAR || tide_key_time_agrees(part, part->first_level - 1, first_ns, last_ns);
+  if (!part->print->descends)
+    return tide_key_time_agrees(part, part->print->last_level, first_ns, last_ns);
+  return part->print->first_level == TIDE_LEVEL_YEAR ||
+         tide_key_time_agrees(part, part->print->first_level - 1, first_ns, last_ns);
 }
 
 /* Whether the numbers of @part are moments since 1970, each @ret_step_ns long, whatever the zone. */
@@ -316,10 +273,16 @@ is_same_cut(TideTimeCut one, TideTimeCut other)
   return one.unit == other.unit && one.minutes == other.minutes;
 }
 
+static const char *
+pattern_of(const TideKeyPart *part)
+{
+  return part->print != NULL ? part->print->pattern : NULL;
+}
+
 static gboolean
 is_same_form(const TideKeyPart *one, const TideKeyPart *other)
 {
-  return g_strcmp0(one->pattern, other->pattern) == 0 && is_same_zone(one, other) &&
+  return g_strcmp0(pattern_of(one), pattern_of(other)) == 0 && is_same_zone(one, other) &&
          is_same_cut(one->cut_to, other->cut_to) && is_same_cut(one->since, other->since) && one->unit == other->unit &&
          one->divisor == other->divisor && (one->reversed == other->reversed || one->divisor == 1);
 }

@@ -69,28 +69,6 @@ narrow_counted(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments
   return narrow_to(part, (gint64)first_ns, (gint64)MIN(last_ns, G_MAXINT64), moments);
 }
 
-static int *
-element_at(TideTimeElements *elements, TideTimeLevel level)
-{
-  switch (level) {
-  case TIDE_LEVEL_YEAR:
-    return &elements->year;
-  case TIDE_LEVEL_MONTH:
-    return &elements->month;
-  case TIDE_LEVEL_DAY:
-    return &elements->day;
-  case TIDE_LEVEL_HOUR:
-    return &elements->hour;
-  case TIDE_LEVEL_MINUTE:
-    return &elements->minute;
-  case TIDE_LEVEL_SECOND:
-    return &elements->second;
-  case TIDE_LEVEL_FRACTION:
-    break;
-  }
-  return &elements->nanosecond;
-}
-
 /* The elements of a part, those that it does not name taken from the moments it was narrowed to already, as far as
  * these agree on them. */
 typedef struct Completed {
@@ -98,48 +76,41 @@ typedef struct Completed {
   gboolean is_complete; /* down to the smallest one that is named; else: down to the first that is not known */
 } Completed;
 
-static gboolean
-read_clock(const TideKeyPart *part, gint64 ns, TideTimeElements *ret_elements)
-{
-  guint8 bytes[32]; /* what the calendar pattern prints has 23 */
-  TideBuffer text = {.data = bytes, .capacity = sizeof bytes};
-  gint64 cut_ns = part->cut_to.unit == TIDE_CUT_NONE ? ns : tide_time_cut_start_ns(part->cut_to, part->zone, ns);
-  tide_time_print_append(part->calendar, part->zone, cut_ns, &text);
-  return tide_time_print_read(part->calendar, tide_buffer_bytes(&text), ret_elements);
-}
-
 static Completed
 complete(const TideKeyPart *part, const TideTimeElements *named, const TideKeyMoments *moments)
 {
   Completed completed = {.elements = *named, .is_complete = TRUE};
-  TideTimeElements shown = TIDE_TIME_ELEMENTS_NONE;
-  gboolean is_shown =
-      part->first_level > TIDE_LEVEL_YEAR || !part->descends ? read_clock(part, moments->first_ns, &shown) : FALSE;
-  for (TideTimeLevel level = TIDE_LEVEL_YEAR; level <= part->last_level; level++) {
-    int *element = element_at(&completed.elements, level);
+  const TideTimePrint *print = part->print;
+  gint64 first_ns = moments->first_ns;
+  gboolean is_shown = print->first_level > TIDE_LEVEL_YEAR || !print->descends;
+  TideTimeElements shown = {0};
+  if (is_shown)
+    shown = tide_time_elements_at(part->zone, part->cut_to.unit == TIDE_CUT_NONE
+                                                  ? first_ns
+                                                  : tide_time_cut_start_ns(part->cut_to, part->zone, first_ns));
+  for (TideTimeLevel level = TIDE_LEVEL_YEAR; level <= print->last_level; level++) {
+    int *value = &completed.elements.values[level];
     if (!completed.is_complete)
-      *element = -1;
-    else if (*element >= 0)
+      *value = -1;
+    else if (*value >= 0)
       continue;
-    else if (is_shown && tide_key_time_agrees(part, level, moments->first_ns, moments->last_ns))
-      *element = *element_at(&shown, level);
+    else if (is_shown && tide_key_time_agrees(part, level, first_ns, moments->last_ns))
+      *value = shown.values[level];
     else
       completed.is_complete = FALSE;
   }
-  if (completed.elements.nanosecond < 0)
-    completed.elements.fraction_digits = 0;
   return completed;
 }
 
 static TideKeyNarrowing
 narrow_printed(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
 {
-  TideTimeElements named = TIDE_TIME_ELEMENTS_NONE;
+  TideTimeElements named;
   gint64 from_ns, to_ns;
   if (!tide_time_print_read(part->print, bytes, &named))
     return TIDE_KEY_IMPOSSIBLE;
   Completed completed = complete(part, &named, moments);
-  if (completed.elements.year < 0)
+  if (completed.elements.values[TIDE_LEVEL_YEAR] < 0)
     return TIDE_KEY_UNRESOLVED;
   if (!tide_time_elements_interval(&completed.elements, part->zone, &from_ns, &to_ns) || to_ns <= 0)
     return TIDE_KEY_IMPOSSIBLE;

@@ -18,9 +18,7 @@ tide_key_parts_free(TideKeyPart *parts, gsize n_parts)
     g_free((gpointer)part->alphabet.data);
     g_clear_pointer(&part->zone, g_time_zone_unref);
     g_free(part->zone_name);
-    g_free(part->pattern);
     tide_time_print_free(part->print);
-    tide_time_print_free(part->calendar);
     tide_key_parts_free(part->of, part->n_of);
   }
   g_free(parts);

@@ -3,21 +3,20 @@
 #include "model/time_spec.h"
 #include "util/error.h"
 
-/* The letters that a pattern knows, and how many of each make one element; the order is that of the bits. */
+/* How many letters make one element. */
 static const struct {
-  char letter;
   gsize min_letters;
   gsize max_letters;
   gboolean may_vary; /* a single letter, without a zero in front, is one too, where that is allowed */
   const char *form;
-} elements[] = {
-    {'y', 4, 4, FALSE, "yyyy"},
-    {'M', 2, 2, TRUE, "MM"},
-    {'d', 2, 2, TRUE, "dd"},
-    {'H', 2, 2, TRUE, "HH"},
-    {'m', 2, 2, FALSE, "mm"},
-    {'s', 2, 2, FALSE, "ss"},
-    {'S', 1, 9, FALSE, "S to SSSSSSSSS"},
+} elements[TIDE_N_LEVELS] = {
+    [TIDE_LEVEL_YEAR] = {4, 4, FALSE, "yyyy"},
+    [TIDE_LEVEL_MONTH] = {2, 2, TRUE, "MM"},
+    [TIDE_LEVEL_DAY] = {2, 2, TRUE, "dd"},
+    [TIDE_LEVEL_HOUR] = {2, 2, TRUE, "HH"},
+    [TIDE_LEVEL_MINUTE] = {2, 2, FALSE, "mm"},
+    [TIDE_LEVEL_SECOND] = {2, 2, FALSE, "ss"},
+    [TIDE_LEVEL_FRACTION] = {1, 9, FALSE, "S to SSSSSSSSS"},
 };
 
 gboolean
@@ -43,29 +42,30 @@ static gboolean
 check_element(const char *pattern, const TideTimePatternPiece *piece, gboolean variable, guint *named, GError **error)
 {
   char letter = (char)piece->byte;
-  for (gsize i = 0; i < G_N_ELEMENTS(elements); i++) {
-    if (elements[i].letter != letter)
-      continue;
-    gboolean varies = variable && elements[i].may_vary && piece->n_letters == 1;
-    if (!varies && (piece->n_letters < elements[i].min_letters || piece->n_letters > elements[i].max_letters)) {
-      g_autofree char *letters = g_strnfill(MIN(piece->n_letters, 20), letter);
-      g_autofree char *or_varying = variable && elements[i].may_vary ? g_strdup_printf(" or %c", letter) : g_strdup("");
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%s' must be written %s%s", pattern,
-                  letters, elements[i].form, or_varying);
-      return FALSE;
-    }
-    if (*named & (1u << i)) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, letter);
-      return FALSE;
-    }
-    *named |= 1u << i;
-    return TRUE;
+  const char *known = strchr(TIDE_TIME_LETTERS, letter);
+  if (known == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "time pattern '%s': no such letter '%c': use yyyy MM dd HH mm ss S, and put other letters into single "
+                "quotes",
+                pattern, letter);
+    return FALSE;
   }
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-              "time pattern '%s': no such letter '%c': use yyyy MM dd HH mm ss S, and put other letters into single "
-              "quotes",
-              pattern, letter);
-  return FALSE;
+  gsize level = (gsize)(known - TIDE_TIME_LETTERS);
+  gboolean may_vary = variable && elements[level].may_vary;
+  if (!(may_vary && piece->n_letters == 1) &&
+      (piece->n_letters < elements[level].min_letters || piece->n_letters > elements[level].max_letters)) {
+    g_autofree char *letters = g_strnfill(MIN(piece->n_letters, 20), letter);
+    g_autofree char *or_varying = may_vary ? g_strdup_printf(" or %c", letter) : g_strdup("");
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%s' must be written %s%s", pattern, letters,
+                elements[level].form, or_varying);
+    return FALSE;
+  }
+  if (*named & (1u << level)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': '%c' stands in it twice", pattern, letter);
+    return FALSE;
+  }
+  *named |= 1u << level;
+  return TRUE;
 }
 
 gboolean
@@ -97,15 +97,15 @@ tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **er
   if (!tide_time_pattern_scan(pattern, FALSE, &named, error))
     return FALSE;
 
-  guint date = named & (TIDE_TIME_NAMES_YEAR | TIDE_TIME_NAMES_MONTH | TIDE_TIME_NAMES_DAY);
+  guint date = named & TIDE_NAMES_DATE;
   const char *fault = NULL;
-  if (date != 0 && date != (TIDE_TIME_NAMES_YEAR | TIDE_TIME_NAMES_MONTH | TIDE_TIME_NAMES_DAY))
+  if (date != 0 && date != TIDE_NAMES_DATE)
     fault = "a date needs yyyy, MM and dd";
-  else if ((named & TIDE_TIME_NAMES_MINUTE) && !(named & TIDE_TIME_NAMES_HOUR))
+  else if ((named & TIDE_NAMES(MINUTE)) && !(named & TIDE_NAMES(HOUR)))
     fault = "mm (minutes) needs HH; months are MM";
-  else if ((named & TIDE_TIME_NAMES_SECOND) && !(named & TIDE_TIME_NAMES_MINUTE))
+  else if ((named & TIDE_NAMES(SECOND)) && !(named & TIDE_NAMES(MINUTE)))
     fault = "ss needs mm";
-  else if ((named & TIDE_TIME_NAMES_FRACTION) && !(named & TIDE_TIME_NAMES_SECOND))
+  else if ((named & TIDE_NAMES(FRACTION)) && !(named & TIDE_NAMES(SECOND)))
     fault = "S (parts of a second) needs ss";
   if (fault != NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "time pattern '%s': %s", pattern, fault);

@@ -7,20 +7,28 @@
 
 G_BEGIN_DECLS
 
-/* Which elements a pattern names: bits, from the largest. */
-enum {
-  TIDE_TIME_NAMES_YEAR = 1,
-  TIDE_TIME_NAMES_MONTH = 2,
-  TIDE_TIME_NAMES_DAY = 4,
-  TIDE_TIME_NAMES_HOUR = 8,
-  TIDE_TIME_NAMES_MINUTE = 16,
-  TIDE_TIME_NAMES_SECOND = 32,
-  TIDE_TIME_NAMES_FRACTION = 64,
-};
+/* The elements of a date and clock, from the largest on. What a pattern names is a bit for each: 1u << level. */
+typedef enum TideTimeLevel {
+  TIDE_LEVEL_YEAR,
+  TIDE_LEVEL_MONTH,
+  TIDE_LEVEL_DAY,
+  TIDE_LEVEL_HOUR,
+  TIDE_LEVEL_MINUTE,
+  TIDE_LEVEL_SECOND,
+  TIDE_LEVEL_FRACTION,
+  TIDE_N_LEVELS,
+} TideTimeLevel;
+
+#define TIDE_TIME_LETTERS "yMdHmsS" /* by level */
+
+#define TIDE_NAMES(level) (1u << TIDE_LEVEL_##level)
+#define TIDE_NAMES_DATE (TIDE_NAMES(YEAR) | TIDE_NAMES(MONTH) | TIDE_NAMES(DAY))
+#define TIDE_NAMES_CLOCK (TIDE_NAMES(HOUR) | TIDE_NAMES(MINUTE) | TIDE_NAMES(SECOND) | TIDE_NAMES(FRACTION))
 
 typedef struct TideTimePatternPiece {
-  guint8 byte;     /* the letter, or the byte that stands for itself */
-  gsize n_letters; /* 0: it stands for itself */
+  guint8 byte;         /* the letter, or the byte that stands for itself */
+  gsize n_letters;     /* 0: it stands for itself */
+  TideTimeLevel level; /* of the letter: set where a pattern is compiled (time_print.c) */
 } TideTimePatternPiece;
 
 /* A walk through a pattern begins at its first character, outside of quotes. */

@@ -1,8 +1,6 @@
 #include "model/time_print.h"
 
 #include "model/calendar.h"
-#include "model/time_pattern.h"
-#include "model/time_text.h"
 #include "model/zone_spans.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
@@ -10,20 +8,6 @@
 #define VARYING_MAX_DIGITS 2 /* of d, M and H */
 
 typedef TideTimePatternPiece Piece;
-
-#define NAMES_CLOCK (TIDE_TIME_NAMES_HOUR | TIDE_TIME_NAMES_MINUTE | TIDE_TIME_NAMES_SECOND | TIDE_TIME_NAMES_FRACTION)
-
-/* Set when compiled, then read-only. */
-struct TideTimePrint {
-  char *pattern; /* owned */
-  Piece *pieces; /* owned */
-  gsize n_pieces;
-  guint named;           /* TIDE_TIME_NAMES_... */
-  int fraction_digits;   /* 0: no fraction */
-  guint32 width_bytes;   /* 0: varies */
-  guint32 longest_bytes; /* what it may append */
-  gboolean sorts;
-};
 
 static gboolean
 varies(const Piece *piece)
@@ -35,24 +19,37 @@ varies(const Piece *piece)
 static gboolean
 is_named_from_year(guint named)
 {
-  return (named & TIDE_TIME_NAMES_YEAR) && (named & (named + 1)) == 0;
+  return (named & TIDE_NAMES(YEAR)) && (named & (named + 1)) == 0;
+}
+
+static void
+look_at_element(TideTimePrint *print, Piece *piece, const Piece *previous)
+{
+  TideTimeLevel level = (TideTimeLevel)(strchr(TIDE_TIME_LETTERS, piece->byte) - TIDE_TIME_LETTERS);
+  piece->level = level;
+  print->descends &= previous == NULL || level == previous->level + 1;
+  print->first_level = MIN(print->first_level, level);
+  print->last_level = MAX(print->last_level, level);
+  print->longest_bytes += varies(piece) ? VARYING_MAX_DIGITS : (guint32)piece->n_letters;
+  if (level == TIDE_LEVEL_FRACTION)
+    print->fraction_digits = (int)piece->n_letters;
 }
 
 TideTimePrint *
 tide_time_print_compile(const char *pattern, gboolean variable, GError **error)
 {
-  static const char from_largest[] = "yMdHmsS";
   guint named;
   if (!tide_time_pattern_scan(pattern, variable, &named, error))
     return NULL;
 
-  TideTimePrint *print = g_new0(TideTimePrint, 1);
-  print->pattern = g_strdup(pattern);
-  print->pieces = g_new(Piece, strlen(pattern));
-  print->named = named;
-  print->sorts = is_named_from_year(named);
+  TideTimePrint *print = g_new(TideTimePrint, 1);
+  *print = (TideTimePrint){.pattern = g_strdup(pattern),
+                           .pieces = g_new(Piece, strlen(pattern)),
+                           .named = named,
+                           .first_level = TIDE_LEVEL_FRACTION,
+                           .descends = TRUE};
   TideTimePatternCursor cursor = {.at = pattern};
-  const char *last_element = NULL;
+  const Piece *last_element = NULL;
   gboolean has_varying = FALSE;
   for (Piece *piece = print->pieces; tide_time_pattern_next(&cursor, piece); piece++) {
     print->n_pieces++;
@@ -60,15 +57,10 @@ tide_time_print_compile(const char *pattern, gboolean variable, GError **error)
       print->longest_bytes++;
       continue;
     }
-    const char *element = strchr(from_largest, piece->byte);
-    print->sorts &= last_element == NULL || element > last_element;
-    last_element = element;
+    look_at_element(print, piece, last_element);
+    last_element = piece;
     has_varying |= varies(piece);
-    print->longest_bytes += varies(piece) ? VARYING_MAX_DIGITS : (guint32)piece->n_letters;
-    if (piece->byte == 'S')
-      print->fraction_digits = (int)piece->n_letters;
   }
-  print->sorts &= !has_varying;
   print->width_bytes = has_varying ? 0 : print->longest_bytes;
   return print;
 }
@@ -83,28 +75,10 @@ tide_time_print_free(TideTimePrint *print)
   g_free(print);
 }
 
-guint32
-tide_time_print_width_bytes(const TideTimePrint *print)
-{
-  return print->width_bytes;
-}
-
-gboolean
-tide_time_print_sorts(const TideTimePrint *print)
-{
-  return print->sorts;
-}
-
 gboolean
 tide_time_print_has_date(const TideTimePrint *print)
 {
   return is_named_from_year(print->named);
-}
-
-gboolean
-tide_time_print_has_clock(const TideTimePrint *print)
-{
-  return (print->named & NAMES_CLOCK) != 0;
 }
 
 static gint64
@@ -119,16 +93,14 @@ fraction_step_ns(int n_digits)
 gint64
 tide_time_print_resolution_ns(const TideTimePrint *print)
 {
-  if (print->named & TIDE_TIME_NAMES_FRACTION)
-    return fraction_step_ns(print->fraction_digits);
-  if (print->named & TIDE_TIME_NAMES_SECOND)
-    return NS_PER_S;
-  if (print->named & TIDE_TIME_NAMES_MINUTE)
-    return 60 * NS_PER_S;
-  if (print->named & TIDE_TIME_NAMES_HOUR)
-    return 3600 * NS_PER_S;
-  gint64 days = print->named & TIDE_TIME_NAMES_DAY ? 1 : print->named & TIDE_TIME_NAMES_MONTH ? 31 : 366;
-  return days * TIDE_SECONDS_PER_DAY * NS_PER_S;
+  static const gint64 steps_s[] = {[TIDE_LEVEL_YEAR] = 366 * TIDE_SECONDS_PER_DAY,
+                                   [TIDE_LEVEL_MONTH] = 31 * TIDE_SECONDS_PER_DAY,
+                                   [TIDE_LEVEL_DAY] = TIDE_SECONDS_PER_DAY,
+                                   [TIDE_LEVEL_HOUR] = 3600,
+                                   [TIDE_LEVEL_MINUTE] = 60,
+                                   [TIDE_LEVEL_SECOND] = 1};
+  return print->last_level == TIDE_LEVEL_FRACTION ? fraction_step_ns(print->fraction_digits)
+                                                  : steps_s[print->last_level] * NS_PER_S;
 }
 
 static guint8 *
@@ -141,51 +113,39 @@ put_number(guint8 *to, int number, gsize n_digits)
   return to + n_digits;
 }
 
-/* What the clocks show. */
-static TideTimeElements
-elements_of(const TideTimePrint *print, GTimeZone *zone, gint64 ns)
+/* @with_date: else its values are not set. */
+static inline void
+show(GTimeZone *zone, gint64 ns, gboolean with_date, int values[TIDE_N_LEVELS])
 {
-  TideTimeElements shown = TIDE_TIME_ELEMENTS_NONE;
   gint64 utc_s = ns / NS_PER_S;
   if (ns % NS_PER_S < 0)
     utc_s--;
   gint64 local_s = utc_s + tide_zone_span_at(zone, utc_s).offset_s;
   gint64 day = tide_day_of_seconds(local_s);
   int second_of_day = (int)(local_s - day * TIDE_SECONDS_PER_DAY);
-  if (print->named & ~(guint)NAMES_CLOCK)
-    tide_date_of_days(day, &shown.year, &shown.month, &shown.day);
-  shown.hour = second_of_day / 3600;
-  shown.minute = second_of_day / 60 % 60;
-  shown.second = second_of_day % 60;
-  shown.nanosecond = (int)(ns - utc_s * NS_PER_S);
-  return shown;
+  if (with_date)
+    tide_date_of_days(day, &values[TIDE_LEVEL_YEAR], &values[TIDE_LEVEL_MONTH], &values[TIDE_LEVEL_DAY]);
+  values[TIDE_LEVEL_HOUR] = second_of_day / 3600;
+  values[TIDE_LEVEL_MINUTE] = second_of_day / 60 % 60;
+  values[TIDE_LEVEL_SECOND] = second_of_day % 60;
+  values[TIDE_LEVEL_FRACTION] = (int)(ns - utc_s * NS_PER_S);
 }
 
-static int
-value_of(const TideTimePrint *print, const TideTimeElements *shown, char letter)
+TideTimeElements
+tide_time_elements_at(GTimeZone *zone, gint64 ns)
 {
-  switch (letter) {
-  case 'y':
-    return shown->year;
-  case 'M':
-    return shown->month;
-  case 'd':
-    return shown->day;
-  case 'H':
-    return shown->hour;
-  case 'm':
-    return shown->minute;
-  case 's':
-    return shown->second;
-  default: /* S: compiled patterns have no other letters */
-    return (int)(shown->nanosecond / fraction_step_ns(print->fraction_digits));
-  }
+  TideTimeElements shown = {.fraction_digits = NS_DIGITS};
+  show(zone, ns, TRUE, shown.values);
+  return shown;
 }
 
 void
 tide_time_print_append(const TideTimePrint *print, GTimeZone *zone, gint64 ns, TideBuffer *out)
 {
-  TideTimeElements shown = elements_of(print, zone, ns);
+  int values[TIDE_N_LEVELS];
+  show(zone, ns, (print->named & TIDE_NAMES_DATE) != 0, values);
+  if (print->named & TIDE_NAMES(FRACTION))
+    values[TIDE_LEVEL_FRACTION] /= (int)fraction_step_ns(print->fraction_digits);
   guint8 *start = tide_buffer_reserve(out, print->longest_bytes), *to = start;
   for (gsize i = 0; i < print->n_pieces; i++) {
     const Piece *piece = &print->pieces[i];
@@ -193,89 +153,77 @@ tide_time_print_append(const TideTimePrint *print, GTimeZone *zone, gint64 ns, T
       *to++ = piece->byte;
       continue;
     }
-    int value = value_of(print, &shown, (char)piece->byte);
+    int value = values[piece->level];
     to = put_number(to, value, varies(piece) && value > 9 ? VARYING_MAX_DIGITS : piece->n_letters);
   }
   out->len += (gsize)(to - start);
 }
 
-/* Takes @value over into @element, which another text may have named already. */
-static gboolean
-agree(int *element, int value, int least, int most)
-{
-  if (value < least || value > most || (*element != -1 && *element != value))
-    return FALSE;
-  *element = value;
-  return TRUE;
-}
-
-/* Of two fractions the longer one holds, if it begins with the shorter. */
-static gboolean
-agree_on_fraction(TideTimeElements *elements, int nanosecond, int n_digits)
-{
-  int common_step = (int)fraction_step_ns(MIN(n_digits, elements->fraction_digits));
-  if (elements->fraction_digits > 0 && elements->nanosecond / common_step != nanosecond / common_step)
-    return FALSE;
-  if (n_digits > elements->fraction_digits) {
-    elements->nanosecond = nanosecond;
-    elements->fraction_digits = n_digits;
-  }
-  return TRUE;
-}
-
 gboolean
-tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElements *elements)
+tide_time_print_read(const TideTimePrint *print, TideBytes text, TideTimeElements *ret_elements)
 {
-  TideTimeText time;
-  TideTimeElements agreed = *elements;
-  guint named = print->named;
-  if (print->width_bytes == 0 || !tide_time_text_take_pattern(text, print->pattern, &time))
+  static const int least[] = {[TIDE_LEVEL_MONTH] = 1, [TIDE_LEVEL_DAY] = 1, [TIDE_LEVEL_FRACTION] = 0};
+  static const int most[] = {9999, 12, 31, 23, 59, 59, G_MAXINT};
+  TideTimeElements elements = {.fraction_digits = print->fraction_digits};
+  memset(elements.values, 0xff, sizeof elements.values);
+  if (print->width_bytes == 0 || text.len != print->width_bytes)
     return FALSE;
-  if (((named & TIDE_TIME_NAMES_YEAR) && !agree(&agreed.year, time.year, 0, 9999)) ||
-      ((named & TIDE_TIME_NAMES_MONTH) && !agree(&agreed.month, time.month, 1, 12)) ||
-      ((named & TIDE_TIME_NAMES_DAY) && !agree(&agreed.day, time.day, 1, 31)) ||
-      ((named & TIDE_TIME_NAMES_HOUR) && !agree(&agreed.hour, time.hour, 0, 23)) ||
-      ((named & TIDE_TIME_NAMES_MINUTE) && !agree(&agreed.minute, time.minute, 0, 59)) ||
-      ((named & TIDE_TIME_NAMES_SECOND) && !agree(&agreed.second, time.second, 0, 59)) ||
-      ((named & TIDE_TIME_NAMES_FRACTION) && !agree_on_fraction(&agreed, time.nanosecond, print->fraction_digits)))
-    return FALSE;
-  *elements = agreed;
+  const guint8 *at = text.data;
+  for (const Piece *piece = print->pieces; piece < print->pieces + print->n_pieces; piece++) {
+    if (piece->n_letters == 0) {
+      if (*at++ != piece->byte)
+        return FALSE;
+      continue;
+    }
+    int value = 0;
+    for (gsize i = 0; i < piece->n_letters; i++, at++) {
+      if (!g_ascii_isdigit(*at))
+        return FALSE;
+      value = value * 10 + (*at - '0');
+    }
+    if (value < least[piece->level] || value > most[piece->level])
+      return FALSE;
+    elements.values[piece->level] = value;
+  }
+  if (print->fraction_digits > 0)
+    elements.values[TIDE_LEVEL_FRACTION] *= (int)fraction_step_ns(print->fraction_digits);
+  *ret_elements = elements;
   return TRUE;
 }
 
 static guint
 named_of(const TideTimeElements *elements)
 {
-  return (elements->year != -1 ? TIDE_TIME_NAMES_YEAR : 0u) | (elements->month != -1 ? TIDE_TIME_NAMES_MONTH : 0u) |
-         (elements->day != -1 ? TIDE_TIME_NAMES_DAY : 0u) | (elements->hour != -1 ? TIDE_TIME_NAMES_HOUR : 0u) |
-         (elements->minute != -1 ? TIDE_TIME_NAMES_MINUTE : 0u) |
-         (elements->second != -1 ? TIDE_TIME_NAMES_SECOND : 0u) |
-         (elements->fraction_digits > 0 ? TIDE_TIME_NAMES_FRACTION : 0u);
+  guint named = 0;
+  for (guint level = 0; level < TIDE_N_LEVELS; level++)
+    named |= elements->values[level] >= 0 ? 1u << level : 0u;
+  return named;
 }
 
 /* The local seconds [from, to) that show the elements but the fraction; FALSE for a date that does not exist. */
 static gboolean
 local_interval_s(const TideTimeElements *elements, guint named, gint64 *ret_from_s, gint64 *ret_to_s)
 {
-  int month = named & TIDE_TIME_NAMES_MONTH ? elements->month : 1;
-  int day = named & TIDE_TIME_NAMES_DAY ? elements->day : 1;
-  if (!tide_date_is_valid(elements->year, month, day))
+  const int *values = elements->values;
+  int month = named & TIDE_NAMES(MONTH) ? values[TIDE_LEVEL_MONTH] : 1;
+  int day = named & TIDE_NAMES(DAY) ? values[TIDE_LEVEL_DAY] : 1;
+  if (!tide_date_is_valid(values[TIDE_LEVEL_YEAR], month, day))
     return FALSE;
-  gint64 first_day = tide_days_of_date(elements->year, month, day);
-  if (!(named & NAMES_CLOCK)) {
+  gint64 first_day = tide_days_of_date(values[TIDE_LEVEL_YEAR], month, day);
+  if (!(named & TIDE_NAMES_CLOCK)) {
     gint64 next_day = first_day + 1;
-    if (!(named & TIDE_TIME_NAMES_MONTH) || (!(named & TIDE_TIME_NAMES_DAY) && month == 12))
-      next_day = tide_days_of_date(elements->year + 1, 1, 1);
-    else if (!(named & TIDE_TIME_NAMES_DAY))
-      next_day = tide_days_of_date(elements->year, month + 1, 1);
+    if (!(named & TIDE_NAMES(MONTH)) || (!(named & TIDE_NAMES(DAY)) && month == 12))
+      next_day = tide_days_of_date(values[TIDE_LEVEL_YEAR] + 1, 1, 1);
+    else if (!(named & TIDE_NAMES(DAY)))
+      next_day = tide_days_of_date(values[TIDE_LEVEL_YEAR], month + 1, 1);
     *ret_from_s = first_day * TIDE_SECONDS_PER_DAY;
     *ret_to_s = next_day * TIDE_SECONDS_PER_DAY;
     return TRUE;
   }
-  int minute = named & TIDE_TIME_NAMES_MINUTE ? elements->minute : 0;
-  int second = named & TIDE_TIME_NAMES_SECOND ? elements->second : 0;
-  *ret_from_s = first_day * TIDE_SECONDS_PER_DAY + (elements->hour * 60 + minute) * 60 + second;
-  *ret_to_s = *ret_from_s + (named & TIDE_TIME_NAMES_SECOND ? 1 : named & TIDE_TIME_NAMES_MINUTE ? 60 : 3600);
+  int minute = named & TIDE_NAMES(MINUTE) ? values[TIDE_LEVEL_MINUTE] : 0;
+  int second = named & TIDE_NAMES(SECOND) ? values[TIDE_LEVEL_SECOND] : 0;
+  *ret_from_s = first_day * TIDE_SECONDS_PER_DAY + (values[TIDE_LEVEL_HOUR] * 60 + minute) * 60 + second;
+  *ret_to_s = *ret_from_s + (named & TIDE_NAMES(SECOND) ? 1 : named & TIDE_NAMES(MINUTE) ? 60 : 3600);
   return TRUE;
 }
 
@@ -311,9 +259,9 @@ tide_time_elements_interval(const TideTimeElements *elements, GTimeZone *zone, g
     return FALSE;
   if (__builtin_mul_overflow(from_s, NS_PER_S, &from_ns) || __builtin_mul_overflow(to_s, NS_PER_S, &to_ns))
     return FALSE;
-  if (named & TIDE_TIME_NAMES_FRACTION) {
-    from_ns += elements->nanosecond;
-    to_ns += elements->nanosecond - NS_PER_S + fraction_step_ns(elements->fraction_digits);
+  if (named & TIDE_NAMES(FRACTION)) {
+    from_ns += elements->values[TIDE_LEVEL_FRACTION];
+    to_ns += elements->values[TIDE_LEVEL_FRACTION] - NS_PER_S + fraction_step_ns(elements->fraction_digits);
   }
   if (to_ns <= 0)
     return FALSE;

@@ -6,11 +6,26 @@
  * beside it: HHmm is a pattern. */
 #pragma once
 
+#include "model/time_pattern.h"
 #include "util/bytes.h"
 
 G_BEGIN_DECLS
 
-typedef struct TideTimePrint TideTimePrint;
+/* A compiled pattern, read-only. */
+typedef struct TideTimePrint {
+  char *pattern;                /* owned */
+  TideTimePatternPiece *pieces; /* owned */
+  gsize n_pieces;
+  guint named;               /* TIDE_NAMES(...) */
+  int fraction_digits;       /* 0: no fraction */
+  guint32 width_bytes;       /* 0: varies */
+  guint32 longest_bytes;     /* what it may append */
+  TideTimeLevel first_level; /* the largest and the smallest element named */
+  TideTimeLevel last_level;
+  gboolean descends; /* each element is the next smaller one than that before it: where the larger ones are equal, texts
+                      * of fixed width sort as their times do (where clocks go back, times of day do not, whatever the
+                      * pattern: tide_zone_has_changes()) */
+} TideTimePrint;
 
 /* Errors: TIDE_ERROR_CONFIG: an unknown letter, a number of letters that is none of the above, an element twice, no
  * element. */
@@ -19,33 +34,27 @@ TideTimePrint *tide_time_print_compile(const char *pattern, gboolean variable,
 void tide_time_print_free(TideTimePrint *print);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTimePrint, tide_time_print_free)
 
-guint32 tide_time_print_width_bytes(const TideTimePrint *print); /* 0: varies */
-/* Whether texts sort as their times do: elements of fixed width from the year down, none left out between: yyyyMMddHH;
- * not ddMMyyyy, not HHmm. (Where clocks go back, times of day do not sort, whatever the pattern:
- * tide_zone_has_changes().) */
-gboolean tide_time_print_sorts(const TideTimePrint *print);
 /* Whether a text names a time by itself: the year, and with each element all that are larger: yyyy, yyyyMM, ddMMyyyy.
  */
 gboolean tide_time_print_has_date(const TideTimePrint *print);
-gboolean
-tide_time_print_has_clock(const TideTimePrint *print); /* names hours or less: ambiguous where clocks go back */
 /* What one step of its smallest element is by the calendar: a year has 366 days, a month 31, a day 24 hours. */
 gint64 tide_time_print_resolution_ns(const TideTimePrint *print);
 
 /* Appends what the clocks of @zone (NULL: UTC) show at @ns. Threads: any. Allocates: only by growing @out. */
 void tide_time_print_append(const TideTimePrint *print, GTimeZone *zone, gint64 ns, TideBuffer *out);
 
-/* The calendar values that a text names; those that it does not name are -1. */
+/* The calendar values that a text names, by level; those that it does not name are -1. A fraction is in nanoseconds. */
 typedef struct TideTimeElements {
-  int year, month, day, hour, minute, second, nanosecond;
-  int fraction_digits; /* named of the nanosecond; 0: none */
+  int values[TIDE_N_LEVELS];
+  int fraction_digits; /* named of the nanoseconds; 0: none */
 } TideTimeElements;
-#define TIDE_TIME_ELEMENTS_NONE ((TideTimeElements){-1, -1, -1, -1, -1, -1, -1, 0})
 
-/* Reads @text, which must be a text of the pattern (fixed width only) with values in their ranges. Elements that
- * @elements has already from another text must be equal. On failure @elements is as it was. */
+/* What the clocks of @zone (NULL: UTC) show at @ns, all of it. */
+TideTimeElements tide_time_elements_at(GTimeZone *zone, gint64 ns);
+
+/* Reads @text, which must be a text of the pattern (fixed width only) with values in their ranges. */
 gboolean tide_time_print_read(const TideTimePrint *print, TideBytes text,
-                              TideTimeElements *elements) G_GNUC_WARN_UNUSED_RESULT;
+                              TideTimeElements *ret_elements) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. The year
  * must be named, and every element larger than a named one. FALSE for a date that does not exist, a local time that

@@ -285,30 +285,26 @@ take_letters(Cursor *cursor, char letter, gsize n_letters, TideTimeText *time)
   }
 }
 
-gboolean
-tide_time_text_take_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time)
+static gboolean
+take_pattern(TideBytes text, const char *pattern, TideTimeText *time)
 {
   Cursor cursor = {.text = text};
   TideTimePatternCursor at = {.at = pattern};
   TideTimePatternPiece piece;
-  TideTimeText time = {0};
   while (tide_time_pattern_next(&at, &piece)) {
-    gboolean is_taken = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, &time)
+    gboolean is_taken = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, time)
                                             : take_byte(&cursor, piece.byte);
     if (!is_taken)
       return FALSE;
   }
-  if (cursor.at != text.len)
-    return FALSE;
-  *ret_time = time;
-  return TRUE;
+  return cursor.at == text.len;
 }
 
 gboolean
 tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time, const char **ret_detail)
 {
-  TideTimeText time;
-  if (!tide_time_text_take_pattern(text, pattern, &time)) {
+  TideTimeText time = {0};
+  if (!take_pattern(text, pattern, &time)) {
     *ret_detail = "not in the declared pattern";
     return FALSE;
   }

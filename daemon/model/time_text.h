@@ -45,10 +45,6 @@ gboolean tide_time_text_read_rfc3339(TideBytes text, TideTimeText *ret_time,
 gboolean tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time,
                                      const char **ret_detail) G_GNUC_WARN_UNUSED_RESULT;
 
-/* As above, but whatever the digits say: month 99, too. Elements of fixed width only. */
-gboolean tide_time_text_take_pattern(TideBytes text, const char *pattern,
-                                     TideTimeText *ret_time) G_GNUC_WARN_UNUSED_RESULT;
-
 /* Seconds of the date and time of day as if they were UTC. */
 gint64 tide_time_text_local_s(const TideTimeText *time);
 
