@@ -7,6 +7,7 @@
 #include "commands/load_config.h"
 #include "commands/table_instances.h"
 #include "commands/table_state.h"
+#include "flow/declared_table.h"
 #include "flow/kafka_check.h"
 #include "model/dated_table.h"
 
@@ -118,10 +119,16 @@ note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
 {
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = config->tables->pdata[i];
-    if (tide_table_is_template(table) && table->splits != NULL && table->splits->len > 0)
-      tide_check_list_add(list, "table", table->name, TIDE_CHECK_NOTE,
-                          "a framed gateway spoils split points, so the tables that it makes have one region: use "
-                          "unframed gateways, or create them beforehand in 'hbase shell'");
+    if (!tide_table_is_template(table) || !tide_declared_table_needs_unframed(table))
+      continue;
+    gboolean has_splits = table->splits != NULL && table->splits->len > 0;
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_NOTE,
+                        has_splits
+                            ? "a framed gateway spoils split points, so the tables that it makes have one region: use "
+                              "unframed gateways, or create them beforehand in 'hbase shell'"
+                            : "a framed gateway spoils attributes, so the tables that it makes do without "
+                              "'purge_deletes_after': use unframed gateways, or create them beforehand in 'hbase "
+                              "shell'");
   }
 }
 

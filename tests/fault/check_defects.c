@@ -520,6 +520,16 @@ tables_by_date_that_a_framed_gateway_cannot_make(CheckScene *scene)
                            " splits: [\"g\"], columns: { family: M, from: \"*\" } }\n"));
 }
 
+static void
+tables_by_date_whose_deletes_a_framed_gateway_cannot_keep(CheckScene *scene)
+{
+  TideGatewayOptions framed = {.framed = TRUE};
+  replace_gateways(scene, &framed, &framed);
+  check_scene_set(&scene->tables,
+                  g_strdup("  \"DAY_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ],"
+                           " purge_deletes_after: 1d, columns: { family: M, from: \"*\" } }\n"));
+}
+
 /* ---- of this host ---- */
 
 static void
@@ -646,6 +656,8 @@ static const CheckDefect defects[] = {
     {"tables-by-date-in-a-namespace-that-is-not-there", tables_by_date_in_a_namespace_that_is_not_there, NULL, NULL},
     {"tables-by-date-that-a-framed-gateway-cannot-make", tables_by_date_that_a_framed_gateway_cannot_make, "framed",
      "framed"},
+    {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep",
+     tables_by_date_whose_deletes_a_framed_gateway_cannot_keep, "spoils attributes", "has no attributes"},
     {"port-of-another-process", port_of_another_process, "another process has it", NULL},
     {"port-of-another-host", port_of_another_host, "192.0.2.1", NULL},
     {"port-that-needs-a-privilege", port_that_needs_a_privilege, "127.0.0.1:81", NULL},
