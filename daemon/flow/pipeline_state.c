@@ -102,10 +102,10 @@ group_text(TidePipeline *pipeline, gint64 now_us)
   TideKafkaAnswers answers = tide_kafka_watch_answers(pipeline->watch);
   gint64 waited_us = now_us - group_begins_us(pipeline, &answers);
   gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
-  if (answers.since_us == 0)
-    return brokers_text(pipeline);
   if (waited_us < GROUP_WAIT_US)
     return g_strdup("no assignment yet");
+  if (answers.since_us == 0)
+    return brokers_text(pipeline);
   if (left_us < 0)
     return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
                            " s: a member that does not join again is waited for as long as its kafka.max_poll_interval",
