@@ -111,6 +111,13 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   heed_spans(consumer);
 }
 
+static void
+show(TideConsumer *consumer, gint64 now_us)
+{
+  consumer->shown_us = now_us;
+  tide_consumer_status_show(&consumer->status, consumer->partitions, tide_open_lanes_oldest_us(consumer->open_lanes));
+}
+
 static gboolean
 any_letter_pending(const TideConsumer *consumer)
 {
@@ -128,15 +135,15 @@ look_whether_finished(TideConsumer *consumer)
 {
   if (!consumer->context.until_end || !tide_open_lanes_is_empty(consumer->open_lanes) || any_letter_pending(consumer))
     return;
-  if (!atomic_load_explicit(&consumer->had_assignment, memory_order_relaxed))
+  if (!atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
     if (partition->assigned && !partition->reached_end && partition->held_text == NULL)
       return;
   }
-  tide_consumer_show(consumer, tide_now_us());
-  atomic_store_explicit(&consumer->finished, TRUE, memory_order_release);
+  show(consumer, tide_now_us());
+  atomic_store_explicit(&consumer->status.finished, TRUE, memory_order_release);
 }
 
 static void
@@ -220,7 +227,7 @@ run_rounds(TideConsumer *consumer)
   gboolean more = FALSE;
   while (!atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
     gint64 now_us = tide_now_us();
-    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_consumer_take_home(consumer, 0);
     tide_consumer_heed_budget(consumer, now_us);
     tide_consumer_heed_tables(consumer);
@@ -236,7 +243,7 @@ run_rounds(TideConsumer *consumer)
     due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us),
                  tide_consumer_store_due_us(consumer));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
-      tide_consumer_show(consumer, now_us);
+      show(consumer, now_us);
       tide_consumer_read_again(consumer, now_us);
     }
     look_whether_finished(consumer);
@@ -282,7 +289,7 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
     gint64 now_us = tide_now_us();
     if (now_us >= deadline_us)
       return tide_consumer_is_committed(consumer, slots, consumer->partitions->len);
-    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     poll_without_reading(consumer, 100);
   }
   return TRUE;
@@ -298,14 +305,14 @@ drain(TideConsumer *consumer)
     tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
   while (has_work(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
-    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
     poll_without_reading(consumer, 20);
     tide_consumer_take_home(consumer, 0);
   }
   gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
   if (!committed || consumer->commit_lost)
-    atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   guint64 unfinished = count_unfinished(consumer);
   if (unfinished == 0)
     return;
@@ -317,7 +324,7 @@ drain(TideConsumer *consumer)
         unfinished);
     return;
   }
-  atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   tide_log(TIDE_LOG_WARNING,
            "stopping with %" G_GUINT64_FORMAT
            " messages unfinished: their offsets are not committed, they are read again",
@@ -407,8 +414,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   TideConsumer *consumer = g_new0(TideConsumer, 1);
   consumer->context = *context;
   consumer->partitions = g_ptr_array_new();
-  tide_mutex_init(&consumer->lock);
-  atomic_init(&consumer->last_round_us, tide_now_us());
+  tide_consumer_status_init(&consumer->status, tide_now_us());
   register_metrics(consumer);
   register_expired(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
@@ -458,6 +464,24 @@ tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us)
   tide_kafka_source_wake(consumer->source);
 }
 
+TideConsumerState
+tide_consumer_state_racy(const TideConsumer *consumer)
+{
+  return tide_consumer_status_read_racy(&consumer->status);
+}
+
+char *
+tide_consumer_held_text(TideConsumer *consumer)
+{
+  return tide_consumer_status_held_text(&consumer->status);
+}
+
+char *
+tide_consumer_trouble_text(TideConsumer *consumer)
+{
+  return tide_consumer_status_trouble_text(&consumer->status);
+}
+
 gboolean
 tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us)
 {
@@ -485,9 +509,7 @@ tide_consumer_free(TideConsumer *consumer)
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);
-  tide_mutex_clear(&consumer->lock);
-  g_free(consumer->held_text);
-  g_free(consumer->trouble_text);
+  tide_consumer_status_clear(&consumer->status);
   g_free(consumer->expired);
   g_free(consumer);
 }

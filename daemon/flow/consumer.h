@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flow/budget.h"
+#include "flow/consumer_status.h"
 #include "flow/dated_tables.h"
 #include "flow/dead_letters.h"
 #include "flow/kafka_source.h"
@@ -41,20 +42,7 @@ void tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us);
 gboolean tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_free(TideConsumer *consumer); /* joins first */
 
-/* What others may see of it; each value may be a moment old. Threads: any. */
-typedef struct TideConsumerState {
-  gint64 last_round_us;    /* when the thread last went round its loop, or waited in a rebalance by rule */
-  guint32 assigned;        /* partitions */
-  guint32 held;            /* partitions that stand still until an operator acts */
-  guint32 paused;          /* partitions */
-  guint64 in_flight;       /* messages */
-  gint64 oldest_us;        /* open rows; 0: none */
-  gboolean had_assignment; /* ever */
-  gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
-  gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
-  gboolean fatal;          /* the client is fenced: the program must end */
-  gboolean denied;         /* Kafka does not let this user read, or be in the group */
-} TideConsumerState;
+/* ---- what others may see of it (consumer_status.h); any thread ---- */
 
 TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
 

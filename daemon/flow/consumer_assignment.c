@@ -26,7 +26,7 @@ static void
 on_progress(gpointer data)
 {
   TideConsumer *consumer = data;
-  atomic_store_explicit(&consumer->last_round_us, tide_now_us(), memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
 static guint16
@@ -37,7 +37,7 @@ on_assigned(const TideKafkaAssignment *assignment, gpointer data)
   if (partition == NULL) {
     tide_log(TIDE_LOG_CRIT, "a consumer has at most %u partitions: raise kafka.threads; the program ends",
              TIDE_PARTITION_SLOTS_MAX);
-    atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
+    atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return G_MAXUINT16;
   }
   if (!partition->assigned)
@@ -55,11 +55,11 @@ on_assignment_done(gpointer data)
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->rebalances_assigned);
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
-  atomic_store_explicit(&consumer->had_assignment, TRUE, memory_order_relaxed);
-  atomic_store_explicit(&consumer->denied, FALSE, memory_order_relaxed);
-  tide_consumer_publish_trouble(consumer, NULL);
-  tide_consumer_publish_assigned(consumer);
-  tide_consumer_publish_held(consumer);
+  atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  tide_consumer_status_publish_trouble(&consumer->status, NULL);
+  tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
+  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
   for (guint i = 0; i < consumer->partitions->len; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
     if (consumer->memory_paused)
@@ -67,7 +67,8 @@ on_assignment_done(gpointer data)
     if (consumer->letters_paused)
       tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_LETTERS, TRUE);
   }
-  tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions", atomic_load_explicit(&consumer->assigned, memory_order_relaxed));
+  tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions",
+           atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
 }
 
 static gboolean
@@ -86,7 +87,7 @@ drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gi
 {
   while (any_has_work(consumer, slots, n_slots)) {
     gint64 now_us = tide_now_us();
-    atomic_store_explicit(&consumer->last_round_us, now_us, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)
       return;
     tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
@@ -127,7 +128,7 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
   if (!tide_consumer_is_committed(consumer, slots, n_slots)) {
     consumer->commit_lost = TRUE;
     if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
-      atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
+      atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   }
   tide_consumer_lift_pauses(consumer, slots, n_slots);
 }
@@ -146,9 +147,9 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
   tide_open_lanes_disown(consumer->open_lanes);
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
-    atomic_store_explicit(&consumer->left_work, TRUE, memory_order_relaxed);
-  tide_consumer_publish_assigned(consumer);
-  tide_consumer_publish_held(consumer);
+    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
+  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
   tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);
 }
 
@@ -275,10 +276,10 @@ on_trouble(const TideKafkaReport *report, gpointer data)
              "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
              "the program ends",
              report->text);
-    atomic_store_explicit(&consumer->fatal, TRUE, memory_order_release);
+    atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return;
   case TIDE_KAFKA_TROUBLE_DENIED:
-    atomic_store_explicit(&consumer->denied, TRUE, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.denied, TRUE, memory_order_relaxed);
     break;
   case TIDE_KAFKA_TROUBLE_MISSING:
   case TIDE_KAFKA_TROUBLE_POLL:
@@ -287,7 +288,7 @@ on_trouble(const TideKafkaReport *report, gpointer data)
     break;
   }
   say_trouble(consumer, report);
-  tide_consumer_publish_trouble(consumer, report->text);
+  tide_consumer_status_publish_trouble(&consumer->status, report->text);
 }
 
 static void
@@ -295,8 +296,8 @@ on_recovered(guint16 slot, gpointer data)
 {
   TideConsumer *consumer = data;
   const TidePartition *partition = tide_consumer_partition(consumer, slot);
-  atomic_store_explicit(&consumer->denied, FALSE, memory_order_relaxed);
-  tide_consumer_publish_trouble(consumer, NULL);
+  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_log(TIDE_LOG_NOTICE, "topic '%s' partition %d may be read again", partition->topic, partition->partition);
 }
 

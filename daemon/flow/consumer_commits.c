@@ -178,7 +178,7 @@ tide_consumer_on_taking(const guint16 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   commit_opening(consumer, slots, n_slots);
-  atomic_store_explicit(&consumer->last_round_us, tide_now_us(), memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
 /* ---- answers ---- */

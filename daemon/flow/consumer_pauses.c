@@ -107,24 +107,6 @@ tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_
 /* ---- held partitions ---- */
 
 void
-tide_consumer_publish_held(TideConsumer *consumer)
-{
-  GString *text = g_string_new(NULL);
-  guint32 n = 0;
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (!partition->assigned || partition->held_text == NULL)
-      continue;
-    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->held_text);
-  }
-  atomic_store_explicit(&consumer->held, n, memory_order_relaxed);
-  tide_mutex_lock(&consumer->lock);
-  g_free(consumer->held_text);
-  consumer->held_text = g_string_free(text, n == 0);
-  tide_mutex_unlock(&consumer->lock);
-}
-
-void
 tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text)
 {
   g_autofree char *number = g_strdup_printf("%d", partition->partition);
@@ -133,5 +115,5 @@ tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text)
   g_free(partition->held_text);
   partition->held_text = text;
   tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_HELD, TRUE);
-  tide_consumer_publish_held(consumer);
+  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
 }

@@ -6,7 +6,7 @@
 #include "flow/field_use.h"
 #include "flow/mapping.h"
 #include "flow/open_lanes.h"
-#include "flow/partition.h"
+#include "flow/partition_slots.h"
 #include "flow/refusals.h"
 #include "util/log.h"
 
@@ -67,32 +67,17 @@ struct TideConsumer {
   TideLogLimit commit_limit;
 
   /* any thread */
+  TideConsumerStatus status;
   TideInbox inbox;
   TideLetterBox letter_box;
   _Atomic gboolean stopping;
   _Atomic gint64 stop_deadline_us;
-  _Atomic gint64 last_round_us;
-  _Atomic guint32 assigned;
-  _Atomic guint32 held;
-  _Atomic guint32 paused;
-  _Atomic guint64 in_flight;
-  _Atomic gint64 oldest_us;
-  _Atomic gboolean had_assignment;
-  _Atomic gboolean finished;
-  _Atomic gboolean left_work;
-  _Atomic gboolean fatal;
-  _Atomic gboolean denied;
-
-  /* under lock */
-  TideMutex lock;
-  char *held_text;    /* owned */
-  char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
 };
 
 static inline TidePartition *
 tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
 {
-  return g_ptr_array_index(consumer->partitions, slot);
+  return tide_partition_slots_at(consumer->partitions, slot);
 }
 
 /* ---- consumer_pauses.c ---- */
@@ -117,9 +102,6 @@ void tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsi
 /* Lets @partition stand still until an operator acts, and logs it, always: each partition that stops is news.
  * @text: (transfer full): one sentence that says why */
 void tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text);
-
-/* Lets others see which partitions are held. */
-void tide_consumer_publish_held(TideConsumer *consumer);
 
 /* ---- consumer_messages.c ---- */
 
@@ -201,11 +183,5 @@ TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
 
 /* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
 void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);
-
-/* ---- consumer_state.c ---- */
-
-void tide_consumer_show(TideConsumer *consumer, gint64 now_us);
-void tide_consumer_publish_assigned(TideConsumer *consumer);
-void tide_consumer_publish_trouble(TideConsumer *consumer, const char *text); /* NULL: it is over */
 
 G_END_DECLS

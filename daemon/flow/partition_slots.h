@@ -12,6 +12,13 @@ G_BEGIN_DECLS
 /* Below G_MAXUINT16, which stands for none. */
 #define TIDE_PARTITION_SLOTS_MAX 65535u
 
+/* The partition in place @slot, which there is. */
+static inline TidePartition *
+tide_partition_slots_at(const GPtrArray *partitions, guint16 slot)
+{
+  return g_ptr_array_index(partitions, slot);
+}
+
 /**
  * tide_partition_slots_find: the partition in its place, or a place for it.
  * @partitions: (element-type TidePartition), by slot; NULL where @ret_slot is the next
