@@ -80,16 +80,6 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
     tide_consumer_ack_source(consumer, sources[i].ref);
 }
 
-static void
-heed_spans(TideConsumer *consumer)
-{
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned)
-      tide_consumer_heed_span(consumer, partition);
-  }
-}
-
 void
 tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
 {
@@ -108,7 +98,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
   }
   tide_consumer_take_waiting_refused(consumer);
   consumer->marks_moved = TRUE;
-  heed_spans(consumer);
+  tide_pauses_heed_spans(&consumer->pauses);
 }
 
 static void
@@ -159,7 +149,7 @@ wake(gpointer data)
 static guint32
 take_messages(TideConsumer *consumer, int timeout_ms)
 {
-  if (G_UNLIKELY((consumer->memory_paused || consumer->span_waits) && consumer->pauses_wait)) {
+  if (G_UNLIKELY(tide_pauses_must_wait(&consumer->pauses))) {
     /* Memory or a span is spent, and it is too early to pause again: under a second without a poll does no harm. */
     tide_consumer_take_home(consumer, tide_now_us() + UNPAUSED_WAIT_US);
     return 0;
@@ -175,7 +165,7 @@ take_messages(TideConsumer *consumer, int timeout_ms)
     tide_consumer_handle_message(consumer, &record, now_us);
     consumer->newest_ms = record.message.timestamp_ms;
     tide_kafka_source_release(&record);
-    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->span_waits)
+    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits)
       break;
   }
   return n;
@@ -229,14 +219,14 @@ run_rounds(TideConsumer *consumer)
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_consumer_take_home(consumer, 0);
-    tide_consumer_heed_budget(consumer, now_us);
-    tide_consumer_heed_tables(consumer);
-    tide_consumer_heed_letters(consumer, now_us);
+    tide_pauses_heed_budget(&consumer->pauses, now_us);
+    tide_pauses_heed_tables(&consumer->pauses);
+    tide_pauses_heed_letters(&consumer->pauses, tide_dead_letters_is_holding_racy(consumer->context.letters), now_us);
     more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
     tide_consumer_take_home(consumer, 0);
-    TidePressure pressure = consumer->memory_paused ? TIDE_PRESSURE_FLUSH
-                            : more                  ? TIDE_PRESSURE_NONE
-                                                    : TIDE_PRESSURE_IDLE;
+    TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH
+                            : more                         ? TIDE_PRESSURE_NONE
+                                                           : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
     if (tide_consumer_store_due_us(consumer) <= now_us)
       tide_consumer_store_marks(consumer);
@@ -302,7 +292,7 @@ drain(TideConsumer *consumer)
 {
   gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
   for (guint i = 0; i < consumer->partitions->len; i++)
-    tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
+    tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
   while (has_work(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
@@ -347,9 +337,6 @@ static void
 register_metrics(TideConsumer *consumer)
 {
   TideMetrics *metrics = consumer->context.metrics;
-  consumer->pauses = tide_metrics_counter(metrics, "tidemark_kafka_pauses_total", "Times a partition was paused", NULL);
-  consumer->resumes =
-      tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
   const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by what happened";
   consumer->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
   consumer->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
@@ -368,10 +355,6 @@ register_metrics(TideConsumer *consumer)
       metrics, "tidemark_kafka_read_again_total",
       "Times a partition was read again from its committed offset, because more was in doubt than could be remembered",
       NULL);
-  consumer->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
-                                                 "Messages that hold their partition: on_bad_message: stop, no place "
-                                                 "for dead letters, or too many dated tables",
-                                                 NULL);
   consumer->readings_ambiguous = tide_metrics_counter(
       metrics, "tidemark_readings_ambiguous_total",
       "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
@@ -399,6 +382,31 @@ register_expired(TideConsumer *consumer)
   }
 }
 
+static void
+tell_source(guint16 slot, gboolean pause, gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (pause)
+    tide_kafka_source_pause(consumer->source, slot);
+  else
+    tide_kafka_source_resume(consumer->source, slot);
+}
+
+static void
+init_pauses(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TidePausesContext pauses = {.partitions = consumer->partitions,
+                              .budget = context->budget,
+                              .table_budgets = context->table_budgets,
+                              .status = &consumer->status,
+                              .metrics = context->metrics,
+                              .max_span_messages = context->config->kafka.max_span_messages,
+                              .tell = tell_source,
+                              .tell_data = consumer};
+  tide_pauses_init(&consumer->pauses, &pauses);
+}
+
 static gboolean
 make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
@@ -415,6 +423,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   consumer->context = *context;
   consumer->partitions = g_ptr_array_new();
   tide_consumer_status_init(&consumer->status, tide_now_us());
+  init_pauses(consumer);
   register_metrics(consumer);
   register_expired(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);

@@ -60,13 +60,7 @@ on_assignment_done(gpointer data)
   tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
-  for (guint i = 0; i < consumer->partitions->len; i++) {
-    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (consumer->memory_paused)
-      tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_MEMORY, TRUE);
-    if (consumer->letters_paused)
-      tide_consumer_set_pause(consumer, partition, TIDE_PAUSE_LETTERS, TRUE);
-  }
+  tide_pauses_heed_assigned(&consumer->pauses);
   tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions",
            atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
 }
@@ -130,7 +124,7 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
     if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
       atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   }
-  tide_consumer_lift_pauses(consumer, slots, n_slots);
+  tide_pauses_lift(&consumer->pauses, slots, n_slots);
 }
 
 static void
@@ -170,7 +164,7 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
 {
   guint16 slot = partition->slot;
   gint64 position = tide_partition_position(partition);
-  tide_consumer_lift_pauses(consumer, &slot, 1);
+  tide_pauses_lift(&consumer->pauses, &slot, 1);
   tide_partition_read_again(partition, consumer->context.budget);
   tide_open_lanes_disown(consumer->open_lanes);
   tide_counter_inc(consumer->read_again);
@@ -199,7 +193,7 @@ hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, 
 {
   char *text = g_strdup_printf("topic '%s' partition %d stands still: %s; %s", partition->topic, partition->partition,
                                why, remedy);
-  tide_consumer_hold(consumer, partition, text);
+  tide_pauses_hold(&consumer->pauses, partition, text);
 }
 
 static void

@@ -193,7 +193,7 @@ tide_consumer_on_committed(guint16 slot, gint64 offset, gboolean good, gpointer 
   tide_partition_commit_answered(partition, offset, good);
   if (!good)
     consumer->marks_moved = TRUE;
-  tide_consumer_heed_span(consumer, partition);
+  tide_pauses_heed_span(&consumer->pauses, partition);
 }
 
 void

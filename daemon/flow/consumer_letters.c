@@ -8,9 +8,6 @@
  * letter stands for all of them. */
 #define READING_LETTERS_BYTES (4u * 1024 * 1024)
 
-/* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
-#define HOLD_INTERVAL_US TIDE_US_PER_S
-
 void
 tide_consumer_submit(TideConsumer *consumer, TideLetterJob *job)
 {
@@ -108,18 +105,4 @@ tide_consumer_take_letters_home(TideConsumer *consumer)
     take_home(consumer, job);
   }
   return TRUE;
-}
-
-/* ---- while no letter is kept ---- */
-
-void
-tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us)
-{
-  gboolean should = tide_dead_letters_is_holding_racy(consumer->context.letters);
-  if (should == consumer->letters_paused || (!should && now_us - consumer->letters_changed_us < HOLD_INTERVAL_US))
-    return;
-  consumer->letters_paused = should;
-  consumer->letters_changed_us = now_us;
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    tide_consumer_set_pause(consumer, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_LETTERS, should);
 }

@@ -49,12 +49,12 @@ hold_at_bad_message(TideConsumer *consumer, TidePartition *partition, const Tide
   gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *remedy =
       is_chosen ? "mend the configuration, or set another on_bad_message, and restart" : TIDE_NO_PLACE_FOR_LETTERS;
-  tide_counter_inc(consumer->messages_held);
   g_autofree char *why = tide_reject_describe(reject);
   partition->held_ms = record->message.timestamp_ms;
-  tide_consumer_hold(consumer, partition,
-                     g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s; %s",
-                                     partition->topic, partition->partition, record->message.offset, why, remedy));
+  tide_pauses_hold_at_message(
+      &consumer->pauses, partition,
+      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT ": %s; %s", partition->topic,
+                      partition->partition, record->message.offset, why, remedy));
 }
 
 static void
@@ -134,9 +134,8 @@ hold_at_unplaced_row(TideConsumer *consumer, TidePartition *partition, const Tid
                       ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
                       "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, record->message.offset, table, TIDE_DATED_TABLES_MAX);
-  tide_counter_inc(consumer->messages_held);
   partition->held_ms = record->message.timestamp_ms;
-  tide_consumer_hold(consumer, partition, why);
+  tide_pauses_hold_at_message(&consumer->pauses, partition, why);
 }
 
 /* @by_table: what has expired */
@@ -219,8 +218,8 @@ take_mapped(TideConsumer *consumer, TidePartition *partition, const TideKafkaRec
     handle_bad_readings(consumer, record, mapped, ref, policy);
   guint32 crowded = tide_open_lanes_append_message(consumer->open_lanes, mapped->rows, mapped->n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))
-    tide_consumer_heed_crowded_table(consumer, partition, crowded);
-  tide_consumer_heed_span(consumer, partition);
+    tide_pauses_heed_crowded_table(&consumer->pauses, partition, crowded);
+  tide_pauses_heed_span(&consumer->pauses, partition);
 }
 
 /* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */

@@ -7,6 +7,7 @@
 #include "flow/mapping.h"
 #include "flow/open_lanes.h"
 #include "flow/partition_slots.h"
+#include "flow/pauses.h"
 #include "flow/refusals.h"
 #include "util/log.h"
 
@@ -23,8 +24,6 @@ struct TideConsumer {
   /* set before start, then read-only */
   TideConsumerContext context;
   TideThread *thread;
-  TideCounter *pauses;
-  TideCounter *resumes;
   TideCounter *rebalances_assigned;
   TideCounter *rebalances_revoked;
   TideCounter *rebalances_lost;
@@ -32,7 +31,6 @@ struct TideConsumer {
   TideCounter *out_of_range;
   TideCounter *messages_lost;
   TideCounter *damaged;
-  TideCounter *messages_held;
   TideCounter *read_again;
   TideCounter *readings_ambiguous;
   TideExpiredCounters *expired; /* owned; by table */
@@ -47,14 +45,9 @@ struct TideConsumer {
   TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 newest_ms;      /* the time of the message that was read last; -1: it has none */
-  gint64 pause_changed_us;
-  gboolean memory_paused;
+  TidePauses pauses;
   TideRefusals refusals;
   guint32 jobs_of_refused; /* letters of them, or to be read again: not home yet */
-  gint64 letters_changed_us;
-  gboolean letters_paused;
-  gboolean pauses_wait; /* a partition changed less than a second ago, and is to change again */
-  gboolean span_waits;  /* and one is at its span bound */
   gint64 shown_us;
   gboolean marks_moved; /* and are not stored yet */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
@@ -80,29 +73,6 @@ tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
   return tide_partition_slots_at(consumer->partitions, slot);
 }
 
-/* ---- consumer_pauses.c ---- */
-
-void tide_consumer_set_pause(TideConsumer *consumer, TidePartition *partition, TidePauseReason reason, gboolean on);
-
-/* Above the budget every partition pauses; below its lower mark all go on. Once a round: it also tells librdkafka what
- * had to wait. */
-void tide_consumer_heed_budget(TideConsumer *consumer, gint64 now_us);
-
-/* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions
- * that feed others go on. @crowded: 1 + the table's place */
-void tide_consumer_heed_crowded_table(TideConsumer *consumer, TidePartition *partition, guint32 crowded);
-void tide_consumer_heed_tables(TideConsumer *consumer); /* lets go on those whose table has room again */
-
-/* A partition whose oldest unfinished message lies far behind waits for it alone. */
-void tide_consumer_heed_span(TideConsumer *consumer, TidePartition *partition);
-
-/* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
-void tide_consumer_lift_pauses(TideConsumer *consumer, const guint16 *slots, gsize n_slots);
-
-/* Lets @partition stand still until an operator acts, and logs it, always: each partition that stops is news.
- * @text: (transfer full): one sentence that says why */
-void tide_consumer_hold(TideConsumer *consumer, TidePartition *partition, char *text);
-
 /* ---- consumer_messages.c ---- */
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
@@ -123,8 +93,6 @@ void tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef re
 void tide_consumer_submit(TideConsumer *consumer, TideLetterJob *job);
 /* TRUE when letters had come home; their marks are not stored yet. */
 gboolean tide_consumer_take_letters_home(TideConsumer *consumer);
-/* While letters cannot be kept, or were too many, every partition pauses. */
-void tide_consumer_heed_letters(TideConsumer *consumer, gint64 now_us);
 
 /* ---- consumer_refused.c ---- */
 

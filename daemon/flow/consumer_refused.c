@@ -157,14 +157,13 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
   const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_LETTERS;
   if (partition->held_text != NULL)
     return;
-  tide_counter_inc(consumer->messages_held);
   g_autofree char *row = tide_bytes_printable(letter->row_key);
-  tide_consumer_hold(consumer, partition,
-                     g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
-                                     ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
-                                     partition->topic, partition->partition, letter->offset, row,
-                                     (int)letter->table.len, (const char *)letter->table.data, (int)letter->text.len,
-                                     (const char *)letter->text.data, why));
+  tide_pauses_hold_at_message(&consumer->pauses, partition,
+                              g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                                              ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
+                                              partition->topic, partition->partition, letter->offset, row,
+                                              (int)letter->table.len, (const char *)letter->table.data,
+                                              (int)letter->text.len, (const char *)letter->text.data, why));
 }
 
 /* Takes over @parts (nullable): what is to be sent again once the message is read. */

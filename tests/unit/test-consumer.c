@@ -240,14 +240,15 @@ spend_memory(Fixture *fixture, gboolean spend)
 {
   gint64 bytes = (gint64)fixture->flow.budget.limit_bytes;
   tide_budget_charge(&fixture->flow.budget, spend ? bytes : -bytes);
-  tide_consumer_heed_budget(fixture->consumer, fixture->consumer->pause_changed_us + 10 * TIDE_US_PER_S);
+  tide_pauses_heed_budget(&fixture->consumer->pauses, fixture->consumer->pauses.memory_changed_us + 10 * TIDE_US_PER_S);
 }
 
 static void
 hold_letters(Fixture *fixture, gboolean hold)
 {
   atomic_store(&fixture->letters->holding, hold);
-  tide_consumer_heed_letters(fixture->consumer, fixture->consumer->letters_changed_us + 10 * TIDE_US_PER_S);
+  tide_pauses_heed_letters(&fixture->consumer->pauses, hold,
+                           fixture->consumer->pauses.letters_changed_us + 10 * TIDE_US_PER_S);
 }
 
 /* As a second later: librdkafka may be told of another change. */
