@@ -27,8 +27,7 @@ void tide_load_time(TideLoad *load);
 /* tables */
 void tide_load_tables(TideLoad *load);
 
-/* "METRIC" or "ns:METRIC" by HBase's rules. Errors: TIDE_ERROR_CONFIG. */
-gboolean tide_load_check_table_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* By HBase's rules. Errors: TIDE_ERROR_CONFIG. */
 gboolean tide_load_check_family_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A text, or { hex: "00ff" }: bytes that live as long as @load. FALSE with the error added. */

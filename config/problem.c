@@ -9,8 +9,8 @@
 #define EXCERPT_CHARS 88
 #define QUOTE_CHARS 60
 
-void
-tide_config_problem_free(TideConfigProblem *problem)
+static void
+problem_free(TideConfigProblem *problem)
 {
   if (problem == NULL)
     return;
@@ -21,7 +21,7 @@ tide_config_problem_free(TideConfigProblem *problem)
 GPtrArray *
 tide_problems_new(void)
 {
-  return g_ptr_array_new_with_free_func((GDestroyNotify)tide_config_problem_free);
+  return g_ptr_array_new_with_free_func((GDestroyNotify)problem_free);
 }
 
 static void G_GNUC_PRINTF(4, 0)

@@ -28,8 +28,6 @@ typedef struct TideConfigProblem {
   char *text;   /* owned */
 } TideConfigProblem;
 
-void tide_config_problem_free(TideConfigProblem *problem);
-
 GPtrArray *tide_problems_new(void); /* (element-type TideConfigProblem), owned by the array */
 
 void tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);

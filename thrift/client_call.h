@@ -35,16 +35,12 @@ TideHBaseClient *tide_client_new_cancelled_by(const TideEndpoint *endpoint, Tide
 gint32 tide_client_next_sequence_id(TideHBaseClient *client);
 
 /**
- * tide_client_call: connect if need be, send @parts, which encode call @sequence_id of @method, and receive its reply.
+ * tide_client_call_request: connect if need be, send client->request, which encodes call @sequence_id of @method, and
+ *     receive its reply.
  * @ret_reply: borrowed from the client, until its next call; read it, and hand what came of it to
  *     tide_client_conclude().
  * Errors: of the transport: the connection is closed. CONNECT and TOO_BIG mean that nothing was sent.
  */
-gboolean tide_client_call(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts,
-                          gsize n_parts, gint64 deadline_us, TideReply *ret_reply,
-                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* The same with the call in client->request. */
 gboolean tide_client_call_request(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
                                   TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -69,8 +65,5 @@ gboolean tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gi
 /* Asks `exists` of a table that need not be there. GATEWAY and APPLICATION errors are answers, too; WRONG_SERVICE when
  * it does not know this call, as thrift1 does not. */
 gboolean tide_client_try_exists(TideHBaseClient *client, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Copies into what the generated structs hold. Ownership: (transfer full). */
-GByteArray *tide_generated_bytes(TideBytes bytes);
 
 G_END_DECLS

@@ -6,8 +6,9 @@
 
 #define PROBE_TABLE "tidemark_probe" /* need not exist */
 
-GByteArray *
-tide_generated_bytes(TideBytes bytes)
+/* Copies into what the generated structs hold. Ownership: (transfer full). */
+static GByteArray *
+generated_bytes(TideBytes bytes)
 {
   GByteArray *array = g_byte_array_sized_new((guint)bytes.len);
   if (bytes.len > 0)
@@ -21,10 +22,10 @@ fill_table_name(HbaseTTableName *to, const char *table)
 {
   const char *colon = strchr(table, ':');
   if (colon != NULL) {
-    to->ns = tide_generated_bytes(tide_bytes(table, (gsize)(colon - table)));
+    to->ns = generated_bytes(tide_bytes(table, (gsize)(colon - table)));
     to->__isset_ns = TRUE;
   }
-  to->qualifier = tide_generated_bytes(tide_bytes_of_string(colon != NULL ? colon + 1 : table));
+  to->qualifier = generated_bytes(tide_bytes_of_string(colon != NULL ? colon + 1 : table));
 }
 
 /* The generated send functions of all calls whose one argument is a table's name. */
@@ -53,17 +54,6 @@ ask_about_table(TideHBaseClient *client, const char *method, SendTableName send,
     return FALSE;
   GError *failure = NULL;
   return tide_client_conclude(client, tide_reply_read_bool(&reply, ret_answer, &failure), &failure, error);
-}
-
-static gboolean
-change_table(TideHBaseClient *client, const char *method, SendTableName send, const char *table, gint64 deadline_us,
-             GError **error)
-{
-  TideReply reply;
-  if (!call_with_table(client, method, send, table, deadline_us, &reply, error))
-    return FALSE;
-  GError *failure = NULL;
-  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
 }
 
 gboolean
@@ -125,7 +115,7 @@ static HbaseTColumnFamilyDescriptor *
 family_descriptor(const TideFamilySettings *family)
 {
   HbaseTColumnFamilyDescriptor *to = g_object_new(HBASE_TYPE_T_COLUMN_FAMILY_DESCRIPTOR, NULL);
-  to->name = tide_generated_bytes(tide_bytes_of_string(family->name));
+  to->name = generated_bytes(tide_bytes_of_string(family->name));
   to->compressionType = (HbaseTCompressionAlgorithm)family->compression;
   to->__isset_compressionType = family->compression >= 0;
   to->bloomnFilterType = (HbaseTBloomFilterType)family->bloom_filter;
@@ -159,7 +149,7 @@ table_descriptor(const TideTableDescription *description)
                                          (GDestroyNotify)g_byte_array_unref);
   for (guint i = 0; i < description->attributes->len; i++) {
     const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
-    g_hash_table_insert(to->attributes, tide_generated_bytes(attribute->name), tide_generated_bytes(attribute->value));
+    g_hash_table_insert(to->attributes, generated_bytes(attribute->name), generated_bytes(attribute->value));
   }
   to->__isset_attributes = description->attributes->len > 0;
   return to;
@@ -190,7 +180,7 @@ tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescripti
 
   g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
   for (guint i = 0; i < n_splits; i++)
-    g_ptr_array_add(keys, tide_generated_bytes(g_array_index(splits, TideBytes, i)));
+    g_ptr_array_add(keys, generated_bytes(g_array_index(splits, TideBytes, i)));
   HbaseTTableDescriptor *descriptor = table_descriptor(description);
   GError *failure = NULL;
   gboolean sent = hbase_t_h_base_service_client_send_create_table(service, descriptor, keys, &failure);
@@ -209,18 +199,6 @@ tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, g
 {
   return ask_about_table(client, "isTableEnabled", hbase_t_h_base_service_client_send_is_table_enabled, table,
                          deadline_us, ret_is_enabled, error);
-}
-
-gboolean
-tide_hbase_client_delete_table(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
-{
-  gboolean enabled = FALSE;
-  return require_table(client, table, deadline_us, error) &&
-         tide_hbase_client_table_is_enabled(client, table, deadline_us, &enabled, error) &&
-         (!enabled || change_table(client, "disableTable", hbase_t_h_base_service_client_send_disable_table, table,
-                                   deadline_us, error)) &&
-         change_table(client, "deleteTable", hbase_t_h_base_service_client_send_delete_table, table, deadline_us,
-                      error);
 }
 
 static gboolean
@@ -284,9 +262,9 @@ tide_client_try_exists(TideHBaseClient *client, gint64 deadline_us, GError **err
   HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
   if (service == NULL)
     return FALSE;
-  g_autoptr(GByteArray) table = tide_generated_bytes(TIDE_BYTES_LITERAL(PROBE_TABLE));
+  g_autoptr(GByteArray) table = generated_bytes(TIDE_BYTES_LITERAL(PROBE_TABLE));
   HbaseTGet *get = g_object_new(HBASE_TYPE_T_GET, NULL);
-  get->row = tide_generated_bytes(TIDE_BYTES_LITERAL("row"));
+  get->row = generated_bytes(TIDE_BYTES_LITERAL("row"));
   GError *failure = NULL;
   gboolean sent = hbase_t_h_base_service_client_send_exists(service, table, get, &failure);
   g_object_unref(get);

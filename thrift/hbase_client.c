@@ -52,12 +52,22 @@ tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMode mode)
   return tide_client_new_cancelled_by(endpoint, mode, cancellable);
 }
 
+static void
+close_transport(TideHBaseClient *client)
+{
+  g_clear_object(&client->service);
+  g_clear_object(&client->protocol); /* has a reference to the transport */
+  if (client->transport != NULL)
+    tide_transport_close(client->transport);
+  g_clear_object(&client->transport);
+}
+
 void
 tide_hbase_client_free(TideHBaseClient *client)
 {
   if (client == NULL)
     return;
-  tide_hbase_client_close(client);
+  close_transport(client);
   if (client->cancel_fd.fd >= 0)
     g_cancellable_release_fd(client->cancellable);
   g_object_unref(client->cancellable);
@@ -78,16 +88,6 @@ gboolean
 tide_hbase_client_is_ready(const TideHBaseClient *client)
 {
   return client->transport != NULL && tide_transport_is_ready(client->transport);
-}
-
-void
-tide_hbase_client_close(TideHBaseClient *client)
-{
-  g_clear_object(&client->service);
-  g_clear_object(&client->protocol); /* has a reference to the transport */
-  if (client->transport != NULL)
-    tide_transport_close(client->transport);
-  g_clear_object(&client->transport);
 }
 
 const char *
@@ -113,7 +113,7 @@ tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us, GError **
 {
   if (tide_hbase_client_is_open(client))
     return TRUE;
-  tide_hbase_client_close(client);
+  close_transport(client);
   if (!hold_cancel_fd(client, error))
     return FALSE;
   client->transport =
@@ -121,7 +121,7 @@ tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us, GError **
   tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
   if (tide_transport_connect(client->transport, error))
     return TRUE;
-  tide_hbase_client_close(client);
+  close_transport(client);
   return FALSE;
 }
 
@@ -146,7 +146,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   }
   /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
   if (!tide_hbase_client_is_ready(client))
-    tide_hbase_client_close(client);
+    close_transport(client);
   if (!tide_hbase_client_connect(client, deadline_us, error))
     return FALSE;
   if (tide_now_us() >= deadline_us) {
@@ -165,7 +165,7 @@ receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, T
   TideBytes message;
   if (!tide_transport_receive(client->transport, &message, error)) {
     g_prefix_error(error, "cannot call '%s': ", method);
-    tide_hbase_client_close(client);
+    close_transport(client);
     return FALSE;
   }
   *ret_reply = (TideReply){
@@ -177,16 +177,17 @@ receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, T
   return TRUE;
 }
 
-gboolean
-tide_client_call(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
-                 gint64 deadline_us, TideReply *ret_reply, GError **error)
+/* As tide_client_call_request(), of a call in several parts. */
+static gboolean
+send_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
+           gint64 deadline_us, TideReply *ret_reply, GError **error)
 {
   if (!begin_call(client, deadline_us, error))
     return FALSE;
   if (!tide_transport_send(client->transport, parts, n_parts, error)) {
     g_prefix_error(error, "cannot call '%s': ", method);
     if (!tide_transport_is_open(client->transport))
-      tide_hbase_client_close(client);
+      close_transport(client);
     return FALSE;
   }
   return receive_reply(client, method, sequence_id, ret_reply, error);
@@ -197,7 +198,7 @@ tide_client_call_request(TideHBaseClient *client, const char *method, gint32 seq
                          TideReply *ret_reply, GError **error)
 {
   TideBytes part = tide_buffer_bytes(&client->request);
-  return tide_client_call(client, method, sequence_id, &part, 1, deadline_us, ret_reply, error);
+  return send_parts(client, method, sequence_id, &part, 1, deadline_us, ret_reply, error);
 }
 
 /* The generated client and its protocol borrow each other and the transport: whoever made them keeps a reference to
@@ -228,7 +229,7 @@ tide_client_receive_control(TideHBaseClient *client, const char *method, gboolea
 {
   if (sent && failure == NULL)
     return receive_reply(client, method, 0, ret_reply, error);
-  tide_hbase_client_close(client);
+  close_transport(client);
   if (failure == NULL)
     g_set_error_literal(&failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the request could not be written");
   g_propagate_prefixed_error(error, failure, "cannot call '%s': ", method);
@@ -241,7 +242,7 @@ tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **fail
   if (understood)
     return TRUE;
   if (g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
-    tide_hbase_client_close(client);
+    close_transport(client);
   g_propagate_prefixed_error(error, g_steal_pointer(failure), "gateway '%s': ", client->endpoint->text);
   return FALSE;
 }
@@ -264,7 +265,7 @@ call_around_parts(TideHBaseClient *client, const char *method, gint32 sequence_i
 
   TideReply reply;
   const TideBytes *all_parts = (const TideBytes *)(gpointer)client->parts->data;
-  if (!tide_client_call(client, method, sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
+  if (!send_parts(client, method, sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
     return FALSE;
   GError *failure = NULL;
   return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);

@@ -36,7 +36,6 @@ gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
 /* FALSE when the next call would have to connect anew: not open, or the gateway has cut the connection meanwhile. Costs
  * a system call. */
 gboolean tide_hbase_client_is_ready(const TideHBaseClient *client);
-void tide_hbase_client_close(TideHBaseClient *client);
 const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
 TideWireMode tide_hbase_client_mode(const TideHBaseClient *client);
 
@@ -94,8 +93,8 @@ typedef struct TideScanRequest {
   guint32 caching_rows; /* rows asked for in one call; 0: 500 */
   gint32 max_versions;  /* 0: 1 */
   gboolean reversed;
-  TideBytes filter; /* in HBase's filter language, which leaves rows out at the region servers; empty: none. A call may have
-                     * to pass over many rows then, until it has one */
+  TideBytes filter; /* in HBase's filter language, which leaves rows out at the region servers; empty: none. A call may
+                     * have to pass over many rows then, until it has one */
 } TideScanRequest;
 
 /**
@@ -223,8 +222,6 @@ TideTableDescription *tide_hbase_client_describe(TideHBaseClient *client, const 
 gboolean tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescription *description,
                                         const GArray *splits, gint64 deadline_us,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
-gboolean tide_hbase_client_delete_table(TideHBaseClient *client, const char *table, gint64 deadline_us,
-                                        GError **error) G_GNUC_WARN_UNUSED_RESULT; /* disables first */
 gboolean tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gint64 deadline_us,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT; /* no error when it exists */
 

@@ -21,8 +21,9 @@ tide_progress_begin(TideProgress *progress, const char *noun, guint64 total, gin
   };
 }
 
-char *
-tide_progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us)
+/* "41,200 of 100,000 readings (41 %), 20,513/s, 3 s left". @elapsed_us: since the work began. (transfer full) */
+static char *
+progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us)
 {
   GString *text = g_string_new(NULL);
   g_autofree char *done_text = tide_count_text(done);
@@ -54,7 +55,7 @@ tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us)
     return;
   progress->next_us = now_us + INTERVAL_US;
   progress->shown = TRUE;
-  g_autofree char *text = tide_progress_text(progress->noun, done, progress->total, now_us - progress->start_us);
+  g_autofree char *text = progress_text(progress->noun, done, progress->total, now_us - progress->start_us);
   fprintf(stderr, "\r\033[K%s", text);
   fflush(stderr);
 }

@@ -23,7 +23,4 @@ void tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us);
 /* Wipes the line. */
 void tide_progress_end(TideProgress *progress);
 
-/* "41,200 of 100,000 readings (41 %), 20,513/s, 3 s left". @elapsed_us: since the work began. (transfer full) */
-char *tide_progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us);
-
 G_END_DECLS

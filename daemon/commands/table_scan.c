@@ -182,8 +182,8 @@ tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuff
 }
 
 /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
-guint32
-tide_table_scan_plan_page_rows(const TideTableScanPlan *plan)
+static guint32
+page_rows_of(const TideTableScanPlan *plan)
 {
   gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
   rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
@@ -202,7 +202,7 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
       .scan = scan_func,
       .scan_data = scan_data,
       .reversed = plan->reversed,
-      .page_rows = tide_table_scan_plan_page_rows(plan),
+      .page_rows = page_rows_of(plan),
       .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
       .is_sifted = is_sifted(plan),
       .rows_wanted = &scan->rows_wanted,

@@ -65,12 +65,9 @@ gboolean tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *c
  */
 void tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_ms, gint64 *ret_max_ms);
 
-/* The filter that HBase is asked to apply, in its language: it leaves out most rows that the plan's own filter does, and
- * none that it takes; empty where that cannot be said. Appended to @out. */
+/* The filter that HBase is asked to apply, in its language: it leaves out most rows that the plan's own filter does,
+ * and none that it takes; empty where that cannot be said. Appended to @out. */
 void tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuffer *out);
-
-/* Rows in a range's page at the most. */
-guint32 tide_table_scan_plan_page_rows(const TideTableScanPlan *plan);
 
 typedef struct TideTableScan TideTableScan;
 

@@ -8,8 +8,10 @@
 /* A reading that comes later than this may undo a delete, where a major compaction ran between them. */
 #define PURGE_DELETES_MS (7 * DAY_MS)
 
-gint64
-tide_declared_table_purge_deletes_ms(const TideTable *table)
+/* Of TIDE_PURGE_DELETES_ATTRIBUTE: as declared; else 7 days when its writes delete (latest: replace, tombstone:
+ * delete); else 0, HBase's own: none. */
+static gint64
+purge_deletes_ms_of(const TideTable *table)
 {
   if (table->purge_deletes_ms > 0)
     return table->purge_deletes_ms;
@@ -21,7 +23,7 @@ tide_declared_table_purge_deletes_ms(const TideTable *table)
 gboolean
 tide_declared_table_needs_unframed(const TideTable *table)
 {
-  return (table->splits != NULL && table->splits->len > 0) || tide_declared_table_purge_deletes_ms(table) > 0;
+  return (table->splits != NULL && table->splits->len > 0) || purge_deletes_ms_of(table) > 0;
 }
 
 static TideTableDescription *
@@ -40,7 +42,7 @@ tide_declared_table_describe(const TideTable *table, const TideFieldNames *names
   g_autofree char *scheme = tide_scheme_text(table, names);
   tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE),
                                        tide_bytes_of_string(scheme));
-  gint64 purge_deletes_ms = tide_declared_table_purge_deletes_ms(table);
+  gint64 purge_deletes_ms = purge_deletes_ms_of(table);
   g_autofree char *purge_deletes = g_strdup_printf("%" G_GINT64_FORMAT, purge_deletes_ms);
   if (purge_deletes_ms > 0)
     tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_PURGE_DELETES_ATTRIBUTE),
@@ -48,8 +50,9 @@ tide_declared_table_describe(const TideTable *table, const TideFieldNames *names
   return description;
 }
 
-char *
-tide_declared_table_namespace(const TideTable *table)
+/* The part of "ns:TABLE" in front of the colon; NULL for the default namespace. (transfer full) */
+static char *
+namespace_of(const TideTable *table)
 {
   const char *colon = strchr(table->name, ':');
   return colon != NULL ? g_strndup(table->name, (gsize)(colon - table->name)) : NULL;
@@ -60,7 +63,7 @@ tide_declared_table_create_command(const TideTable *table, const TideFieldNames 
 {
   g_autoptr(TideTableDescription) description = tide_declared_table_describe(table, names);
   g_autofree char *create = tide_shell_create_command(description, table->splits);
-  g_autofree char *table_namespace = tide_declared_table_namespace(table);
+  g_autofree char *table_namespace = namespace_of(table);
   if (table_namespace == NULL || strcmp(table_namespace, "default") == 0)
     return g_steal_pointer(&create);
   return g_strdup_printf("create_namespace '%s'\n%s", table_namespace, create);
@@ -71,7 +74,7 @@ tide_declared_table_create_command(const TideTable *table, const TideFieldNames 
 static gboolean
 create_namespace(TideHBaseClient *client, const TideTableRequest *request, GError **error)
 {
-  g_autofree char *table_namespace = tide_declared_table_namespace(request->table);
+  g_autofree char *table_namespace = namespace_of(request->table);
   return table_namespace == NULL || strcmp(table_namespace, "default") == 0 ||
          tide_hbase_client_create_namespace(client, table_namespace, request->deadline_us, error);
 }

@@ -99,14 +99,17 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
   return tide_kafka_conf_set(conf, name, text, error);
 }
 
-guint64
-tide_kafka_conf_queue_bytes(guint64 share_bytes)
+/* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
+ * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
+static guint64
+queue_bytes_of(guint64 share_bytes)
 {
   return CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
 }
 
-char *
-tide_kafka_conf_instance(const char *pattern, guint32 index)
+/* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
+static char *
+instance_name(const char *pattern, guint32 index)
 {
   GString *name = g_string_new(pattern);
   g_string_replace(name, "%H", g_get_host_name(), 0);
@@ -137,7 +140,7 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
     return FALSE;
   if (config->instance == NULL || strcmp(config->instance, TIDE_KAFKA_NO_INSTANCE) == 0)
     return TRUE;
-  g_autofree char *instance = tide_kafka_conf_instance(config->instance, index);
+  g_autofree char *instance = instance_name(config->instance, index);
   return tide_kafka_conf_set(conf, "group.instance.id", instance, error);
 }
 
@@ -162,7 +165,7 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
              GError **error)
 {
   /* One fetch may fill the queue; a message larger than our limit must still come through to be rejected by us. */
-  guint64 queue = tide_kafka_conf_queue_bytes(consumer->queue_bytes);
+  guint64 queue = queue_bytes_of(consumer->queue_bytes);
   guint64 fetch = MAX(queue, (guint64)consumer->max_message_bytes);
   return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */

@@ -28,18 +28,12 @@ rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, con
 /* That of the client that reads single messages again: it joins no group and commits nothing. */
 rd_kafka_conf_t *tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each letter's end reported. */
+/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each letter's end reported.
+ */
 rd_kafka_conf_t *tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
- * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
-guint64 tide_kafka_conf_queue_bytes(guint64 share_bytes);
 
 /* kafka.instance of those that want no lasting name. */
 #define TIDE_KAFKA_NO_INSTANCE "none"
-
-/* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
-char *tide_kafka_conf_instance(const char *pattern, guint32 index);
 
 /* Who we are to the brokers, for messages: sasl.username, or NULL. (borrowed) */
 const char *tide_kafka_conf_principal(const TideKafkaConfig *config);

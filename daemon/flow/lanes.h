@@ -96,8 +96,6 @@ typedef struct TideLaneTrouble {
   gboolean is_held; /* the table stands still until an operator mends it */
 } TideLaneTrouble;
 
-void tide_lane_trouble_free(TideLaneTrouble *trouble);
-
 /* Lanes in trouble since before @before_us, and tables that are held; of a table that stands still all lanes as one.
  * (transfer full) (element-type TideLaneTrouble) */
 GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);

@@ -1,8 +1,8 @@
 /* What others may see of the lanes: what is in trouble, and how much waits. */
 #include "flow/lanes_private.h"
 
-void
-tide_lane_trouble_free(TideLaneTrouble *trouble)
+static void
+trouble_free(TideLaneTrouble *trouble)
 {
   g_free(trouble->region_start);
   g_free(trouble->first_row_key);
@@ -71,7 +71,7 @@ find_same_table_locked(const GPtrArray *found, const TideLane *lane)
 GPtrArray *
 tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
 {
-  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)tide_lane_trouble_free);
+  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)trouble_free);
   tide_mutex_lock(&lanes->lock);
   {
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {

@@ -387,9 +387,3 @@ tide_letter_file_append(TideLetterFile *file, TideBytes lines, GError **error)
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved away or cut short while it was written", file->path);
   return FALSE;
 }
-
-const char *
-tide_letter_file_path(const TideLetterFile *file)
-{
-  return file->path;
-}

@@ -38,8 +38,6 @@ void tide_letter_file_set_in_use(const char *path, GError **error);
  */
 gboolean tide_letter_file_append(TideLetterFile *file, TideBytes lines, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-const char *tide_letter_file_path(const TideLetterFile *file);
-
 /* The files of letters at @path, oldest first, as far as they exist: PATH.1, PATH.2, ..., PATH. For readers; takes no
  * lock. Errors: IO: the directory cannot be listed. (transfer full) (element-type filename) */
 GPtrArray *tide_letter_file_list(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -57,13 +57,6 @@ struct TideRegions {
 
 /* ---- maps ---- */
 
-TideRegionMap *
-tide_region_map_ref(TideRegionMap *map)
-{
-  atomic_fetch_add_explicit(&map->references, 1, memory_order_relaxed);
-  return map;
-}
-
 void
 tide_region_map_unref(TideRegionMap *map)
 {
@@ -511,7 +504,8 @@ TideRegionMap *
 tide_regions_get(TideRegions *regions, const TideTable *table)
 {
   tide_mutex_lock(&regions->lock);
-  TideRegionMap *map = tide_region_map_ref(regions->tables[table->index].map);
+  TideRegionMap *map = regions->tables[table->index].map;
+  atomic_fetch_add_explicit(&map->references, 1, memory_order_relaxed);
   tide_mutex_unlock(&regions->lock);
   return map;
 }

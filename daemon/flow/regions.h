@@ -1,11 +1,13 @@
 /* Which lane a row goes to: for each table a map from row keys to lanes, one lane for each region.
  *
- * The map comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error through
- * the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is written right by
- * the gateway, only batched less well. While no map can be had, rows are laned by a declared key prefix, or in one lane.
+ * The map comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error
+ * through the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is
+ * written right by the gateway, only batched less well. While no map can be had, rows are laned by a declared key
+ * prefix, or in one lane.
  *
- * The instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The same thread makes them
- * ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are blocked.
+ * The instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The same thread
+ * makes them ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are
+ * blocked.
  *
  * A map is immutable and shared by reference; consumers look at the generation once in a poll and take the new one. */
 #pragma once
@@ -19,15 +21,14 @@ G_BEGIN_DECLS
 
 typedef struct TideRegionMap {
   _Atomic guint32 references;
-  guint64 generation;      /* of this table's map; grows */
-  guint32 prefix_bytes;    /* > 0: lane = hash of that many leading bytes, modulo n_lanes; regions unknown */
+  guint64 generation;   /* of this table's map; grows */
+  guint32 prefix_bytes; /* > 0: lane = hash of that many leading bytes, modulo n_lanes; regions unknown */
   guint32 n_lanes;
-  TideLane **lanes;        /* owned references; in order of start keys unless prefix_bytes */
+  TideLane **lanes; /* owned references; in order of start keys unless prefix_bytes */
 } TideRegionMap;
 
 /* The lane's index for @key. */
 guint32 tide_region_map_find(const TideRegionMap *map, TideBytes key);
-TideRegionMap *tide_region_map_ref(TideRegionMap *map);
 void tide_region_map_unref(TideRegionMap *map); /* NULL ok */
 
 typedef struct TideRegions TideRegions;
@@ -51,8 +52,8 @@ void tide_regions_free(TideRegions *regions);
 /* Changes whenever any table's map did. Threads: any; no lock. */
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
-/* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it, its
- * map is kept and refreshed; and its place is in use until a look-up that is under way then has ended. */
+/* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it,
+ * its map is kept and refreshed; and its place is in use until a look-up that is under way then has ended. */
 void tide_regions_open(TideRegions *regions, const TideTable *table);
 void tide_regions_close(TideRegions *regions, const TideTable *table);
 

@@ -93,8 +93,6 @@ tide_key_part_is_of_time(const TideKeyPart *part)
   return FALSE;
 }
 
-void tide_key_parts_free(TideKeyPart *parts, gsize n_parts);
-
 /* key_field.c */
 
 /* What a form writes; 0 for text. */

@@ -3,8 +3,8 @@
 
 #include "model/key_part.h"
 
-void
-tide_key_parts_free(TideKeyPart *parts, gsize n_parts)
+static void
+parts_free(TideKeyPart *parts, gsize n_parts)
 {
   for (gsize i = 0; i < n_parts; i++) {
     TideKeyPart *part = &parts[i];
@@ -19,7 +19,7 @@ tide_key_parts_free(TideKeyPart *parts, gsize n_parts)
     g_clear_pointer(&part->zone, g_time_zone_unref);
     g_free(part->zone_name);
     tide_time_print_free(part->print);
-    tide_key_parts_free(part->of, part->n_of);
+    parts_free(part->of, part->n_of);
   }
   g_free(parts);
 }
@@ -29,7 +29,7 @@ tide_row_key_free(TideRowKey *key)
 {
   if (key == NULL)
     return;
-  tide_key_parts_free(key->parts, key->n_parts);
+  parts_free(key->parts, key->n_parts);
   g_free(key);
 }
 

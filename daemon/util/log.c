@@ -119,18 +119,6 @@ tide_log_enabled(TideLogLevel level)
   return (int)level <= atomic_load_explicit(&most_verbose_level, memory_order_relaxed);
 }
 
-gboolean
-tide_log_level_parse(const char *name, TideLogLevel *ret_level)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(level_names); i++) {
-    if (strcmp(level_names[i].name, name) == 0) {
-      *ret_level = level_names[i].level;
-      return TRUE;
-    }
-  }
-  return FALSE;
-}
-
 const char *
 tide_log_level_name(TideLogLevel level)
 {

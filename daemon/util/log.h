@@ -1,8 +1,8 @@
 /* The log: one line an event, to the journal with fields, or to standard error as text or JSON.
  *
- * Only a thread's owner function and the commands log; library code returns errors. An event that can repeat at the rate
- * of the data goes through a TideLogLimit, so that a flood is one line with a count. Text echoed from outside has its
- * control bytes escaped by the log itself. */
+ * Only a thread's owner function and the commands log; library code returns errors. An event that can repeat at the
+ * rate of the data goes through a TideLogLimit, so that a flood is one line with a count. Text echoed from outside has
+ * its control bytes escaped by the log itself. */
 #pragma once
 
 #include <glib.h>
@@ -40,8 +40,7 @@ void tide_log_init(TideLogFormat format, TideLogLevel most_verbose);
 TideLogFormat tide_log_format(void); /* what AUTO turned out to be */
 void tide_log_set_level(TideLogLevel most_verbose);
 gboolean tide_log_enabled(TideLogLevel level);
-/* FALSE for anything but the names that tide_log_level_name() gives: crit error warning notice info debug. */
-gboolean tide_log_level_parse(const char *name, TideLogLevel *ret_level) G_GNUC_WARN_UNUSED_RESULT;
+/* crit error warning notice info debug */
 const char *tide_log_level_name(TideLogLevel level);
 
 /**
@@ -57,8 +56,8 @@ void tide_log_fields(TideLogLevel level, const TideLogField *fields, gsize n_fie
 /* Lines that nobody took since the start. Threads: any. */
 guint64 tide_log_dropped(void);
 
-/* One a place that may flood; zero-initialised. Passes the first event, then at most one each interval and says how many
- * were held back. */
+/* One a place that may flood; zero-initialised. Passes the first event, then at most one each interval and says how
+ * many were held back. */
 typedef struct TideLogLimit {
   gint64 next_us;     /* accessed atomically */
   guint64 suppressed; /* accessed atomically */

@@ -222,11 +222,6 @@ test_a_table_comes_back_as_it_was_created(void)
   g_assert_cmpint(seen_family->time_to_live_s, ==, 86400);
   g_assert_true(has_attribute(seen, TIDE_BYTES_LITERAL("scheme"), TIDE_BYTES_LITERAL("\0\xff")));
   g_assert_true(has_attribute(seen, TIDE_BYTES_LITERAL("IS_META"), TIDE_BYTES_LITERAL("false"))); /* HBase's own */
-
-  assert_ok(tide_hbase_client_delete_table(client, "plant:METRIC", patience(), &error), &error);
-  gboolean exists = TRUE;
-  assert_ok(tide_hbase_client_table_exists(client, "plant:METRIC", patience(), &exists, &error), &error);
-  g_assert_false(exists);
 }
 
 static void

@@ -59,13 +59,6 @@ tide_lanes_waiting_rows_racy(const TideLanes *lanes)
   return lanes->waiting->len;
 }
 
-TideRegionMap *
-tide_region_map_ref(TideRegionMap *map)
-{
-  atomic_fetch_add(&map->references, 1);
-  return map;
-}
-
 void
 tide_region_map_unref(TideRegionMap *map)
 {
@@ -89,7 +82,8 @@ tide_region_map_find(const TideRegionMap *map, TideBytes key)
 TideRegionMap *
 tide_regions_get(TideRegions *regions, const TideTable *table)
 {
-  return tide_region_map_ref(regions->map);
+  atomic_fetch_add(&regions->map->references, 1);
+  return regions->map;
 }
 
 guint64

@@ -29,22 +29,6 @@ some_record(const char *text, const TideLogField *fields, gsize n_fields)
 }
 
 static void
-test_level_names_round_trip(void)
-{
-  for (TideLogLevel level = TIDE_LOG_CRIT; level <= TIDE_LOG_DEBUG; level++) {
-    TideLogLevel parsed;
-    g_assert_true(tide_log_level_parse(tide_log_level_name(level), &parsed));
-    g_assert_cmpint(parsed, ==, level);
-  }
-  static const char *const unknown[] = {"", "Info", "warn", "err", "7", "info ", "emerg"};
-  for (gsize i = 0; i < G_N_ELEMENTS(unknown); i++) {
-    TideLogLevel untouched = TIDE_LOG_CRIT;
-    g_assert_false(tide_log_level_parse(unknown[i], &untouched));
-    g_assert_cmpint(untouched, ==, TIDE_LOG_CRIT);
-  }
-}
-
-static void
 test_escaped_text_cannot_steer_a_terminal(void)
 {
   static const struct {
@@ -520,7 +504,6 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   signal(SIGPIPE, SIG_DFL);
-  g_test_add_func("/log/level/names-round-trip", test_level_names_round_trip);
   g_test_add_func("/log/level/filters-and-errno-is-kept", test_level_filters_and_errno_is_kept);
   g_test_add_func("/log/escape/cannot-steer-a-terminal", test_escaped_text_cannot_steer_a_terminal);
   g_test_add_func("/log/escape/is-cut-between-characters", test_escaped_text_is_cut_between_characters);
