@@ -3,7 +3,8 @@
  *
  * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
  * gives it back to the lanes when the call failed, or home to its consumer when HBase has acknowledged it. The consumer
- * marks the sources and uses the batch again. One owner at a time, so nothing in it is locked. */
+ * marks the sources and uses the batch again. One owner at a time, so nothing in it is locked. Wherever it is, its
+ * consumer may give rows of it up: they are not sent any more. */
 #pragma once
 
 #include "flow/budget.h"
@@ -26,7 +27,8 @@ typedef struct TideBatchRow {
   guint32 start_bytes; /* in wire */
   guint32 key_offset;  /* in wire */
   guint16 key_len;     /* HBase's limit is 32767 */
-  guint16 n_mutations; /* in a batch of mutations */
+  guint8 n_mutations;  /* in a batch of mutations */
+  _Atomic guint8 is_given_up;
 } TideBatchRow;
 
 /* One reading's part in a row. */
@@ -57,7 +59,8 @@ typedef struct TideInbox TideInbox;
 typedef struct TideBatch TideBatch;
 
 struct TideBatch {
-  /* the owner's only (see above) */
+  _Atomic guint32 n_given_up; /* rows: written by the consumer that sealed it, at any time, behind their own marks */
+  /* the owner's only (see above); rows, sources and followers stay as they are until it is home */
   TideBatch *next;      /* in whichever list holds it */
   TideInbox *home;      /* borrowed: where it goes when acknowledged */
   gpointer open_lane;   /* borrowed: the consumer's own lane that sealed it */
@@ -81,6 +84,7 @@ struct TideBatch {
   guint32 n_cut;      /* times in a row that row cut_row was cut off alone */
   guint32 cut_row;
   gint64 cut_since_us;    /* when that began */
+  gboolean is_left_out;   /* nothing of it was sent in the round that ended last */
   gint64 lane_ok_us;      /* when a call of its lane was last acknowledged, as it was taken; 0: never */
   gint64 sealed_us;       /* nothing of it was sent before */
   gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
@@ -134,6 +138,22 @@ void tide_batch_clear_suspect(TideBatch *batch, guint32 row);
 
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
+void tide_batch_pardon(TideBatch *batch, guint32 row); /* @row is no poison (any more) */
+
+/* @row is not to be sent any more; a call that carries it already goes on. Threads: the consumer's that sealed it. */
+void tide_batch_give_up(TideBatch *batch, guint32 row);
+
+static inline guint32
+tide_batch_count_given_up(const TideBatch *batch)
+{
+  return atomic_load_explicit(&batch->n_given_up, memory_order_acquire);
+}
+
+static inline gboolean
+tide_batch_is_given_up(const TideBatch *batch, guint32 row)
+{
+  return atomic_load_explicit(&tide_batch_rows(batch)[row].is_given_up, memory_order_relaxed) != 0;
+}
 
 /* What becomes of its cells is not known at @now_us: an abandoned call may still be at work. */
 static inline void

@@ -37,6 +37,12 @@ owns_source(TideSourceRef ref, gpointer data)
   return tide_partition_owns(tide_consumer_partition(data, ref.slot), ref);
 }
 
+static gboolean
+is_taken_away(TideSourceRef ref, gpointer data)
+{
+  return !tide_consumer_partition(data, ref.slot)->assigned;
+}
+
 static void
 on_in_doubt(TideSourceRef ref, TideDoubt doubt, gpointer data)
 {
@@ -353,7 +359,8 @@ register_metrics(TideConsumer *consumer)
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
   consumer->read_again = tide_metrics_counter(
       metrics, "tidemark_kafka_read_again_total",
-      "Times a partition was read again from its committed offset, because more was in doubt than could be remembered",
+      "Times a partition was read again from its committed offset, because more was in doubt than could be remembered, "
+      "or because rows that it shared with a partition that was taken away were given up",
       NULL);
   consumer->readings_ambiguous = tide_metrics_counter(
       metrics, "tidemark_readings_ambiguous_total",
@@ -442,6 +449,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics,
                                         .heal_handler = {.is_owned = owns_source,
+                                                         .is_taken_away = is_taken_away,
                                                          .changed = on_heal_changed,
                                                          .in_doubt = on_in_doubt,
                                                          .forgotten = on_forgotten,

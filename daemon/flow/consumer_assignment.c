@@ -138,7 +138,7 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     unfinished += partition->offsets.unfinished;
     tide_partition_release(partition, consumer->context.budget);
   }
-  tide_open_lanes_disown(consumer->open_lanes);
+  tide_open_lanes_give_up(consumer->open_lanes, tide_now_us());
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
@@ -170,7 +170,8 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
   tide_counter_inc(consumer->read_again);
   tide_log(TIDE_LOG_NOTICE,
            "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
-           " on: more calls had no answer than could be remembered, and their time has passed",
+           " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
+           "with a partition that was taken away were given up",
            partition->topic, partition->partition, position);
   tide_kafka_source_move(consumer->source, slot, position);
 }

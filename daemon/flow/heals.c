@@ -289,10 +289,10 @@ tide_heals_outdated(TideHeals *heals, guint64 key_hash, guint64 column_hash, gin
 }
 
 static gboolean
-is_owned(const TideHeals *heals, const TideHeal *heal)
+any_source_is(const TideHeals *heals, const TideHeal *heal, gboolean (*is)(TideSourceRef source, gpointer data))
 {
   for (guint i = 0; i < heal->sources->len; i++)
-    if (heals->handler->is_owned(g_array_index(heal->sources, TideSourceRef, i), heals->handler->data))
+    if (is(g_array_index(heal->sources, TideSourceRef, i), heals->handler->data))
       return TRUE;
   return FALSE;
 }
@@ -317,8 +317,30 @@ tide_heals_drop_disowned(TideHeals *heals)
 {
   g_autoptr(GPtrArray) all = list_all(heals);
   for (guint i = 0; i < all->len; i++)
-    if (!is_owned(heals, g_ptr_array_index(all, i)))
+    if (!any_source_is(heals, g_ptr_array_index(all, i), heals->handler->is_owned))
       end_heal(heals, g_ptr_array_index(all, i), TIDE_HEAL_VOID); /* nobody hears it */
+}
+
+static void
+give_up(TideHeals *heals, TideHeal *heal, gint64 now_us)
+{
+  const TideHealHandler *handler = heals->handler;
+  g_autoptr(GArray) sources = g_array_ref(heal->sources);
+  end_heal(heals, heal, TIDE_HEAL_SENT);
+  for (guint i = 0; i < sources->len; i++) {
+    TideSourceRef source = g_array_index(sources, TideSourceRef, i);
+    if (handler->is_owned(source, handler->data))
+      handler->forgotten(source, now_us, handler->data);
+  }
+}
+
+void
+tide_heals_give_up(TideHeals *heals, gint64 now_us)
+{
+  g_autoptr(GPtrArray) all = list_all(heals);
+  for (guint i = 0; i < all->len; i++)
+    if (any_source_is(heals, g_ptr_array_index(all, i), heals->handler->is_taken_away))
+      give_up(heals, g_ptr_array_index(all, i), now_us);
 }
 
 void

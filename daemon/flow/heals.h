@@ -23,12 +23,13 @@ typedef enum TideHealChange {
 
 /* Who hears of the sources. */
 typedef struct TideHealHandler {
-  gboolean (*is_owned)(TideSourceRef source, gpointer data); /* of an assignment that lasts */
+  gboolean (*is_owned)(TideSourceRef source, gpointer data);      /* of an assignment that lasts */
+  gboolean (*is_taken_away)(TideSourceRef source, gpointer data); /* of a partition that is not assigned */
   void (*changed)(TideSourceRef source, TideHealChange change, gpointer data);
   /* Cells of the message's row may be overwritten. */
   void (*in_doubt)(TideSourceRef source, TideDoubt doubt, gpointer data);
-  /* There is no room to remember what may overwrite the message's row: it must be read again at @until_us. Its
-   * acknowledgement is kept back for good. */
+  /* There is no room to remember what may overwrite the message's row, or the row was given up: it must be read again
+   * at @until_us. Its acknowledgement is kept back for good. */
   void (*forgotten)(TideSourceRef source, gint64 until_us, gpointer data);
   /* What owners before us left in doubt of the message's partition. */
   TideDoubt (*inherited)(TideSourceRef source, gpointer data);
@@ -61,8 +62,10 @@ gboolean tide_heals_keep(TideHeals *heals, TideHeal *heal) G_GNUC_WARN_UNUSED_RE
 void tide_heals_overwritten(TideHeals *heals, guint64 identity);
 /* A newer time was acknowledged for the column with @column_hash of a latest row; 0: for the row as a whole. */
 void tide_heals_outdated(TideHeals *heals, guint64 key_hash, guint64 column_hash, gint64 timestamp_ms);
-/* Drops heals of which no source is owned any more: the next owner reads them again. */
+/* Drops heals of which no source is owned any more: they are read again. */
 void tide_heals_drop_disowned(TideHeals *heals);
+/* Drops heals of which a source was taken away: its next owner reads it again, and so must those be that are owned. */
+void tide_heals_give_up(TideHeals *heals, gint64 now_us);
 
 /* ---- when the time has come ---- */
 

@@ -326,8 +326,9 @@ due_lane_locked(const TideLanes *lanes, TablePlace *place, gint64 now_us)
   if (place->held.is_on) {
     if (place->is_probed || place->probe_at_us > now_us || !may_probe)
       return NULL;
-    gboolean same_again = place->held_lane->state == LANE_READY || place->held_lane->state == LANE_PROBE;
-    return same_again ? place->held_lane : probe != NULL ? probe : ready;
+    TideLane *held = place->held_lane;
+    gboolean same_again = held != NULL && (held->state == LANE_READY || held->state == LANE_PROBE);
+    return same_again ? held : probe != NULL ? probe : ready;
   }
   return probe != NULL && may_probe ? probe : ready;
 }

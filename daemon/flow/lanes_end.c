@@ -49,15 +49,21 @@ hold_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gi
   lanes->n_held++;
 }
 
+static void
+end_hold_locked(TideLanes *lanes, TablePlace *place)
+{
+  tide_table_stop_end_locked(&place->held);
+  place->held_lane = NULL;
+  lanes->n_held--;
+}
+
 /* A probe that ended otherwise than by HOLD. */
 static void
 end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
 {
   TablePlace *place = &lanes->tables[call->table->index];
   if (outcome == TIDE_OUTCOME_OK) {
-    tide_table_stop_end_locked(&place->held);
-    place->held_lane = NULL;
-    lanes->n_held--;
+    end_hold_locked(lanes, place);
   } else {
     place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
   }
@@ -112,6 +118,36 @@ begins_lane(const TideCall *call, guint32 i)
   return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
 }
 
+/* Whether @outcome says anything of @batch's region: of rows that were all given up nothing was sent. */
+static gboolean
+is_told(const TideBatch *batch, TideOutcome outcome)
+{
+  return outcome != TIDE_OUTCOME_OK || !batch->is_left_out;
+}
+
+/* A probe that had nothing to send: the next one is due at once. Where nothing is left to be one, nobody waits for the
+ * table any more. */
+static void
+pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  gboolean is_awaited = FALSE;
+  for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next)
+    is_awaited = ((const TideLane *)link->data)->table == call->table;
+  place->held_lane = NULL;
+  if (!is_awaited)
+    end_hold_locked(lanes, place);
+}
+
+static gboolean
+any_is_told(const TideCall *call, TideOutcome outcome)
+{
+  for (guint32 i = 0; i < call->n_batches; i++)
+    if (is_told(call->batches[i], outcome))
+      return TRUE;
+  return FALSE;
+}
+
 /* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
  * their region works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
 static void
@@ -129,13 +165,14 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->n_in_flight_calls--;
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
-  if (outcome == TIDE_OUTCOME_OK)
+  gboolean any_told = any_is_told(call, outcome), lane_told = FALSE;
+  if (outcome == TIDE_OUTCOME_OK && any_told)
     lanes->last_ok_us = now_us;
   if (call->is_probe_of_table)
     lanes->tables[call->table->index].is_probed = FALSE;
   if (outcome == TIDE_OUTCOME_HOLD)
     hold_table_locked(lanes, call, error_text, now_us);
-  else if (call->is_probe_of_table)
+  else if (call->is_probe_of_table && any_told)
     end_probe_of_table_locked(lanes, call, outcome, now_us);
   /* From the last to the first, so that what goes back to the front stands in its old order. */
   for (guint32 i = call->n_batches; i-- > 0;) {
@@ -145,14 +182,19 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     lane->in_flight_rows -= batch->n_rows;
     if (outcome == TIDE_OUTCOME_UNKNOWN)
       tide_batch_mark_in_doubt(batch, now_us);
+    lane_told |= is_told(batch, outcome);
     if (outcome != TIDE_OUTCOME_OK)
       take_back_locked(lane, batch);
     if (!begins_lane(call, i))
       continue;
     lane->n_in_flight--;
-    note_outcome_locked(lane, outcome, error_text, now_us);
+    if (lane_told)
+      note_outcome_locked(lane, outcome, error_text, now_us);
+    lane_told = FALSE;
     tide_lane_settle_state_locked(lane, now_us);
   }
+  if (call->is_probe_of_table && !any_told)
+    pass_probe_of_table_locked(lanes, call);
 }
 
 /* Home to their consumers; those of one consumer that stand together at once. */

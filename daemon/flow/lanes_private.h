@@ -52,10 +52,10 @@ typedef struct TablePlace {
   TableStop blocked; /* by tide_lanes_block() */
   TableStop held;    /* by a call's end: HBase takes no rows of this table */
   /* while held */
-  gint64 probe_at_us; /* when one call is tried */
-  gboolean is_probed; /* it is on its way */
-  TideLane
-      *held_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes it */
+  gint64 probe_at_us;  /* when one call is tried */
+  gboolean is_probed;  /* it is on its way */
+  TideLane *held_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes it.
+                        * NULL: a probe had nothing left to send */
 } TablePlace;
 
 struct TideLanes {

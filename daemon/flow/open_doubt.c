@@ -1,5 +1,7 @@
 #include "flow/open_doubt.h"
 
+#include "flow/open_given_up.h"
+
 /* What @cell's acknowledgement ends. */
 static void
 end_heals(TideOpenTable *table, guint64 key_hash, guint64 identity, const TideBatchCell *cell)
@@ -143,7 +145,7 @@ judge_rows(TideOpenTable *table, TideBatch *batch)
   g_autoptr(GHashTable) heals = g_hash_table_new(NULL, NULL); /* row to TideHeal */
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideHeal *heal = NULL;
-    if (tide_batch_find_poison(batch, i) == NULL)
+    if (tide_batch_find_poison(batch, i) == NULL && !tide_batch_is_given_up(batch, i))
       heal = judge_row(table, batch, i, inherited != NULL ? inherited[i] : (TideDoubt){0});
     if (heal != NULL)
       g_hash_table_insert(heals, GUINT_TO_POINTER(i), heal);
@@ -204,6 +206,7 @@ tide_open_doubt_judge(TideOpenTable *table, TideBatch *batch, gint64 now_us)
   /* First, while it has all its sources. Of its own cells none contradicts another. */
   if (G_UNLIKELY(is_in_doubt))
     remember_batch(table, batch, until_us);
+  tide_open_given_up_leave_out(table, batch, now_us);
   judge_rows(table, batch);
 }
 

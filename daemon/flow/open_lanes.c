@@ -2,6 +2,7 @@
 
 #include "flow/latest_window.h"
 #include "flow/open_doubt.h"
+#include "flow/open_given_up.h"
 #include "model/dated_table.h"
 #include "util/clock.h"
 
@@ -327,6 +328,9 @@ register_metrics(TideOpenLanes *open_lanes)
   open_lanes->table_context.doubt_overflow = tide_metrics_counter(
       metrics, "tidemark_unsettled_overflow_total",
       "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
+  open_lanes->table_context.rows_given_up =
+      tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
+                           "Rows not sent any more because a partition that they came from was taken away", NULL);
   open_lanes->rows_healed =
       tide_metrics_counter(metrics, "tidemark_rows_healed_total",
                            "Rows written once more because an abandoned call could have overwritten them", NULL);
@@ -510,7 +514,7 @@ let_go_unmerged(TideOpenLanes *open_lanes, TideOpenTable *table, const TideBatch
 {
   gsize n_poison;
   (void)tide_batch_poison(batch, &n_poison);
-  tide_counter_add(open_lanes->innocent, batch->n_rows - n_poison);
+  tide_counter_add(open_lanes->innocent, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
   open_lanes->n_unmerged -= batch->n_rows;
   for (guint32 i = 0; i < batch->n_rows; i++)
     tide_open_table_hold_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
@@ -680,6 +684,13 @@ tide_open_lanes_disown(TideOpenLanes *open_lanes)
 {
   for (guint i = 0; i < open_lanes->tables->len; i++)
     tide_heals_drop_disowned(((TideOpenTable *)g_ptr_array_index(open_lanes->tables, i))->heals);
+}
+
+void
+tide_open_lanes_give_up(TideOpenLanes *open_lanes, gint64 now_us)
+{
+  for (guint i = 0; i < open_lanes->tables->len; i++)
+    open_lanes->n_unmerged -= tide_open_given_up_take(g_ptr_array_index(open_lanes->tables, i), now_us);
 }
 
 void

@@ -16,8 +16,8 @@
  *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
  * tide_open_lanes_hold_key();
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
- * come home. Whether its partition is still ours does not matter then: its row is in HBase, so what it says is true,
- * and the next owner only says it again.
+ * come home;
+ *   - when a partition is taken away, its rows that were not sent yet are given up.
  *
  * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such
  * tables are many.
@@ -100,8 +100,10 @@ gboolean tide_open_lanes_repeat(TideOpenLanes *open_lanes, const TideRow *rows, 
 /* Owners before us left cells of a partition in doubt until @until_us: TideHealHandler.inherited() says which. */
 void tide_open_lanes_inherit(TideOpenLanes *open_lanes, gint64 until_us);
 
-/* Partitions are no longer ours: forgets what would be written once more for them alone. */
+/* Partitions are read again: forgets what would be written once more for them alone. */
 void tide_open_lanes_disown(TideOpenLanes *open_lanes);
+/* Partitions were taken away: their rows are not sent any more (open_given_up.h), but for calls that are under way. */
+void tide_open_lanes_give_up(TideOpenLanes *open_lanes, gint64 now_us);
 
 /* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
 void tide_open_lanes_give_places_back(TideOpenLanes *open_lanes);

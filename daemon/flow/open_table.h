@@ -1,5 +1,5 @@
 /* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
- * open_lanes.c, the only one that includes this.
+ * open_lanes.c, which shares this with open_doubt.c and open_given_up.c alone.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -39,6 +39,7 @@ typedef struct TideOpenTableContext {
   gint64 settle_us;
   gint64 inherited_until_us; /* nothing inherited counts from then on */
   TideCounter *doubt_overflow;
+  TideCounter *rows_given_up;
 } TideOpenTableContext;
 
 typedef struct TideOpenTable {

@@ -96,10 +96,11 @@ batch_of_row(const TideRowIsolation *isolation, guint32 row)
 
 /* The wire of rows [@first, @end) of @batch. */
 static void
-add_run(TideRowIsolation *isolation, const TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
+add_run(TideRowIsolation *isolation, TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
 {
   if (first == end)
     return;
+  batch->is_left_out = FALSE;
   gsize start_bytes = tide_batch_rows(batch)[first].start_bytes;
   gsize end_bytes = end < batch->n_rows ? tide_batch_rows(batch)[end].start_bytes : batch->wire.len;
   TideBytes part = tide_bytes(batch->wire.data + start_bytes, end_bytes - start_bytes);
@@ -112,7 +113,7 @@ add_run(TideRowIsolation *isolation, const TideBatch *batch, guint32 first, guin
   rows->row = first;
 }
 
-/* The first of [@first, @end) that is poison or a suspect; @end: none. */
+/* The first of [@first, @end) that is poison, a suspect, or given up; @end: none. */
 static guint32
 next_left_out(const TideBatch *batch, guint32 first, guint32 end)
 {
@@ -125,12 +126,16 @@ next_left_out(const TideBatch *batch, guint32 first, guint32 end)
   for (gsize i = 0; i < n_suspects; i++)
     if (suspects[i].row >= first && suspects[i].row < end)
       end = suspects[i].row;
-  return end;
+  if (G_LIKELY(tide_batch_count_given_up(batch) == 0))
+    return end;
+  while (first < end && !tide_batch_is_given_up(batch, first))
+    first++;
+  return first;
 }
 
 /* Rows [@first, @end) of @batch, but those that are done or left out. */
 static void
-add_rows(TideRowIsolation *isolation, const TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
+add_rows(TideRowIsolation *isolation, TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
 {
   first = MAX(first, batch->done_rows);
   while (first < end) {
@@ -229,11 +234,23 @@ send_range(TideRowIsolation *isolation, Range range)
   return outcome;
 }
 
-/* Row @at of the call alone, also when it is left out otherwise. */
+/* It was given up in the middle of a round: the next one leaves it out. */
+static TideOutcome
+end_round(TideRowIsolation *isolation)
+{
+  isolation->failure = (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
+  g_free(isolation->text);
+  isolation->text = g_strdup("its partition was taken away");
+  return TIDE_OUTCOME_NOT_SENT;
+}
+
+/* Row @at of the call alone, also when it is suspected or was sent. */
 static TideOutcome
 send_alone(TideRowIsolation *isolation, guint32 at)
 {
   guint32 batch = batch_of_row(isolation, at), row = at - isolation->first_rows[batch];
+  if (tide_batch_is_given_up(isolation->call->batches[batch], row))
+    return end_round(isolation);
   TideSentRows rows = {0};
   tide_buffer_reset(&isolation->parts);
   add_run(isolation, isolation->call->batches[batch], row, row + 1, &rows);
@@ -502,7 +519,12 @@ judge(TideRowIsolation *isolation)
   add_earlier_suspects(isolation);
   for (guint i = 0; i < isolation->suspects->len; i++) {
     Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
-    guint32 witness = find_acknowledged(isolation, isolation->call->batches[suspect->batch]->lane);
+    TideBatch *batch = isolation->call->batches[suspect->batch];
+    if (tide_batch_is_given_up(batch, suspect->row)) {
+      tide_batch_clear_suspect(batch, suspect->row);
+      continue;
+    }
+    guint32 witness = find_acknowledged(isolation, batch->lane);
     gboolean is_next = witness == G_MAXUINT32 && judged_batch == suspect->batch && !region_went_on(isolation, suspect);
     judged_batch = suspect->batch;
     TideOutcome outcome = is_next ? TIDE_OUTCOME_POISON : judge_suspect(isolation, suspect, witness);
@@ -536,6 +558,7 @@ begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
   for (guint32 i = 0; i < call->n_batches; i++) {
     isolation->first_rows[i + 1] = isolation->first_rows[i] + call->batches[i]->n_rows;
     isolation->has_acknowledged[i] = FALSE;
+    call->batches[i]->is_left_out = TRUE;
   }
   g_array_set_size(isolation->suspects, 0);
   g_clear_pointer(&isolation->text, g_free);

@@ -32,7 +32,7 @@ G_BEGIN_DECLS
  */
 #define TIDE_FRAME_LIMIT_LEAST_BYTES (1024u * 1024u - 4096u)
 
-/* What one call to the gateway carries: rows of a TideCall, all but those known as poison. */
+/* What one call to the gateway carries: rows of a TideCall, all but those known as poison or given up. */
 typedef struct TideSentRows {
   const TideBytes *parts; /* their wire */
   gsize n_parts;
@@ -57,11 +57,12 @@ TideRowIsolation *tide_row_isolation_new(TideSendRowsFunc send, gpointer data, g
 void tide_row_isolation_free(TideRowIsolation *isolation); /* NULL ok */
 
 /**
- * tide_row_isolation_send: sends all rows of @call that are not known as poison.
+ * tide_row_isolation_send: sends all rows of @call that are neither known as poison nor given up.
  * @now_us: monotonic, when the call was taken
  * @ret_text: (transfer full): why not; untouched when OK
- * Returns: OK when every row is acknowledged, or entered as poison of its batch. Else what ended it: what is known by
- * then is kept in the batches, which are to be sent again. POISON is of a row that is suspected only.
+ * Returns: OK when every row is acknowledged, entered as poison of its batch, or given up: TideBatch.is_left_out tells
+ * of which batch nothing was left to send. Else what ended it: what is known by then is kept in the batches, which are
+ * to be sent again. POISON is of a row that is suspected only.
  */
 TideFailure tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_us,
                                     TideIsolationCounts *ret_counts, char **ret_text);

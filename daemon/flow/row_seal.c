@@ -1,4 +1,5 @@
-/* Sealing: open rows become encoded rows of batches. What stands in row_set.c takes rows in, this hands them out. */
+/* Sealing: open rows become encoded rows of batches. What stands in row_set.c takes rows in, this hands them out, or
+ * drops them. */
 #include "flow/batch_cells.h"
 #include "flow/row_set_private.h"
 #include "thrift/mutation_encoder.h"
@@ -226,4 +227,77 @@ tide_row_set_seal(TideRowSet *set, const TideSealRequest *request)
   *set = again;
   tide_row_set_charge(set);
   return batches;
+}
+
+/* ---- dropping ---- */
+
+/* Which rows are gone. Returns: how many. */
+static guint32
+mark_gone(const TideRowSet *set, const TideDropRequest *request)
+{
+  gsize n_sources = set->sources.len / sizeof(TideBatchSource);
+  const TideBatchSource *sources = (const TideBatchSource *)(const void *)set->sources.data;
+  guint32 n_gone = 0;
+  for (guint32 i = 0; i < set->n_rows; i++)
+    rows_of(set)[i].goes_to = GOES_TO_AGAIN;
+  for (gsize i = 0; i < n_sources; i++) {
+    OpenRow *row = &rows_of(set)[sources[i].row];
+    if (row->goes_to == GOES_NOWHERE || !request->is_gone(sources[i].ref, request->data))
+      continue;
+    row->goes_to = GOES_NOWHERE;
+    n_gone++;
+  }
+  return n_gone;
+}
+
+static void
+part_rows(const TideRowSet *set, const TideDropRequest *request, TideRowSet *left)
+{
+  for (guint32 i = 0; i < set->n_rows; i++) {
+    OpenRow *row = &rows_of(set)[i];
+    if (row->goes_to == GOES_TO_AGAIN)
+      row->target_row = tide_row_set_copy_row(set, i, left, set->oldest_us);
+    else if (request->on_row != NULL)
+      request->on_row(row->key_hash, request->data);
+  }
+}
+
+static void
+part_sources(const TideRowSet *set, const TideDropRequest *request, TideRowSet *left)
+{
+  gsize n_sources = set->sources.len / sizeof(TideBatchSource), offset = 0;
+  const TideBatchSource *sources = (const TideBatchSource *)(const void *)set->sources.data;
+  for (gsize i = 0; i < n_sources; i++) {
+    const OpenRow *row = &rows_of(set)[sources[i].row];
+    TideBatchSource moved = sources[i];
+    moved.row = row->target_row;
+    if (row->goes_to == GOES_TO_AGAIN)
+      tide_buffer_append(&left->sources, &moved, sizeof moved);
+    else
+      request->on_source(moved.ref, request->data);
+  }
+  TideBytes record;
+  while ((record = tide_followers_next_record(&set->followers, &offset)).len > 0) {
+    const OpenRow *row = &rows_of(set)[tide_follower_leader(record)];
+    if (row->goes_to == GOES_TO_AGAIN)
+      tide_followers_append_record(&left->followers, record, row->target_row);
+    else
+      request->on_source(tide_follower_source(record), request->data);
+  }
+}
+
+guint32
+tide_row_set_drop(TideRowSet *set, const TideDropRequest *request)
+{
+  guint32 n_gone = mark_gone(set, request);
+  if (n_gone == 0)
+    return 0;
+  TideRowSet left;
+  tide_row_set_init(&left, set->budget, set->protocol, set->rule, set->families);
+  part_rows(set, request, &left);
+  part_sources(set, request, &left);
+  tide_row_set_clear(set);
+  *set = left;
+  tide_row_set_charge(set);
+  return n_gone;
 }

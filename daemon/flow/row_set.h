@@ -104,4 +104,14 @@ typedef struct TideSealRequest {
  */
 TideBatch *tide_row_set_seal(TideRowSet *set, const TideSealRequest *request);
 
+typedef struct TideDropRequest {
+  gboolean (*is_gone)(TideSourceRef source, gpointer data); /* rows that have such a source are dropped */
+  void (*on_source)(TideSourceRef source, gpointer data);   /* hears of each source and follower of a dropped row ... */
+  void (*on_row)(guint64 key_hash, gpointer data);          /* ... and of the row; NULL: of none */
+  gpointer data;
+} TideDropRequest;
+
+/* Drops rows, and what follows them. Returns: how many. */
+guint32 tide_row_set_drop(TideRowSet *set, const TideDropRequest *request);
+
 G_END_DECLS

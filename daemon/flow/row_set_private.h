@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 #define NO_CELL G_MAXUINT32
 
-typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN } GoesTo;
+typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN, GOES_NOWHERE } GoesTo;
 
 typedef struct OpenRow {
   guint64 key_hash;
@@ -21,7 +21,7 @@ typedef struct OpenRow {
   guint32 n_cells;
   guint32 cells_bytes;
   gboolean follows_same_key; /* an earlier row of the set has this key and was full */
-  /* while sealing */
+  /* while sealing or dropping */
   GoesTo goes_to;
   guint32 target_row;
   TideBatch *target; /* borrowed; with GOES_TO_BATCH */

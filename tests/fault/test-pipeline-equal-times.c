@@ -44,12 +44,18 @@ wait_latest(PipelineFixture *fixture, const char *value)
 }
 
 static void
-assert_value(PipelineFixture *fixture, const char *table, const char *row, const char *wanted)
+assert_cell(PipelineFixture *fixture, const char *row, const char *column, const char *wanted)
 {
-  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, table, row, "M", "v", NULL);
+  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", row, "M", column, NULL);
   g_assert_nonnull(found);
   g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
   g_assert_cmpstr(text, ==, wanted);
+}
+
+static void
+assert_value(PipelineFixture *fixture, const char *row, const char *wanted)
+{
+  assert_cell(fixture, row, "v", wanted);
 }
 
 /* Waits until so many calls of @table were given up and are under way in the gateway all the same. */
@@ -90,7 +96,7 @@ test_F3_newer_time_does_not_wait(PipelineFixture *fixture, gconstpointer data)
   wait_latest(fixture, "newer");
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_value(fixture, "CURRENT_METRIC", "host1", "newer");
+  assert_value(fixture, "host1", "newer");
 }
 
 /* F3: a stop does not wait for the doubt either. What it concerns is handed back. */
@@ -141,7 +147,7 @@ test_F4_split_keeps_the_last_offset(PipelineFixture *fixture, gconstpointer data
   read_regions_again(fixture, running, 2);
   produce(fixture, BASE_MS, "first");
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "CURRENT_METRIC", "host1", "first");
+  assert_value(fixture, "host1", "first");
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -171,7 +177,7 @@ check_next_owner(PipelineFixture *fixture, gboolean waits)
   wait_latest(fixture, "second");
   wait_latest(fixture, "first"); /* the abandoned call has landed */
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "CURRENT_METRIC", "host1", "second");
+  assert_value(fixture, "host1", "second");
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -204,8 +210,73 @@ test_F7_killed_owner_may_have_sent_what_is_read_again(PipelineFixture *fixture, 
   wait_latest(fixture, "second");
   wait_latest(fixture, "first"); /* the killed one's call has landed */
   pipeline_fixture_wait_all_committed(fixture);
-  assert_value(fixture, "CURRENT_METRIC", "host1", "second");
+  assert_value(fixture, "host1", "second");
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- a partition that is taken away ---- */
+
+/* Member @gateway of the group, which writes by that gateway alone. */
+static RunningPipeline *
+start_member(PipelineFixture *fixture, guint gateway)
+{
+  g_autofree char *list = g_strdup_printf("\"%s\"", scripted_gateway_endpoint(fixture->gateways[gateway]));
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateway_list = list, .options = "limits: { drain_timeout: 1s }\n"});
+}
+
+/* A reading of host @partition, and one of a host that both partitions have, with a column of its own. */
+static void
+produce_to_both(PipelineFixture *fixture, const char *value)
+{
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
+    g_autofree char *host = g_strdup_printf("host%d", i);
+    g_autofree char *shared =
+        g_strdup_printf("{\"host\":\"both\",\"ts\":%" G_GINT64_FORMAT ",\"v%d\":\"%s\"}", BASE_MS, i, value);
+    pipeline_fixture_produce(fixture, i, host, BASE_MS, value);
+    pipeline_fixture_produce_raw(fixture, i, shared);
+  }
+  pipeline_fixture_flush(fixture);
+}
+
+static void
+assert_both(PipelineFixture *fixture, const char *wanted)
+{
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
+    g_autofree char *host = g_strdup_printf("host%d", i);
+    g_autofree char *column = g_strdup_printf("v%d", i);
+    assert_cell(fixture, host, "v", wanted);
+    assert_cell(fixture, "both", column, wanted);
+  }
+}
+
+/* The group is joined by another member while the first owner's gateway takes nothing, and the time to drain it passes.
+ * The next owner of one of its partitions writes newer values of the same times, and settle passes, before that gateway
+ * takes rows again: what waited behind it is not sent any more. */
+static void
+test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  produce_to_both(fixture, "first");
+  RunningPipeline *last = start_member(fixture, 0);
+  wait_abandoned(fixture, id, 2);
+  produce_to_both(fixture, "second"); /* open, behind the first */
+  running_pipeline_wait_metric(last, "tidemark_messages_received_total", 4 * FIXTURE_PARTITIONS);
+  RunningPipeline *next = start_member(fixture, 1);
+  running_pipeline_wait_metric(next, "tidemark_messages_received_total", 4);
+  gint32 taken = tide_metrics_sum(next->metrics, "tidemark_messages_received_total", "partition=\"0\"") > 0 ? 0 : 1;
+  produce_to_both(fixture, "third");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, taken, fixture->produced[taken],
+                                          deadline_us));
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_metric(last, "tidemark_rows_given_up_total", 4);
+  assert_both(fixture, "third");
+  g_assert_cmpuint(tide_metrics_sum(last->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
+  g_assert_cmpint(running_pipeline_stop(next, 10000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(last, 10000), ==, 0);
 }
 
 /* ---- memory ---- */
@@ -253,6 +324,8 @@ main(int argc, char **argv)
   ADD("stop/F7-value-that-waited-is-read-again", test_F7_value_that_waited_is_read_again);
   ADD("stop-2/F7-next-owner-knows-what-was-in-doubt", test_F7_next_owner_knows_what_was_in_doubt);
   ADD("kill/F7-killed-owner-may-have-sent-what-is-read-again", test_F7_killed_owner_may_have_sent_what_is_read_again);
+  ADD("taken/C8-taken-partition-is-not-written-by-its-last-owner",
+      test_taken_partition_is_not_written_by_its_last_owner);
   ADD("memory/F14-what-cannot-be-remembered-is-read-again", test_F14_what_cannot_be_remembered_is_read_again);
   return g_test_run();
 }

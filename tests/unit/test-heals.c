@@ -17,7 +17,7 @@ note_change(TideSourceRef source, TideHealChange change, gpointer data)
   n_changes[change]++;
 }
 
-static const TideHealHandler handler = {is_owned, note_change, NULL};
+static const TideHealHandler handler = {.is_owned = is_owned, .changed = note_change};
 
 static TideHeals *
 heals_new(void)
