@@ -23,14 +23,6 @@
 
 /* ---- what comes home ---- */
 
-void
-tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref)
-{
-  TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
-  if (tide_partition_owns(partition, ref))
-    tide_partition_ack(partition, ref, 1);
-}
-
 static gboolean
 owns_source(TideSourceRef ref, gpointer data)
 {
@@ -77,20 +69,20 @@ static void
 mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
   if (G_UNLIKELY(batch->poison.len > 0)) {
-    tide_consumer_take_refused(consumer, batch);
+    tide_letter_desk_take_refused(&consumer->desk, batch);
     return;
   }
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
-    tide_consumer_ack_source(consumer, sources[i].ref);
+    tide_partition_slots_ack(consumer->partitions, sources[i].ref);
 }
 
 void
 tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
 {
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
-  gboolean any_letters = tide_consumer_take_letters_home(consumer);
+  gboolean any_letters = tide_letter_desk_take_home(&consumer->desk);
   TideBatch *batch = tide_inbox_take(&consumer->inbox, any_letters ? 0 : deadline_us);
   if (batch == NULL && !any_letters)
     return;
@@ -102,7 +94,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
     mark_sources(consumer, batch);
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
-  tide_consumer_take_waiting_refused(consumer);
+  tide_letter_desk_take_waiting(&consumer->desk);
   consumer->marks_moved = TRUE;
   tide_pauses_heed_spans(&consumer->pauses);
 }
@@ -177,24 +169,12 @@ take_messages(TideConsumer *consumer, int timeout_ms)
   return n;
 }
 
-/* What the share of dead letters is judged by. */
-static void
-tell_letters(TideConsumer *consumer, guint32 n_received)
-{
-  guint64 written = 0;
-  for (guint i = 0; i < consumer->partitions->len; i++)
-    written += tide_consumer_partition(consumer, (guint16)i)->n_written;
-  if (n_received > 0 || written != consumer->written_told)
-    tide_dead_letters_note_messages(consumer->context.letters, n_received, written - consumer->written_told);
-  consumer->written_told = written;
-}
-
 /* TRUE when there may be more. */
 static gboolean
 read_messages(TideConsumer *consumer, int timeout_ms)
 {
   guint32 n = take_messages(consumer, timeout_ms);
-  tell_letters(consumer, n);
+  tide_letter_desk_note_messages(&consumer->desk, n);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
 }
 
@@ -414,6 +394,22 @@ init_pauses(TideConsumer *consumer)
   tide_pauses_init(&consumer->pauses, &pauses);
 }
 
+static void
+init_desk(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideLetterDeskContext desk = {.partitions = consumer->partitions,
+                                .budget = context->budget,
+                                .letters = context->letters,
+                                .mapping = consumer->mapping,
+                                .open_lanes = consumer->open_lanes,
+                                .pauses = &consumer->pauses,
+                                .on_bad_message = context->config->readings.on_bad_message,
+                                .wake = wake,
+                                .wake_data = consumer};
+  tide_letter_desk_init(&consumer->desk, &desk);
+}
+
 static gboolean
 make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
@@ -435,8 +431,6 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   register_expired(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
   tide_inbox_init(&consumer->inbox, wake, consumer);
-  tide_letter_box_init(&consumer->letter_box, wake, consumer);
-  tide_refusals_init(&consumer->refusals, context->budget);
   consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
                                         .protocol = context->protocol,
@@ -456,6 +450,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
                                                          .inherited = inherited_of,
                                                          .data = consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
+  init_desk(consumer);
   if (make_source(consumer, index, error))
     return consumer;
   tide_consumer_free(consumer);
@@ -521,8 +516,7 @@ tide_consumer_free(TideConsumer *consumer)
   tide_field_use_clear(&consumer->field_use);
   tide_mapping_free(consumer->mapping);
   tide_inbox_clear(&consumer->inbox);
-  tide_letter_box_clear(&consumer->letter_box);
-  tide_refusals_clear(&consumer->refusals);
+  tide_letter_desk_clear(&consumer->desk);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);

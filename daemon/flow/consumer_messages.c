@@ -73,7 +73,7 @@ handle_bad_message(TideConsumer *consumer, TidePartition *partition, const TideK
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
     log_bad_message(consumer, record, reject, "it becomes a dead letter");
-    tide_consumer_dead_letter_message(consumer, partition, &record->message, reject);
+    tide_letter_desk_take_message(&consumer->desk, partition, &record->message, reject);
     break;
   case TIDE_BAD_MESSAGE_STOP:
     hold_at_bad_message(consumer, partition, record, reject);
@@ -91,7 +91,7 @@ handle_bad_readings(TideConsumer *consumer, const TideKafkaRecord *record, const
                   skip ? "the reading is passed over, the message's others are written"
                        : "the reading becomes a dead letter, the message's others are written");
   if (!skip)
-    tide_consumer_dead_letter_readings(consumer, ref, &record->message, mapped);
+    tide_letter_desk_take_readings(&consumer->desk, ref, &record->message, mapped);
 }
 
 /* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */

@@ -4,11 +4,10 @@
 
 #include "flow/consumer.h"
 #include "flow/field_use.h"
+#include "flow/letter_desk.h"
 #include "flow/mapping.h"
 #include "flow/open_lanes.h"
 #include "flow/partition_slots.h"
-#include "flow/pauses.h"
-#include "flow/refusals.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
@@ -46,23 +45,19 @@ struct TideConsumer {
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   gint64 newest_ms;      /* the time of the message that was read last; -1: it has none */
   TidePauses pauses;
-  TideRefusals refusals;
-  guint32 jobs_of_refused; /* letters of them, or to be read again: not home yet */
+  TideLetterDesk desk;
   gint64 shown_us;
   gboolean marks_moved; /* and are not stored yet */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   gint64 stored_us;     /* when they were stored last */
   gint64 noted_us;      /* when marks were committed with a note last */
-  guint64 written_told; /* to the dead letters: messages */
   TideLogLimit bad_message_limit;
-  TideLogLimit refused_limit;
   TideLogLimit trouble_limit;
   TideLogLimit commit_limit;
 
   /* any thread */
   TideConsumerStatus status;
   TideInbox inbox;
-  TideLetterBox letter_box;
   _Atomic gboolean stopping;
   _Atomic gint64 stop_deadline_us;
 };
@@ -77,32 +72,6 @@ tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
 
-/* ---- consumer_letters.c ---- */
-
-/* Why a partition stands still where a letter should be written. */
-#define TIDE_NO_PLACE_FOR_LETTERS                                                                                      \
-  "neither dead_letters.topic nor a file is there to keep it in as a dead letter: set one of them, and restart"
-
-/* @message cannot be mapped: begins it, and makes a letter of it. */
-void tide_consumer_dead_letter_message(TideConsumer *consumer, TidePartition *partition, const TideMessage *message,
-                                       const TideReject *reject);
-/* Makes letters of the readings that were left out of @ref's message. */
-void tide_consumer_dead_letter_readings(TideConsumer *consumer, TideSourceRef ref, const TideMessage *message,
-                                        const TideMapped *mapped);
-/* Transfers @job, of a partition in the consumer's hands. */
-void tide_consumer_submit(TideConsumer *consumer, TideLetterJob *job);
-/* TRUE when letters had come home; their marks are not stored yet. */
-gboolean tide_consumer_take_letters_home(TideConsumer *consumer);
-
-/* ---- consumer_refused.c ---- */
-
-/* Takes home the sources of @batch, of which HBase refused some rows: the others are acknowledged, those wait. */
-void tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch);
-/* @job, which wanted a message again, is home. (transfer full) */
-void tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job);
-/* Goes on with the messages of refused rows that wait, as far as there is room: whenever something has come home. */
-void tide_consumer_take_waiting_refused(TideConsumer *consumer);
-
 /* ---- consumer.c ---- */
 
 /* All but the thread. (transfer full) */
@@ -115,9 +84,6 @@ tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
 {
   return tide_partition_has_work(partition) || (partition->assigned && partition->was_unheld && !is_empty);
 }
-
-/* The source of a row that was written; nothing when its partition is no longer ours. */
-void tide_consumer_ack_source(TideConsumer *consumer, TideSourceRef ref);
 
 /* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are committed in the
  * background.

@@ -35,3 +35,11 @@ tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 numbe
   *ret_slot = found != NULL ? found->slot : G_MAXUINT16;
   return found;
 }
+
+void
+tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref)
+{
+  TidePartition *partition = tide_partition_slots_at(partitions, ref.slot);
+  if (tide_partition_owns(partition, ref))
+    tide_partition_ack(partition, ref, 1);
+}

@@ -19,6 +19,9 @@ tide_partition_slots_at(const GPtrArray *partitions, guint16 slot)
   return g_ptr_array_index(partitions, slot);
 }
 
+/* A row of @ref's message was written; nothing when its partition is no longer ours. */
+void tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref);
+
 /**
  * tide_partition_slots_find: the partition in its place, or a place for it.
  * @partitions: (element-type TidePartition), by slot; NULL where @ret_slot is the next

@@ -1,19 +1,110 @@
-/* What a consumer does with messages of which HBase refuses a row.
- *
- * A row of one message: that message is to blame, and becomes a dead letter. A row of several (a latest row, mostly):
- * who is to blame is not known, so each of them is read again, and its part of the row is appended again unmerged, as a
- * row of its own. What is refused then is of one message. Until all of them went, other rows of that key wait, so the
- * offsets of a partition keep their order at equal times. */
-#include "flow/consumer_private.h"
+#include "flow/letter_desk.h"
 #include "flow/letter_job.h"
+#include "flow/partition_slots.h"
 #include "util/clock.h"
-#include "util/log.h"
+
+/* The letter of a rejected reading holds its whole message. Where those of one message would take more than this, one
+ * letter stands for all of them. */
+#define READING_LETTERS_BYTES (4u * 1024 * 1024)
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
 
 /* Of messages of refused rows so many are read again, or were and are not written yet: enough that it is done for many
  * at once, and a few megabytes at the most. */
 #define MAX_UNDER_WAY 2000u
+
+/* ---- life ---- */
+
+void
+tide_letter_desk_init(TideLetterDesk *desk, const TideLetterDeskContext *context)
+{
+  *desk = (TideLetterDesk){.context = *context};
+  tide_letter_box_init(&desk->box, context->wake, context->wake_data);
+  tide_refusals_init(&desk->refusals, context->budget);
+}
+
+void
+tide_letter_desk_clear(TideLetterDesk *desk)
+{
+  tide_letter_box_clear(&desk->box);
+  tide_refusals_clear(&desk->refusals);
+}
+
+static TidePartition *
+partition_of(const TideLetterDesk *desk, TideSourceRef ref)
+{
+  return tide_partition_slots_at(desk->context.partitions, ref.slot);
+}
+
+/* Transfers @job, of a partition in the consumer's hands. */
+static void
+submit(TideLetterDesk *desk, TideLetterJob *job)
+{
+  job->owned = &partition_of(desk, job->source)->owned;
+  tide_dead_letters_submit(desk->context.letters, job);
+}
+
+/* ---- rejected when they were mapped ---- */
+
+static GArray *
+collect_headers(const TideMessage *message)
+{
+  GArray *headers = g_array_new(FALSE, FALSE, sizeof(TideLetterHeader));
+  TideLetterHeader header;
+  while (message->header_at != NULL && message->header_at(message, headers->len, &header))
+    g_array_append_val(headers, header);
+  return headers;
+}
+
+static void
+submit_rejected(TideLetterDesk *desk, TideSourceRef ref, const TideMessage *message, const TideReject *reject,
+                const char *text, gint32 reading_index, guint32 n_acks, gboolean is_further)
+{
+  g_autoptr(GArray) headers = collect_headers(message);
+  TideLetter letter = {.topic = message->topic,
+                       .partition = message->partition,
+                       .offset = message->offset,
+                       .timestamp_ms = message->timestamp_ms,
+                       .key = message->key,
+                       .has_key = message->has_key,
+                       .value = message->value,
+                       .has_value = message->has_value,
+                       .headers = (const TideLetterHeader *)(gconstpointer)headers->data,
+                       .n_headers = headers->len,
+                       .reason = tide_bytes_of_string(tide_reject_reason_name(reject->reason)),
+                       .text = tide_bytes_of_string(text),
+                       .reading_index = reading_index};
+  TideLetterJob *job = tide_letter_job_new(&letter, ref, n_acks, &desk->box);
+  job->is_further = is_further;
+  submit(desk, job);
+}
+
+void
+tide_letter_desk_take_message(TideLetterDesk *desk, TidePartition *partition, const TideMessage *message,
+                              const TideReject *reject)
+{
+  TideSourceRef ref = tide_partition_begin_rejected(partition, desk->context.budget, message->offset, reject->reason);
+  g_autofree char *text = tide_reject_describe(reject);
+  submit_rejected(desk, ref, message, reject, text, -1, 1, FALSE);
+}
+
+void
+tide_letter_desk_take_readings(TideLetterDesk *desk, TideSourceRef ref, const TideMessage *message,
+                               const TideMapped *mapped)
+{
+  const TideReject *rejects = mapped->rejects;
+  if (mapped->n_rejects * (message->value.len + sizeof(TideLetterJob)) > READING_LETTERS_BYTES) {
+    g_autofree char *first = tide_reject_describe(&rejects[0]);
+    g_autofree char *text = g_strdup_printf("%u of %u readings cannot be used, the first of them: %s",
+                                            mapped->n_rejects, mapped->n_readings, first);
+    submit_rejected(desk, ref, message, &rejects[0], text, -1, mapped->n_rejects, FALSE);
+    return;
+  }
+  for (guint32 i = 0; i < mapped->n_rejects; i++) {
+    g_autofree char *text = tide_reject_describe(&rejects[i]);
+    submit_rejected(desk, ref, message, &rejects[i], text, (gint32)rejects[i].reading_index, 1, i > 0);
+  }
+}
 
 /* ---- what was refused ---- */
 
@@ -51,7 +142,7 @@ compare_refused(gconstpointer a, gconstpointer b)
 /* Acknowledges the sources of rows that were written. The others, and what follows their rows and so is not sent:
  * (element-type Refused), sorted. */
 static GArray *
-part_sources(TideConsumer *consumer, const TideBatch *batch)
+part_sources(TideLetterDesk *desk, const TideBatch *batch)
 {
   GArray *refused = g_array_new(FALSE, FALSE, sizeof(Refused));
   gsize n_sources;
@@ -61,7 +152,7 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
     if (part.poison != NULL)
       g_array_append_val(refused, part);
     else
-      tide_consumer_ack_source(consumer, sources[i].ref);
+      tide_partition_slots_ack(desk->context.partitions, sources[i].ref);
   }
   gsize offset = 0;
   TideBytes record;
@@ -76,10 +167,10 @@ part_sources(TideConsumer *consumer, const TideBatch *batch)
 }
 
 static TideRefusedRow *
-make_row(const TideConsumer *consumer, const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared)
+make_row(const TideLetterDesk *desk, const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared)
 {
   const TideTable *table = tide_lane_table(batch->lane);
-  TideRefusedRow row = {.budget = consumer->context.budget,
+  TideRefusedRow row = {.budget = desk->context.budget,
                         .table_index = table->index,
                         .attempts = poison->attempts,
                         .is_shared = is_shared,
@@ -92,10 +183,10 @@ make_row(const TideConsumer *consumer, const TideBatch *batch, const TideBatchPo
 
 /* Adds the parts of one row, which are [@first, @end), to @parts. */
 static void
-add_parts(TideConsumer *consumer, const TideBatch *batch, const Refused *first, const Refused *end, GArray *parts)
+add_parts(TideLetterDesk *desk, const TideBatch *batch, const Refused *first, const Refused *end, GArray *parts)
 {
   gboolean is_shared = !is_same_message(first->ref, end[-1].ref);
-  g_autoptr(TideRefusedRow) row = make_row(consumer, batch, first->poison, is_shared);
+  g_autoptr(TideRefusedRow) row = make_row(desk, batch, first->poison, is_shared);
   gint32 n_parts = 0;
   for (const Refused *at = first, *next; at < end; at = next, n_parts++) {
     for (next = at + 1; next < end && is_same_message(next->ref, at->ref) && next->reading_index == at->reading_index;)
@@ -104,17 +195,17 @@ add_parts(TideConsumer *consumer, const TideBatch *batch, const Refused *first, 
     g_array_append_val(parts, part);
   }
   if (is_shared)
-    tide_open_lanes_hold_key(consumer->open_lanes, row->table_index, row->key, n_parts);
+    tide_open_lanes_hold_key(desk->context.open_lanes, row->table_index, row->key, n_parts);
 }
 
 /* @parts will not be appended again. */
 static void
-let_go(TideConsumer *consumer, const GArray *parts)
+let_go(TideLetterDesk *desk, const GArray *parts)
 {
   for (guint i = 0; i < parts->len; i++) {
     const TideRefusedRow *row = g_array_index(parts, TideRefusedPart, i).row;
     if (row->is_shared)
-      tide_open_lanes_hold_key(consumer->open_lanes, row->table_index, row->key, -1);
+      tide_open_lanes_hold_key(desk->context.open_lanes, row->table_index, row->key, -1);
   }
 }
 
@@ -136,10 +227,10 @@ letter_of(const TidePartition *partition, const TideRefusedPart *part)
 }
 
 static void
-log_refused(TideConsumer *consumer, const TideLetter *letter, const char *next)
+log_refused(TideLetterDesk *desk, const TideLetter *letter, const char *next)
 {
   guint64 suppressed;
-  if (!tide_log_limit_pass(&consumer->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
+  if (!tide_log_limit_pass(&desk->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
     return;
   g_autofree char *row = tide_bytes_printable(letter->row_key);
   tide_log(TIDE_LOG_ERROR,
@@ -151,14 +242,14 @@ log_refused(TideConsumer *consumer, const TideLetter *letter, const char *next)
 }
 
 static void
-hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLetter *letter)
+hold_at_refused(TideLetterDesk *desk, TidePartition *partition, const TideLetter *letter)
 {
-  gboolean is_chosen = consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
+  gboolean is_chosen = desk->context.on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_LETTERS;
   if (partition->held_text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(letter->row_key);
-  tide_pauses_hold_at_message(&consumer->pauses, partition,
+  tide_pauses_hold_at_message(desk->context.pauses, partition,
                               g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
                                               ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
                                               partition->topic, partition->partition, letter->offset, row,
@@ -168,14 +259,14 @@ hold_at_refused(TideConsumer *consumer, TidePartition *partition, const TideLett
 
 /* Takes over @parts (nullable): what is to be sent again once the message is read. */
 static TideLetterJob *
-make_job(TideConsumer *consumer, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
+make_job(TideLetterDesk *desk, const TidePartition *partition, const TideRefusedPart *part, guint32 n_acks,
          GArray *parts)
 {
   TideLetter letter = letter_of(partition, part);
-  log_refused(consumer, &letter,
+  log_refused(desk, &letter,
               parts != NULL ? "the messages that it was made of are sent without each other"
                             : "its message becomes a dead letter");
-  TideLetterJob *job = tide_letter_job_new(&letter, part->ref, n_acks, &consumer->letter_box);
+  TideLetterJob *job = tide_letter_job_new(&letter, part->ref, n_acks, &desk->box);
   job->must_read = TRUE;
   job->wants_original = parts != NULL;
   job->parts = parts;
@@ -184,22 +275,22 @@ make_job(TideConsumer *consumer, const TidePartition *partition, const TideRefus
 }
 
 static void
-submit(TideConsumer *consumer, TideLetterJob *job)
+submit_refused(TideLetterDesk *desk, TideLetterJob *job)
 {
-  consumer->jobs_of_refused++;
-  tide_consumer_submit(consumer, job);
+  desk->jobs_of_refused++;
+  submit(desk, job);
 }
 
 /* @part is refused for its message's sake. */
 static void
-dead_letter(TideConsumer *consumer, TidePartition *partition, const TideRefusedPart *part, guint32 n_acks)
+dead_letter(TideLetterDesk *desk, TidePartition *partition, const TideRefusedPart *part, guint32 n_acks)
 {
   gboolean is_further = tide_message_letters_has_any(&partition->letters, part->ref.sequence);
-  if (!tide_partition_add_refused(partition, consumer->context.budget, part->ref, n_acks))
+  if (!tide_partition_add_refused(partition, desk->context.budget, part->ref, n_acks))
     return;
-  TideLetterJob *job = make_job(consumer, partition, part, n_acks, NULL);
+  TideLetterJob *job = make_job(desk, partition, part, n_acks, NULL);
   job->is_further = is_further;
-  submit(consumer, job);
+  submit_refused(desk, job);
 }
 
 static guint32
@@ -223,53 +314,52 @@ find_own(const GArray *parts)
 
 /* @parts of one message of ours. Returns: whether they are taken over, to be sent again. */
 static gboolean
-dead_letter_or_read_again(TideConsumer *consumer, TidePartition *partition, GArray *parts)
+dead_letter_or_read_again(TideLetterDesk *desk, TidePartition *partition, GArray *parts)
 {
   const TideRefusedPart *own = find_own(parts);
   const TideRefusedPart *part = own != NULL ? own : &g_array_index(parts, TideRefusedPart, 0);
-  if (consumer->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP ||
-      !tide_dead_letters_exist(consumer->context.letters)) {
+  if (desk->context.on_bad_message == TIDE_BAD_MESSAGE_STOP || !tide_dead_letters_exist(desk->context.letters)) {
     TideLetter letter = letter_of(partition, part);
-    hold_at_refused(consumer, partition, &letter);
+    hold_at_refused(desk, partition, &letter);
     return FALSE;
   }
   guint32 n_acks = sum_acks(parts);
   if (own == NULL && !tide_message_letters_is_refused(&partition->letters, part->ref.sequence)) {
-    submit(consumer, make_job(consumer, partition, part, n_acks, parts));
+    submit_refused(desk, make_job(desk, partition, part, n_acks, parts));
     return TRUE;
   }
-  dead_letter(consumer, partition, part, n_acks);
+  dead_letter(desk, partition, part, n_acks);
   return FALSE;
 }
 
 void
-tide_consumer_take_waiting_refused(TideConsumer *consumer)
+tide_letter_desk_take_waiting(TideLetterDesk *desk)
 {
-  while (consumer->jobs_of_refused + tide_open_lanes_count_unmerged(consumer->open_lanes) < MAX_UNDER_WAY) {
-    GArray *parts = tide_refusals_take_message(&consumer->refusals);
+  while (desk->jobs_of_refused + tide_open_lanes_count_unmerged(desk->context.open_lanes) < MAX_UNDER_WAY) {
+    GArray *parts = tide_refusals_take_message(&desk->refusals);
     if (parts == NULL)
       return;
     TideSourceRef ref = g_array_index(parts, TideRefusedPart, 0).ref;
-    TidePartition *partition = tide_consumer_partition(consumer, ref.slot);
-    if (tide_partition_owns(partition, ref) && dead_letter_or_read_again(consumer, partition, parts))
+    TidePartition *partition = partition_of(desk, ref);
+    if (tide_partition_owns(partition, ref) && dead_letter_or_read_again(desk, partition, parts))
       continue;
-    let_go(consumer, parts);
+    let_go(desk, parts);
     g_array_unref(parts);
   }
 }
 
 void
-tide_consumer_take_refused(TideConsumer *consumer, const TideBatch *batch)
+tide_letter_desk_take_refused(TideLetterDesk *desk, const TideBatch *batch)
 {
-  g_autoptr(GArray) refused = part_sources(consumer, batch);
+  g_autoptr(GArray) refused = part_sources(desk, batch);
   const Refused *first = (const Refused *)(gconstpointer)refused->data, *end = first + refused->len;
   GArray *parts = tide_refused_parts_new();
   for (const Refused *at = first, *next; at < end; at = next) {
     for (next = at + 1; next < end && next->poison == at->poison;)
       next++;
-    add_parts(consumer, batch, at, next, parts);
+    add_parts(desk, batch, at, next, parts);
   }
-  tide_refusals_add(&consumer->refusals, parts);
+  tide_refusals_add(&desk->refusals, parts);
 }
 
 /* ---- sent again ---- */
@@ -343,7 +433,7 @@ find_rows(const TideMapped *mapped, const GArray *parts)
 /* Appends what @job's message has in refused rows, each by itself. FALSE: nothing was appended: the message is gone, or
  * makes no such rows any more. */
 static gboolean
-append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJob *job)
+append_again(TideLetterDesk *desk, TidePartition *partition, const TideLetterJob *job)
 {
   if (job->letter.original_is_gone)
     return FALSE;
@@ -351,9 +441,10 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
   TideMapped mapped;
   TideReject reject = {0};
   /* What has expired meanwhile was good when it was read, and HBase knows its own time to live. */
-  tide_mapping_set_now(consumer->mapping, 0);
-  gboolean is_mapped = tide_mapping_apply(consumer->mapping, &message, &mapped, &reject);
-  tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms()); /* for messages that are read in this round */
+  tide_mapping_set_now(desk->context.mapping, 0);
+  gboolean is_mapped = tide_mapping_apply(desk->context.mapping, &message, &mapped, &reject);
+  tide_mapping_set_now(desk->context.mapping,
+                       tide_wall_clock_epoch_ms()); /* for messages that are read in this round */
   if (!is_mapped)
     return FALSE;
   g_autofree guint32 *places = find_rows(&mapped, job->parts);
@@ -362,8 +453,8 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
   guint32 n_rows = 0;
   for (guint i = 0; i < job->parts->len; i++) {
     mapped.rows[places[i]].table_index = g_array_index(job->parts, TideRefusedPart, i).row->table_index;
-    n_rows += tide_open_lanes_append_unmerged(consumer->open_lanes, mapped.rows, mapped.n_rows, places[i], job->source,
-                                              tide_now_us());
+    n_rows += tide_open_lanes_append_unmerged(desk->context.open_lanes, mapped.rows, mapped.n_rows, places[i],
+                                              job->source, tide_now_us());
   }
   tide_partition_append_again(partition, job->source, job->n_acks, n_rows);
   return TRUE;
@@ -371,28 +462,71 @@ append_again(TideConsumer *consumer, TidePartition *partition, const TideLetterJ
 
 /* Whoever made no such row any more, or is gone, cannot be told from the guilty: its letter says what is known. */
 static gboolean
-dead_letter_after_all(TideConsumer *consumer, TidePartition *partition, TideLetterJob *job)
+dead_letter_after_all(TideLetterDesk *desk, TidePartition *partition, TideLetterJob *job)
 {
   job->is_further = tide_message_letters_has_any(&partition->letters, job->source.sequence);
-  if (!tide_partition_add_refused(partition, consumer->context.budget, job->source, job->n_acks))
+  if (!tide_partition_add_refused(partition, desk->context.budget, job->source, job->n_acks))
     return FALSE;
   job->wants_original = FALSE;
   g_clear_pointer(&job->parts, g_array_unref);
-  submit(consumer, job);
+  submit_refused(desk, job);
   return TRUE;
 }
 
-void
-tide_consumer_take_original(TideConsumer *consumer, TideLetterJob *job)
+static void
+take_original(TideLetterDesk *desk, TideLetterJob *job)
 {
-  TidePartition *partition = tide_consumer_partition(consumer, job->source.slot);
+  TidePartition *partition = partition_of(desk, job->source);
   gboolean owns = tide_partition_owns(partition, job->source);
   gboolean is_dead = owns && tide_message_letters_is_refused(&partition->letters, job->source.sequence);
-  gboolean appended = owns && !is_dead && append_again(consumer, partition, job);
+  gboolean appended = owns && !is_dead && append_again(desk, partition, job);
   if (job->result == TIDE_LETTER_READ)
-    tide_dead_letters_release_original(consumer->context.letters, job);
+    tide_dead_letters_release_original(desk->context.letters, job);
   if (!appended)
-    let_go(consumer, job->parts);
-  if (appended || !owns || !dead_letter_after_all(consumer, partition, job))
+    let_go(desk, job->parts);
+  if (appended || !owns || !dead_letter_after_all(desk, partition, job))
     tide_letter_job_free(job);
+}
+
+/* ---- home ---- */
+
+static void
+take_job_home(TideLetterDesk *desk, TideLetterJob *job)
+{
+  desk->jobs_of_refused -= tide_letter_job_is_refused(job) ? 1 : 0;
+  if (job->wants_original) {
+    take_original(desk, job);
+    return;
+  }
+  TidePartition *partition = partition_of(desk, job->source);
+  if (tide_partition_owns(partition, job->source))
+    tide_partition_letter_kept(partition, desk->context.budget, job);
+  tide_letter_job_free(job);
+}
+
+gboolean
+tide_letter_desk_take_home(TideLetterDesk *desk)
+{
+  TideLetterJob *job = tide_letter_box_take(&desk->box);
+  if (job == NULL)
+    return FALSE;
+  for (TideLetterJob *next; job != NULL; job = next) {
+    next = job->next;
+    take_job_home(desk, job);
+  }
+  return TRUE;
+}
+
+/* ---- how many ---- */
+
+void
+tide_letter_desk_note_messages(TideLetterDesk *desk, guint32 n_received)
+{
+  const GPtrArray *partitions = desk->context.partitions;
+  guint64 written = 0;
+  for (guint i = 0; i < partitions->len; i++)
+    written += tide_partition_slots_at(partitions, (guint16)i)->n_written;
+  if (n_received > 0 || written != desk->written_told)
+    tide_dead_letters_note_messages(desk->context.letters, n_received, written - desk->written_told);
+  desk->written_told = written;
 }
