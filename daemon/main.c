@@ -1,5 +1,4 @@
 /* The program `tidemark`: finds the subcommand and hands over to it. No policy lives here. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/output.h"
 #include "config/nearest_name.h"
@@ -12,25 +11,24 @@
 
 typedef struct Subcommand {
   const char *group; /* heading in front of it; NULL: the one before goes on */
-  const char *name;
+  const TideCommand *command;
   const char *sentence;
-  int (*run)(int argc, char **argv);
 } Subcommand;
 
 static const Subcommand subcommands[] = {
-    {"Set up", "check", "check configuration, brokers, gateways and tables", tide_command_check},
-    {NULL, "tables", "create the declared tables, or show how they differ", tide_command_tables},
-    {NULL, "explain", "show the rows that messages become", tide_command_explain},
-    {"Run", "run", "run the daemon: Kafka to HBase", tide_command_run},
-    {"Look", "latest", "show latest values and their age", tide_command_latest},
-    {NULL, "scan", "read rows by key fields and time range", tide_command_scan},
-    {NULL, "get", "read one row, with older versions", tide_command_get},
-    {"Mend", "dead-letters", "list, show and send again what could not be written", tide_command_dead_letters},
-    {"Prove", "verify", "compare the tables with the messages of the topics", tide_command_verify},
-    {"Nightly", "rollup", "copy one day of a table into a table of its own", tide_command_rollup},
-    {"Try out", "simulate", "send made-up readings", tide_command_simulate},
-    {NULL, "bench", "measure what readings cost on this machine", tide_command_bench},
-    {"About", "version", "print versions", tide_command_version},
+    {"Set up", &tide_command_check, "check configuration, brokers, gateways and tables"},
+    {NULL, &tide_command_tables, "create the declared tables, or show how they differ"},
+    {NULL, &tide_command_explain, "show the rows that messages become"},
+    {"Run", &tide_command_run, "run the daemon: Kafka to HBase"},
+    {"Look", &tide_command_latest, "show latest values and their age"},
+    {NULL, &tide_command_scan, "read rows by key fields and time range"},
+    {NULL, &tide_command_get, "read one row, with older versions"},
+    {"Mend", &tide_command_dead_letters, "list, show and send again what could not be written"},
+    {"Prove", &tide_command_verify, "compare the tables with the messages of the topics"},
+    {"Nightly", &tide_command_rollup, "copy one day of a table into a table of its own"},
+    {"Try out", &tide_command_simulate, "send made-up readings"},
+    {NULL, &tide_command_bench, "measure what readings cost on this machine"},
+    {"About", &tide_command_version, "print versions"},
 };
 
 static void
@@ -43,18 +41,18 @@ print_help(FILE *stream)
   for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++) {
     if (subcommands[i].group != NULL)
       fprintf(stream, "\n%s%s:%s\n", bold, subcommands[i].group, plain);
-    fprintf(stream, "  %-12s %s\n", subcommands[i].name, subcommands[i].sentence);
+    fprintf(stream, "  %-12s %s\n", subcommands[i].command->name, subcommands[i].sentence);
   }
   fprintf(stream, "\n'tidemark COMMAND --help' tells the options of a command, with examples.\n"
                   "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
 }
 
-static const Subcommand *
-find_subcommand(const char *name)
+static const TideCommand *
+find_command(const char *name)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++) {
-    if (strcmp(subcommands[i].name, name) == 0)
-      return &subcommands[i];
+    if (strcmp(subcommands[i].command->name, name) == 0)
+      return subcommands[i].command;
   }
   return NULL;
 }
@@ -64,7 +62,7 @@ refuse_unknown(const char *name)
 {
   const char *names[G_N_ELEMENTS(subcommands) + 1] = {NULL};
   for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++)
-    names[i] = subcommands[i].name;
+    names[i] = subcommands[i].command->name;
   const char *nearest = name[0] == '-' ? NULL : tide_nearest_name(name, names);
   g_autofree char *shown = tide_text_printable(tide_bytes_of_string(name));
   if (nearest != NULL)
@@ -90,12 +88,12 @@ help(int argc, char **argv)
     print_help(stdout);
     return tide_output_close();
   }
-  const Subcommand *subcommand = find_subcommand(argv[0]);
-  if (subcommand == NULL)
+  const TideCommand *command = find_command(argv[0]);
+  if (command == NULL)
     return refuse_unknown(argv[0]);
   char option[] = "--help";
   char *arguments[] = {option, NULL};
-  return subcommand->run(1, arguments);
+  return tide_command_main(command, 1, arguments);
 }
 
 int
@@ -110,10 +108,10 @@ main(int argc, char **argv)
   if (is_one_of(argv[1], "help", "--help", "-h"))
     return help(argc - 2, argv + 2);
   if (is_one_of(argv[1], "version", "--version", "-V"))
-    return tide_command_version(argc - 2, argv + 2);
-  const Subcommand *subcommand = find_subcommand(argv[1]);
-  if (subcommand == NULL)
+    return tide_command_main(&tide_command_version, argc - 2, argv + 2);
+  const TideCommand *command = find_command(argv[1]);
+  if (command == NULL)
     return refuse_unknown(argv[1]);
   tide_hbase_client_init_types();
-  return subcommand->run(argc - 2, argv + 2);
+  return tide_command_main(command, argc - 2, argv + 2);
 }

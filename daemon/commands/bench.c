@@ -1,9 +1,7 @@
 /* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
 #include "commands/bench_report.h"
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/load_config.h"
-#include "commands/output.h"
 
 #include <unistd.h>
 
@@ -14,7 +12,6 @@ enum { BENCH_TABLE, BENCH_JSON };
 #define STEP_MS 1000
 
 typedef struct BenchOptions {
-  const char *config_path;
   const char *messages;
   guint64 readings;
   guint64 metrics;
@@ -71,13 +68,17 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   return FALSE;
 }
 
-static int
-measure(const TideCommandLine *line, const TideConfig *config, const BenchOptions *options, guint stages)
+static gboolean
+measure(TideCommandCall *call, GError **error)
 {
-  g_autoptr(GError) error = NULL;
+  const BenchOptions *options = call->options;
+  guint stages;
+  if (!read_stages(options->stages, &stages, error) || !tide_command_load_config(call))
+    return FALSE;
+  const TideConfig *config = call->config;
   g_autoptr(TideBenchLoad) load = tide_bench_load_new(config);
-  if (!fill(load, config, options, &error))
-    return tide_command_fail(line, error);
+  if (!fill(load, config, options, error))
+    return FALSE;
   if (load->n_rejected > 0)
     fprintf(stderr, "tidemark bench: %u message%s would be rejected, and left out; the first one: %s\n",
             load->n_rejected, load->n_rejected == 1 ? "" : "s", load->first_reject);
@@ -89,103 +90,51 @@ measure(const TideCommandLine *line, const TideConfig *config, const BenchOption
                               .stages = stages};
   TideBenchFigure figures[TIDE_BENCH_N_STAGES];
   tide_bench_stages_run(&request, figures);
-  TideBenchReport report = {.name = options->config_path, .request = &request, .figures = figures};
+  TideBenchReport report = {.name = tide_command_config_path(call), .request = &request, .figures = figures};
   if (options->format == BENCH_JSON)
     tide_bench_report_print_json(stdout, &report);
   else
     tide_bench_report_print(stdout, &report);
-  return tide_output_close();
+  return TRUE;
 }
 
-int
-tide_command_bench(int argc, char **argv)
-{
-  g_autoptr(GPtrArray) stages = g_ptr_array_new();
-  BenchOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH,
-                          .readings = 100000,
-                          .metrics = 10,
-                          .machines = 1000,
-                          .runs = 5,
-                          .stages = stages};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "messages",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.messages,
-       .value_name = "FILE",
-       .sentence = "messages to take, one a line; -: from standard input (made up, as by simulate)"},
-      {.name = "readings",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.readings,
-       .value_name = "N",
-       .sentence = "messages in a run, all held in memory; fewer given ones are repeated (100000)",
-       .min = 1,
-       .max = 100000000},
-      {.name = "metrics",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.metrics,
-       .value_name = "N",
-       .sentence = "values in a made-up reading (10)",
-       .min = 1,
-       .max = 10000},
-      {.name = "machines",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.machines,
-       .value_name = "N",
-       .sentence = "machines whose made-up readings take turns (1000)",
-       .min = 1,
-       .max = 1000000000},
-      {.name = "runs",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.runs,
-       .value_name = "N",
-       .sentence = "runs of which the median is shown (5)",
-       .min = 1,
-       .max = 1000},
-      {.name = "stage",
-       .kind = TIDE_OPTION_LIST,
-       .target = stages,
-       .value_name = "NAME",
-       .sentence = "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "table, or json, one object (table)",
-       .choices = bench_formats},
-  };
-  const TideCommandLine line = {
-      .command = "bench",
-      .summary = "Measures what readings cost with this configuration on this machine, stage by stage.",
-      .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
-                 "\n"
-                 "  decode  message to readings: timed alone\n"
-                 "  map     times, conditions, keys and columns: mapping a message less decoding it\n"
-                 "  key     of that the row keys: built 8 times more\n"
-                 "  append  offset begun, rows laid open: the path less all other stages\n"
-                 "  encode  of that the cells' bytes: encoded 8 times more\n"
-                 "  seal    open rows to batches: timed alone\n"
-                 "  ack     each row's message marked, offsets moved up: timed alone\n"
-                 "  all     the whole path in one go\n"
-                 "\n"
-                 "Examples:\n"
-                 "  tidemark bench -c tidemark.yaml --metrics 1\n"
-                 "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
-                 "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GError) error = NULL;
-  guint wanted;
-  if (!read_stages(stages, &wanted, &error))
-    return tide_command_fail(&line, error);
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  return measure(&line, config, &options, wanted);
-}
+static const TideOption bench_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"messages", "FILE", TIDE_TEXT(BenchOptions, messages),
+     "messages to take, one a line; -: from standard input (made up, as by simulate)"},
+    {"readings", "N", TIDE_COUNT(BenchOptions, readings),
+     "messages in a run, all held in memory; fewer given ones are repeated (100000)", .min = 1, .max = 100000000},
+    {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values in a made-up reading (10)", .min = 1, .max = 10000},
+    {"machines", "N", TIDE_COUNT(BenchOptions, machines), "machines whose made-up readings take turns (1000)", .min = 1,
+     .max = 1000000000},
+    {"runs", "N", TIDE_COUNT(BenchOptions, runs), "runs of which the median is shown (5)", .min = 1, .max = 1000},
+    {"stage", "NAME", TIDE_LIST(BenchOptions, stages),
+     "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},
+    {"format", "FORMAT", TIDE_CHOICE(BenchOptions, format), "table, or json, one object (table)", .letter = 'f',
+     .choices = bench_formats},
+};
+
+const TideCommand tide_command_bench = {
+    .name = "bench",
+    .summary = "Measures what readings cost with this configuration on this machine, stage by stage.",
+    .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
+               "\n"
+               "  decode  message to readings: timed alone\n"
+               "  map     times, conditions, keys and columns: mapping a message less decoding it\n"
+               "  key     of that the row keys: built 8 times more\n"
+               "  append  offset begun, rows laid open: the path less all other stages\n"
+               "  encode  of that the cells' bytes: encoded 8 times more\n"
+               "  seal    open rows to batches: timed alone\n"
+               "  ack     each row's message marked, offsets moved up: timed alone\n"
+               "  all     the whole path in one go\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark bench -c tidemark.yaml --metrics 1\n"
+               "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
+               "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json",
+    .options = bench_options,
+    .n_options = G_N_ELEMENTS(bench_options),
+    .options_size = sizeof(BenchOptions),
+    .defaults = &(const BenchOptions){.readings = 100000, .metrics = 10, .machines = 1000, .runs = 5},
+    .run = measure,
+};

@@ -1,6 +1,5 @@
 /* `tidemark check`: whether the configuration, the brokers, the gateways and the tables are fit for `tidemark run`. */
 #include "commands/check_list.h"
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
 #include "commands/listing.h"
@@ -12,7 +11,6 @@
 #include "model/dated_table.h"
 
 typedef struct CheckOptions {
-  const char *config_path;
   gboolean offline;
   gboolean print_config;
   gboolean print_defaults;
@@ -185,9 +183,6 @@ check_online(const TideConfig *config)
     note_what_framing_spoils(config, &list);
   tide_check_list_finish(&list);
   print_remedies(config, &remedies);
-  int output_exit = tide_output_close();
-  if (output_exit != TIDE_EXIT_OK)
-    return output_exit;
   if (list.worst == TIDE_CHECK_UNAVAILABLE)
     return TIDE_EXIT_UNAVAILABLE;
   return list.worst == TIDE_CHECK_PROBLEM ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
@@ -208,87 +203,85 @@ print_keys(const TideConfig *config)
   (void)tide_listing_finish(listing);
 }
 
-static int
-check_config(const CheckOptions *options)
+static void
+print_verdict(const TideCommandCall *call)
 {
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_command_read_config(options->config_path, &problems);
-  /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
-  guint n_errors = tide_config_problems_print(options->print_config ? stderr : stdout, options->config_path, problems);
-  if (config == NULL) {
-    fprintf(stderr, "tidemark check: '%s' has %u error%s\n", options->config_path, n_errors, n_errors == 1 ? "" : "s");
-    return TIDE_EXIT_CONFIG;
-  }
-  if (options->print_config) {
-    g_autofree char *text = tide_config_print(config);
-    fputs(text, stdout);
-    return tide_output_close();
-  }
-  g_autoptr(GError) error = NULL;
-  if (!tide_kafka_check_clients(config, &error)) {
-    fflush(stdout);
-    fprintf(stderr, "tidemark check: '%s': %s\n", options->config_path, error->message);
-    return TIDE_EXIT_CONFIG;
-  }
-  (void)tide_config_problems_print(stdout, options->config_path, config->notices);
-  printf("%s: %u table%s, ", options->config_path, config->tables->len, config->tables->len == 1 ? "" : "s");
-  if (problems->len == 0)
+  const char *path = tide_command_config_path(call);
+  const TideConfig *config = call->config;
+  (void)tide_config_problems_print(stdout, path, config->notices);
+  printf("%s: %u table%s, ", path, config->tables->len, config->tables->len == 1 ? "" : "s");
+  guint n_warnings = call->problems->len;
+  if (n_warnings == 0)
     printf("no problems");
   else
-    printf("no errors, %u warning%s", problems->len, problems->len == 1 ? "" : "s");
+    printf("no errors, %u warning%s", n_warnings, n_warnings == 1 ? "" : "s");
   guint n_notes = config->notices->len;
   if (n_notes > 0)
     printf(", %u note%s", n_notes, n_notes == 1 ? "" : "s");
   putchar('\n');
-  print_keys(config);
-  if (options->offline)
-    return tide_output_close();
-  putchar('\n');
-  return check_online(config);
 }
 
-int
-tide_command_check(int argc, char **argv)
+static gboolean
+check_config(TideCommandCall *call, gboolean print, GError **error)
 {
-  CheckOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "offline",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.offline,
-       .sentence = "look at the file only, and at no server"},
-      {.name = "print-config",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.print_config,
-       .sentence = "print all options in force, secrets masked, and end"},
-      {.name = "print-defaults",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.print_defaults,
-       .sentence = "print a commented sample with every option at its default, and end"},
-  };
-  const TideCommandLine line = {
-      .command = "check",
-      .summary =
-          "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
-      .details =
-          "Prints every problem with its place in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
-          "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark check --offline -c tidemark.yaml\n"
-          "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
-          "  tidemark check --print-defaults > tidemark.yaml",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  if (options.print_defaults) {
-    g_autofree char *text = tide_config_print_defaults();
-    fputs(text, stdout);
-    return tide_output_close();
+  const char *path = tide_command_config_path(call);
+  gboolean usable = tide_command_read_config(call);
+  /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
+  guint n_errors = tide_config_problems_print(print ? stderr : stdout, path, call->problems);
+  if (!usable) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "'%s' has %u error%s", path, n_errors, n_errors == 1 ? "" : "s");
+    return FALSE;
   }
-  return check_config(&options);
+  if (print || tide_kafka_check_clients(call->config, error))
+    return TRUE;
+  fflush(stdout);
+  g_prefix_error(error, "'%s': ", path);
+  call->failure_code = TIDE_EXIT_CONFIG;
+  return FALSE;
 }
+
+static gboolean
+run_check(TideCommandCall *call, GError **error)
+{
+  const CheckOptions *options = call->options;
+  if (!options->print_defaults && !check_config(call, options->print_config, error))
+    return FALSE;
+  if (options->print_defaults || options->print_config) {
+    g_autofree char *text = options->print_defaults ? tide_config_print_defaults() : tide_config_print(call->config);
+    fputs(text, stdout);
+    return TRUE;
+  }
+  print_verdict(call);
+  print_keys(call->config);
+  if (!options->offline) {
+    putchar('\n');
+    call->exit_code = check_online(call->config);
+  }
+  return TRUE;
+}
+
+static const TideOption check_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"offline", NULL, TIDE_FLAG(CheckOptions, offline), "look at the file only, and at no server"},
+    {"print-config", NULL, TIDE_FLAG(CheckOptions, print_config),
+     "print all options in force, secrets masked, and end"},
+    {"print-defaults", NULL, TIDE_FLAG(CheckOptions, print_defaults),
+     "print a commented sample with every option at its default, and end"},
+};
+
+const TideCommand tide_command_check = {
+    .name = "check",
+    .summary = "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
+    .details =
+        "Prints every problem with its place in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
+        "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark check --offline -c tidemark.yaml\n"
+        "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
+        "  tidemark check --print-defaults > tidemark.yaml",
+    .options = check_options,
+    .n_options = G_N_ELEMENTS(check_options),
+    .options_size = sizeof(CheckOptions),
+    .run = run_check,
+};

@@ -1,7 +1,5 @@
 #include "commands/check_list.h"
 
-#include "commands/command_line.h"
-
 void
 tide_check_list_init(TideCheckList *list)
 {

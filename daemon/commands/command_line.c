@@ -5,24 +5,16 @@
 #include "config/option_value.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* Where --help puts the sentences, in columns from the left. */
 #define HELP_SENTENCE_COLUMN 28
 
-gboolean
-tide_colour_wanted(FILE *stream)
-{
-  const char *terminal = g_getenv("TERM");
-  return isatty(fileno(stream)) && g_getenv("NO_COLOR") == NULL && terminal != NULL && strcmp(terminal, "dumb") != 0;
-}
-
 static gboolean
-fail_unknown_option(const TideCommandLine *line, const char *given, GError **error)
+fail_unknown_option(const TideCommand *command, const char *given, GError **error)
 {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (gsize i = 0; i < line->n_options; i++)
-    g_ptr_array_add(names, (gpointer)line->options[i].name);
+  for (gsize i = 0; i < command->n_options; i++)
+    g_ptr_array_add(names, (gpointer)command->options[i].name);
   g_ptr_array_add(names, (gpointer) "help");
   g_ptr_array_add(names, NULL);
   const char *nearest = tide_nearest_name(given, (const char *const *)names->pdata);
@@ -30,15 +22,15 @@ fail_unknown_option(const TideCommandLine *line, const char *given, GError **err
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': did you mean '--%s'?", given, nearest);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': see 'tidemark %s --help'", given,
-                line->command);
+                command->name);
   return FALSE;
 }
 
 static gboolean
-store_in_bounds(const TideOption *option, guint64 count, const char *value, GError **error)
+store_in_bounds(const TideOption *option, guint64 count, const char *value, guint64 *target, GError **error)
 {
   if (count >= option->min && (option->max == 0 || count <= option->max)) {
-    *(guint64 *)option->target = count;
+    *target = count;
     return TRUE;
   }
   const char *unit = option->kind == TIDE_OPTION_MEBIBYTES ? " MiB" : "";
@@ -53,30 +45,30 @@ store_in_bounds(const TideOption *option, guint64 count, const char *value, GErr
 }
 
 static gboolean
-store_count(const TideOption *option, const char *value, GError **error)
+store_count(const TideOption *option, const char *value, guint64 *target, GError **error)
 {
   guint64 count = 0;
   if (tide_number_parse(value, &count, NULL))
-    return store_in_bounds(option, count, value, error);
+    return store_in_bounds(option, count, value, target, error);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
   return FALSE;
 }
 
 static gboolean
-store_mebibytes(const TideOption *option, const char *value, GError **error)
+store_mebibytes(const TideOption *option, const char *value, guint64 *target, GError **error)
 {
   guint64 count = 0, n_bytes = 0;
   if (tide_number_parse(value, &count, NULL))
-    return store_in_bounds(option, count, value, error);
+    return store_in_bounds(option, count, value, target, error);
   if (tide_size_parse(value, &n_bytes, NULL))
-    return store_in_bounds(option, n_bytes >> 20, value, error);
+    return store_in_bounds(option, n_bytes >> 20, value, target, error);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
               value);
   return FALSE;
 }
 
 static gboolean
-store_percent(const TideOption *option, const char *value, GError **error)
+store_percent(const TideOption *option, const char *value, double *target, GError **error)
 {
   char *end = NULL;
   double percent = g_ascii_isdigit(value[0]) ? g_ascii_strtod(value, &end) : 0;
@@ -85,16 +77,16 @@ store_percent(const TideOption *option, const char *value, GError **error)
                 option->name, value);
     return FALSE;
   }
-  *(double *)option->target = percent / 100;
+  *target = percent / 100;
   return TRUE;
 }
 
 static gboolean
-store_choice(const TideOption *option, const char *value, GError **error)
+store_choice(const TideOption *option, const char *value, int *target, GError **error)
 {
   for (int i = 0; option->choices[i] != NULL; i++) {
     if (strcmp(value, option->choices[i]) == 0) {
-      *(int *)option->target = i;
+      *target = i;
       return TRUE;
     }
   }
@@ -104,52 +96,56 @@ store_choice(const TideOption *option, const char *value, GError **error)
 }
 
 static gboolean
-store_value(const TideOption *option, const char *value, GError **error)
+store_value(TideCommandCall *call, const TideOption *option, const char *value, GError **error)
 {
+  gpointer target = (char *)call->options + option->offset;
   switch (option->kind) {
+  case TIDE_OPTION_CONFIG:
+    call->config_path = value;
+    return TRUE;
   case TIDE_OPTION_FLAG:
-    *(gboolean *)option->target = TRUE;
+    *(gboolean *)target = TRUE;
     return TRUE;
   case TIDE_OPTION_TEXT:
-    *(const char **)option->target = value;
+    *(const char **)target = value;
     return TRUE;
   case TIDE_OPTION_LIST:
-    g_ptr_array_add(option->target, (gpointer)value);
+    g_ptr_array_add(*(GPtrArray **)target, (gpointer)value);
     return TRUE;
   case TIDE_OPTION_COUNT:
-    return store_count(option, value, error);
+    return store_count(option, value, target, error);
   case TIDE_OPTION_MEBIBYTES:
-    return store_mebibytes(option, value, error);
+    return store_mebibytes(option, value, target, error);
   case TIDE_OPTION_DURATION:
-    if (tide_duration_argument_parse(value, option->target, error))
+    if (tide_duration_argument_parse(value, target, error))
       return TRUE;
     g_prefix_error(error, "'--%s' ", option->name);
     return FALSE;
   case TIDE_OPTION_PERCENT:
-    return store_percent(option, value, error);
+    return store_percent(option, value, target, error);
   case TIDE_OPTION_CHOICE:
-    return store_choice(option, value, error);
+    return store_choice(option, value, target, error);
   }
   return FALSE;
 }
 
 static const TideOption *
-find_long(const TideCommandLine *line, const char *name, gsize name_len)
+find_long(const TideCommand *command, const char *name, gsize name_len)
 {
-  for (gsize i = 0; i < line->n_options; i++) {
-    const char *known = line->options[i].name;
+  for (gsize i = 0; i < command->n_options; i++) {
+    const char *known = command->options[i].name;
     if (strlen(known) == name_len && memcmp(known, name, name_len) == 0)
-      return &line->options[i];
+      return &command->options[i];
   }
   return NULL;
 }
 
 static const TideOption *
-find_short(const TideCommandLine *line, char letter)
+find_short(const TideCommand *command, char letter)
 {
-  for (gsize i = 0; i < line->n_options; i++) {
-    if (line->options[i].letter == letter)
-      return &line->options[i];
+  for (gsize i = 0; i < command->n_options; i++) {
+    if (command->options[i].letter == letter)
+      return &command->options[i];
   }
   return NULL;
 }
@@ -162,11 +158,11 @@ typedef struct Arguments {
 
 /* The value of @option: what is @attached to it, else the next argument. */
 static gboolean
-take_value(const TideOption *option, const char *attached, Arguments *arguments, GError **error)
+take_value(TideCommandCall *call, const TideOption *option, const char *attached, Arguments *arguments, GError **error)
 {
   if (option->kind == TIDE_OPTION_FLAG) {
     if (attached == NULL)
-      return store_value(option, NULL, error);
+      return store_value(call, option, NULL, error);
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes no value, got '%s'", option->name, attached);
     return FALSE;
   }
@@ -180,30 +176,31 @@ take_value(const TideOption *option, const char *attached, Arguments *arguments,
     arguments->rest++;
     arguments->n_rest--;
   }
-  return store_value(option, attached, error);
+  return store_value(call, option, attached, error);
 }
 
 static gboolean
-take_option(const TideCommandLine *line, const char *argument, Arguments *arguments, GError **error)
+take_option(TideCommandCall *call, const char *argument, Arguments *arguments, GError **error)
 {
+  const TideCommand *command = call->command;
   if (argument[1] != '-') {
-    const TideOption *option = find_short(line, argument[1]);
+    const TideOption *option = find_short(command, argument[1]);
     if (option == NULL) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
-                  line->command);
+                  command->name);
       return FALSE;
     }
-    return take_value(option, argument[2] != '\0' ? argument + 2 : NULL, arguments, error);
+    return take_value(call, option, argument[2] != '\0' ? argument + 2 : NULL, arguments, error);
   }
   const char *name = argument + 2;
   const char *equals = strchr(name, '=');
   gsize name_len = equals != NULL ? (gsize)(equals - name) : strlen(name);
-  const TideOption *option = find_long(line, name, name_len);
+  const TideOption *option = find_long(command, name, name_len);
   if (option == NULL) {
     g_autofree char *given = g_strndup(name, name_len);
-    return fail_unknown_option(line, given, error);
+    return fail_unknown_option(command, given, error);
   }
-  return take_value(option, equals != NULL ? equals + 1 : NULL, arguments, error);
+  return take_value(call, option, equals != NULL ? equals + 1 : NULL, arguments, error);
 }
 
 static gboolean
@@ -217,15 +214,13 @@ asks_for_help(int argc, char **argv)
 }
 
 gboolean
-tide_command_line_parse(const TideCommandLine *line, int argc, char **argv, GPtrArray *positional, gboolean *ret_help,
-                        GError **error)
+tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *ret_help, GError **error)
 {
   *ret_help = asks_for_help(argc, argv);
   if (*ret_help)
     return TRUE;
   Arguments arguments = {argv, argc};
   gboolean only_positional = FALSE;
-  guint n_positional = 0;
   while (arguments.n_rest > 0) {
     char *argument = arguments.rest[0];
     arguments.rest++;
@@ -236,16 +231,16 @@ tide_command_line_parse(const TideCommandLine *line, int argc, char **argv, GPtr
     }
     /* A lone dash is an argument by custom. */
     if (!only_positional && argument[0] == '-' && argument[1] != '\0') {
-      if (!take_option(line, argument, &arguments, error))
+      if (!take_option(call, argument, &arguments, error))
         return FALSE;
       continue;
     }
-    if (++n_positional > line->max_arguments) {
+    if (call->arguments->len >= call->command->max_arguments) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unexpected argument '%s': see 'tidemark %s --help'", argument,
-                  line->command);
+                  call->command->name);
       return FALSE;
     }
-    g_ptr_array_add(positional, argument);
+    g_ptr_array_add(call->arguments, argument);
   }
   return TRUE;
 }
@@ -269,43 +264,18 @@ append_option_help(GString *help, const TideOption *option)
 }
 
 char *
-tide_command_line_help(const TideCommandLine *line, gboolean colour)
+tide_command_line_help(const TideCommand *command, gboolean colour)
 {
   const char *bold = colour ? "\033[1m" : "";
   const char *plain = colour ? "\033[0m" : "";
   GString *help = g_string_new(NULL);
   g_string_append_printf(help, "%sUsage:%s tidemark %s [OPTION…]%s%s\n\n%s\n\n%sOptions:%s\n", bold, plain,
-                         line->command, line->arguments != NULL ? " " : "",
-                         line->arguments != NULL ? line->arguments : "", line->summary, bold, plain);
-  for (gsize i = 0; i < line->n_options; i++)
-    append_option_help(help, &line->options[i]);
+                         command->name, command->arguments != NULL ? " " : "",
+                         command->arguments != NULL ? command->arguments : "", command->summary, bold, plain);
+  for (gsize i = 0; i < command->n_options; i++)
+    append_option_help(help, &command->options[i]);
   append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this text"});
-  if (line->details != NULL)
-    g_string_append_printf(help, "\n%s\n", line->details);
+  if (command->details != NULL)
+    g_string_append_printf(help, "\n%s\n", command->details);
   return g_string_free(help, FALSE);
-}
-
-gboolean
-tide_command_line_begin(const TideCommandLine *line, int argc, char **argv, GPtrArray *arguments, int *ret_exit)
-{
-  g_autoptr(GError) error = NULL;
-  gboolean help = FALSE;
-  if (!tide_command_line_parse(line, argc, argv, arguments, &help, &error)) {
-    *ret_exit = tide_command_fail(line, error);
-    return FALSE;
-  }
-  if (help) {
-    g_autofree char *text = tide_command_line_help(line, tide_colour_wanted(stdout));
-    fputs(text, stdout);
-    *ret_exit = TIDE_EXIT_OK;
-    return FALSE;
-  }
-  return TRUE;
-}
-
-int
-tide_command_fail(const TideCommandLine *line, const GError *error)
-{
-  fprintf(stderr, "tidemark %s: %s\n", line->command, error->message);
-  return tide_error_exit_code(error);
 }

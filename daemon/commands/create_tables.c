@@ -1,16 +1,16 @@
 #include "commands/create_tables.h"
 
 #include "commands/gateway_session.h"
-#include "commands/output.h"
 #include "flow/declared_table.h"
 #include "model/dated_table.h"
 
+#include <stdio.h>
+
 typedef struct Creation {
-  const TideConfig *config; /* borrowed */
-  const TideCommandLine *line;
+  const TideConfig *config;    /* borrowed */
   TideGatewaySession *session; /* borrowed */
   GPtrArray *commands;         /* owned (element-type utf8): of HBase's shell, for what the gateway cannot */
-  int exit_code;               /* of the last table that was not created */
+  TideCommandCall *call;       /* its failure_code: of the last table that was not created */
 } Creation;
 
 static guint
@@ -64,7 +64,7 @@ leave_to_shell(Creation *creation, const TideTable *table)
   printf("%s: not created: gateway '%s' is framed, and spoils split points and attributes\n", table->name,
          tide_hbase_client_name(tide_gateway_session_client(creation->session)));
   g_ptr_array_add(creation->commands, tide_declared_table_create_command(table, creation->config->names));
-  creation->exit_code = TIDE_EXIT_UNAVAILABLE;
+  creation->call->failure_code = TIDE_EXIT_UNAVAILABLE;
 }
 
 static void
@@ -150,49 +150,47 @@ create_all(Creation *creation, const GPtrArray *tables)
     if (create_table(creation, table, &error))
       continue;
     g_prefix_error(&error, "cannot create '%s': ", table->name);
-    creation->exit_code = tide_command_fail(creation->line, error);
+    creation->call->failure_code = tide_command_fail(creation->call->command, error);
     if (!tide_hbase_client_is_open(tide_gateway_session_client(creation->session)))
       break;
   }
 }
 
-static int
-create_planned(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables)
+static gboolean
+create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_PREFER_UNFRAMED, &error);
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(call->config, TIDE_GATEWAY_PREFER_UNFRAMED, error);
   if (session == NULL)
-    return tide_command_fail(line, error);
+    return FALSE;
   g_autoptr(GPtrArray) commands = g_ptr_array_new_with_free_func(g_free);
-  Creation creation = {.config = config, .line = line, .session = session, .commands = commands};
+  Creation creation = {.config = call->config, .call = call, .session = session, .commands = commands};
   create_all(&creation, tables);
   print_commands(commands);
-  int output_exit = tide_output_close();
-  return creation.exit_code != TIDE_EXIT_OK ? creation.exit_code : output_exit;
+  return call->failure_code == TIDE_EXIT_OK;
 }
 
-static int
+static void
 print_planned(const TideConfig *config, const GPtrArray *tables)
 {
   for (guint i = 0; i < tables->len; i++) {
     g_autofree char *command = tide_declared_table_create_command(tables->pdata[i], config->names);
     printf("%s\n", command);
   }
-  return tide_output_close();
 }
 
-int
-tide_tables_create(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables,
-                   const TideCreateOptions *options)
+gboolean
+tide_tables_create(TideCommandCall *call, const GPtrArray *tables, const TideCreateOptions *options, GError **error)
 {
   g_autoptr(GPtrArray) concrete = leave_out_templates(tables);
   g_autoptr(GPtrArray) points = NULL;
-  g_autoptr(GError) error = NULL;
   if (options->sample.max_messages > 0) {
-    points = tide_sample_splits(config, concrete, &options->sample, &error);
+    points = tide_sample_splits(call->config, concrete, &options->sample, error);
     if (points == NULL)
-      return tide_command_fail(line, error);
+      return FALSE;
   }
   g_autoptr(GPtrArray) planned = plan_tables(concrete, points);
-  return options->dry_run ? print_planned(config, planned) : create_planned(line, config, planned);
+  if (!options->dry_run)
+    return create_planned(call, planned, error);
+  print_planned(call->config, planned);
+  return TRUE;
 }

@@ -1,9 +1,8 @@
 /* `tidemark tables create`: makes the declared tables that are missing. */
 #pragma once
 
-#include "commands/command_line.h"
+#include "commands/command.h"
 #include "commands/sample_splits.h"
-#include "config/config.h"
 
 G_BEGIN_DECLS
 
@@ -12,8 +11,9 @@ typedef struct TideCreateOptions {
   TideSampleRequest sample; /* with max_messages 0: no sample, only declared and computed split points */
 } TideCreateOptions;
 
-/* @tables: (element-type TideTable). Prints to standard output what became of each. Returns: the exit code. */
-int tide_tables_create(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables,
-                       const TideCreateOptions *options);
+/* @tables: (element-type TideTable). Prints to standard output what became of each; why one was not created is told,
+ * and in the call's failure_code. */
+gboolean tide_tables_create(TideCommandCall *call, const GPtrArray *tables, const TideCreateOptions *options,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -1,6 +1,5 @@
 /* `tidemark dead-letters`: lists and shows the messages that could not be written, and sends them again. */
 #include "flow/dead_letters.h"
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/letter_replay.h"
 #include "commands/letter_source.h"
@@ -17,7 +16,6 @@
 #include <string.h>
 
 typedef struct LettersOptions {
-  const char *config_path;
   const char *file;
   const char *from;
   const char *to;
@@ -31,15 +29,12 @@ typedef struct LettersOptions {
 } LettersOptions;
 
 typedef struct Letters {
-  const TideCommandLine *line;
   const TideConfig *config;
   const LettersOptions *options;
   TideListing *listing;     /* owned; list, but for JSON */
   TideLetterReplay *replay; /* owned; replay */
   guint64 n_done;
 } Letters;
-
-static const char *const verbs[] = {"list", "show", "replay", NULL};
 
 /* ---- list and show ---- */
 
@@ -185,7 +180,7 @@ read_letters(Letters *letters, TideLetterFunc func, GError **error)
   return TRUE;
 }
 
-static int
+static gboolean
 list(Letters *letters, GError **error)
 {
   static const TideListingColumn columns[] = {{"KEPT AT", FALSE, FALSE}, {"REASON", FALSE, FALSE},
@@ -195,27 +190,28 @@ list(Letters *letters, GError **error)
   if (format != TIDE_OUTPUT_JSON)
     letters->listing = tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
   if (!read_letters(letters, list_letter, error))
-    return TIDE_EXIT_INTERNAL;
+    return FALSE;
   if (letters->listing != NULL)
     (void)tide_listing_finish(letters->listing); /* tide_output_close() says what went wrong */
-  return tide_output_close();
+  return TRUE;
 }
 
-static int
-show(Letters *letters, GError **error)
+static gboolean
+show(Letters *letters, int *ret_failure_code, GError **error)
 {
   if (!read_letters(letters, show_letter, error))
-    return TIDE_EXIT_INTERNAL;
+    return FALSE;
   if (letters->n_done == 0) {
+    *ret_failure_code = TIDE_EXIT_FINDINGS;
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no letter of message %s/%d/%" G_GINT64_FORMAT,
                 letters->options->filter.topic, letters->options->filter.partition, letters->options->filter.offset);
-    return TIDE_EXIT_FINDINGS;
+    return FALSE;
   }
-  return tide_output_close();
+  return TRUE;
 }
 
-static int
-replay(Letters *letters, GError **error)
+static gboolean
+replay(Letters *letters, int *ret_exit_code, GError **error)
 {
   const LettersOptions *options = letters->options;
   TideLetterReplayOptions replaying = {.topic = options->to_topic,
@@ -224,7 +220,7 @@ replay(Letters *letters, GError **error)
                                        .stop = tide_stop_signal_install()};
   letters->replay = tide_letter_replay_new(&letters->config->kafka, &replaying, error);
   if (letters->replay == NULL)
-    return TIDE_EXIT_INTERNAL;
+    return FALSE;
   gboolean read = read_letters(letters, replay_letter, error);
   /* What was handed over is waited for even after a fault, so that the count is true. */
   gboolean finished = tide_letter_replay_finish(letters->replay, read ? error : NULL);
@@ -236,10 +232,8 @@ replay(Letters *letters, GError **error)
   if (counts.n_gone > 0)
     printf("%" G_GUINT64_FORMAT " letters have no original any more: 'tidemark dead-letters show' has their rows\n",
            counts.n_gone);
-  if (!read || !finished)
-    return TIDE_EXIT_INTERNAL;
-  int exit_code = tide_output_close();
-  return exit_code == TIDE_EXIT_OK && counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : exit_code;
+  *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  return read && finished;
 }
 
 /* ---- the command line ---- */
@@ -247,14 +241,12 @@ replay(Letters *letters, GError **error)
 static gboolean
 parse_moment(const char *option, const char *text, gint64 *ret_ms, GError **error)
 {
-  gint64 ns;
+  gint64 ns = 0;
   if (text == NULL)
     return TRUE;
-  if (!tide_time_argument_parse(text, tide_wall_clock_epoch_ms() * 1000000, &ns, error)) {
-    g_prefix_error(error, "'--%s' ", option);
+  if (!tide_time_option_parse(option, text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error))
     return FALSE;
-  }
-  *ret_ms = ns / 1000000;
+  *ret_ms = ns / TIDE_NS_PER_MS;
   return TRUE;
 }
 
@@ -283,20 +275,13 @@ parse_message(const char *text, LettersOptions *options, char **ret_topic, GErro
 }
 
 static gboolean
-check_verb(const GPtrArray *arguments, GError **error)
+check_arguments(const TideCommandCall *call, GError **error)
 {
-  if (arguments->len == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "say what to do: list, show or replay");
+  static const char *const verbs[] = {"list", "show", "replay", NULL};
+  const GPtrArray *arguments = call->arguments;
+  if (!tide_command_check_verb(call, verbs, "dead letters", error))
     return FALSE;
-  }
   const char *verb = arguments->pdata[0];
-  if (!g_strv_contains(verbs, verb)) {
-    const char *nearest = tide_nearest_name(verb, verbs);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "cannot '%s' dead letters: %s%s%s", verb,
-                nearest != NULL ? "did you mean '" : "say list, show or replay", nearest != NULL ? nearest : "",
-                nearest != NULL ? "'?" : "");
-    return FALSE;
-  }
   if (strcmp(verb, "show") == 0 && arguments->len < 2) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
     return FALSE;
@@ -339,123 +324,74 @@ check_replay(const LettersOptions *options, GError **error)
   return FALSE;
 }
 
-static int
-run_verb(const TideCommandLine *line, const LettersOptions *options, const char *verb)
+/* @ret_topic: owned; that of the filter */
+static gboolean
+read_options(const TideCommandCall *call, char **ret_topic, GError **error)
 {
-  g_autoptr(GError) error = NULL;
-  if (!check_reason(options->filter.reason, &error) || (strcmp(verb, "replay") == 0 && !check_replay(options, &error)))
-    return tide_command_fail(line, error);
-  g_autoptr(TideConfig) config = tide_command_load_config(line, options->config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  Letters letters = {.line = line, .config = config, .options = options};
-  int exit_code = strcmp(verb, "list") == 0   ? list(&letters, &error)
-                  : strcmp(verb, "show") == 0 ? show(&letters, &error)
-                                              : replay(&letters, &error);
-  tide_listing_free(letters.listing);
-  tide_letter_replay_free(letters.replay);
-  if (error == NULL)
-    return exit_code;
-  int failed = tide_command_fail(line, error);
-  return exit_code == TIDE_EXIT_FINDINGS ? exit_code : failed;
+  LettersOptions *options = call->options;
+  TideLetterFilter *filter = &options->filter;
+  const GPtrArray *arguments = call->arguments;
+  return check_arguments(call, error) && parse_moment("from", options->from, &filter->from_ms, error) &&
+         parse_moment("to", options->to, &filter->to_ms, error) &&
+         (arguments->len < 2 || parse_message(arguments->pdata[1], options, ret_topic, error)) &&
+         check_reason(filter->reason, error) &&
+         (strcmp(arguments->pdata[0], "replay") != 0 || check_replay(options, error));
 }
 
-int
-tide_command_dead_letters(int argc, char **argv)
+static gboolean
+run_letters(TideCommandCall *call, GError **error)
 {
-  LettersOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "file",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.file,
-       .value_name = "FILE",
-       .sentence = "letters of this file and those rotated from it, not of the configured place"},
-      {.name = "reason",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.filter.reason,
-       .value_name = "REASON",
-       .sentence = "only those kept for this reason, as list names it"},
-      {.name = "table",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.filter.table,
-       .value_name = "TABLE",
-       .sentence = "only those whose row for this table was refused"},
-      {.name = "topic",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.filter.topic,
-       .value_name = "TOPIC",
-       .sentence = "only messages of this topic"},
-      {.name = "from",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.from,
-       .value_name = "TIME",
-       .sentence = "only those kept then or later"},
-      {.name = "to",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.to,
-       .value_name = "TIME",
-       .sentence = "only those kept before"},
-      {.name = "limit",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.limit,
-       .value_name = "N",
-       .sentence = "the first N at the most",
-       .min = 1},
-      {.name = "all", .kind = TIDE_OPTION_FLAG, .target = &options.all, .sentence = "replay: every letter there is"},
-      {.name = "to-topic",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.to_topic,
-       .value_name = "TOPIC",
-       .sentence = "replay: send them there, when the original topic has other readers; the daemon must read it, too"},
-      {.name = "rate",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.rate_per_s,
-       .value_name = "N",
-       .sentence = "replay: at most N messages a second",
-       .min = 1},
-      {.name = "dry-run",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.dry_run,
-       .sentence = "replay: send nothing, tell how many it would be"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "list, show: table, csv or json (table)",
-       .choices = tide_output_format_names},
-  };
-  const TideCommandLine line = {
-      .command = "dead-letters",
-      .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
-      .summary = "Lists the messages that could not be written, shows one, or sends them again.",
-      .details =
-          "list    a line for each letter, with the reason.\n"
-          "show    all that is known of one message, and the message itself.\n"
-          "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
-          "        is mended: the daemon takes them as it takes any message. The letters stay. Exit code 1: some\n"
-          "        have no original any more.\n"
-          "\n"
-          "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark dead-letters list --from -1d\n"
-          "  tidemark dead-letters show metrics/3/1234\n"
-          "  tidemark dead-letters replay --reason missing_field --dry-run",
-      .max_arguments = 2,
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GError) error = NULL;
   g_autofree char *topic = NULL;
-  if (!check_verb(arguments, &error) || !parse_moment("from", options.from, &options.filter.from_ms, &error) ||
-      !parse_moment("to", options.to, &options.filter.to_ms, &error) ||
-      (arguments->len > 1 && !parse_message(arguments->pdata[1], &options, &topic, &error)))
-    return tide_command_fail(&line, error);
-  return run_verb(&line, &options, arguments->pdata[0]);
+  if (!read_options(call, &topic, error) || !tide_command_load_config(call))
+    return FALSE;
+  const char *verb = call->arguments->pdata[0];
+  Letters letters = {.config = call->config, .options = call->options};
+  gboolean ok = strcmp(verb, "list") == 0   ? list(&letters, error)
+                : strcmp(verb, "show") == 0 ? show(&letters, &call->failure_code, error)
+                                            : replay(&letters, &call->exit_code, error);
+  tide_listing_free(letters.listing);
+  tide_letter_replay_free(letters.replay);
+  return ok;
 }
+
+static const TideOption dead_letters_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"file", "FILE", TIDE_TEXT(LettersOptions, file),
+     "letters of this file and those rotated from it, not of the configured place"},
+    {"reason", "REASON", TIDE_TEXT(LettersOptions, filter.reason), "only those kept for this reason, as list names it"},
+    {"table", "TABLE", TIDE_TEXT(LettersOptions, filter.table), "only those whose row for this table was refused"},
+    {"topic", "TOPIC", TIDE_TEXT(LettersOptions, filter.topic), "only messages of this topic"},
+    {"from", "TIME", TIDE_TEXT(LettersOptions, from), "only those kept then or later"},
+    {"to", "TIME", TIDE_TEXT(LettersOptions, to), "only those kept before"},
+    {"limit", "N", TIDE_COUNT(LettersOptions, limit), "the first N at the most", .min = 1},
+    {"all", NULL, TIDE_FLAG(LettersOptions, all), "replay: every letter there is"},
+    {"to-topic", "TOPIC", TIDE_TEXT(LettersOptions, to_topic),
+     "replay: send them there, when the original topic has other readers; the daemon must read it, too"},
+    {"rate", "N", TIDE_COUNT(LettersOptions, rate_per_s), "replay: at most N messages a second", .min = 1},
+    {"dry-run", NULL, TIDE_FLAG(LettersOptions, dry_run), "replay: send nothing, tell how many it would be"},
+    {"format", "FORMAT", TIDE_CHOICE(LettersOptions, format), "list, show: table, csv or json (table)", .letter = 'f',
+     .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_dead_letters = {
+    .name = "dead-letters",
+    .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
+    .summary = "Lists the messages that could not be written, shows one, or sends them again.",
+    .details = "list    a line for each letter, with the reason.\n"
+               "show    all that is known of one message, and the message itself.\n"
+               "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
+               "        is mended: the daemon takes them as it takes any message. The letters stay. Exit code 1: some\n"
+               "        have no original any more.\n"
+               "\n"
+               "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark dead-letters list --from -1d\n"
+               "  tidemark dead-letters show metrics/3/1234\n"
+               "  tidemark dead-letters replay --reason missing_field --dry-run",
+    .max_arguments = 2,
+    .options = dead_letters_options,
+    .n_options = G_N_ELEMENTS(dead_letters_options),
+    .options_size = sizeof(LettersOptions),
+    .run = run_letters,
+};

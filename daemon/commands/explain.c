@@ -1,5 +1,4 @@
 /* `tidemark explain`: what becomes of a message: its rows, byte by byte, or why it is rejected. Writes nothing. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/explained_message.h"
 #include "commands/kafka_reader.h"
@@ -18,7 +17,6 @@ enum { EXPLAIN_TEXT, EXPLAIN_JSON };
 #define TOPIC_TIMEOUT_MS 15000
 
 typedef struct ExplainOptions {
-  const char *config_path;
   gboolean offline;
   int format;
   gboolean from_topic;
@@ -169,11 +167,8 @@ read_timestamp(Explain *explain, GError **error)
 {
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   gint64 timestamp_ns = now_ns;
-  if (explain->options->timestamp != NULL &&
-      !tide_time_argument_parse(explain->options->timestamp, now_ns, &timestamp_ns, error)) {
-    g_prefix_error(error, "'--timestamp' ");
+  if (!tide_time_option_parse("timestamp", explain->options->timestamp, now_ns, &timestamp_ns, error))
     return FALSE;
-  }
   explain->timestamp_ms = tide_ns_to_ms(timestamp_ns);
   return TRUE;
 }
@@ -187,125 +182,74 @@ finish(const Explain *explain)
     fprintf(stderr, "%" G_GUINT64_FORMAT " message%s: %" G_GUINT64_FORMAT " row%s, %" G_GUINT64_FORMAT " rejected\n",
             counts.n_messages, counts.n_messages == 1 ? "" : "s", counts.n_rows, counts.n_rows == 1 ? "" : "s",
             counts.n_rejected);
-  int output_exit = tide_output_close();
-  if (output_exit != TIDE_EXIT_OK)
-    return output_exit;
   return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
 }
 
-static int
-explain_messages(const TideCommandLine *line, const TideConfig *config, const GPtrArray *problems,
-                 const ExplainOptions *options)
+static gboolean
+explain_messages(TideCommandCall *call, GError **error)
 {
-  Explain explain = {.config = config, .options = options};
-  g_autoptr(GError) error = NULL;
-  if (!read_timestamp(&explain, &error))
-    return tide_command_fail(line, error);
+  const ExplainOptions *options = call->options;
+  if (!check_options(options, error) || !tide_command_load_config(call))
+    return FALSE;
+  Explain explain = {.config = call->config, .options = options};
+  if (!read_timestamp(&explain, error))
+    return FALSE;
   g_autoptr(TideGatewaySession) session = NULL;
   if (!options->offline) {
-    session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
+    session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
     if (session == NULL) {
-      g_prefix_error(&error, "cannot show regions (--offline leaves them out): ");
-      return tide_command_fail(line, error);
+      g_prefix_error(error, "cannot show regions (--offline leaves them out): ");
+      return FALSE;
     }
   }
   TideExplainerOptions explainer_options = {
-      .config = config,
-      .problems = problems,
+      .config = call->config,
+      .problems = call->problems,
       .session = session,
       .json = options->format == EXPLAIN_JSON,
       .record_time_is_now = !options->from_topic && options->timestamp == NULL,
   };
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);
   explain.explainer = explainer;
-  return explain_all(&explain, &error) ? finish(&explain) : tide_command_fail(line, error);
+  if (!explain_all(&explain, error))
+    return FALSE;
+  call->exit_code = finish(&explain);
+  return TRUE;
 }
 
-int
-tide_command_explain(int argc, char **argv)
-{
-  g_autoptr(GPtrArray) headers = g_ptr_array_new();
-  ExplainOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .count = 10, .headers = headers};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "offline",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.offline,
-       .sentence = "ask no gateway: regions are not shown"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "text, or json, one object a row (text)",
-       .choices = explain_formats},
-      {.name = "from-topic",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.from_topic,
-       .sentence = "take the newest messages of the topic; joins no group and commits nothing"},
-      {.name = "count",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.count,
-       .value_name = "N",
-       .sentence = "how many of the topic at the most, each partition its share (10)",
-       .min = 1,
-       .max = 1000000},
-      {.name = "tombstone",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.tombstone,
-       .sentence = "explain a message with --key and without value"},
-      {.name = "key",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.key,
-       .value_name = "TEXT",
-       .sentence = "the messages' Kafka key (none)"},
-      {.name = "topic",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.topic,
-       .value_name = "NAME",
-       .sentence = "the topic to read, or that they stand for (the one that is configured)"},
-      {.name = "partition",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.partition,
-       .value_name = "N",
-       .sentence = "their partition (0)",
-       .max = G_MAXINT32},
-      {.name = "timestamp",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.timestamp,
-       .value_name = "TIME",
-       .sentence = "their records' own time, as in 'tidemark scan' (now)"},
-      {.name = "header",
-       .kind = TIDE_OPTION_LIST,
-       .target = headers,
-       .value_name = "NAME=VALUE",
-       .sentence = "a Kafka header; again for more"},
-  };
-  const TideCommandLine line = {
-      .command = "explain",
-      .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
-      .details =
-          "Messages come from standard input, one a line, or with --from-topic from Kafka. Exit code 65 when any was "
-          "rejected.\n"
-          "\n"
-          "Examples:\n"
-          "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
-          "tidemark.yaml\n"
-          "  tidemark explain --from-topic --count 20\n"
-          "  tidemark explain --offline --tombstone --key server1",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GError) error = NULL;
-  if (!check_options(&options, &error))
-    return tide_command_fail(&line, error);
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_command_load_config_and_problems(&line, options.config_path, &problems);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  return explain_messages(&line, config, problems, &options);
-}
+static const TideOption explain_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"offline", NULL, TIDE_FLAG(ExplainOptions, offline), "ask no gateway: regions are not shown"},
+    {"format", "FORMAT", TIDE_CHOICE(ExplainOptions, format), "text, or json, one object a row (text)", .letter = 'f',
+     .choices = explain_formats},
+    {"from-topic", NULL, TIDE_FLAG(ExplainOptions, from_topic),
+     "take the newest messages of the topic; joins no group and commits nothing"},
+    {"count", "N", TIDE_COUNT(ExplainOptions, count),
+     "how many of the topic at the most, each partition its share (10)", .min = 1, .max = 1000000},
+    {"tombstone", NULL, TIDE_FLAG(ExplainOptions, tombstone), "explain a message with --key and without value"},
+    {"key", "TEXT", TIDE_TEXT(ExplainOptions, key), "the messages' Kafka key (none)"},
+    {"topic", "NAME", TIDE_TEXT(ExplainOptions, topic),
+     "the topic to read, or that they stand for (the one that is configured)"},
+    {"partition", "N", TIDE_COUNT(ExplainOptions, partition), "their partition (0)", .max = G_MAXINT32},
+    {"timestamp", "TIME", TIDE_TEXT(ExplainOptions, timestamp), "their records' own time, as in 'tidemark scan' (now)"},
+    {"header", "NAME=VALUE", TIDE_LIST(ExplainOptions, headers), "a Kafka header; again for more"},
+};
+
+const TideCommand tide_command_explain = {
+    .name = "explain",
+    .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
+    .details =
+        "Messages come from standard input, one a line, or with --from-topic from Kafka. Exit code 65 when any was "
+        "rejected.\n"
+        "\n"
+        "Examples:\n"
+        "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
+        "tidemark.yaml\n"
+        "  tidemark explain --from-topic --count 20\n"
+        "  tidemark explain --offline --tombstone --key server1",
+    .options = explain_options,
+    .n_options = G_N_ELEMENTS(explain_options),
+    .options_size = sizeof(ExplainOptions),
+    .defaults = &(const ExplainOptions){.count = 10},
+    .run = explain_messages,
+};

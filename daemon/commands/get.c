@@ -1,5 +1,4 @@
 /* `tidemark get`: one row, by the fields of its key or by the key itself, with older versions of its cells. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
 #include "commands/load_config.h"
@@ -10,7 +9,6 @@
 #define MAX_VERSIONS 1000 /* of one cell in one reply; who keeps more reads them by scan and time */
 
 typedef struct GetOptions {
-  const char *config_path;
   const char *time;
   const char *key;
   const char *key_hex;
@@ -47,12 +45,8 @@ append_key_of_fields(const TideConfig *config, const GetOptions *options, const 
       tide_key_arguments_parse(config, table, (const char *const *)arguments->pdata + 1, arguments->len - 1, error);
   if (fields == NULL || !check_is_whole(config, options, table, fields, error))
     return FALSE;
-  if (options->time != NULL &&
-      !tide_time_argument_parse(options->time, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &time_ns, error)) {
-    g_prefix_error(error, "'--time' ");
-    return FALSE;
-  }
-  return tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
+  return tide_time_option_parse("time", options->time, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &time_ns, error) &&
+         tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
 }
 
 static gboolean
@@ -70,7 +64,7 @@ append_key(const TideConfig *config, const GetOptions *options, const TideTable 
 }
 
 static gboolean
-show_row(const TideResultRow *row, gpointer view)
+add_row(const TideResultRow *row, gpointer view)
 {
   (void)tide_row_view_add_result(view, row);
   return TRUE;
@@ -78,13 +72,9 @@ show_row(const TideResultRow *row, gpointer view)
 
 /* @ret_found: whether there is such a row, with a cell to show. */
 static gboolean
-get_row(const TideConfig *config, const GetOptions *options, const GPtrArray *arguments, gboolean *ret_found,
-        GError **error)
+show_row(const TideConfig *config, const GetOptions *options, const TideTable *table, TideBytes row,
+         gboolean *ret_found, GError **error)
 {
-  const TideTable *table = tide_table_argument_read(config, arguments->pdata[0], error);
-  g_auto(TideBuffer) key = {0};
-  if (table == NULL || !append_key(config, options, table, arguments, &key, error))
-    return FALSE;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
     return FALSE;
@@ -97,10 +87,9 @@ get_row(const TideConfig *config, const GetOptions *options, const GPtrArray *ar
                                 .line_per_cell = TRUE};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
   TideGatewayTable stored = {.session = session, .name = tide_bytes_of_string(table->name)};
-  TideBytes row = tide_buffer_bytes(&key);
   TideGetRequest request = {.rows = &row, .n_rows = 1, .max_versions = (gint32)options->n_versions};
   request.columns = tide_column_choice_asked(columns, &request.n_columns);
-  if (!tide_gateway_table_get(&request, show_row, view, &stored, error)) {
+  if (!tide_gateway_table_get(&request, add_row, view, &stored, error)) {
     g_prefix_error(error, "cannot read '%s': ", table->name);
     return FALSE;
   }
@@ -114,81 +103,50 @@ get_row(const TideConfig *config, const GetOptions *options, const GPtrArray *ar
   return TRUE;
 }
 
-int
-tide_command_get(int argc, char **argv)
+static gboolean
+get_row(TideCommandCall *call, GError **error)
 {
-  g_autoptr(GPtrArray) columns = g_ptr_array_new();
-  GetOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .columns = columns, .n_versions = 1};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "time",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.time,
-       .value_name = "TIME",
-       .sentence = "the event time in the key; of a day row any moment of the day"},
-      {.name = "key",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.key,
-       .value_name = "KEY",
-       .sentence = "the row key itself, instead of fields; bytes as \\xHH"},
-      {.name = "hex",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.key_hex,
-       .value_name = "HEX",
-       .sentence = "the same in hex"},
-      {.name = "versions",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.n_versions,
-       .value_name = "N",
-       .sentence = "the newest N versions of each cell that HBase keeps (1)",
-       .min = 1,
-       .max = MAX_VERSIONS},
-      {.name = "column",
-       .kind = TIDE_OPTION_LIST,
-       .target = columns,
-       .value_name = "NAME",
-       .sentence = "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
-      {.name = "raw",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.as_stored,
-       .sentence = "the key and cells as they are stored, nothing read back or unpacked"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "table, csv or json (table)",
-       .choices = tide_output_format_names},
-  };
-  const TideCommandLine line = {
-      .command = "get",
-      .arguments = "TABLE [FIELD=VALUE…]",
-      .summary = "Reads one row, by all fields of its key or by the key itself. Exit code 1: there is none.",
-      .details = "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  tidemark get CURRENT_METRIC host=server1.bbb.com\n"
-                 "  tidemark get METRIC host=server1.bbb.com --time 1426535612045 --versions 3\n"
-                 "  tidemark get METRIC --key 'server1.bbb.com#1426535612045'",
-      .max_arguments = G_MAXUINT,
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GError) error = NULL;
-  if (arguments->len == 0) {
-    g_set_error(&error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? see 'tidemark get --help'");
-    return tide_command_fail(&line, error);
-  }
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
+  if (!tide_command_check_table(call, error) || !tide_command_load_config(call))
+    return FALSE;
+  const TideTable *table = tide_table_argument_read(call->config, call->arguments->pdata[0], error);
+  g_auto(TideBuffer) key = {0};
   gboolean found = FALSE;
-  if (!get_row(config, &options, arguments, &found, &error))
-    return tide_command_fail(&line, error);
-  exit_code = tide_output_close();
-  return exit_code == TIDE_EXIT_OK && !found ? TIDE_EXIT_FINDINGS : exit_code;
+  if (table == NULL || !append_key(call->config, call->options, table, call->arguments, &key, error) ||
+      !show_row(call->config, call->options, table, tide_buffer_bytes(&key), &found, error))
+    return FALSE;
+  call->exit_code = found ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  return TRUE;
 }
+
+static const TideOption get_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"time", "TIME", TIDE_TEXT(GetOptions, time), "the event time in the key; of a day row any moment of the day"},
+    {"key", "KEY", TIDE_TEXT(GetOptions, key), "the row key itself, instead of fields; bytes as \\xHH"},
+    {"hex", "HEX", TIDE_TEXT(GetOptions, key_hex), "the same in hex"},
+    {"versions", "N", TIDE_COUNT(GetOptions, n_versions), "the newest N versions of each cell that HBase keeps (1)",
+     .min = 1, .max = MAX_VERSIONS},
+    {"column", "NAME", TIDE_LIST(GetOptions, columns),
+     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
+    {"raw", NULL, TIDE_FLAG(GetOptions, as_stored),
+     "the key and cells as they are stored, nothing read back or unpacked"},
+    {"format", "FORMAT", TIDE_CHOICE(GetOptions, format), "table, csv or json (table)", .letter = 'f',
+     .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_get = {
+    .name = "get",
+    .arguments = "TABLE [FIELD=VALUE…]",
+    .summary = "Reads one row, by all fields of its key or by the key itself. Exit code 1: there is none.",
+    .details = "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark get CURRENT_METRIC host=server1.bbb.com\n"
+               "  tidemark get METRIC host=server1.bbb.com --time 1426535612045 --versions 3\n"
+               "  tidemark get METRIC --key 'server1.bbb.com#1426535612045'",
+    .max_arguments = G_MAXUINT,
+    .options = get_options,
+    .n_options = G_N_ELEMENTS(get_options),
+    .options_size = sizeof(GetOptions),
+    .defaults = &(const GetOptions){.n_versions = 1},
+    .run = get_row,
+};

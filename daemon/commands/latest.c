@@ -1,5 +1,4 @@
 /* `tidemark latest`: what a latest-value table holds for one machine, some, or all, with the age of every cell. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/forget.h"
 #include "commands/index_read.h"
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 typedef struct LatestOptions {
-  const char *config_path;
   const char *prefix;
   const char *up_to;
   gint64 max_age_ms;
@@ -236,12 +234,9 @@ forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArr
   const TideTable *table = take_table(config, arguments, &n_taken, error);
   if (table == NULL)
     return FALSE;
-  if (options->up_to != NULL && !tide_time_argument_parse(options->up_to, now_ms * TIDE_NS_PER_MS, &up_to_ns, error)) {
-    g_prefix_error(error, "'--up-to' ");
-    return FALSE;
-  }
   g_auto(TideForget) forget = {0};
-  if (!tide_forget_prepare(config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
+  if (!tide_time_option_parse("up-to", options->up_to, now_ms * TIDE_NS_PER_MS, &up_to_ns, error) ||
+      !tide_forget_prepare(config, table, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
                            tide_ns_to_ms(up_to_ns), &forget, error))
     return FALSE;
   g_autofree char *what = tide_forget_describe(&forget);
@@ -254,91 +249,55 @@ forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArr
   return TRUE;
 }
 
-int
-tide_command_latest(int argc, char **argv)
+static gboolean
+run_latest(TideCommandCall *call, GError **error)
 {
-  g_autoptr(GPtrArray) columns = g_ptr_array_new();
-  LatestOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .columns = columns};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "max-age",
-       .kind = TIDE_OPTION_DURATION,
-       .target = &options.max_age_ms,
-       .value_name = "DURATION",
-       .sentence = "leave out cells whose event is older than this (shows all)"},
-      {.name = "limit",
-       .letter = 'n',
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.limit_rows,
-       .value_name = "N",
-       .sentence = "at most N rows (all)",
-       .min = 1},
-      {.name = "column",
-       .kind = TIDE_OPTION_LIST,
-       .target = columns,
-       .value_name = "NAME",
-       .sentence = "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
-      {.name = "prefix",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.prefix,
-       .value_name = "PREFIX",
-       .sentence = "rows whose key begins with PREFIX, for one that looks like a table or field"},
-      {.name = "raw",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.as_stored,
-       .sentence = "keys and cells as they are stored; of an index its own rows"},
-      {.name = "forget",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.forget,
-       .sentence = "delete the row of these fields; a later reading brings it back"},
-      {.name = "up-to",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.up_to,
-       .value_name = "TIME",
-       .sentence = "with --forget: only what was read up to here (now)"},
-      {.name = "yes",
-       .letter = 'y',
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.yes,
-       .sentence = "with --forget: do not ask"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "table, csv or json, one object a row (table)",
-       .choices = tide_output_format_names},
-  };
-  const TideCommandLine line = {
-      .command = "latest",
-      .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
-      .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
-      .details =
-          "TABLE may be left out where the configuration declares one latest table. AGE is the time since the event.\n"
-          "Of an index, the rows that it leads to are shown; exit code 1 when one of them is not there.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark latest host=server1.bbb.com\n"
-          "  tidemark latest CURRENT_METRIC server1 --max-age 5m\n"
-          "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
-          "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
-      .max_arguments = G_MAXUINT,
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  g_autoptr(GError) error = NULL;
+  const LatestOptions *options = call->options;
+  if (!tide_command_load_config(call))
+    return FALSE;
+  if (options->forget)
+    return forget_row(call->config, options, call->arguments, error);
   gboolean complete = TRUE;
-  gboolean ok = options.forget ? forget_row(config, &options, arguments, &error)
-                               : print_latest(config, &options, arguments, &complete, &error);
-  if (!ok)
-    return tide_command_fail(&line, error);
-  exit_code = tide_output_close();
-  return exit_code == TIDE_EXIT_OK && !complete ? TIDE_EXIT_FINDINGS : exit_code;
+  if (!print_latest(call->config, options, call->arguments, &complete, error))
+    return FALSE;
+  call->exit_code = complete ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  return TRUE;
 }
+
+static const TideOption latest_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"max-age", "DURATION", TIDE_DURATION(LatestOptions, max_age_ms),
+     "leave out cells whose event is older than this (shows all)"},
+    {"limit", "N", TIDE_COUNT(LatestOptions, limit_rows), "at most N rows (all)", .letter = 'n', .min = 1},
+    {"column", "NAME", TIDE_LIST(LatestOptions, columns),
+     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
+    {"prefix", "PREFIX", TIDE_TEXT(LatestOptions, prefix),
+     "rows whose key begins with PREFIX, for one that looks like a table or field"},
+    {"raw", NULL, TIDE_FLAG(LatestOptions, as_stored), "keys and cells as they are stored; of an index its own rows"},
+    {"forget", NULL, TIDE_FLAG(LatestOptions, forget),
+     "delete the row of these fields; a later reading brings it back"},
+    {"up-to", "TIME", TIDE_TEXT(LatestOptions, up_to), "with --forget: only what was read up to here (now)"},
+    {"yes", NULL, TIDE_FLAG(LatestOptions, yes), "with --forget: do not ask", .letter = 'y'},
+    {"format", "FORMAT", TIDE_CHOICE(LatestOptions, format), "table, csv or json, one object a row (table)",
+     .letter = 'f', .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_latest = {
+    .name = "latest",
+    .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
+    .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
+    .details =
+        "TABLE may be left out where the configuration declares one latest table. AGE is the time since the event.\n"
+        "Of an index, the rows that it leads to are shown; exit code 1 when one of them is not there.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark latest host=server1.bbb.com\n"
+        "  tidemark latest CURRENT_METRIC server1 --max-age 5m\n"
+        "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
+        "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
+    .max_arguments = G_MAXUINT,
+    .options = latest_options,
+    .n_options = G_N_ELEMENTS(latest_options),
+    .options_size = sizeof(LatestOptions),
+    .run = run_latest,
+};

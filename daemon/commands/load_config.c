@@ -2,15 +2,10 @@
 
 #include "flow/kafka_check.h"
 
-TideOption
-tide_config_option(const char **path)
+const char *
+tide_command_config_path(const TideCommandCall *call)
 {
-  return (TideOption){.name = "config",
-                      .letter = 'c',
-                      .kind = TIDE_OPTION_TEXT,
-                      .target = path,
-                      .value_name = "FILE",
-                      .sentence = "configuration (" TIDE_DEFAULT_CONFIG_PATH ")"};
+  return call->config_path != NULL ? call->config_path : TIDE_DEFAULT_CONFIG_PATH;
 }
 
 guint
@@ -30,32 +25,29 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
   return n_errors;
 }
 
-TideConfig *
-tide_command_read_config(const char *path, GPtrArray **ret_problems)
+gboolean
+tide_command_read_config(TideCommandCall *call)
 {
-  g_autoptr(TideConfig) config = tide_config_load(path, ret_problems);
+  g_autoptr(TideConfig) config = tide_config_load(tide_command_config_path(call), &call->problems);
   if (config == NULL)
-    return NULL;
-  tide_kafka_check_properties(config, *ret_problems);
-  tide_problems_sort(*ret_problems);
-  return tide_problems_n_errors(*ret_problems) == 0 ? g_steal_pointer(&config) : NULL;
+    return FALSE;
+  tide_kafka_check_properties(config, call->problems);
+  tide_problems_sort(call->problems);
+  if (tide_problems_n_errors(call->problems) > 0)
+    return FALSE;
+  call->config = g_steal_pointer(&config);
+  return TRUE;
 }
 
-TideConfig *
-tide_command_load_config_and_problems(const TideCommandLine *line, const char *path, GPtrArray **ret_problems)
+gboolean
+tide_command_load_config(TideCommandCall *call)
 {
-  g_autoptr(TideConfig) config = tide_command_read_config(path, ret_problems);
-  if (config != NULL)
-    return g_steal_pointer(&config);
-  guint n_errors = tide_config_problems_print(stderr, path, *ret_problems);
-  fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", line->command, path, n_errors,
+  if (tide_command_read_config(call))
+    return TRUE;
+  const char *path = tide_command_config_path(call);
+  guint n_errors = tide_config_problems_print(stderr, path, call->problems);
+  fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", call->command->name, path, n_errors,
           n_errors == 1 ? "" : "s");
-  return NULL;
-}
-
-TideConfig *
-tide_command_load_config(const TideCommandLine *line, const char *path)
-{
-  g_autoptr(GPtrArray) problems = NULL;
-  return tide_command_load_config_and_problems(line, path, &problems);
+  call->failure_code = TIDE_EXIT_CONFIG;
+  return FALSE;
 }

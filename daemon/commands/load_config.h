@@ -1,29 +1,25 @@
 /* Loads the configuration for a command and says what is wrong with it. */
 #pragma once
 
-#include "commands/command_line.h"
-#include "config/config.h"
+#include "commands/command.h"
+
+#include <stdio.h>
 
 G_BEGIN_DECLS
 
-/* The option -c, --config that every command has; @path holds the default until it is given. */
-TideOption tide_config_option(const char **path);
-
 /**
- * tide_command_load_config: the configuration at @path. When it cannot be used, its problems go to standard error;
- * warnings of one that can are for those who write it or run the daemon: `check` and `run`.
- * Returns: (transfer full) (nullable): NULL when it cannot be used; the command returns TIDE_EXIT_CONFIG then.
+ * tide_command_load_config: the configuration and its problems into the call. When it cannot be used, they go to standard
+ * error; warnings of one that can are for those who write it or run the daemon: `check` and `run`.
+ * Returns: FALSE when it cannot be used: that was told, and the call's failure_code is TIDE_EXIT_CONFIG.
  */
-TideConfig *tide_command_load_config(const TideCommandLine *line, const char *path) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_command_load_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same, for a command that has a place for the warnings. @ret_problems: (transfer full) (element-type
- * TideConfigProblem) */
-TideConfig *tide_command_load_config_and_problems(const TideCommandLine *line, const char *path,
-                                                  GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+/* tide_config_load(), and what only librdkafka can say of its properties, likewise; prints nothing.
+ * Returns: FALSE when any problem is an error. */
+gboolean tide_command_read_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
 
-/* tide_config_load(), and what only librdkafka can say of its properties; prints nothing. @ret_problems: (transfer
- * full) (element-type TideConfigProblem). Returns: (transfer full) (nullable): NULL when any problem is an error. */
-TideConfig *tide_command_read_config(const char *path, GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
+/* The file that --config names, or the default one. */
+const char *tide_command_config_path(const TideCommandCall *call);
 
 /* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
  * Returns: how many of them are errors. */

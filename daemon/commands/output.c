@@ -8,6 +8,13 @@
 
 const char *const tide_output_format_names[] = {"table", "csv", "json", NULL};
 
+gboolean
+tide_colour_wanted(FILE *stream)
+{
+  const char *terminal = g_getenv("TERM");
+  return isatty(fileno(stream)) && g_getenv("NO_COLOR") == NULL && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
 /* Letters, digits, marks, signs: not controls, and not the invisible ones that turn text around (Cf), which
  * g_unichar_isprint() refuses too. */
 static gboolean

@@ -51,6 +51,9 @@ void tide_json_print_line(TideBuffer *out, FILE *stream);
 /* Columns that @text takes on a terminal. */
 gsize tide_text_width(const char *text);
 
+/* Whether to use terminal sequences on @stream: it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise. */
+gboolean tide_colour_wanted(FILE *stream);
+
 /* NUL is a character, too. */
 gboolean tide_text_is_utf8(TideBytes bytes);
 

@@ -1,10 +1,8 @@
 /* `tidemark rollup`: the nightly batch: one day of a table that is keyed by sensor, copied into a table of its own. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
 #include "commands/key_arguments.h"
 #include "commands/load_config.h"
-#include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/rollup_day.h"
 #include "commands/rollup_job.h"
@@ -27,7 +25,6 @@
 #define LOOK_INTERVAL_US (TIDE_US_PER_S / 5)
 
 typedef struct RollupOptions {
-  const char *config_path;
   const char *day;
   const char *target;
   const char *state_directory;
@@ -327,15 +324,15 @@ print_copied(const Rollup *rollup, const TideRollupState *state, gint64 elapsed_
          rollup->source->name, elapsed);
 }
 
-/* The counts of both tables, and what it means where they differ. */
-static int
+/* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
+static gboolean
 compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRollupState *counted)
 {
   g_autofree char *rows = tide_count_text(counted->rows);
   g_autofree char *cells = tide_count_text(counted->cells);
   if (copied->rows == counted->rows && copied->cells == counted->cells) {
     printf("verified: HBase holds %s rows, %s cells of that day in '%s'\n", rows, cells, rollup->target);
-    return TIDE_EXIT_OK;
+    return TRUE;
   }
   g_autofree char *copied_rows = tide_count_text(copied->rows);
   g_autofree char *copied_cells = tide_count_text(copied->cells);
@@ -343,136 +340,99 @@ compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRo
       "DIFFERENT: HBase holds %s rows, %s cells of that day in '%s', and %s rows, %s cells were copied: readings that "
       "came meanwhile, or other writers; run it again with --refresh\n",
       rows, cells, rollup->target, copied_rows, copied_cells);
-  return TIDE_EXIT_FINDINGS;
+  return FALSE;
 }
 
-static int
-roll_up(const TideCommandLine *line, Rollup *rollup)
+static gboolean
+roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 {
-  g_autoptr(GError) error = NULL;
   gint64 start_us = tide_now_us();
   TideRollupState copied, counted;
-  if (!load_marks(rollup, &error))
-    return tide_command_fail(line, error);
+  if (!load_marks(rollup, error))
+    return FALSE;
   if (rollup->marks != NULL && rollup->marks->done) {
     printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);
-    return tide_output_close();
+    return TRUE;
   }
   gboolean resumed = rollup->marks != NULL;
-  if (!prepare_tables(rollup, &error))
-    return tide_command_fail(line, error);
+  if (!prepare_tables(rollup, error))
+    return FALSE;
   if (resumed)
     printf("%s: going on where an earlier run ended\n", rollup->target);
   fflush(stdout);
-  if (!keep_marks(rollup, TRUE, &error) ||
-      !keep_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, &error), &error))
-    return tide_command_fail(line, error);
+  if (!keep_marks(rollup, TRUE, error) ||
+      !keep_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, error), error))
+    return FALSE;
   print_copied(rollup, &copied, tide_now_us() - start_us);
   fflush(stdout);
 
   g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
-  if (!run_job(rollup, counting, TRUE, &counted, &error))
-    return tide_command_fail(line, error);
-  int exit_code = compare_counts(rollup, &copied, &counted);
-  rollup->marks->done = exit_code == TIDE_EXIT_OK;
-  if (!keep_marks(rollup, TRUE, &error))
-    return tide_command_fail(line, error);
-  int output_exit = tide_output_close();
-  return exit_code != TIDE_EXIT_OK ? exit_code : output_exit;
+  if (!run_job(rollup, counting, TRUE, &counted, error))
+    return FALSE;
+  rollup->marks->done = compare_counts(rollup, &copied, &counted);
+  if (!keep_marks(rollup, TRUE, error))
+    return FALSE;
+  call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  return TRUE;
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-static int
-begin_rollup(const TideCommandLine *line, const TideConfig *config, const RollupOptions *options,
-             const GPtrArray *arguments)
+static gboolean
+begin_rollup(TideCommandCall *call, GError **error)
 {
-  g_autoptr(GError) error = NULL;
-  Rollup rollup = {.config = config, .options = options, .source = choose_source(config, arguments, &error)};
-  if (rollup.source == NULL || !choose_day(&rollup, tide_wall_clock_epoch_ms(), &error))
-    return tide_command_fail(line, error);
+  const RollupOptions *options = call->options;
+  if (!tide_command_load_config(call))
+    return FALSE;
+  Rollup rollup = {
+      .config = call->config, .options = options, .source = choose_source(call->config, call->arguments, error)};
+  if (rollup.source == NULL || !choose_day(&rollup, tide_wall_clock_epoch_ms(), error))
+    return FALSE;
   rollup.target = options->target != NULL ? g_strdup(options->target)
                                           : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
   choose_marks_path(&rollup);
   rollup.stop = tide_stop_signal_install();
-  int exit_code = roll_up(line, &rollup);
+  gboolean ok = roll_up(call, &rollup, error);
   clear_rollup(&rollup);
-  return exit_code;
+  return ok;
 }
 
-int
-tide_command_rollup(int argc, char **argv)
-{
-  RollupOptions options = {
-      .config_path = TIDE_DEFAULT_CONFIG_PATH, .threads = DEFAULT_THREADS, .patience_ms = DEFAULT_PATIENCE_MS};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "day",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.day,
-       .value_name = "DAY",
-       .sentence = "the day to copy, such as 2017-07-26, by the clocks of the key's zone (yesterday)"},
-      {.name = "to",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.target,
-       .value_name = "TABLE",
-       .sentence = "the table to copy into; created when it is not there (the table's name, _ and the day)"},
-      {.name = "refresh",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.refresh,
-       .sentence = "copy a day again that was copied already: readings that came later"},
-      {.name = "allow-open-day",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.open_day,
-       .sentence = "copy a day that is not over yet"},
-      {.name = "threads",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.threads,
-       .value_name = "N",
-       .sentence = "regions at a time, each with a connection (4)",
-       .min = 1,
-       .max = MAX_THREADS},
-      {.name = "rate",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.rate_rows_per_s,
-       .value_name = "N",
-       .sentence = "at most N rows a second, so that other work has room (unlimited)",
-       .min = 1},
-      {.name = "patience",
-       .kind = TIDE_OPTION_DURATION,
-       .target = &options.patience_ms,
-       .value_name = "TIME",
-       .sentence = "give up when a region has not moved for this long (5m)"},
-      {.name = "state",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.state_directory,
-       .value_name = "DIRECTORY",
-       .sentence = "where it is kept how far the work is ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
-  };
-  const TideCommandLine line = {
-      .command = "rollup",
-      .arguments = "[TABLE]",
-      .summary = "Copies one day of a table that is keyed by sensor into a table of its own: the nightly batch.",
-      .details =
-          "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a "
-          "second run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted. "
-          "Exit code 1 when the\ncounts differ, 75 when it was stopped.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark rollup SENSOR\n"
-          "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
-          "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
-      .max_arguments = 1,
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  return begin_rollup(&line, config, &options, arguments);
-}
+static const TideOption rollup_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"day", "DAY", TIDE_TEXT(RollupOptions, day),
+     "the day to copy, such as 2017-07-26, by the clocks of the key's zone (yesterday)"},
+    {"to", "TABLE", TIDE_TEXT(RollupOptions, target),
+     "the table to copy into; created when it is not there (the table's name, _ and the day)"},
+    {"refresh", NULL, TIDE_FLAG(RollupOptions, refresh),
+     "copy a day again that was copied already: readings that came later"},
+    {"allow-open-day", NULL, TIDE_FLAG(RollupOptions, open_day), "copy a day that is not over yet"},
+    {"threads", "N", TIDE_COUNT(RollupOptions, threads), "regions at a time, each with a connection (4)", .min = 1,
+     .max = MAX_THREADS},
+    {"rate", "N", TIDE_COUNT(RollupOptions, rate_rows_per_s),
+     "at most N rows a second, so that other work has room (unlimited)", .min = 1},
+    {"patience", "TIME", TIDE_DURATION(RollupOptions, patience_ms),
+     "give up when a region has not moved for this long (5m)"},
+    {"state", "DIRECTORY", TIDE_TEXT(RollupOptions, state_directory),
+     "where it is kept how far the work is ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
+};
+
+const TideCommand tide_command_rollup = {
+    .name = "rollup",
+    .arguments = "[TABLE]",
+    .summary = "Copies one day of a table that is keyed by sensor into a table of its own: the nightly batch.",
+    .details = "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a "
+               "second run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted. "
+               "Exit code 1 when the\ncounts differ, 75 when it was stopped.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark rollup SENSOR\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
+    .max_arguments = 1,
+    .options = rollup_options,
+    .n_options = G_N_ELEMENTS(rollup_options),
+    .options_size = sizeof(RollupOptions),
+    .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .patience_ms = DEFAULT_PATIENCE_MS},
+    .run = begin_rollup,
+};

@@ -1,6 +1,5 @@
 #include "commands/row_printer.h"
 
-#include "commands/command_line.h"
 #include "commands/time_argument.h"
 
 struct TideRowPrinter {

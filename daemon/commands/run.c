@@ -2,7 +2,6 @@
  * of it is on the data path. */
 #include "commands/commands.h"
 
-#include "commands/command_line.h"
 #include "commands/load_config.h"
 #include "flow/kafka_check.h"
 #include "flow/pipeline.h"
@@ -33,7 +32,6 @@
 #define FREE_PATIENCE_US (5 * TIDE_US_PER_S)
 
 typedef struct RunOptions {
-  const char *config_path;
   gboolean until_end;
   gboolean accept_scheme_change;
 } RunOptions;
@@ -336,62 +334,59 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
     tide_log(TIDE_LOG_INFO, "in the group as '%s', also after a restart (kafka.instance)", config->instance);
 }
 
-int
-tide_command_run(int argc, char **argv)
+static gboolean
+run_daemon_alone(TideCommandCall *call, GError **error)
 {
-  RunOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "until-end",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.until_end,
-       .sentence = "read to the present end of the topics, write it all, and end"},
-      {.name = "accept-scheme-change",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.accept_scheme_change,
-       .sentence = "start although a table with rows was written with another key, and remember the new one"},
-  };
-  const TideCommandLine line = {
-      .command = "run",
-      .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
-      .details =
-          "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-          "ends at once. SIGUSR1 and SIGUSR2 log the present state. Exit codes: 0 all written; 75 some messages were "
-          "left for the next start, another daemon has\n"
-          "the state directory, or one with the same kafka.instance took its place; 69 (with startup: fail) something "
-          "is\n"
-          "missing that it needs; 65 (with\n"
-          "--until-end) a partition stands still at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
-          "not let this user read the topics or be in the group; 78 the configuration is wrong, or\n"
-          "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark run -c tidemark.yaml\n"
-          "  tidemark run -c tidemark.yaml --until-end",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GPtrArray) problems = NULL;
-  g_autoptr(TideConfig) config = tide_command_load_config_and_problems(&line, options.config_path, &problems);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  (void)tide_config_problems_print(stderr, options.config_path, problems);
+  if (!tide_command_load_config(call))
+    return FALSE;
+  TideConfig *config = call->config;
+  (void)tide_config_problems_print(stderr, tide_command_config_path(call), call->problems);
   tide_log_init(config->service.log_format, config->service.log_level);
-  g_autoptr(GError) error = NULL;
-  if (!tide_kafka_check_clients(config, &error)) {
-    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
-    return tide_error_exit_code(error);
+  g_autoptr(GError) fault = NULL;
+  if (!tide_kafka_check_clients(config, &fault)) {
+    tide_log(TIDE_LOG_CRIT, "cannot start: %s", fault->message);
+    call->failure_code = tide_error_exit_code(fault);
+    return FALSE;
   }
   int lock_fd = -1;
-  if (!lock_state_directory(&lock_fd))
-    return TIDE_EXIT_TEMPFAIL;
+  if (!lock_state_directory(&lock_fd)) {
+    call->failure_code = TIDE_EXIT_TEMPFAIL;
+    return FALSE;
+  }
   take_lasting_name(&config->kafka, lock_fd);
-  exit_code = run_daemon(config, &options);
+  call->failure_code = run_daemon(config, call->options);
   if (lock_fd >= 0)
     close(lock_fd);
-  return exit_code;
+  return call->failure_code == TIDE_EXIT_OK;
 }
+
+static const TideOption run_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"until-end", NULL, TIDE_FLAG(RunOptions, until_end),
+     "read to the present end of the topics, write it all, and end"},
+    {"accept-scheme-change", NULL, TIDE_FLAG(RunOptions, accept_scheme_change),
+     "start although a table with rows was written with another key, and remember the new one"},
+};
+
+const TideCommand tide_command_run = {
+    .name = "run",
+    .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
+    .details =
+        "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
+        "ends at once. SIGUSR1 and SIGUSR2 log the present state. Exit codes: 0 all written; 75 some messages were "
+        "left for the next start, another daemon has\n"
+        "the state directory, or one with the same kafka.instance took its place; 69 (with startup: fail) something "
+        "is\n"
+        "missing that it needs; 65 (with\n"
+        "--until-end) a partition stands still at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
+        "not let this user read the topics or be in the group; 78 the configuration is wrong, or\n"
+        "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark run -c tidemark.yaml\n"
+        "  tidemark run -c tidemark.yaml --until-end",
+    .options = run_options,
+    .n_options = G_N_ELEMENTS(run_options),
+    .options_size = sizeof(RunOptions),
+    .run = run_daemon_alone,
+};

@@ -1,5 +1,4 @@
 /* `tidemark scan`: the rows of a table by key fields and time range, or by their keys. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/gateway_session.h"
 #include "commands/load_config.h"
@@ -9,7 +8,6 @@
 #include "util/clock.h"
 
 typedef struct ScanOptions {
-  const char *config_path;
   const char *from;
   const char *to;
   const char *start;
@@ -25,16 +23,6 @@ typedef struct ScanOptions {
 } ScanOptions;
 
 static gboolean
-read_time(const char *option, const char *text, gint64 *ret_ns, GError **error)
-{
-  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
-  if (text == NULL || tide_time_argument_parse(text, now_ns, ret_ns, error))
-    return TRUE;
-  g_prefix_error(error, "'--%s' ", option);
-  return FALSE;
-}
-
-static gboolean
 read_wish(const ScanOptions *options, TideTableScanWish *wish, GError **error)
 {
   *wish = (TideTableScanWish){.newest_first = options->newest_first,
@@ -47,7 +35,9 @@ read_wish(const ScanOptions *options, TideTableScanWish *wish, GError **error)
                 "'--newest-first', '--oldest-first' and '--reverse' exclude each other");
     return FALSE;
   }
-  if (!read_time("from", options->from, &wish->from_ns, error) || !read_time("to", options->to, &wish->to_ns, error))
+  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
+  if (!tide_time_option_parse("from", options->from, now_ns, &wish->from_ns, error) ||
+      !tide_time_option_parse("to", options->to, now_ns, &wish->to_ns, error))
     return FALSE;
   if (wish->from_ns >= wish->to_ns) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
@@ -135,14 +125,18 @@ read_rows(const TideConfig *config, const ScanOptions *options, const TideTableS
 }
 
 static gboolean
-scan_table(const TideConfig *config, const ScanOptions *options, const GPtrArray *arguments, GError **error)
+scan_table(TideCommandCall *call, GError **error)
 {
-  g_auto(TideTableScanPlan) plan = {.table = tide_table_argument_read(config, arguments->pdata[0], error)};
+  const ScanOptions *options = call->options;
+  if (!tide_command_check_table(call, error) || !tide_command_load_config(call))
+    return FALSE;
+  const TideConfig *config = call->config;
+  g_auto(TideTableScanPlan) plan = {.table = tide_table_argument_read(config, call->arguments->pdata[0], error)};
   if (plan.table == NULL || !read_wish(options, &plan.wish, error) || !check_times(plan.table, options, error))
     return FALSE;
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, options->columns, options->as_stored);
   plan.columns = columns;
-  gboolean ok = plan_ranges(config, options, arguments, &plan, error);
+  gboolean ok = plan_ranges(config, options, call->arguments, &plan, error);
   if (ok && options->plan_only)
     tide_print_plan(stdout, (TideOutputFormat)options->format, &plan);
   else if (ok)
@@ -150,104 +144,44 @@ scan_table(const TideConfig *config, const ScanOptions *options, const GPtrArray
   return ok;
 }
 
-int
-tide_command_scan(int argc, char **argv)
-{
-  g_autoptr(GPtrArray) columns = g_ptr_array_new();
-  ScanOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH, .columns = columns};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "from",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.from,
-       .value_name = "TIME",
-       .sentence = "event times from here on (all)"},
-      {.name = "to",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.to,
-       .value_name = "TIME",
-       .sentence = "event times before this (all)"},
-      {.name = "newest-first",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.newest_first,
-       .sentence = "the latest row first"},
-      {.name = "oldest-first",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.oldest_first,
-       .sentence = "the earliest row first"},
-      {.name = "reverse",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.reversed,
-       .sentence = "the other way around: from the last key to the first"},
-      {.name = "limit",
-       .letter = 'n',
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.limit_rows,
-       .value_name = "N",
-       .sentence = "at most N rows (all)",
-       .min = 1},
-      {.name = "start",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.start,
-       .value_name = "KEY",
-       .sentence = "instead of fields: row keys from here on, as text or hex:00ff (all)"},
-      {.name = "stop",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.stop,
-       .value_name = "KEY",
-       .sentence = "instead of fields: row keys before this (all)"},
-      {.name = "column",
-       .kind = TIDE_OPTION_LIST,
-       .target = columns,
-       .value_name = "NAME",
-       .sentence = "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more; one line a row then"},
-      {.name = "raw",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.as_stored,
-       .sentence = "keys and cells as they are stored, nothing read back or unpacked"},
-      {.name = "plan",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.plan_only,
-       .sentence = "show the ranges of row keys and what is asked of HBase; connect to nothing"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "table, csv or json, one object a row (table)",
-       .choices = tide_output_format_names},
-  };
-  const TideCommandLine line = {
-      .command = "scan",
-      .arguments = "TABLE [FIELD=VALUE…]",
-      .summary = "Reads rows of a table by the fields of its key and a time range, or by row keys.",
-      .details =
-          "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z. A salted table is read in\n"
-          "as many ranges as it has salts, merged by time. Bytes that are no text are shown, and may be given, as "
-          "\\xHH.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark scan METRIC host=server1.bbb.com --from -15m --newest-first --limit 10\n"
-          "  tidemark scan METRIC host=server1.bbb.com --from 2026-11-21 --to 2026-11-22 --column CPU/CPU1_USR -f csv\n"
-          "  tidemark scan LANES --start '15#S#1' --stop '15#S#999' --column speed --limit 100\n"
-          "  tidemark scan METRIC host=server1.bbb.com --from -15m --plan",
-      .max_arguments = G_MAXUINT,
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(GError) error = NULL;
-  if (arguments->len == 0) {
-    g_set_error(&error, TIDE_ERROR, TIDE_ERROR_USAGE, "which table? see 'tidemark scan --help'");
-    return tide_command_fail(&line, error);
-  }
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  if (!scan_table(config, &options, arguments, &error))
-    return tide_command_fail(&line, error);
-  return tide_output_close();
-}
+static const TideOption scan_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"from", "TIME", TIDE_TEXT(ScanOptions, from), "event times from here on (all)"},
+    {"to", "TIME", TIDE_TEXT(ScanOptions, to), "event times before this (all)"},
+    {"newest-first", NULL, TIDE_FLAG(ScanOptions, newest_first), "the latest row first"},
+    {"oldest-first", NULL, TIDE_FLAG(ScanOptions, oldest_first), "the earliest row first"},
+    {"reverse", NULL, TIDE_FLAG(ScanOptions, reversed), "the other way around: from the last key to the first"},
+    {"limit", "N", TIDE_COUNT(ScanOptions, limit_rows), "at most N rows (all)", .letter = 'n', .min = 1},
+    {"start", "KEY", TIDE_TEXT(ScanOptions, start),
+     "instead of fields: row keys from here on, as text or hex:00ff (all)"},
+    {"stop", "KEY", TIDE_TEXT(ScanOptions, stop), "instead of fields: row keys before this (all)"},
+    {"column", "NAME", TIDE_LIST(ScanOptions, columns),
+     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more; one line a row then"},
+    {"raw", NULL, TIDE_FLAG(ScanOptions, as_stored),
+     "keys and cells as they are stored, nothing read back or unpacked"},
+    {"plan", NULL, TIDE_FLAG(ScanOptions, plan_only),
+     "show the ranges of row keys and what is asked of HBase; connect to nothing"},
+    {"format", "FORMAT", TIDE_CHOICE(ScanOptions, format), "table, csv or json, one object a row (table)",
+     .letter = 'f', .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_scan = {
+    .name = "scan",
+    .arguments = "TABLE [FIELD=VALUE…]",
+    .summary = "Reads rows of a table by the fields of its key and a time range, or by row keys.",
+    .details =
+        "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z. A salted table is read in\n"
+        "as many ranges as it has salts, merged by time. Bytes that are no text are shown, and may be given, as "
+        "\\xHH.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark scan METRIC host=server1.bbb.com --from -15m --newest-first --limit 10\n"
+        "  tidemark scan METRIC host=server1.bbb.com --from 2026-11-21 --to 2026-11-22 --column CPU/CPU1_USR -f csv\n"
+        "  tidemark scan LANES --start '15#S#1' --stop '15#S#999' --column speed --limit 100\n"
+        "  tidemark scan METRIC host=server1.bbb.com --from -15m --plan",
+    .max_arguments = G_MAXUINT,
+    .options = scan_options,
+    .n_options = G_N_ELEMENTS(scan_options),
+    .options_size = sizeof(ScanOptions),
+    .run = scan_table,
+};

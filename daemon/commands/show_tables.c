@@ -249,32 +249,29 @@ print_remedies(const GPtrArray *remedies)
     printf("  %s\n", (const char *)remedies->pdata[i]);
 }
 
-int
-tide_tables_show(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables,
-                 TideOutputFormat format)
+gboolean
+tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputFormat format, GError **error)
 {
   static const TideListingColumn columns[] = {
       {.name = "TABLE"},  {.name = "EXISTS"}, {.name = "FAMILIES"},   {.name = "REGIONS", .right = TRUE},
       {.name = "SPLITS"}, {.name = "KEY"},    {.name = "DIFFERENCES"}};
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
-    return tide_command_fail(line, error);
+    return FALSE;
   g_autoptr(TideListing) listing =
       tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
   g_autoptr(GPtrArray) remedies = g_ptr_array_new_with_free_func(g_free);
-  Show show = {.config = config, .format = format, .listing = listing, .remedies = remedies};
-  g_autoptr(GPtrArray) instances = tide_table_instances(session, config, tables, &error);
-  for (guint i = 0; instances != NULL && i < instances->len && error == NULL; i++)
-    (void)show_table(&show, session, instances->pdata[i], &error);
+  Show show = {.config = call->config, .format = format, .listing = listing, .remedies = remedies};
+  g_autoptr(GPtrArray) instances = tide_table_instances(session, call->config, tables, error);
+  gboolean ok = instances != NULL;
+  for (guint i = 0; ok && i < instances->len; i++)
+    ok = show_table(&show, session, instances->pdata[i], error);
   if (format != TIDE_OUTPUT_JSON)
     (void)tide_listing_finish(listing);
-  if (error != NULL)
-    return tide_command_fail(line, error);
+  if (!ok)
+    return FALSE;
   if (format == TIDE_OUTPUT_TABLE)
     print_remedies(remedies);
-  int output_exit = tide_output_close();
-  if (output_exit != TIDE_EXIT_OK)
-    return output_exit;
-  return show.differs ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  call->exit_code = show.differs ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  return TRUE;
 }

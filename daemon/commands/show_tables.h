@@ -1,15 +1,14 @@
 /* `tidemark tables show`: tables as they are in HBase, beside their declaration. */
 #pragma once
 
-#include "commands/command_line.h"
+#include "commands/command.h"
 #include "commands/output.h"
-#include "config/config.h"
 
 G_BEGIN_DECLS
 
-/* @tables: (element-type TideTable). Prints to standard output. Returns: the exit code; FINDINGS when one is missing or
+/* @tables: (element-type TideTable). Prints to standard output; the call's exit_code is FINDINGS when one is missing or
  * differs. */
-int tide_tables_show(const TideCommandLine *line, const TideConfig *config, const GPtrArray *tables,
-                     TideOutputFormat format);
+gboolean tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputFormat format,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -1,12 +1,10 @@
 /* `tidemark simulate`: made-up readings into a topic, or to standard output. What is made up, and in which order, is
  * told by commands/simulation.h. */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/kafka_probe.h"
 #include "commands/kafka_producer.h"
 #include "commands/load_config.h"
 #include "commands/message_sample.h"
-#include "commands/output.h"
 #include "commands/progress.h"
 #include "commands/simulation.h"
 #include "commands/stop_signal.h"
@@ -23,7 +21,6 @@
 #define WAIT_MS 100
 
 typedef struct SimulateOptions {
-  const char *config_path; /* NULL: the default one, unless it is not needed */
   const char *brokers;
   const char *topic;
   const char *start_time;
@@ -101,10 +98,8 @@ read_parameters(const SimulateOptions *options, guint64 machines, TideSimulation
     parameters->start_epoch_ms = now_ms - span_ms;
     return TRUE;
   }
-  if (!tide_time_argument_parse(options->start_time, now_ms * TIDE_NS_PER_MS, &start_ns, error)) {
-    g_prefix_error(error, "'--start-time' ");
+  if (!tide_time_option_parse("start-time", options->start_time, now_ms * TIDE_NS_PER_MS, &start_ns, error))
     return FALSE;
-  }
   parameters->start_epoch_ms = tide_ns_to_ms(start_ns);
   return TRUE;
 }
@@ -320,13 +315,14 @@ open_log(Simulate *simulate, const char *path, GError **error)
 }
 
 static gboolean
-check_options(const SimulateOptions *options, GError **error)
+check_options(const TideCommandCall *call, GError **error)
 {
+  const SimulateOptions *options = call->options;
   if (options->brokers != NULL && options->topic == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' needs '--topic'");
     return FALSE;
   }
-  if (options->brokers != NULL && options->config_path != NULL) {
+  if (options->brokers != NULL && call->config_path != NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
     return FALSE;
   }
@@ -382,9 +378,10 @@ check_first_message(const TideConfig *config, const Simulate *simulate, GError *
 }
 
 static gboolean
-needs_config(const SimulateOptions *options)
+needs_config(const TideCommandCall *call)
 {
-  return options->sample_path != NULL || options->config_path != NULL || (!options->print && options->brokers == NULL);
+  const SimulateOptions *options = call->options;
+  return options->sample_path != NULL || call->config_path != NULL || (!options->print && options->brokers == NULL);
 }
 
 /* @config: NULL: none is needed. */
@@ -409,165 +406,78 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
                         : open_named_topic(options, simulate, error);
 }
 
-static int
-simulate_readings(const TideCommandLine *line, const SimulateOptions *options)
+static gboolean
+simulate_readings(TideCommandCall *call, GError **error)
 {
+  const SimulateOptions *options = call->options;
+  if (!check_options(call, error) || (needs_config(call) && !tide_command_load_config(call)))
+    return FALSE;
   Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
   const TideSimulationParameters *parameters = &simulate.parameters;
-  g_autoptr(GError) error = NULL;
-  if (!check_options(options, &error))
-    return tide_command_fail(line, error);
-  g_autoptr(TideConfig) config = NULL;
-  if (needs_config(options)) {
-    config =
-        tide_command_load_config(line, options->config_path != NULL ? options->config_path : TIDE_DEFAULT_CONFIG_PATH);
-    if (config == NULL)
-      return TIDE_EXIT_CONFIG;
-  }
-  gboolean ok = prepare(config, options, &simulate, &error);
-  if (ok && open_log(&simulate, options->log_path, &error)) {
+  gboolean ok = prepare(call->config, options, &simulate, error) && open_log(&simulate, options->log_path, error);
+  if (ok) {
     g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
     fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters->seed, start);
     tide_progress_begin(&simulate.progress, "readings", parameters->readings, tide_now_us());
-    ok = run_simulation(&simulate, &error);
+    ok = run_simulation(&simulate, error);
   }
   tide_simulation_free(simulate.simulation);
   tide_message_sample_free(simulate.sample);
   tide_kafka_producer_free(simulate.producer);
   if (simulate.log != NULL)
     fclose(simulate.log);
-  return error != NULL ? tide_command_fail(line, error) : tide_output_close();
+  return ok;
 }
 
-int
-tide_command_simulate(int argc, char **argv)
-{
-  SimulateOptions options = {.readings = 100000,
-                             .machines = 1000,
-                             .metrics = 10,
-                             .step_ms = 1000,
-                             .linger_ms = TIDE_KAFKA_PRODUCER_LINGER_MS,
-                             .seed = 1};
-  const TideOption table[] = {
-      {.name = "config",
-       .letter = 'c',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.config_path,
-       .value_name = "FILE",
-       .sentence = "configuration to take brokers, topic and properties from (" TIDE_DEFAULT_CONFIG_PATH ")"},
-      {.name = "brokers",
-       .letter = 'b',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.brokers,
-       .value_name = "LIST",
-       .sentence = "brokers, HOST:PORT, in place of a configuration"},
-      {.name = "topic",
-       .letter = 't',
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.topic,
-       .value_name = "NAME",
-       .sentence = "topic (with --yes: the first that is configured)"},
-      {.name = "yes",
-       .letter = 'y',
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.yes,
-       .sentence = "send to the configured topic without '--topic'"},
-      {.name = "sample",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.sample_path,
-       .value_name = "FILE",
-       .sentence = "messages like those in FILE, one a line, each a machine of its own, with other times and numbers"},
-      {.name = "readings",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.readings,
-       .value_name = "N",
-       .sentence = "readings, without the repeated ones (100000)"},
-      {.name = "machines",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.machines,
-       .value_name = "N",
-       .sentence = "machines that take turns (1000)",
-       .min = 1,
-       .max = 1000000000},
-      {.name = "metrics",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.metrics,
-       .value_name = "N",
-       .sentence = "values in a reading (10)",
-       .max = 10000},
-      {.name = "rate",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.rate_per_s,
-       .value_name = "N",
-       .sentence = "messages a second; 0: as fast as it goes (0)"},
-      {.name = "linger",
-       .kind = TIDE_OPTION_DURATION,
-       .target = &options.linger_ms,
-       .value_name = "DURATION",
-       .sentence = "a message waits so long for others to be sent with (20ms)"},
-      {.name = "start-time",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.start_time,
-       .value_name = "TIME",
-       .sentence = "event time of the first readings (such that the last ones happen now)"},
-      {.name = "step",
-       .kind = TIDE_OPTION_DURATION,
-       .target = &options.step_ms,
-       .value_name = "DURATION",
-       .sentence = "from one reading of a machine to its next (1s)"},
-      {.name = "late",
-       .kind = TIDE_OPTION_PERCENT,
-       .target = &options.late,
-       .value_name = "SHARE",
-       .sentence = "readings that come behind newer ones of their machine, like 2% (0%)"},
-      {.name = "repeat",
-       .kind = TIDE_OPTION_PERCENT,
-       .target = &options.repeat,
-       .value_name = "SHARE",
-       .sentence = "readings that come twice (0%)"},
-      {.name = "poison",
-       .kind = TIDE_OPTION_PERCENT,
-       .target = &options.poison,
-       .value_name = "SHARE",
-       .sentence = "messages that are no reading, besides (0%)"},
-      {.name = "shuffle",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.shuffle_window,
-       .value_name = "WINDOW",
-       .sentence = "permute the messages within windows of so many (off)",
-       .max = 10000000},
-      {.name = "seed",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.seed,
-       .value_name = "N",
-       .sentence = "another one makes other values (1)"},
-      {.name = "print",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.print,
-       .sentence = "print the messages instead of sending them"},
-      {.name = "log",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.log_path,
-       .value_name = "FILE",
-       .sentence = "also write each reading sent to FILE, one a line, in order"},
-  };
-  const TideCommandLine line = {
-      .command = "simulate",
-      .summary = "Sends made-up readings of many machines to a topic; the same seed makes the same ones.",
-      .details =
-          "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
-          "\n"
-          "Examples:\n"
-          "  tidemark simulate --readings 10 --machines 2 --print\n"
-          "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
-          "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
-          "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  return simulate_readings(&line, &options);
-}
+static const TideOption simulate_options[] = {
+    {"config", "FILE", TIDE_OPTION_CONFIG, 0,
+     "configuration to take brokers, topic and properties from (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
+    {"brokers", "LIST", TIDE_TEXT(SimulateOptions, brokers), "brokers, HOST:PORT, in place of a configuration",
+     .letter = 'b'},
+    {"topic", "NAME", TIDE_TEXT(SimulateOptions, topic), "topic (with --yes: the first that is configured)",
+     .letter = 't'},
+    {"yes", NULL, TIDE_FLAG(SimulateOptions, yes), "send to the configured topic without '--topic'", .letter = 'y'},
+    {"sample", "FILE", TIDE_TEXT(SimulateOptions, sample_path),
+     "messages like those in FILE, one a line, each a machine of its own, with other times and numbers"},
+    {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "readings, without the repeated ones (100000)"},
+    {"machines", "N", TIDE_COUNT(SimulateOptions, machines), "machines that take turns (1000)", .min = 1,
+     .max = 1000000000},
+    {"metrics", "N", TIDE_COUNT(SimulateOptions, metrics), "values in a reading (10)", .max = 10000},
+    {"rate", "N", TIDE_COUNT(SimulateOptions, rate_per_s), "messages a second; 0: as fast as it goes (0)"},
+    {"linger", "DURATION", TIDE_DURATION(SimulateOptions, linger_ms),
+     "a message waits so long for others to be sent with (20ms)"},
+    {"start-time", "TIME", TIDE_TEXT(SimulateOptions, start_time),
+     "event time of the first readings (such that the last ones happen now)"},
+    {"step", "DURATION", TIDE_DURATION(SimulateOptions, step_ms), "from one reading of a machine to its next (1s)"},
+    {"late", "SHARE", TIDE_PERCENT(SimulateOptions, late),
+     "readings that come behind newer ones of their machine, like 2% (0%)"},
+    {"repeat", "SHARE", TIDE_PERCENT(SimulateOptions, repeat), "readings that come twice (0%)"},
+    {"poison", "SHARE", TIDE_PERCENT(SimulateOptions, poison), "messages that are no reading, besides (0%)"},
+    {"shuffle", "WINDOW", TIDE_COUNT(SimulateOptions, shuffle_window),
+     "permute the messages within windows of so many (off)", .max = 10000000},
+    {"seed", "N", TIDE_COUNT(SimulateOptions, seed), "another one makes other values (1)"},
+    {"print", NULL, TIDE_FLAG(SimulateOptions, print), "print the messages instead of sending them"},
+    {"log", "FILE", TIDE_TEXT(SimulateOptions, log_path), "also write each reading sent to FILE, one a line, in order"},
+};
+
+const TideCommand tide_command_simulate = {
+    .name = "simulate",
+    .summary = "Sends made-up readings of many machines to a topic; the same seed makes the same ones.",
+    .details = "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark simulate --readings 10 --machines 2 --print\n"
+               "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
+               "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
+               "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",
+    .options = simulate_options,
+    .n_options = G_N_ELEMENTS(simulate_options),
+    .options_size = sizeof(SimulateOptions),
+    .defaults = &(const SimulateOptions){.readings = 100000,
+                                         .machines = 1000,
+                                         .metrics = 10,
+                                         .step_ms = 1000,
+                                         .linger_ms = TIDE_KAFKA_PRODUCER_LINGER_MS,
+                                         .seed = 1},
+    .run = simulate_readings,
+};

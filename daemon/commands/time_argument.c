@@ -78,6 +78,15 @@ tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns, GError
   return TRUE;
 }
 
+gboolean
+tide_time_option_parse(const char *option, const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
+{
+  if (text == NULL || tide_time_argument_parse(text, now_ns, ret_ns, error))
+    return TRUE;
+  g_prefix_error(error, "'--%s' ", option);
+  return FALSE;
+}
+
 char *
 tide_time_text(gint64 epoch_ms)
 {

@@ -21,6 +21,11 @@ gboolean tide_duration_argument_parse(const char *text, gint64 *ret_ms, GError *
 gboolean tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of the value of the option --@option; @ret_ns stays as it is where @text is NULL. Errors: likewise, behind
+ * the option's name. */
+gboolean tide_time_option_parse(const char *option, const char *text, gint64 now_ns, gint64 *ret_ns,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* "2026-11-21T04:45:00.123Z"; a moment that no calendar of ours holds is its number. (transfer full) */
 char *tide_time_text(gint64 epoch_ms);
 

@@ -25,7 +25,6 @@
  * a compaction makes visible again, where rows are deleted (`purge_deletes_after`), is unexpected.
  *
  * Memory: the cells are compared as hashes, in passes (verify_cells.h). */
-#include "commands/command_line.h"
 #include "commands/commands.h"
 #include "commands/load_config.h"
 #include "commands/output.h"
@@ -47,7 +46,6 @@ static const char *const verify_formats[] = {"text", "json", NULL};
 enum { VERIFY_TEXT, VERIFY_JSON };
 
 typedef struct VerifyOptions {
-  const char *config_path;
   const char *from;
   const char *to;
   GPtrArray *topics; /* (element-type utf8) */
@@ -98,10 +96,8 @@ parse_time(const char *text, const char *option, gint64 *ret_ms, GError **error)
   gint64 ns = 0;
   if (text == NULL)
     return TRUE;
-  if (!tide_time_argument_parse(text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error)) {
-    g_prefix_error(error, "'--%s' ", option);
+  if (!tide_time_option_parse(option, text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error))
     return FALSE;
-  }
   *ret_ms = tide_ns_to_ms(ns) + (ns % TIDE_NS_PER_MS > 0 ? 1 : 0);
   return TRUE;
 }
@@ -191,7 +187,8 @@ look_whether_whole(Verify *verify)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-static int
+/* Returns: whether there are no differences. */
+static gboolean
 print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
 {
   if (verify->not_whole == NULL && result->has_gaps)
@@ -210,8 +207,7 @@ print_report(Verify *verify, const TideVerifyResult *result, gint64 elapsed_us)
     tide_verify_report_print_json(&report, stdout);
   else
     tide_verify_report_print_text(&report, stdout);
-  int output_exit = tide_output_close();
-  return output_exit == TIDE_EXIT_OK && tide_verify_report_differences(&report) > 0 ? TIDE_EXIT_FINDINGS : output_exit;
+  return tide_verify_report_differences(&report) == 0;
 }
 
 static gboolean
@@ -241,16 +237,18 @@ warn_of_start(const Verify *verify)
                     "never written, and is missing unless '--from' leaves it out\n");
 }
 
-static int
-verify_tables(const TideCommandLine *line, const TideConfig *config, const VerifyOptions *options)
+static gboolean
+verify_tables(TideCommandCall *call, GError **error)
 {
-  g_autoptr(GError) error = NULL;
-  g_auto(Verify) verify = {.config = config, .options = options, .stop = tide_stop_signal_install()};
+  const VerifyOptions *options = call->options;
+  if (!tide_command_load_config(call))
+    return FALSE;
+  g_auto(Verify) verify = {.config = call->config, .options = options, .stop = tide_stop_signal_install()};
   gint64 start_us = tide_now_us();
-  if (!prepare(&verify, &error))
-    return tide_command_fail(line, error);
+  if (!prepare(&verify, error))
+    return FALSE;
   warn_of_start(&verify);
-  TideVerifyContext context = {.config = config,
+  TideVerifyContext context = {.config = call->config,
                                .topics = verify.topics,
                                .parts = verify.parts,
                                .tables = verify.tables,
@@ -261,107 +259,50 @@ verify_tables(const TideCommandLine *line, const TideConfig *config, const Verif
                             .max_samples = (guint)options->samples,
                             .is_whole = verify.not_whole == NULL};
   g_auto(TideVerifyResult) result = {0};
-  if (!tide_verify_run(&context, &work, &result, &error))
-    return tide_command_fail(line, error);
-  return print_report(&verify, &result, tide_now_us() - start_us);
+  if (!tide_verify_run(&context, &work, &result, error))
+    return FALSE;
+  if (!print_report(&verify, &result, tide_now_us() - start_us))
+    call->exit_code = TIDE_EXIT_FINDINGS;
+  return TRUE;
 }
 
-int
-tide_command_verify(int argc, char **argv)
-{
-  g_autoptr(GPtrArray) topics = g_ptr_array_new();
-  g_autoptr(GPtrArray) tables = g_ptr_array_new();
-  VerifyOptions options = {.config_path = TIDE_DEFAULT_CONFIG_PATH,
-                           .topics = topics,
-                           .tables = tables,
-                           .samples = DEFAULT_SAMPLES,
-                           .memory_mib = DEFAULT_MEMORY_MIB};
-  const TideOption table[] = {
-      tide_config_option(&options.config_path),
-      {.name = "from",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.from,
-       .value_name = "TIME",
-       .sentence = "messages from this time on, by the records' own time (the first that there is, or kafka.start)"},
-      {.name = "to",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.to,
-       .value_name = "TIME",
-       .sentence = "messages before this time (the last that is committed)"},
-      {.name = "topic",
-       .kind = TIDE_OPTION_LIST,
-       .target = topics,
-       .value_name = "NAME",
-       .sentence = "only this topic; again for more (those that are configured)"},
-      {.name = "table",
-       .kind = TIDE_OPTION_LIST,
-       .target = tables,
-       .value_name = "NAME",
-       .sentence = "only this table; again for more (all that are declared)"},
-      {.name = "group",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.group,
-       .value_name = "NAME",
-       .sentence = "up to what this group has committed (the one that is configured)"},
-      {.name = "to-end",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.to_end,
-       .sentence = "up to the topic's end, whatever is committed"},
-      {.name = "allow-unexpected",
-       .kind = TIDE_OPTION_FLAG,
-       .target = &options.allow_unexpected,
-       .sentence = "cells that no message explains are no difference: others write to the tables too"},
-      {.name = "letters",
-       .kind = TIDE_OPTION_TEXT,
-       .target = &options.letters_file,
-       .value_name = "FILE",
-       .sentence = "dead letters of this file and those rotated from it (of the configured topic or file)"},
-      {.name = "format",
-       .letter = 'f',
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &options.format,
-       .value_name = "FORMAT",
-       .sentence = "text, or json, one object a line (text)",
-       .choices = verify_formats},
-      {.name = "sample",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.samples,
-       .value_name = "N",
-       .sentence = "how many differences of each kind are shown (5)",
-       .max = MAX_SAMPLES},
-      {.name = "memory",
-       .kind = TIDE_OPTION_MEBIBYTES,
-       .target = &options.memory_mib,
-       .value_name = "SIZE",
-       .sentence = "for the cells that are compared; what does not fit costs another pass (256MiB)",
-       .min = 1,
-       .max = MAX_MEMORY_MIB},
-      {.name = "rate",
-       .kind = TIDE_OPTION_COUNT,
-       .target = &options.rate_rows_per_s,
-       .value_name = "N",
-       .sentence = "read at most N rows a second, so that other work has room (unlimited)",
-       .min = 1},
-  };
-  const TideCommandLine line = {
-      .command = "verify",
-      .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
-      .details = "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
-                 "when anything\nis missing, wrong, stale or unexpected.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  tidemark verify\n"
-                 "  tidemark verify --from -1h --table CURRENT_METRIC\n"
-                 "  tidemark verify --format json --sample 100",
-      .options = table,
-      .n_options = G_N_ELEMENTS(table),
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
-  g_autoptr(TideConfig) config = tide_command_load_config(&line, options.config_path);
-  if (config == NULL)
-    return TIDE_EXIT_CONFIG;
-  return verify_tables(&line, config, &options);
-}
+static const TideOption verify_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"from", "TIME", TIDE_TEXT(VerifyOptions, from),
+     "messages from this time on, by the records' own time (the first that there is, or kafka.start)"},
+    {"to", "TIME", TIDE_TEXT(VerifyOptions, to), "messages before this time (the last that is committed)"},
+    {"topic", "NAME", TIDE_LIST(VerifyOptions, topics), "only this topic; again for more (those that are configured)"},
+    {"table", "NAME", TIDE_LIST(VerifyOptions, tables), "only this table; again for more (all that are declared)"},
+    {"group", "NAME", TIDE_TEXT(VerifyOptions, group),
+     "up to what this group has committed (the one that is configured)"},
+    {"to-end", NULL, TIDE_FLAG(VerifyOptions, to_end), "up to the topic's end, whatever is committed"},
+    {"allow-unexpected", NULL, TIDE_FLAG(VerifyOptions, allow_unexpected),
+     "cells that no message explains are no difference: others write to the tables too"},
+    {"letters", "FILE", TIDE_TEXT(VerifyOptions, letters_file),
+     "dead letters of this file and those rotated from it (of the configured topic or file)"},
+    {"format", "FORMAT", TIDE_CHOICE(VerifyOptions, format), "text, or json, one object a line (text)", .letter = 'f',
+     .choices = verify_formats},
+    {"sample", "N", TIDE_COUNT(VerifyOptions, samples), "how many differences of each kind are shown (5)",
+     .max = MAX_SAMPLES},
+    {"memory", "SIZE", TIDE_MEBIBYTES(VerifyOptions, memory_mib),
+     "for the cells that are compared; what does not fit costs another pass (256MiB)", .min = 1, .max = MAX_MEMORY_MIB},
+    {"rate", "N", TIDE_COUNT(VerifyOptions, rate_rows_per_s),
+     "read at most N rows a second, so that other work has room (unlimited)", .min = 1},
+};
+
+const TideCommand tide_command_verify = {
+    .name = "verify",
+    .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
+    .details = "Up to the offsets that the group has committed, so it may be run while the daemon does. Exit code 1 "
+               "when anything\nis missing, wrong, stale or unexpected.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark verify\n"
+               "  tidemark verify --from -1h --table CURRENT_METRIC\n"
+               "  tidemark verify --format json --sample 100",
+    .options = verify_options,
+    .n_options = G_N_ELEMENTS(verify_options),
+    .options_size = sizeof(VerifyOptions),
+    .defaults = &(const VerifyOptions){.samples = DEFAULT_SAMPLES, .memory_mib = DEFAULT_MEMORY_MIB},
+    .run = verify_tables,
+};

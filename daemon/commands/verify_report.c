@@ -1,6 +1,5 @@
 #include "commands/verify_report.h"
 
-#include "commands/command_line.h"
 #include "commands/listing.h"
 #include "commands/time_argument.h"
 

@@ -1,8 +1,6 @@
 /* `tidemark version`: this program, and the libraries that decide how it behaves. */
 #include "version.h"
-#include "commands/command_line.h"
 #include "commands/commands.h"
-#include "commands/output.h"
 #include "flow/kafka_conf.h"
 #include "revision.h"
 
@@ -18,18 +16,9 @@ kafka_features(void)
   return g_strdup(known ? features : "not known");
 }
 
-int
-tide_command_version(int argc, char **argv)
+static gboolean
+print_versions(TideCommandCall *call, GError **error)
 {
-  const TideCommandLine line = {
-      .command = "version",
-      .summary = "Prints the versions of tidemark and of the libraries it uses.",
-      .details = "Example:\n  tidemark version",
-  };
-  g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-  int exit_code = TIDE_EXIT_OK;
-  if (!tide_command_line_begin(&line, argc, argv, arguments, &exit_code))
-    return exit_code;
   g_autofree char *features = kafka_features();
   printf("tidemark %s (%s)\n", TIDE_VERSION, TIDE_REVISION);
   printf("  librdkafka     %s with %s\n", rd_kafka_version_str(), features);
@@ -40,5 +29,12 @@ tide_command_version(int argc, char **argv)
   printf("  libmicrohttpd  %s, built with\n", TIDE_MICROHTTPD_BUILT);
   printf("  gateway        thrift2; framed and unframed, binary and compact; TCP and Unix sockets\n");
   printf("  readings       JSON\n");
-  return tide_output_close();
+  return TRUE;
 }
+
+const TideCommand tide_command_version = {
+    .name = "version",
+    .summary = "Prints the versions of tidemark and of the libraries it uses.",
+    .details = "Example:\n  tidemark version",
+    .run = print_versions,
+};

@@ -4,7 +4,7 @@ tells one that there is not.
 
     check_command_docs.py [ROOT]
 
-An option is an entry `{.name = "..."` of a table of TideOption. --config, --format and --help are told once for all.
+An option is an entry `{"...", ` of a table of TideOption. --config, --format and --help are told once for all.
 """
 import re
 import sys
@@ -14,9 +14,9 @@ from source_text import Findings, files_below, line_of, project_root, read
 DOCUMENT = "docs/commands.md"
 TOLD_ONCE = {"config", "format", "help"}
 
-_TABLE = re.compile(r"const TideOption \w+\[\] = \{\n(.*?)\n  \};", re.S)
-_OPTION = re.compile(r'\{\.name = "([a-z-]+)"')
-_COMMAND = re.compile(r'const TideCommandLine \w+ = \{\s*\.command = "([a-z-]+)"')
+_TABLE = re.compile(r"const TideOption \w+\[\] = \{\n(.*?)\n\};", re.S)
+_OPTION = re.compile(r'\{"([a-z-]+)", ')
+_COMMAND = re.compile(r'const TideCommand \w+ = \{\s*\.name = "([a-z-]+)"')
 _SECTION = re.compile(r"^## ([a-z-]+)\n(.*?)(?=^## |\Z)", re.S | re.M)
 _TOLD = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 

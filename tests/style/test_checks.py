@@ -166,17 +166,16 @@ class MetricsDocs(Project):
                           "'tidemark_age_ms': base units", "'tidemark_age_ms': the help", "'tidemark_unknown': its type")
 
 
-SOURCE_OF_COMMAND = '''int
-tide_command_read(int argc, char **argv)
-{
-  const TideOption table[] = {
-      {.name = "limit", .kind = TIDE_OPTION_COUNT},
-      {.name = "format", .kind = TIDE_OPTION_CHOICE},
-  };
-  const TideCommandLine line = {
-      .command = "read",
-  };
-}
+SOURCE_OF_COMMAND = '''/* reads */
+
+static const TideOption read_options[] = {
+    {"limit", "N", TIDE_COUNT(ReadOptions, limit), "so many"},
+    {"format", "FORMAT", TIDE_CHOICE(ReadOptions, format), "json"},
+};
+
+const TideCommand tide_command_read = {
+    .name = "read",
+};
 '''
 
 
@@ -191,7 +190,7 @@ class CommandDocs(Project):
 
     def test_options_left_out_or_made_up(self):
         self.write("docs/commands.md", "## read\n`--limits` ends it.\n## other\n`--limit` is not here.\n")
-        self.assert_finds("command_docs", "read.c:4: '--limit' is not told in the section 'read'",
+        self.assert_finds("command_docs", "read.c:3: '--limit' is not told in the section 'read'",
                           "commands.md:2: no command has an option '--limits'", "2 findings")
 
     def test_commands_without_a_section(self):

@@ -9,45 +9,41 @@ typedef struct Target {
   gint64 duration_ms;
   double share;
   int choice;
+  const char *config_path; /* the call's */
 } Target;
 
 static const char *const choices[] = {"table", "csv", "json", NULL};
+
+static const TideOption options[] = {
+    {"config", "FILE", TIDE_OPTION_CONFIG, 0, NULL, .letter = 'c'},
+    {"flag", NULL, TIDE_FLAG(Target, flag), NULL, .letter = 'F'},
+    {"text", "TEXT", TIDE_TEXT(Target, text), NULL, .letter = 't'},
+    {"list", "TEXT", TIDE_LIST(Target, list)},
+    {"count", "N", TIDE_COUNT(Target, count), NULL, .min = 1, .max = 100},
+    {"at-least", "N", TIDE_COUNT(Target, count), NULL, .min = 5},
+    {"memory", "SIZE", TIDE_MEBIBYTES(Target, count), NULL, .min = 1, .max = 4096},
+    {"max-age", "DURATION", TIDE_DURATION(Target, duration_ms)},
+    {"late", "SHARE", TIDE_PERCENT(Target, share)},
+    {"format", "FORMAT", TIDE_CHOICE(Target, choice), NULL, .choices = choices},
+};
+static const TideCommand probe = {.name = "probe",
+                                  .arguments = "WHAT",
+                                  .summary = "Probes.",
+                                  .max_arguments = 2,
+                                  .options = options,
+                                  .n_options = G_N_ELEMENTS(options)};
 
 /* Parses @argv (NULL-terminated) into @target; the positional arguments are joined into @ret_arguments. */
 static gboolean
 parse(const char *const *argv, Target *target, char **ret_arguments, GError **error)
 {
   *target = (Target){.list = g_ptr_array_new(), .count = 7};
-  const TideOption table[] = {
-      {.name = "flag", .letter = 'F', .kind = TIDE_OPTION_FLAG, .target = &target->flag},
-      {.name = "text", .letter = 't', .kind = TIDE_OPTION_TEXT, .target = &target->text, .value_name = "TEXT"},
-      {.name = "list", .kind = TIDE_OPTION_LIST, .target = target->list, .value_name = "TEXT"},
-      {.name = "count", .kind = TIDE_OPTION_COUNT, .target = &target->count, .value_name = "N", .min = 1, .max = 100},
-      {.name = "at-least", .kind = TIDE_OPTION_COUNT, .target = &target->count, .value_name = "N", .min = 5},
-      {.name = "memory",
-       .kind = TIDE_OPTION_MEBIBYTES,
-       .target = &target->count,
-       .value_name = "SIZE",
-       .min = 1,
-       .max = 4096},
-      {.name = "max-age", .kind = TIDE_OPTION_DURATION, .target = &target->duration_ms, .value_name = "DURATION"},
-      {.name = "late", .kind = TIDE_OPTION_PERCENT, .target = &target->share, .value_name = "SHARE"},
-      {.name = "format",
-       .kind = TIDE_OPTION_CHOICE,
-       .target = &target->choice,
-       .value_name = "FORMAT",
-       .choices = choices},
-  };
-  const TideCommandLine line = {.command = "probe",
-                                .arguments = "WHAT",
-                                .summary = "Probes.",
-                                .max_arguments = 2,
-                                .options = table,
-                                .n_options = G_N_ELEMENTS(table)};
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+  TideCommandCall call = {.command = &probe, .options = target, .arguments = arguments};
   gboolean help = FALSE;
-  gboolean ok = tide_command_line_parse(&line, (int)g_strv_length((char **)(gsize)argv), (char **)(gsize)argv,
-                                        arguments, &help, error);
+  gboolean ok =
+      tide_command_line_parse(&call, (int)g_strv_length((char **)(gsize)argv), (char **)(gsize)argv, &help, error);
+  target->config_path = call.config_path;
   g_ptr_array_add(arguments, NULL);
   *ret_arguments = g_strjoinv("|", (char **)arguments->pdata);
   g_assert_false(help);
@@ -66,8 +62,9 @@ test_values(void)
   Target target;
   g_autofree char *arguments = NULL;
   g_autoptr(GError) error = NULL;
-  const char *const argv[] = {"a",      "--flag", "--text=x=y", "--list", "one", "--list=two", "--count", "100",
-                              "--late", "0.5%",   "--max-age",  "5m",     "b",   "--format",   "json",    NULL};
+  const char *const argv[] = {"a",       "--flag",   "--text=x=y", "--list", "one",       "--list=two",
+                              "--count", "100",      "--late",     "0.5%",   "--max-age", "5m",
+                              "b",       "--format", "json",       "-cFILE", NULL};
   g_assert_true(parse(argv, &target, &arguments, &error));
   g_assert_no_error(error);
   g_assert_cmpstr(arguments, ==, "a|b");
@@ -79,6 +76,7 @@ test_values(void)
   g_assert_cmpint(target.duration_ms, ==, 300000);
   g_assert_cmpfloat_with_epsilon(target.share, 0.005, 1e-12);
   g_assert_cmpint(target.choice, ==, 2);
+  g_assert_cmpstr(target.config_path, ==, "FILE");
   clear_target(&target);
 }
 
@@ -188,25 +186,25 @@ test_help_wins(void)
   g_autoptr(GPtrArray) arguments = g_ptr_array_new();
   gboolean asked = FALSE;
   g_autoptr(GError) error = NULL;
-  const TideCommandLine line = {.command = "probe", .summary = "Probes."};
-  g_assert_true(tide_command_line_parse(&line, 2, argv, arguments, &asked, &error));
+  TideCommandCall call = {.command = &probe, .arguments = arguments};
+  g_assert_true(tide_command_line_parse(&call, 2, argv, &asked, &error));
   g_assert_true(asked);
 }
 
 static void
 test_help_text(void)
 {
-  const TideOption table[] = {
-      {.name = "config", .letter = 'c', .kind = TIDE_OPTION_TEXT, .value_name = "FILE", .sentence = "where it is"},
-      {.name = "a-name-too-long-for-its-column", .kind = TIDE_OPTION_FLAG, .sentence = "on a line of its own"},
+  static const TideOption table[] = {
+      {"config", "FILE", TIDE_OPTION_CONFIG, 0, "where it is", .letter = 'c'},
+      {"a-name-too-long-for-its-column", NULL, TIDE_FLAG(Target, flag), "on a line of its own"},
   };
-  const TideCommandLine line = {.command = "probe",
-                                .arguments = "WHAT",
-                                .summary = "Probes.",
-                                .details = "Example:\n  tidemark probe it",
-                                .options = table,
-                                .n_options = G_N_ELEMENTS(table)};
-  g_autofree char *text = tide_command_line_help(&line, FALSE);
+  const TideCommand command = {.name = "probe",
+                               .arguments = "WHAT",
+                               .summary = "Probes.",
+                               .details = "Example:\n  tidemark probe it",
+                               .options = table,
+                               .n_options = G_N_ELEMENTS(table)};
+  g_autofree char *text = tide_command_line_help(&command, FALSE);
   g_assert_cmpstr(text, ==,
                   "Usage: tidemark probe [OPTION…] WHAT\n"
                   "\n"
@@ -220,7 +218,7 @@ test_help_text(void)
                   "\n"
                   "Example:\n"
                   "  tidemark probe it\n");
-  g_autofree char *coloured = tide_command_line_help(&line, TRUE);
+  g_autofree char *coloured = tide_command_line_help(&command, TRUE);
   g_assert_nonnull(strstr(coloured, "\033[1mUsage:\033[0m"));
 }
 
