@@ -3,6 +3,7 @@
 #include "commands/gateway_session.h"
 #include "commands/range_reader.h"
 #include "thrift/put_encoder.h"
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -142,7 +143,7 @@ open_session(Worker *worker, GError **error)
 /* Whether a failure is worth another try: FALSE when the job ends, or nothing moved for too long. @error goes to the
  * job then. */
 static gboolean
-try_again(Worker *worker, gint64 *delay_us, GError *error)
+try_again(Worker *worker, guint32 *n_failures, GError *error)
 {
   TideRollupJob *job = worker->job;
   gint64 now_us = tide_now_us();
@@ -157,8 +158,7 @@ try_again(Worker *worker, gint64 *delay_us, GError *error)
     return FALSE;
   }
   g_error_free(error);
-  pause_until(job, now_us + *delay_us);
-  *delay_us = MIN(*delay_us * 2, RETRY_MAX_US);
+  pause_until(job, now_us + tide_backoff_us(++*n_failures, RETRY_MIN_US, RETRY_MAX_US));
   return !is_stopped(job);
 }
 
@@ -176,10 +176,10 @@ scan_page(const TideScanRequest *request, TideRowFunc func, gpointer func_data, 
 static gboolean
 next_row(Worker *worker, const TideResultRow **ret_row)
 {
-  gint64 delay_us = RETRY_MIN_US;
+  guint32 n_failures = 0; /* in a row */
   GError *error = NULL;
   while (!tide_range_reader_peek(worker->reader, ret_row, &error))
-    if (!try_again(worker, &delay_us, g_steal_pointer(&error)))
+    if (!try_again(worker, &n_failures, g_steal_pointer(&error)))
       return FALSE;
   return TRUE;
 }
@@ -199,10 +199,10 @@ send_puts_once(Worker *worker, GError **error)
 static gboolean
 send_puts(Worker *worker)
 {
-  gint64 delay_us = RETRY_MIN_US;
+  guint32 n_failures = 0; /* in a row */
   GError *error = NULL;
   while (worker->n_puts > 0 && !send_puts_once(worker, &error))
-    if (!try_again(worker, &delay_us, g_steal_pointer(&error)))
+    if (!try_again(worker, &n_failures, g_steal_pointer(&error)))
       return FALSE;
   tide_buffer_reset(&worker->puts);
   worker->n_puts = 0;

@@ -2,6 +2,7 @@
 #include "flow/dead_letters_private.h"
 #include "flow/letter_json.h"
 #include "flow/letter_row.h"
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -49,8 +50,7 @@ set_held_text(TideDeadLetters *letters, char *text)
 static gboolean
 note_failure(TideLetterStage *stage, gint64 now_us)
 {
-  stage->next_us = now_us + MIN(RETRY_MIN_US << MIN(stage->n_failures, 10u), RETRY_MAX_US);
-  stage->n_failures++;
+  stage->next_us = now_us + tide_backoff_us(++stage->n_failures, RETRY_MIN_US, RETRY_MAX_US);
   if (stage->logged_us != 0 && now_us - stage->logged_us < TROUBLE_LOG_US)
     return FALSE;
   stage->logged_us = now_us;

@@ -1,14 +1,14 @@
 /* The thread that probes one gateway while it is not known to be up, and says so when that lasts. */
 #include "flow/gateways_private.h"
 
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
 
 /* A gateway on the same network answers a probe in milliseconds; a guess that is wrong costs this long. */
 #define PROBE_TIMEOUT_MS 1000
 
-/* While a gateway is down: as a writer's backoff, but short enough that its return is noticed. Each is drawn from its
- * upper half. */
+/* While a gateway is down: as a writer's backoff, but short enough that its return is noticed. */
 #define PROBE_PAUSE_MIN_US (100 * TIDE_US_PER_MS)
 #define PROBE_PAUSE_MAX_US (5 * TIDE_US_PER_S)
 
@@ -152,7 +152,7 @@ probe(TideGateway *gateway)
 
 /* Returns: FALSE when stopped. */
 static gboolean
-wait_until_due(TideGateway *gateway, gint64 *pause_us, gint64 not_before_us)
+wait_until_due(TideGateway *gateway, guint32 *n_probes, gint64 not_before_us)
 {
   TideGateways *gateways = gateway->gateways;
   tide_mutex_lock(&gateways->lock);
@@ -161,7 +161,7 @@ wait_until_due(TideGateway *gateway, gint64 *pause_us, gint64 not_before_us)
     if (gateway->state == GATEWAY_RESTING && others_are_up_locked(gateway)) /* the last one has no rest */
       due_us = MAX(due_us, gateway->rests_until_us);
     if (gateway->state == GATEWAY_UP) {
-      *pause_us = PROBE_PAUSE_MIN_US;
+      *n_probes = 0;
       tide_cond_wait(&gateways->changed, &gateways->lock);
     } else if (tide_now_us() < due_us)
       tide_cond_wait_until(&gateways->changed, &gateways->lock, due_us);
@@ -177,11 +177,10 @@ void
 tide_gateway_run_prober(gpointer data)
 {
   TideGateway *gateway = data;
-  gint64 pause_us = PROBE_PAUSE_MIN_US;
+  guint32 n_probes = 0; /* in a row */
   gint64 not_before_us = 0;
-  while (wait_until_due(gateway, &pause_us, not_before_us)) {
+  while (wait_until_due(gateway, &n_probes, not_before_us)) {
     probe(gateway);
-    not_before_us = tide_now_us() + pause_us / 2 + (gint64)(g_random_double() * (double)(pause_us / 2));
-    pause_us = MIN(pause_us * 2, PROBE_PAUSE_MAX_US);
+    not_before_us = tide_now_us() + tide_backoff_us(++n_probes, PROBE_PAUSE_MIN_US, PROBE_PAUSE_MAX_US);
   }
 }

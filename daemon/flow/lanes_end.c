@@ -1,6 +1,8 @@
 /* What the end of a call does to its batches, their lanes, and their table. */
 #include "flow/lanes_private.h"
 
+#include "util/backoff.h"
+
 /* ---- tables that stand still ---- */
 
 void
@@ -22,15 +24,10 @@ tide_table_stop_end_locked(TableStop *stop)
   g_clear_pointer(&stop->reason, g_free);
 }
 
-/* Doubles with each failure in a row, drawn evenly from (half of it, it] so that lanes do not march in step. */
 static gint64
 backoff_us(const TideLanesOptions *options, guint32 failures)
 {
-  gint64 bound_us = options->retry_min_us;
-  for (guint32 i = 1; i < failures && bound_us < options->retry_max_us; i++)
-    bound_us *= 2;
-  bound_us = MIN(bound_us, options->retry_max_us);
-  return bound_us / 2 + (gint64)(g_random_double() * (double)(bound_us / 2));
+  return tide_backoff_us(failures, options->retry_min_us, options->retry_max_us);
 }
 
 /* Calls that were on their way when the table came to be held say it again, but only probes make the wait longer. */

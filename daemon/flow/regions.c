@@ -2,6 +2,7 @@
 
 #include "flow/table_maker.h"
 #include "model/dated_table.h"
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -267,10 +268,7 @@ next_refresh_us(const TideRegions *regions, gint64 now_us)
 static gint64
 prepare_pause_us(const TableRegions *table)
 {
-  gint64 pause_us = table->failures > 1 ? MIN_PREPARE_PAUSE_US : 0;
-  for (guint32 i = 2; i < table->failures && pause_us < MAX_PREPARE_PAUSE_US; i++)
-    pause_us *= 2;
-  return MIN(pause_us, MAX_PREPARE_PAUSE_US);
+  return table->failures > 1 ? tide_backoff_us(table->failures - 1, MIN_PREPARE_PAUSE_US, MAX_PREPARE_PAUSE_US) : 0;
 }
 
 /* The next table that is due, or NULL; @ret_wait_us: when to look again. */

@@ -1,6 +1,7 @@
 #include "flow/writer_connection.h"
 
 #include "flow/failure_class.h"
+#include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -33,7 +34,7 @@ adopt(TideWriterConnection *connection, const TideGatewayLink *link)
 {
   gint64 max_age_us = connection->config->max_connection_age_ms * TIDE_US_PER_MS;
   connection->link = *link;
-  connection->expires_us = link->opened_us + max_age_us / 2 + (gint64)(g_random_double() * (double)(max_age_us / 2));
+  connection->expires_us = link->opened_us + tide_upper_half_us(max_age_us);
   connection->last_used_us = link->opened_us;
   tide_counter_inc(connection->connects[connection->reason]);
 }
