@@ -17,6 +17,9 @@
 /* While a spent budget must wait before it pauses again: for batches that give some of it back. */
 #define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
 
+/* How long what comes home is waited for where places of dated tables are all in use, before it is looked again. */
+#define PLACES_LOOK_US (20 * TIDE_US_PER_MS)
+
 /* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
  * deadline. */
 #define LAST_COMMIT_US (2 * TIDE_US_PER_S)
@@ -143,6 +146,26 @@ wake(gpointer data)
 
 /* ---- the thread ---- */
 
+/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What comes
+ * home may need the mapping: a message in hand is to be mapped again. */
+static gboolean
+wait_for_places(gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    return FALSE;
+  tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  tide_consumer_take_home(consumer, tide_now_us() + PLACES_LOOK_US);
+  return TRUE;
+}
+
+void
+tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
+{
+  TidePartition *partition = tide_consumer_partition(consumer, record->slot);
+  consumer->marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
+}
+
 /* Takes what can be read now, and says how many: MESSAGES_A_ROUND when there may be more. */
 static guint32
 take_messages(TideConsumer *consumer, int timeout_ms)
@@ -158,10 +181,9 @@ take_messages(TideConsumer *consumer, int timeout_ms)
   while (n < MESSAGES_A_ROUND && tide_kafka_source_poll(consumer->source, n == 0 ? timeout_ms : 0, &record)) {
     if (n++ == 0) {
       now_us = tide_now_us();
-      tide_mapping_set_now(consumer->mapping, tide_wall_clock_epoch_ms());
+      tide_mapping_set_now(consumer->intake.mapping, tide_wall_clock_epoch_ms());
     }
     tide_consumer_handle_message(consumer, &record, now_us);
-    consumer->newest_ms = record.message.timestamp_ms;
     tide_kafka_source_release(&record);
     if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits)
       break;
@@ -176,15 +198,6 @@ read_messages(TideConsumer *consumer, int timeout_ms)
   guint32 n = take_messages(consumer, timeout_ms);
   tide_letter_desk_note_messages(&consumer->desk, n);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
-}
-
-/* How old the newest message is that was read. */
-static gint64
-late_us(const TideConsumer *consumer)
-{
-  if (consumer->newest_ms < 0)
-    return G_MAXINT64;
-  return MAX(tide_wall_clock_epoch_ms() - consumer->newest_ms, 0) * TIDE_US_PER_MS;
 }
 
 static int
@@ -216,7 +229,8 @@ run_rounds(TideConsumer *consumer)
     now_us = tide_now_us();
     if (tide_consumer_store_due_us(consumer) <= now_us)
       tide_consumer_store_marks(consumer);
-    due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure, late_us(consumer), now_us),
+    due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure,
+                                      tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
                  tide_consumer_store_due_us(consumer));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       show(consumer, now_us);
@@ -342,31 +356,6 @@ register_metrics(TideConsumer *consumer)
       "Times a partition was read again from its committed offset, because more was in doubt than could be remembered, "
       "or because rows that it shared with a partition that was taken away were given up",
       NULL);
-  consumer->readings_ambiguous = tide_metrics_counter(
-      metrics, "tidemark_readings_ambiguous_total",
-      "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
-}
-
-static void
-register_expired(TideConsumer *consumer)
-{
-  const GPtrArray *tables = consumer->context.config->tables;
-  TideMetrics *metrics = consumer->context.metrics;
-  consumer->expired = g_new0(TideExpiredCounters, tables->len);
-  for (guint i = 0; i < tables->len; i++) {
-    g_autofree char *label = tide_metrics_label("table", ((const TideTable *)g_ptr_array_index(tables, i))->name);
-    consumer->expired[i].rows =
-        tide_metrics_counter(metrics, "tidemark_rows_expired_total",
-                             "Rows not written because their cells are older than their time to live", label);
-    consumer->expired[i].cells = tide_metrics_counter(
-        metrics, "tidemark_cells_expired_total",
-        "Cells left out of rows that are written, because they are older than their time to live", label);
-    consumer->expired[i].future_rows = tide_metrics_counter(
-        metrics, "tidemark_rows_future_total",
-        "Rows that a latest table did not get: later than the record's time by more than max_future "
-        "(on_future: history)",
-        label);
-  }
 }
 
 static void
@@ -395,13 +384,31 @@ init_pauses(TideConsumer *consumer)
 }
 
 static void
+init_intake(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideIntakeContext intake = {.config = context->config,
+                              .protocol = context->protocol,
+                              .budget = context->budget,
+                              .dated = context->dated,
+                              .letters = context->letters,
+                              .metrics = context->metrics,
+                              .open_lanes = consumer->open_lanes,
+                              .pauses = &consumer->pauses,
+                              .desk = &consumer->desk,
+                              .wait_for_places = wait_for_places,
+                              .wait_data = consumer};
+  tide_intake_init(&consumer->intake, &intake);
+}
+
+static void
 init_desk(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
   TideLetterDeskContext desk = {.partitions = consumer->partitions,
                                 .budget = context->budget,
                                 .letters = context->letters,
-                                .mapping = consumer->mapping,
+                                .mapping = consumer->intake.mapping,
                                 .open_lanes = consumer->open_lanes,
                                 .pauses = &consumer->pauses,
                                 .on_bad_message = context->config->readings.on_bad_message,
@@ -428,10 +435,8 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   tide_consumer_status_init(&consumer->status, tide_now_us());
   init_pauses(consumer);
   register_metrics(consumer);
-  register_expired(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
   tide_inbox_init(&consumer->inbox, wake, consumer);
-  consumer->mapping = tide_mapping_new(context->config, context->protocol);
   TideOpenLanesContext lanes_context = {.config = context->config,
                                         .protocol = context->protocol,
                                         .budget = context->budget,
@@ -439,7 +444,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
                                         .lanes = context->lanes,
                                         .regions = context->regions,
                                         .dated = context->dated,
-                                        .dated_names = &consumer->dated_names,
+                                        .dated_names = &consumer->intake.dated_names,
                                         .inbox = &consumer->inbox,
                                         .metrics = context->metrics,
                                         .heal_handler = {.is_owned = owns_source,
@@ -450,6 +455,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
                                                          .inherited = inherited_of,
                                                          .data = consumer}};
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
+  init_intake(consumer);
   init_desk(consumer);
   if (make_source(consumer, index, error))
     return consumer;
@@ -513,14 +519,12 @@ tide_consumer_free(TideConsumer *consumer)
   tide_thread_join(consumer->thread);
   tide_kafka_source_free(consumer->source);
   tide_open_lanes_free(consumer->open_lanes);
-  tide_field_use_clear(&consumer->field_use);
-  tide_mapping_free(consumer->mapping);
+  tide_intake_clear(&consumer->intake);
   tide_inbox_clear(&consumer->inbox);
   tide_letter_desk_clear(&consumer->desk);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);
   tide_consumer_status_clear(&consumer->status);
-  g_free(consumer->expired);
   g_free(consumer);
 }

@@ -3,21 +3,11 @@
 #pragma once
 
 #include "flow/consumer.h"
-#include "flow/field_use.h"
-#include "flow/letter_desk.h"
-#include "flow/mapping.h"
-#include "flow/open_lanes.h"
+#include "flow/intake.h"
 #include "flow/partition_slots.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
-
-/* Of one table: what it did not get because it is older than its time to live, or of the future. */
-typedef struct TideExpiredCounters {
-  TideCounter *rows;
-  TideCounter *cells;
-  TideCounter *future_rows;
-} TideExpiredCounters;
 
 struct TideConsumer {
   /* set before start, then read-only */
@@ -31,27 +21,20 @@ struct TideConsumer {
   TideCounter *messages_lost;
   TideCounter *damaged;
   TideCounter *read_again;
-  TideCounter *readings_ambiguous;
-  TideExpiredCounters *expired; /* owned; by table */
 
   /* the consumer's thread only */
   TideKafkaSource *source;
-  TideMapping *mapping;
-  TideFieldUse field_use; /* of the first readings, until it is told */
-  gboolean fields_told;
-  TideDatedCache dated_names;
   TideOpenLanes *open_lanes;
   TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
-  gint64 newest_ms;      /* the time of the message that was read last; -1: it has none */
   TidePauses pauses;
+  TideIntake intake;
   TideLetterDesk desk;
   gint64 shown_us;
   gboolean marks_moved; /* and are not stored yet */
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
   gint64 stored_us;     /* when they were stored last */
   gint64 noted_us;      /* when marks were committed with a note last */
-  TideLogLimit bad_message_limit;
   TideLogLimit trouble_limit;
   TideLogLimit commit_limit;
 
@@ -68,11 +51,9 @@ tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
   return tide_partition_slots_at(consumer->partitions, slot);
 }
 
-/* ---- consumer_messages.c ---- */
+/* ---- consumer.c ---- */
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
-
-/* ---- consumer.c ---- */
 
 /* All but the thread. (transfer full) */
 TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,

@@ -21,7 +21,7 @@ typedef struct TideCell {
 } TideCell;
 
 typedef struct TideRow {
-  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/consumer_messages.c
+  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/intake.c
                         * has made it the place of the table with that name */
   guint32 reading_index;
   TideBytes key;
