@@ -10,6 +10,12 @@
 
 #define NO_BATCH G_MAXUINT32
 
+/* Of a refused call so many rows at the most are set aside for their size. */
+#define MAX_ASIDE 16u
+
+/* A row is set aside when it is so many times as large as the others are on average. */
+#define ASIDE_FACTOR 4u
+
 /* A row to be judged in this round. */
 typedef struct Suspect {
   guint32 batch; /* index in the call */
@@ -39,8 +45,11 @@ struct TideRowIsolation {
   gboolean has_acknowledged[TIDE_CALL_MAX_BATCHES]; /* a row of the batch was, in this round */
   guint32 acknowledged_row[TIDE_CALL_MAX_BATCHES];  /* one of those rows */
   gboolean has_lost_witness;                        /* a row that had been taken was refused */
-  TideFailure failure;                              /* the last */
-  char *text;                                       /* owned: of the last failure */
+  guint32 aside[MAX_ASIDE];                         /* rows of the call that are sent alone, behind the others */
+  guint32 n_aside;
+  gboolean is_size_misleading; /* what was set aside was not all that is bad */
+  TideFailure failure;         /* the last */
+  char *text;                  /* owned: of the last failure */
   /* memory, reused */
   TideBuffer parts; /* of TideBytes */
   GArray *suspects; /* (element-type Suspect) */
@@ -113,19 +122,23 @@ add_run(TideRowIsolation *isolation, TideBatch *batch, guint32 first, guint32 en
   rows->row = first;
 }
 
-/* The first of [@first, @end) that is poison, a suspect, or given up; @end: none. */
+/* The first of [@first, @end) that is poison, a suspect, set aside, or given up; @end: none. */
 static guint32
-next_left_out(const TideBatch *batch, guint32 first, guint32 end)
+next_left_out(const TideRowIsolation *isolation, guint32 i, guint32 first, guint32 end)
 {
+  const TideBatch *batch = isolation->call->batches[i];
   gsize n_poison, n_suspects;
   const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
   const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n_suspects);
-  for (gsize i = 0; i < n_poison; i++)
-    if (poison[i].row >= first && poison[i].row < end)
-      end = poison[i].row;
-  for (gsize i = 0; i < n_suspects; i++)
-    if (suspects[i].row >= first && suspects[i].row < end)
-      end = suspects[i].row;
+  for (gsize k = 0; k < n_poison; k++)
+    if (poison[k].row >= first && poison[k].row < end)
+      end = poison[k].row;
+  for (gsize k = 0; k < n_suspects; k++)
+    if (suspects[k].row >= first && suspects[k].row < end)
+      end = suspects[k].row;
+  for (guint32 k = 0; k < isolation->n_aside; k++)
+    if (isolation->aside[k] >= isolation->first_rows[i] + first && isolation->aside[k] < isolation->first_rows[i] + end)
+      end = isolation->aside[k] - isolation->first_rows[i];
   if (G_LIKELY(tide_batch_count_given_up(batch) == 0))
     return end;
   while (first < end && !tide_batch_is_given_up(batch, first))
@@ -133,13 +146,14 @@ next_left_out(const TideBatch *batch, guint32 first, guint32 end)
   return first;
 }
 
-/* Rows [@first, @end) of @batch, but those that are done or left out. */
+/* Rows [@first, @end) of batch @i, but those that are done or left out. */
 static void
-add_rows(TideRowIsolation *isolation, TideBatch *batch, guint32 first, guint32 end, TideSentRows *rows)
+add_rows(TideRowIsolation *isolation, guint32 i, guint32 first, guint32 end, TideSentRows *rows)
 {
+  TideBatch *batch = isolation->call->batches[i];
   first = MAX(first, batch->done_rows);
   while (first < end) {
-    guint32 left_out = next_left_out(batch, first, end);
+    guint32 left_out = next_left_out(isolation, i, first, end);
     add_run(isolation, batch, first, left_out, rows);
     first = left_out + 1;
   }
@@ -147,9 +161,9 @@ add_rows(TideRowIsolation *isolation, TideBatch *batch, guint32 first, guint32 e
 
 /* The first of [@first, @end) that was sent with the others; @end: none. */
 static guint32
-first_good_row(const TideBatch *batch, guint32 first, guint32 end)
+first_good_row(const TideRowIsolation *isolation, guint32 i, guint32 first, guint32 end)
 {
-  while (first < end && next_left_out(batch, first, end) == first)
+  while (first < end && next_left_out(isolation, i, first, end) == first)
     first++;
   return first;
 }
@@ -161,7 +175,7 @@ note_acknowledged(TideRowIsolation *isolation, Range range)
        i < isolation->call->n_batches && isolation->first_rows[i] < range.end; i++) {
     guint32 first = MAX(range.first, isolation->first_rows[i]) - isolation->first_rows[i];
     guint32 end = MIN(range.end, isolation->first_rows[i + 1]) - isolation->first_rows[i];
-    guint32 row = first_good_row(isolation->call->batches[i], first, end);
+    guint32 row = first_good_row(isolation, i, first, end);
     if (row == end)
       continue;
     isolation->has_acknowledged[i] = TRUE;
@@ -223,8 +237,8 @@ send_range(TideRowIsolation *isolation, Range range)
   for (guint32 i = batch_of_row(isolation, range.first);
        i < isolation->call->n_batches && isolation->first_rows[i] < range.end; i++) {
     guint32 start = isolation->first_rows[i];
-    add_rows(isolation, isolation->call->batches[i], MAX(range.first, start) - start,
-             MIN(range.end, isolation->first_rows[i + 1]) - start, &rows);
+    add_rows(isolation, i, MAX(range.first, start) - start, MIN(range.end, isolation->first_rows[i + 1]) - start,
+             &rows);
   }
   if (rows.n_rows == 0)
     return TIDE_OUTCOME_OK;
@@ -313,6 +327,59 @@ send_and_search(TideRowIsolation *isolation, Range range, guint32 n_sent)
                                       : search(isolation, range, n_sent + 1);
 }
 
+/* The bytes of the call's row @at, which is sent with others; 0: it is not. */
+static gsize
+sent_bytes(const TideRowIsolation *isolation, guint32 at)
+{
+  guint32 i = batch_of_row(isolation, at), row = at - isolation->first_rows[i];
+  const TideBatch *batch = isolation->call->batches[i];
+  if (row < batch->done_rows || next_left_out(isolation, i, row, row + 1) == row)
+    return 0;
+  gsize end_bytes = row + 1 < batch->n_rows ? tide_batch_rows(batch)[row + 1].start_bytes : batch->wire.len;
+  return end_bytes - tide_batch_rows(batch)[row].start_bytes;
+}
+
+/* Sets rows of @range aside that are far larger than the others: what HBase refuses of a row is its size, mostly. */
+static void
+set_aside_large(TideRowIsolation *isolation, Range range)
+{
+  gsize largest = 0, other_bytes = 0, n_others = 0, n_large = 0;
+  for (guint32 at = range.first; at < range.end; at++)
+    largest = MAX(largest, sent_bytes(isolation, at));
+  guint32 large[MAX_ASIDE];
+  for (guint32 at = range.first; at < range.end && n_large <= MAX_ASIDE; at++) {
+    gsize n_bytes = sent_bytes(isolation, at);
+    gboolean is_large = n_bytes > largest / 2;
+    if (is_large && n_large < MAX_ASIDE)
+      large[n_large] = at;
+    n_large += is_large ? 1 : 0;
+    n_others += n_bytes > 0 && !is_large ? 1 : 0;
+    other_bytes += is_large ? 0 : n_bytes;
+  }
+  if (n_large > MAX_ASIDE || n_others < n_large || largest * n_others < ASIDE_FACTOR * other_bytes)
+    return;
+  memcpy(isolation->aside, large, n_large * sizeof *large);
+  isolation->n_aside = (guint32)n_large;
+}
+
+/* What is set aside is believed to be all that is bad of @range: one call shows it, and one each which of it. */
+static TideOutcome
+search_aside(TideRowIsolation *isolation, Range range, guint32 n_sent)
+{
+  guint32 aside[MAX_ASIDE], n_aside = isolation->n_aside;
+  memcpy(aside, isolation->aside, sizeof aside);
+  isolation->counts.bisections++;
+  TideOutcome outcome = send_range(isolation, range);
+  isolation->n_aside = 0;
+  if (outcome == TIDE_OUTCOME_POISON) {
+    isolation->is_size_misleading = TRUE;
+    return search(isolation, range, n_sent + 1);
+  }
+  for (guint32 i = 0; i < n_aside && outcome == TIDE_OUTCOME_OK; i++)
+    outcome = send_and_search(isolation, (Range){aside[i], aside[i] + 1}, n_sent);
+  return outcome;
+}
+
 /* Writes all rows of @range but the bad ones, of which there is at least one. OK: they are written, and the bad ones
  * accused. Recursion is as deep as the number of rows has bits. */
 static TideOutcome
@@ -320,6 +387,10 @@ search(TideRowIsolation *isolation, Range range, guint32 n_sent)
 {
   if (range.end - range.first == 1)
     return send_and_search(isolation, range, n_sent);
+  if (!isolation->is_size_misleading)
+    set_aside_large(isolation, range);
+  if (isolation->n_aside > 0)
+    return search_aside(isolation, range, n_sent);
   guint32 middle = range.first + (range.end - range.first) / 2;
   Range left = {range.first, middle}, right = {middle, range.end};
   isolation->counts.bisections++;
@@ -341,8 +412,8 @@ find_acknowledged(const TideRowIsolation *isolation, const TideLane *lane)
 {
   for (guint32 i = 0; i < isolation->call->n_batches && !isolation->has_lost_witness; i++) {
     const TideBatch *batch = isolation->call->batches[i];
-    guint32 row =
-        isolation->has_acknowledged[i] ? isolation->acknowledged_row[i] : first_good_row(batch, 0, batch->done_rows);
+    guint32 row = isolation->has_acknowledged[i] ? isolation->acknowledged_row[i]
+                                                 : first_good_row(isolation, i, 0, batch->done_rows);
     if (batch->lane == lane && (isolation->has_acknowledged[i] || row < batch->done_rows))
       return isolation->first_rows[i] + row;
   }
@@ -553,7 +624,7 @@ begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
   isolation->call = call;
   isolation->now_us = now_us;
   isolation->counts = (TideIsolationCounts){0};
-  isolation->has_lost_witness = FALSE;
+  isolation->has_lost_witness = isolation->is_size_misleading = FALSE;
   isolation->first_rows[0] = 0;
   for (guint32 i = 0; i < call->n_batches; i++) {
     isolation->first_rows[i + 1] = isolation->first_rows[i] + call->batches[i]->n_rows;

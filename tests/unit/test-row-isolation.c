@@ -6,6 +6,10 @@
 #define MAX_ROWS 10000u
 #define ROUND_US 100
 
+/* Behind the number of a large row so many of these. */
+#define FILLER G_MAXUINT32
+#define N_FILLERS 30u
+
 /* A gateway that knows rows by their number, which is their wire. */
 typedef struct Gateway {
   TideRowIsolation *isolation;
@@ -31,8 +35,11 @@ holds_bad_row(Gateway *gateway, const TideSentRows *rows, guint32 *ret_n_rows)
   gboolean bad = FALSE;
   *ret_n_rows = 0;
   for (gsize i = 0; i < rows->n_parts; i++)
-    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32), (*ret_n_rows)++)
-      bad = bad || gateway->is_bad[*(const guint32 *)(const void *)(rows->parts[i].data + at)];
+    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
+      guint32 number = *(const guint32 *)(const void *)(rows->parts[i].data + at);
+      *ret_n_rows += number != FILLER ? 1 : 0;
+      bad = bad || (number != FILLER && gateway->is_bad[number]);
+    }
   return bad;
 }
 
@@ -58,8 +65,11 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
         .outcome = TIDE_OUTCOME_POISON, .is_certain = bad && !gateway->is_ambiguous, .kind = gateway->text_kind};
   g_clear_pointer(ret_text, g_free);
   for (gsize i = 0; i < rows->n_parts; i++)
-    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32))
-      gateway->n_written[*(const guint32 *)(const void *)(rows->parts[i].data + at)]++;
+    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
+      guint32 number = *(const guint32 *)(const void *)(rows->parts[i].data + at);
+      if (number != FILLER)
+        gateway->n_written[number]++;
+    }
   return (TideFailure){.outcome = TIDE_OUTCOME_OK};
 }
 
@@ -73,21 +83,36 @@ gateway_new(void)
   return gateway;
 }
 
+static void
+add_row(Gateway *gateway, TideBatch *batch, gboolean is_large)
+{
+  static const guint32 filler = FILLER;
+  TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
+  tide_buffer_append(&batch->rows, &row, sizeof row);
+  tide_buffer_append(&batch->wire, &gateway->n_rows, sizeof gateway->n_rows);
+  for (guint i = 0; is_large && i < N_FILLERS; i++)
+    tide_buffer_append(&batch->wire, &filler, sizeof filler);
+  gateway->n_rows++;
+}
+
+/* One row of @large_every is large, from the first on; 0: none is. */
 static TideBatch *
-add_batch(Gateway *gateway, guint lane, guint32 n_rows)
+add_batch_of_sizes(Gateway *gateway, guint lane, guint32 n_rows, guint32 large_every)
 {
   TideBatch *batch = tide_batch_new();
-  for (guint32 i = 0; i < n_rows; i++) {
-    TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
-    tide_buffer_append(&batch->rows, &row, sizeof row);
-    tide_buffer_append(&batch->wire, &gateway->n_rows, sizeof gateway->n_rows);
-    gateway->n_rows++;
-  }
+  for (guint32 i = 0; i < n_rows; i++)
+    add_row(gateway, batch, large_every > 0 && i % large_every == 0);
   batch->n_rows = n_rows;
   batch->lane = gateway->lanes[lane];
   gateway->call.batches[gateway->call.n_batches++] = batch;
   gateway->call.n_rows += n_rows;
   return batch;
+}
+
+static TideBatch *
+add_batch(Gateway *gateway, guint lane, guint32 n_rows)
+{
+  return add_batch_of_sizes(gateway, lane, n_rows, 0);
 }
 
 static void
@@ -566,115 +591,53 @@ test_belief_ends(void)
   gateway_free(gateway);
 }
 
-static TideFailure
-cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
-{
-  *ret_text = g_strdup("the connection was lost");
-  return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN, .is_cut = TRUE};
-}
-
+/* Large rows are what is tried first: when these are the bad ones, each costs one call. */
 static void
-add_large_row(TideBatch *batch)
+test_large_bad_rows_cost_a_call_each(void)
 {
-  TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
-  tide_buffer_append(&batch->rows, &row, sizeof row);
-  memset(tide_buffer_reserve(&batch->wire, TIDE_FRAME_LIMIT_LEAST_BYTES), 'x', TIDE_FRAME_LIMIT_LEAST_BYTES);
-  batch->wire.len += TIDE_FRAME_LIMIT_LEAST_BYTES;
-  batch->n_rows++;
+  Gateway *gateway = gateway_new();
+  add_batch_of_sizes(gateway, 0, 600, 200);
+  add_batch_of_sizes(gateway, 1, 400, 200);
+  gateway->is_bad[0] = gateway->is_bad[200] = gateway->is_bad[400] = gateway->is_bad[600] = TRUE;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  g_assert_cmpuint(gateway->n_calls, ==, 1 + 1 + 5); /* all, the small ones, and five large ones */
+  gateway_free(gateway);
 }
 
-static TideBatch *
-batch_of_large_row(void)
-{
-  TideBatch *batch = tide_batch_new();
-  add_large_row(batch);
-  return batch;
-}
-
-/* A row whose calls are cut is too large only if others are written meanwhile. */
+/* That large rows are good costs one call, once, however the bad ones lie. */
 static void
-test_row_that_is_cut_in_an_outage_is_not_condemned(void)
+test_large_good_rows_cost_one_call(void)
 {
-  TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
-  TideBatch *batch = batch_of_large_row();
-  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1};
-  guint n_in_outage = 4 * TIDE_CUT_LIMIT;
-  for (guint round = 1; round <= n_in_outage + 1; round++) {
-    TideIsolationCounts counts;
-    g_autofree char *text = NULL;
-    call.last_ok_us = round > n_in_outage ? G_MAXINT64 : 0;
-    (void)tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text);
-    g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > n_in_outage);
+  guint32 n_calls[2];
+  for (guint with_large = 0; with_large < 2; with_large++) {
+    Gateway *gateway = gateway_new();
+    add_batch_of_sizes(gateway, 0, 1000, with_large > 0 ? 100 : 0);
+    gateway->is_bad[7] = gateway->is_bad[307] = gateway->is_bad[900] = TRUE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    n_calls[with_large] = gateway->n_calls;
+    gateway_free(gateway);
   }
-  tide_batch_free(batch);
-  tide_row_isolation_free(isolation);
+  g_assert_cmpuint(n_calls[1], ==, n_calls[0] + 1);
 }
 
-/* @data: the row that is cut off when it is sent. */
-static TideFailure
-cut_off_row(const TideSentRows *rows, gpointer data, char **ret_text)
-{
-  const guint32 *cut_row = data;
-  return rows->row == *cut_row ? cut_off(rows, NULL, ret_text) : (TideFailure){.outcome = TIDE_OUTCOME_OK};
-}
-
-/* Each row of a batch is cut off once: none was cut off so often that it is too large. */
+/* Sizes and bad rows at random; errors that name a row's fault, and such that do not. */
 static void
-test_rows_that_are_cut_by_turns_are_not_condemned(void)
+test_bad_rows_among_sizes_are_found(void)
 {
-  guint32 cut_row = 0;
-  TideRowIsolation *isolation = tide_row_isolation_new(cut_off_row, &cut_row, ROUND_US);
-  TideBatch *batch = tide_batch_new();
-  for (guint i = 0; i <= TIDE_CUT_LIMIT; i++)
-    add_large_row(batch);
-  batch->slice_rows = 1;
-  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = batch->n_rows, .last_ok_us = G_MAXINT64};
-  for (; cut_row <= batch->n_rows; cut_row++) {
-    TideIsolationCounts counts;
-    g_autofree char *text = NULL;
-    TideFailure failure = tide_row_isolation_send(isolation, &call, (gint64)(cut_row + 1) * ROUND_US, &counts, &text);
-    g_assert_cmpint(failure.outcome, ==, cut_row < batch->n_rows ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK);
-    g_assert_null(tide_batch_find_poison(batch, MIN(cut_row, batch->n_rows - 1)));
+  for (guint round = 0; round < 400; round++) {
+    Gateway *gateway = gateway_new();
+    gateway->is_ambiguous = g_test_rand_int_range(0, 2) == 1;
+    guint32 n_batches = (guint32)g_test_rand_int_range(1, 4);
+    for (guint32 i = 0; i < n_batches; i++)
+      add_batch_of_sizes(gateway, i % 2, (guint32)g_test_rand_int_range(2, 120), (guint32)g_test_rand_int_range(0, 40));
+    for (gint32 n = g_test_rand_int_range(0, 6); n > 0; n--)
+      gateway->is_bad[g_test_rand_int_range(0, (gint32)gateway->n_rows)] = TRUE;
+    g_assert_cmpuint(send_rounds(gateway), <=, TIDE_PROOF_LIMIT + 1);
+    assert_found(gateway);
+    gateway_free(gateway);
   }
-  tide_batch_free(batch);
-  tide_row_isolation_free(isolation);
-}
-
-/* @data: calls so far. The first is refused, with a text that does not tell whose fault that is. */
-static TideFailure
-refuse_then_cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
-{
-  guint *n_calls = data;
-  if ((*n_calls)++ > 0)
-    return cut_off(rows, NULL, ret_text);
-  *ret_text = g_strdup("refused");
-  return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
-}
-
-/* Once a suspect is found to be too large, it is not judged any more, and its call ends. */
-static void
-test_suspect_that_is_cut_is_condemned_once(void)
-{
-  guint n_calls = 0;
-  TideRowIsolation *isolation = tide_row_isolation_new(refuse_then_cut_off, &n_calls, ROUND_US);
-  TideBatch *batch = batch_of_large_row();
-  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = 1, .last_ok_us = G_MAXINT64};
-  TideOutcome outcome = TIDE_OUTCOME_POISON;
-  for (guint round = 1; round <= TIDE_CUT_LIMIT + 2; round++) {
-    TideIsolationCounts counts;
-    g_autofree char *text = NULL;
-    outcome = tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text).outcome;
-    g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > TIDE_CUT_LIMIT);
-  }
-  gsize n_poison, n_suspects;
-  (void)tide_batch_poison(batch, &n_poison);
-  (void)tide_batch_suspects(batch, &n_suspects);
-  g_assert_cmpint(outcome, ==, TIDE_OUTCOME_OK);
-  g_assert_cmpuint(n_calls, ==, 1 + TIDE_CUT_LIMIT);
-  g_assert_cmpuint(n_poison, ==, 1);
-  g_assert_cmpuint(n_suspects, ==, 0);
-  tide_batch_free(batch);
-  tide_row_isolation_free(isolation);
 }
 
 /* Bad rows are found in any order: a suspect of an earlier round behind those of this one. */
@@ -727,11 +690,9 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/gateway-that-flickers-for-long-condemns-nobody",
                   test_gateway_that_flickers_for_long_condemns_nobody);
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
-  g_test_add_func("/row-isolation/row-that-is-cut-in-an-outage-is-not-condemned",
-                  test_row_that_is_cut_in_an_outage_is_not_condemned);
-  g_test_add_func("/row-isolation/rows-that-are-cut-by-turns-are-not-condemned",
-                  test_rows_that_are_cut_by_turns_are_not_condemned);
-  g_test_add_func("/row-isolation/suspect-that-is-cut-is-condemned-once", test_suspect_that_is_cut_is_condemned_once);
+  g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
+  g_test_add_func("/row-isolation/large-good-rows-cost-one-call", test_large_good_rows_cost_one_call);
+  g_test_add_func("/row-isolation/bad-rows-among-sizes-are-found", test_bad_rows_among_sizes_are_found);
   g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
   return g_test_run();
 }
