@@ -4,7 +4,6 @@
 #include "commands/kafka_reader.h"
 #include "commands/load_config.h"
 #include "commands/message_lines.h"
-#include "commands/output.h"
 #include "commands/time_argument.h"
 #include "util/clock.h"
 

@@ -27,7 +27,6 @@
  * Memory: the cells are compared as hashes, in passes (verify_cells.h). */
 #include "commands/commands.h"
 #include "commands/load_config.h"
-#include "commands/output.h"
 #include "commands/stop_signal.h"
 #include "commands/time_argument.h"
 #include "commands/verify_job.h"

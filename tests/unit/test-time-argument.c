@@ -115,6 +115,20 @@ test_count_text(void)
   }
 }
 
+static void
+test_option(void)
+{
+  gint64 ns = 7;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_time_option_parse("from", NULL, 0, &ns, &error));
+  g_assert_cmpint(ns, ==, 7);
+  g_assert_true(tide_time_option_parse("from", "1500", 0, &ns, &error));
+  g_assert_cmpint(ns, ==, 1500000000);
+  g_assert_false(tide_time_option_parse("from", "x", 0, &ns, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
+  g_assert_true(g_str_has_prefix(error->message, "'--from' "));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -124,5 +138,6 @@ main(int argc, char **argv)
   g_test_add_func("/time-argument/times-are-shown-in-utc-with-milliseconds", test_time_text);
   g_test_add_func("/time-argument/ages-have-two-units", test_age_text);
   g_test_add_func("/time-argument/counts-have-commas", test_count_text);
+  g_test_add_func("/time-argument/an-option-left-out-changes-nothing-and-a-wrong-one-is-named", test_option);
   return g_test_run();
 }
