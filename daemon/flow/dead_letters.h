@@ -31,12 +31,17 @@ typedef enum TideLetterResult {
   TIDE_LETTER_READ, /* the letter has the original, or original_is_gone: nothing was kept */
 } TideLetterResult;
 
+/* A list that owns what is in it, first in, first out. */
+typedef struct TideLetterJobs {
+  TideLetterJob *first;
+  TideLetterJob *last;
+  guint32 n;
+} TideLetterJobs;
+
 /* Where a consumer's jobs come home to. */
 typedef struct TideLetterBox {
   TideMutex lock;
-  /* under lock */
-  TideLetterJob *first;
-  TideLetterJob *last;
+  TideLetterJobs jobs; /* under lock */
   /* set before start, then read-only; called without the lock, by the letters' thread */
   void (*wake)(gpointer data);
   gpointer wake_data;
@@ -95,9 +100,10 @@ gboolean tide_dead_letters_start(TideDeadLetters *letters, TideWireProtocol prot
 gboolean tide_dead_letters_stop(TideDeadLetters *letters, gint64 deadline_us);
 void tide_dead_letters_free(TideDeadLetters *letters);
 
-/* The file that letters are kept in: the configured one; else dead-letters.jsonl in the state directory; else beside the
- * configuration, named after it (tidemark.yaml: tidemark.dead-letters.jsonl). NULL: in none: there is a topic, or the
- * configuration lies nowhere, or on_bad_message is stop, so that without a named place nothing is kept. (transfer full)
+/* The file that letters are kept in: the configured one; else dead-letters.jsonl in the state directory; else beside
+ * the configuration, named after it (tidemark.yaml: tidemark.dead-letters.jsonl). NULL: in none: there is a topic, or
+ * the configuration lies nowhere, or on_bad_message is stop, so that without a named place nothing is kept. (transfer
+ * full)
  */
 char *tide_dead_letters_file_path(const TideConfig *config);
 

@@ -125,8 +125,8 @@ TideLetterJob *
 tide_letter_box_take(TideLetterBox *box)
 {
   tide_mutex_lock(&box->lock);
-  TideLetterJob *jobs = box->first;
-  box->first = box->last = NULL;
+  TideLetterJob *jobs = box->jobs.first;
+  box->jobs = (TideLetterJobs){0};
   tide_mutex_unlock(&box->lock);
   return jobs;
 }
@@ -134,13 +134,8 @@ tide_letter_box_take(TideLetterBox *box)
 void
 tide_letter_box_push(TideLetterBox *box, TideLetterJob *job)
 {
-  job->next = NULL;
   tide_mutex_lock(&box->lock);
-  if (box->last != NULL)
-    box->last->next = job;
-  else
-    box->first = job;
-  box->last = job;
+  tide_letter_jobs_append(&box->jobs, job);
   tide_mutex_unlock(&box->lock);
   if (box->wake != NULL)
     box->wake(box->wake_data);

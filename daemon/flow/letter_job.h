@@ -5,13 +5,6 @@
 
 G_BEGIN_DECLS
 
-/* A list that owns what is in it, first in, first out. */
-typedef struct TideLetterJobs {
-  TideLetterJob *first;
-  TideLetterJob *last;
-  guint32 n;
-} TideLetterJobs;
-
 void tide_letter_jobs_append(TideLetterJobs *jobs, TideLetterJob *job); /* transfers @job */
 void tide_letter_jobs_prepend(TideLetterJobs *jobs, TideLetterJob *job);
 TideLetterJob *tide_letter_jobs_take(TideLetterJobs *jobs); /* the first, (transfer full); NULL: none */

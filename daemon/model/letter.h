@@ -11,7 +11,6 @@
 G_BEGIN_DECLS
 
 /* Names of the added headers. Numbers are decimal text. */
-#define TIDE_LETTER_HEADER_PREFIX "tidemark-"
 #define TIDE_LETTER_HEADER_REASON "tidemark-reason"
 #define TIDE_LETTER_HEADER_TEXT "tidemark-text"
 #define TIDE_LETTER_HEADER_TOPIC "tidemark-topic"
