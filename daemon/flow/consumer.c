@@ -98,7 +98,7 @@ tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
     tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
   }
   tide_letter_desk_take_waiting(&consumer->desk);
-  consumer->marks_moved = TRUE;
+  consumer->commits.marks_moved = TRUE;
   tide_pauses_heed_spans(&consumer->pauses);
 }
 
@@ -163,7 +163,7 @@ void
 tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
 {
   TidePartition *partition = tide_consumer_partition(consumer, record->slot);
-  consumer->marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
+  consumer->commits.marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
 }
 
 /* Takes what can be read now, and says how many: MESSAGES_A_ROUND when there may be more. */
@@ -227,11 +227,11 @@ run_rounds(TideConsumer *consumer)
                             : more                         ? TIDE_PRESSURE_NONE
                                                            : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
-    if (tide_consumer_store_due_us(consumer) <= now_us)
-      tide_consumer_store_marks(consumer);
+    if (tide_consumer_commits_due_us(&consumer->commits) <= now_us)
+      tide_consumer_commits_store_marks(&consumer->commits);
     due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure,
                                       tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
-                 tide_consumer_store_due_us(consumer));
+                 tide_consumer_commits_due_us(&consumer->commits));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       show(consumer, now_us);
       tide_consumer_read_again(consumer, now_us);
@@ -275,10 +275,10 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
   g_autofree guint16 *slots = g_new(guint16, MAX(consumer->partitions->len, 1));
   for (guint i = 0; i < consumer->partitions->len; i++)
     slots[i] = (guint16)i;
-  while (!tide_consumer_commit_closing(consumer, slots, consumer->partitions->len, deadline_us)) {
+  while (!tide_consumer_commits_close(&consumer->commits, slots, consumer->partitions->len, deadline_us)) {
     gint64 now_us = tide_now_us();
     if (now_us >= deadline_us)
-      return tide_consumer_is_committed(consumer, slots, consumer->partitions->len);
+      return tide_consumer_commits_are_done(&consumer->commits, slots, consumer->partitions->len);
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     poll_without_reading(consumer, 100);
   }
@@ -337,21 +337,20 @@ static void
 register_metrics(TideConsumer *consumer)
 {
   TideMetrics *metrics = consumer->context.metrics;
+  TideConsumerCounters *counters = &consumer->counters;
   const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by what happened";
-  consumer->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
-  consumer->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
-  consumer->rebalances_lost = tide_metrics_counter(metrics, name, help, "type=\"lost\"");
-  consumer->commit_failures =
-      tide_metrics_counter(metrics, "tidemark_kafka_commit_failures_total", "Commits that the broker refused", NULL);
-  consumer->out_of_range = tide_metrics_counter(
+  counters->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
+  counters->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
+  counters->rebalances_lost = tide_metrics_counter(metrics, name, help, "type=\"lost\"");
+  counters->out_of_range = tide_metrics_counter(
       metrics, "tidemark_kafka_offset_out_of_range_total",
       "Committed offsets that were no more in the topic: messages were lost before they were read", NULL);
-  consumer->messages_lost = tide_metrics_counter(
+  counters->messages_lost = tide_metrics_counter(
       metrics, "tidemark_messages_lost_total",
       "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
-  consumer->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
+  counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
-  consumer->read_again = tide_metrics_counter(
+  counters->read_again = tide_metrics_counter(
       metrics, "tidemark_kafka_read_again_total",
       "Times a partition was read again from its committed offset, because more was in doubt than could be remembered, "
       "or because rows that it shared with a partition that was taken away were given up",
@@ -417,6 +416,18 @@ init_desk(TideConsumer *consumer)
   tide_letter_desk_init(&consumer->desk, &desk);
 }
 
+static void
+init_commits(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideConsumerCommitsContext commits = {.config = context->config,
+                                        .source = consumer->source,
+                                        .partitions = consumer->partitions,
+                                        .open_lanes = consumer->open_lanes,
+                                        .metrics = context->metrics};
+  tide_consumer_commits_init(&consumer->commits, &commits);
+}
+
 static gboolean
 make_source(TideConsumer *consumer, guint32 index, GError **error)
 {
@@ -457,10 +468,12 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   consumer->open_lanes = tide_open_lanes_new(&lanes_context);
   init_intake(consumer);
   init_desk(consumer);
-  if (make_source(consumer, index, error))
-    return consumer;
-  tide_consumer_free(consumer);
-  return NULL;
+  if (!make_source(consumer, index, error)) {
+    tide_consumer_free(consumer);
+    return NULL;
+  }
+  init_commits(consumer);
+  return consumer;
 }
 
 TideConsumer *

@@ -45,15 +45,23 @@ on_assigned(const TideKafkaAssignment *assignment, gpointer data)
   /* Not known: the first end that is reached will do. */
   if (consumer->context.until_end)
     partition->end_offset = MAX(assignment->end_offset, 0);
-  tide_consumer_take_over(consumer, partition, assignment);
+  tide_consumer_commits_take_over(&consumer->commits, partition, assignment);
   return partition->slot;
+}
+
+static void
+on_taking(const guint16 *slots, gsize n_slots, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_consumer_commits_open(&consumer->commits, slots, n_slots);
+  atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
 static void
 on_assignment_done(gpointer data)
 {
   TideConsumer *consumer = data;
-  tide_counter_inc(consumer->rebalances_assigned);
+  tide_counter_inc(consumer->counters.rebalances_assigned);
   consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
@@ -109,17 +117,17 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
 {
   TideConsumer *consumer = data;
   if (lost) {
-    tide_counter_inc(consumer->rebalances_lost);
+    tide_counter_inc(consumer->counters.rebalances_lost);
     tide_log(TIDE_LOG_WARNING, "%zu partitions were lost: nothing is committed for them, their next owner reads again",
              n_slots);
   } else {
-    tide_counter_inc(consumer->rebalances_revoked);
+    tide_counter_inc(consumer->counters.rebalances_revoked);
     gint64 deadline_us = revoke_deadline_us(consumer);
     drain_partitions(consumer, slots, n_slots, deadline_us);
     gint64 commit_us = consumer->context.config->kafka.session_timeout_ms / 4 * TIDE_US_PER_MS;
-    (void)tide_consumer_commit_closing(consumer, slots, n_slots, MAX(deadline_us, tide_now_us()) + commit_us);
+    (void)tide_consumer_commits_close(&consumer->commits, slots, n_slots, MAX(deadline_us, tide_now_us()) + commit_us);
   }
-  if (!tide_consumer_is_committed(consumer, slots, n_slots)) {
+  if (!tide_consumer_commits_are_done(&consumer->commits, slots, n_slots)) {
     consumer->commit_lost = TRUE;
     if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
       atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
@@ -167,7 +175,7 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
   tide_pauses_lift(&consumer->pauses, &slot, 1);
   tide_partition_read_again(partition, consumer->context.budget);
   tide_open_lanes_disown(consumer->open_lanes);
-  tide_counter_inc(consumer->read_again);
+  tide_counter_inc(consumer->counters.read_again);
   tide_log(TIDE_LOG_NOTICE,
            "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
            " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
@@ -200,7 +208,7 @@ hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, 
 static void
 on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
 {
-  tide_counter_add(consumer->messages_lost, (guint64)(report->lost_to - report->lost_from));
+  tide_counter_add(consumer->counters.messages_lost, (guint64)(report->lost_to - report->lost_from));
   if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
     hold_and_say(consumer, partition, report->text,
                  "decide where to go on (kafka-consumer-groups --reset-offsets, or on_lost_offsets: continue) and "
@@ -219,16 +227,16 @@ on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const Tid
 {
   switch ((int)report->kind) {
   case TIDE_KAFKA_TROUBLE_LOST:
-    tide_counter_inc(consumer->out_of_range);
+    tide_counter_inc(consumer->counters.out_of_range);
     on_lost_messages(consumer, partition, report);
     break;
   case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
-    tide_counter_inc(consumer->out_of_range);
+    tide_counter_inc(consumer->counters.out_of_range);
     hold_and_say(consumer, partition, report->text,
                  "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
     break;
   case TIDE_KAFKA_TROUBLE_DAMAGED:
-    tide_counter_inc(consumer->damaged);
+    tide_counter_inc(consumer->counters.damaged);
     hold_and_say(consumer, partition, report->text,
                  "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
                  "kafka-consumer-groups --reset-offsets passes over it");
@@ -297,9 +305,21 @@ on_recovered(guint16 slot, gpointer data)
 }
 
 static void
+on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  if (!partition->assigned)
+    return;
+  tide_consumer_commits_answered(&consumer->commits, partition, offset, good);
+  tide_pauses_heed_span(&consumer->pauses, partition);
+}
+
+static void
 on_commit_failed(const char *text, gpointer data)
 {
-  tide_consumer_commit_failed(data, text);
+  TideConsumer *consumer = data;
+  tide_consumer_commits_failed(&consumer->commits, text);
 }
 
 TideKafkaHandlers
@@ -307,8 +327,8 @@ tide_consumer_source_handlers(TideConsumer *consumer)
 {
   return (TideKafkaHandlers){.data = consumer,
                              .progress = on_progress,
-                             .taking = tide_consumer_on_taking,
-                             .committed = tide_consumer_on_committed,
+                             .taking = on_taking,
+                             .committed = on_committed,
                              .assigned = on_assigned,
                              .assignment_done = on_assignment_done,
                              .revoking = on_revoking,

@@ -25,7 +25,8 @@ ROOT = HERE.parent.parent
 # The tests of a folder that are asked when the nearest have noticed nothing, in steps; patterns of "suite/name".
 WIDER = {
     "daemon/flow/": [["unit/delivery-model", "unit/equal-times-model", "unit/open-lanes", "unit/lanes", "unit/row-set*",
-                      "unit/row-isolation", "unit/partition", "unit/consumer", "unit/dead-letters*", "unit/message-letters",
+                      "unit/row-isolation", "unit/partition", "unit/consumer*", "unit/pauses",
+                      "unit/intake", "unit/letter-desk", "unit/dead-letters*", "unit/message-letters",
                       "unit/mapping*"],
                      ["fault/pipeline*", "fault/dead-letters", "fault/row-trial", "fault/regions", "fault/membership",
                       "fault/kafka-*", "fault/lifecycle-*", "fault/client-faults"]],

@@ -223,12 +223,12 @@ test_refused_commit_is_asked_for_again(Fixture *fixture, gconstpointer options)
   assign(fixture, 0, 5);
   ASSERT_ASKED(fixture, "commit 0 5, ");
   write_one(fixture, 5, GOOD);
-  tide_consumer_store_marks(consumer);
+  tide_consumer_commits_store_marks(&consumer->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
-  g_assert_cmpint(tide_consumer_store_due_us(consumer), ==, G_MAXINT64);
+  g_assert_cmpint(tide_consumer_commits_due_us(&consumer->commits), ==, G_MAXINT64);
   handlers_of(fixture)->committed(0, 6, FALSE, consumer);
-  g_assert_cmpint(tide_consumer_store_due_us(consumer), <, G_MAXINT64);
-  tide_consumer_store_marks(consumer);
+  g_assert_cmpint(tide_consumer_commits_due_us(&consumer->commits), <, G_MAXINT64);
+  tide_consumer_commits_store_marks(&consumer->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
 }
 
