@@ -2,6 +2,7 @@
 
 #include "config/option_value.h"
 #include "config/time_options.h"
+#include "thrift/wire.h"
 #include "util/error.h"
 #include "util/listen_address.h"
 

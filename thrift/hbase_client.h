@@ -10,6 +10,8 @@
 #pragma once
 
 #include "thrift/endpoint.h"
+#include "thrift/rows.h"
+#include "thrift/table_description.h"
 #include "thrift/wire.h"
 
 G_BEGIN_DECLS
@@ -57,46 +59,6 @@ gboolean tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, 
                                       guint32 n_mutations, gint64 deadline_us,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* One cell of a result; the bytes are borrowed from the reply's buffer. */
-typedef struct TideResultCell {
-  TideBytes family;
-  TideBytes qualifier;
-  TideBytes value;
-  gint64 timestamp_ms;
-} TideResultCell;
-
-/* One row of a result, borrowed: valid only inside the callback. */
-typedef struct TideResultRow {
-  TideBytes row;
-  const TideResultCell *cells;
-  gsize n_cells;
-} TideResultRow;
-
-/* Return FALSE to stop early. It must not call the same client: that would overwrite the reply it reads. */
-typedef gboolean (*TideRowFunc)(const TideResultRow *row, gpointer data);
-
-/* A column that is asked for. */
-typedef struct TideColumnName {
-  TideBytes family;
-  TideBytes qualifier;   /* may be empty: a column's name too */
-  gboolean whole_family; /* every column of the family; without qualifier */
-} TideColumnName;
-
-typedef struct TideScanRequest {
-  TideBytes start_row;           /* inclusive; empty: from the table's start (or end, when reversed) */
-  TideBytes stop_row;            /* exclusive; empty: to the end */
-  const TideColumnName *columns; /* borrowed; none: all. A row without any of them is left out */
-  gsize n_columns;
-  gint64 min_time_ms; /* with max_time_ms: cell time range [min, max); both 0: none */
-  gint64 max_time_ms;
-  gint64 limit_rows;    /* 0: none */
-  guint32 caching_rows; /* rows asked for in one call; 0: 500 */
-  gint32 max_versions;  /* 0: 1 */
-  gboolean reversed;
-  TideBytes filter; /* in HBase's filter language, which leaves rows out at the region servers; empty: none. A call may
-                     * have to pass over many rows then, until it has one */
-} TideScanRequest;
-
 /**
  * tide_hbase_client_scan: stream rows to @func.
  * @timeout_ms: for each call to the gateway; a scan with a limit ends after four times as long.
@@ -114,90 +76,16 @@ gboolean tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideByt
                                TideRowFunc func, gpointer data, gboolean *ret_found,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Rows by their keys; all else as in TideScanRequest. */
-typedef struct TideGetRequest {
-  const TideBytes *rows; /* borrowed */
-  gsize n_rows;
-  const TideColumnName *columns;
-  gsize n_columns;
-  gint64 min_time_ms;
-  gint64 max_time_ms;
-  gint32 max_versions; /* 0: 1 */
-} TideGetRequest;
-
 /* The rows that exist, in the order of @request, in one call: their cells, newest first where several versions are
  * asked for. Errors: also PROTOCOL for a row that was not asked for, or not in this place. */
 gboolean tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const TideGetRequest *request,
                                         gint64 deadline_us, TideRowFunc func, gpointer data,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-typedef struct TideRegion {
-  TideBytes start_key; /* owned; empty for the first region */
-  TideBytes end_key;   /* owned; empty for the last */
-  char *server;        /* owned: "host:port" */
-} TideRegion;
-
-void tide_region_free(TideRegion *region);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRegion, tide_region_free)
-
 /* The table's regions in order of start keys, without replicas and offline parents; an empty array when the table does
  * not exist (the gateway gives no error). Ownership: (transfer full) (element-type TideRegion). */
 GPtrArray *tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-typedef enum TideCompression {
-  TIDE_COMPRESSION_LZO = 0, /* values: TCompressionAlgorithm */
-  TIDE_COMPRESSION_GZ = 1,
-  TIDE_COMPRESSION_NONE = 2,
-  TIDE_COMPRESSION_SNAPPY = 3,
-  TIDE_COMPRESSION_LZ4 = 4,
-  TIDE_COMPRESSION_BZIP2 = 5,
-  TIDE_COMPRESSION_ZSTD = 6,
-} TideCompression;
-
-/* A column family's settings; 0 or -1 as said leaves HBase's default. */
-typedef struct TideFamilySettings {
-  char *name;              /* owned */
-  int compression;         /* TideCompression; -1: default */
-  int bloom_filter;        /* 0 none, 1 row, 2 rowcol; -1: default */
-  int data_block_encoding; /* TDataBlockEncoding; -1: default */
-  gint32 block_size_bytes; /* 0: default */
-  gint32 max_versions;     /* 0: default */
-  gint32 time_to_live_s;   /* 0: for ever */
-  int in_memory;           /* 0, 1; -1: default */
-} TideFamilySettings;
-
-typedef struct TideAttribute {
-  TideBytes name;  /* owned */
-  TideBytes value; /* owned */
-} TideAttribute;
-
-/* When HBase acknowledges a row. Below SYNC_WAL, rows that were acknowledged are lost with a region server. */
-typedef enum TideDurability {
-  TIDE_DURABILITY_DEFAULT = 0, /* values: TDurability */
-  TIDE_DURABILITY_SKIP_WAL = 1,
-  TIDE_DURABILITY_ASYNC_WAL = 2,
-  TIDE_DURABILITY_SYNC_WAL = 3,
-  TIDE_DURABILITY_FSYNC_WAL = 4,
-} TideDurability;
-
-typedef struct TideTableDescription {
-  char *name;          /* owned: "TABLE" or "ns:TABLE" */
-  GPtrArray *families; /* owned (element-type TideFamilySettings) */
-  GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
-  int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
-} TideTableDescription;
-
-TideFamilySettings *tide_family_settings_new(const char *name);                  /* every setting at "default" */
-TideFamilySettings *tide_family_settings_copy(const TideFamilySettings *family); /* (transfer full) */
-void tide_family_settings_free(TideFamilySettings *family);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
-TideTableDescription *tide_table_description_new(const char *name);
-void tide_table_description_add_attribute(TideTableDescription *description, TideBytes name, TideBytes value);
-/* The attribute's value, borrowed; NULL when it is not set. */
-const TideBytes *tide_table_description_attribute(const TideTableDescription *description, TideBytes name);
-void tide_table_description_free(TideTableDescription *description);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableDescription, tide_table_description_free)
 
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -10,7 +10,8 @@
  * TApplicationException. Threads: any; pure functions. */
 #pragma once
 
-#include "thrift/hbase_client.h"
+#include "thrift/rows.h"
+#include "thrift/table_description.h"
 #include "thrift/wire_reader.h"
 
 G_BEGIN_DECLS

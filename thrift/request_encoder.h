@@ -3,7 +3,8 @@
  * the generated code. What answers them is read by reply_reader.h. */
 #pragma once
 
-#include "thrift/hbase_client.h"
+#include "thrift/rows.h"
+#include "thrift/wire.h"
 
 G_BEGIN_DECLS
 

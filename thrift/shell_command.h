@@ -2,7 +2,7 @@
  * changes tables that exist, which tidemark leaves to the operator. Each is one line, ready to be pasted. */
 #pragma once
 
-#include "thrift/hbase_client.h"
+#include "thrift/table_description.h"
 
 G_BEGIN_DECLS
 

@@ -1,5 +1,5 @@
 /* What is known of a table: plain structs, made and freed here. */
-#include "thrift/hbase_client.h"
+#include "thrift/table_description.h"
 
 TideFamilySettings *
 tide_family_settings_new(const char *name)

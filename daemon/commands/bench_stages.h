@@ -17,6 +17,7 @@
 #pragma once
 
 #include "commands/bench_load.h"
+#include "thrift/wire.h"
 
 G_BEGIN_DECLS
 

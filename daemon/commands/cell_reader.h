@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/table.h"
+#include "thrift/rows.h"
 
 G_BEGIN_DECLS
 

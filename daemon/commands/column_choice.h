@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/table.h"
+#include "thrift/rows.h"
 
 G_BEGIN_DECLS
 

@@ -5,6 +5,7 @@
 #include "commands/cell_reader.h"
 #include "commands/row_advice.h"
 #include "config/config.h"
+#include "thrift/wire.h"
 
 G_BEGIN_DECLS
 

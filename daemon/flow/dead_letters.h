@@ -18,6 +18,7 @@
 #include "flow/batch.h"
 #include "flow/refusals.h"
 #include "model/letter.h"
+#include "thrift/wire.h"
 #include "util/metrics.h"
 
 G_BEGIN_DECLS

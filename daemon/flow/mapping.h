@@ -14,6 +14,7 @@
 #include "model/message.h"
 #include "model/reject.h"
 #include "model/row.h"
+#include "thrift/wire.h"
 
 G_BEGIN_DECLS
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "flow/followers.h"
+#include "thrift/wire.h"
 
 G_BEGIN_DECLS
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "thrift/hbase_client.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
 #include "model/condition.h"
 #include "model/row_key.h"
 #include "model/time_spec.h"
-#include "thrift/hbase_client.h"
+#include "thrift/table_description.h"
 
 G_BEGIN_DECLS
 

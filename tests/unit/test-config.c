@@ -1,4 +1,5 @@
 #include "config-texts.h"
+#include "thrift/wire.h"
 
 #include <glib/gstdio.h>
 #include <sys/stat.h>
