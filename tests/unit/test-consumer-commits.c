@@ -106,6 +106,7 @@ test_refused_mark_is_stored_again(Fixture *fixture, gconstpointer data)
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");
   on_committed(0, 6, FALSE, fixture);
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
   g_assert_false(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "store 0 6, ");

@@ -11,6 +11,7 @@
 #define OTHER "{\"host\":\"b\"," GOOD_TIME ",\"v\":3}"
 #define BAD "nonsense"
 #define RECORD_MS G_GINT64_CONSTANT(1763700002000)
+#define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
 
 #define ASSERT_BYTES(got, text) assert_bytes_equal(got, tide_bytes_of_string(text))
 
@@ -19,7 +20,8 @@
   "hbase: { gateways: [\"127.0.0.1:1\"] }\n"                                                                           \
   "readings: { format: json, time: { field: ts, format: epoch_ms }" reading_options " }\n"                             \
   "tables:\n"                                                                                                          \
-  "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n" rest
+  "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" },"                          \
+  " families: { M: { ttl: 1d } } }\n" rest
 
 static const char plain[] = CONFIG("", "dead_letters: { topic: letters }\n");
 static const char stopping_at_bad[] = CONFIG(", on_bad_message: stop", "dead_letters: { topic: letters }\n");
@@ -123,15 +125,18 @@ keep_letter(Fixture *fixture, TideLetterJob *job)
   g_assert_true(tide_letter_desk_take_home(&fixture->desk));
 }
 
-/* Kafka still has the message of @job, or (NULL) has it no more. */
+/* Kafka still has the message of @job, or (NULL) has it no more. Its cells have expired meanwhile, which must not
+ * matter: they were good when they were read. */
 static void
 give_original(Fixture *fixture, TideLetterJob *job, const char *payload)
 {
   g_assert_true(job->wants_original);
   atomic_fetch_add(&fixture->bare.letters->lent_bytes, job->charged_bytes);
+  tide_mapping_set_now(fixture->mapping, RECORD_MS + 25 * HOUR_MS);
   job->letter.original_is_gone = payload == NULL;
   job->letter.value = tide_bytes_of_string(payload != NULL ? payload : "");
   job->letter.has_value = payload != NULL;
+  job->letter.timestamp_ms = RECORD_MS + 25 * HOUR_MS;
   job->result = TIDE_LETTER_READ;
   tide_letter_box_push(job->home, job);
   g_assert_true(tide_letter_desk_take_home(&fixture->desk));
