@@ -1,5 +1,6 @@
-/* A consumer's life and its rounds: poll, map, seal, take home. What it does with a message, at a rebalance, and when
- * it must pause stands in files of their own: consumer_private.h. */
+/* A consumer's life and its rounds: poll, take in, seal, take home. Its parts have files of their own: intake.h,
+ * letter_desk.h, pauses.h, consumer_commits.h, consumer_status.h; what it does at a rebalance stands in
+ * consumer_assignment.c. */
 #include "flow/consumer_private.h"
 #include "util/clock.h"
 #include "util/error.h"
