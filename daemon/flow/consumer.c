@@ -235,6 +235,7 @@ run_rounds(TideConsumer *consumer)
                  tide_consumer_commits_due_us(&consumer->commits));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       show(consumer, now_us);
+      tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
       tide_consumer_read_again(consumer, now_us);
     }
     look_whether_finished(consumer);

@@ -348,6 +348,25 @@ tide_letter_desk_take_waiting(TideLetterDesk *desk)
   }
 }
 
+/* @parts stand by rows. A message with several such rows counts for each. */
+static void
+shorten_read_ahead(TideLetterDesk *desk, const GArray *parts)
+{
+  const GPtrArray *partitions = desk->context.partitions;
+  g_autofree guint32 *n_messages = g_new0(guint32, partitions->len);
+  for (guint i = 0; i < parts->len; i++) {
+    const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
+    gboolean is_counted = i > 0 && part[-1].row == part->row && is_same_message(part[-1].ref, part->ref);
+    if (part->row->is_shared && !is_counted && tide_partition_owns(partition_of(desk, part->ref), part->ref))
+      n_messages[part->ref.slot]++;
+  }
+  gint64 now_us = tide_now_us();
+  for (guint i = 0; i < partitions->len; i++)
+    if (n_messages[i] > 0)
+      tide_pauses_shorten_read_ahead(desk->context.pauses, tide_partition_slots_at(partitions, (guint16)i),
+                                     n_messages[i], now_us);
+}
+
 void
 tide_letter_desk_take_refused(TideLetterDesk *desk, const TideBatch *batch)
 {
@@ -359,6 +378,7 @@ tide_letter_desk_take_refused(TideLetterDesk *desk, const TideBatch *batch)
       next++;
     add_parts(desk, batch, at, next, parts);
   }
+  shorten_read_ahead(desk, parts);
   tide_refusals_add(&desk->refusals, parts);
 }
 

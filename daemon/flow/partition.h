@@ -28,6 +28,7 @@ typedef enum TidePauseReason {
                                 * dead letters */
   TIDE_PAUSE_TABLE = 1 << 3,   /* a table that it feeds holds more than its share of the budget */
   TIDE_PAUSE_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
+  TIDE_PAUSE_REFUSED = 1 << 5, /* much of it is taken apart for refused rows: little more is read meanwhile */
 } TidePauseReason;
 
 typedef struct TideAskedCommit {
@@ -64,13 +65,15 @@ typedef struct TidePartition {
   TideOwnedEpoch owned; /* the same for other threads */
   TideOffsets offsets;
   TideMessageLetters letters;
-  guint64 kept_acks;       /* of rows that are written, and will be once more: heals.h */
-  gint64 charged_bytes;    /* what the budget holds for offsets and letters */
-  guint pause_reasons;     /* TidePauseReason */
-  guint32 crowded_table;   /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
-  gboolean is_paused;      /* what librdkafka was told ... */
-  gint64 pause_changed_us; /* ... and when; 0: not in this assignment */
-  gint64 stored_offset;    /* that was to be committed last; -1: none, or it was refused */
+  guint64 kept_acks;           /* of rows that are written, and will be once more: heals.h */
+  gint64 charged_bytes;        /* what the budget holds for offsets and letters */
+  guint pause_reasons;         /* TidePauseReason */
+  guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
+  guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
+  gint64 read_ahead_us;        /* when that changed */
+  gboolean is_paused;          /* what librdkafka was told ... */
+  gint64 pause_changed_us;     /* ... and when; 0: not in this assignment */
+  gint64 stored_offset;        /* that was to be committed last; -1: none, or it was refused */
   TidePartitionCommit commit;
   TideDoubt doubt;     /* cells that this consumer has sent */
   TideDoubt inherited; /* cells that owners before us have sent */

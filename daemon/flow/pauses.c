@@ -10,6 +10,17 @@
 /* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
+/* What is to be taken apart is much when it is one message of so many. */
+#define MUCH_OF 4u
+
+/* Then so many are read ahead: a fraction of what was, and this at the least. With ten machines in a partition a latest
+ * row is made of a hundred messages then. */
+#define SHORTENED_TO 8u
+#define LEAST_READ_AHEAD 1000u
+
+#define SHORTEN_INTERVAL_US TIDE_US_PER_S
+#define LENGTHEN_INTERVAL_US (5 * TIDE_US_PER_S)
+
 void
 tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
 {
@@ -102,9 +113,22 @@ tide_pauses_heed_tables(TidePauses *pauses)
   }
 }
 
+static void
+heed_read_ahead(TidePauses *pauses, TidePartition *partition)
+{
+  guint32 ahead = tide_offsets_span(&partition->offsets);
+  guint32 limit = partition->read_ahead_messages;
+  if (limit > 0 && ahead >= limit) {
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
+    pauses->span_waits |= !partition->is_paused;
+  } else if (limit == 0 || ahead <= limit / 2)
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
+}
+
 void
 tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition)
 {
+  heed_read_ahead(pauses, partition);
   guint32 span = tide_partition_span(partition);
   guint32 limit = pauses->context.max_span_messages;
   if (span >= limit) {
@@ -121,6 +145,33 @@ tide_pauses_heed_spans(TidePauses *pauses)
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
     if (partition->assigned)
       tide_pauses_heed_span(pauses, partition);
+  }
+}
+
+void
+tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us)
+{
+  guint32 ahead = tide_offsets_span(&partition->offsets);
+  if (n_messages < ahead / MUCH_OF ||
+      (partition->read_ahead_messages > 0 && now_us - partition->read_ahead_us < SHORTEN_INTERVAL_US))
+    return;
+  partition->read_ahead_us = now_us;
+  partition->read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
+  heed_read_ahead(pauses, partition);
+}
+
+void
+tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
+{
+  for (guint i = 0; i < pauses->context.partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    if (partition->read_ahead_messages == 0 || now_us - partition->read_ahead_us < LENGTHEN_INTERVAL_US)
+      continue;
+    partition->read_ahead_us = now_us;
+    partition->read_ahead_messages *= 2;
+    if (partition->read_ahead_messages >= pauses->context.max_span_messages)
+      partition->read_ahead_messages = 0;
+    heed_read_ahead(pauses, partition);
   }
 }
 

@@ -51,6 +51,12 @@ void tide_pauses_heed_tables(TidePauses *pauses); /* lets go on those whose tabl
 void tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition);
 void tide_pauses_heed_spans(TidePauses *pauses); /* of every partition */
 
+/* Of @partition @n_messages are to be sent again, each by itself, for refused rows that they made with others. Where
+ * these are many of what was read, less is read ahead, so that fewer are merged into a row and fewer rows are refused;
+ * and so that what a rebalance hands back was not read in vain. */
+void tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us);
+void tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us); /* of those that it befell not lately */
+
 /* While letters cannot be kept, or were too many (@holding), every partition pauses. */
 void tide_pauses_heed_letters(TidePauses *pauses, gboolean holding, gint64 now_us);
 

@@ -7,8 +7,9 @@
 G_BEGIN_DECLS
 
 /**
- * tide_scheme_check: for each of @tables (element-type TideTable; templates of dated tables are passed over), which exist:
- *     none stored: stores the declared one. The same: nothing. Another, and the table has no row: stores the declared one.
+ * tide_scheme_check: for each of @tables (element-type TideTable; templates of dated tables are passed over), which
+ * exist: none stored: stores the declared one. The same: nothing. Another, and the table has no row: stores the
+ * declared one.
  * @accept: another, and the table has rows: stores the declared one instead of refusing
  * Errors: CONFIG: a change is refused, with a sentence for each table. Else those of the calls: ask again later.
  * Threads: any; for start and refresh, not for the path of a reading. Blocks: for calls.

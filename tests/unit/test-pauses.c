@@ -134,6 +134,78 @@ test_change_waits_for_the_second_to_pass(Fixture *fixture, gconstpointer data)
 }
 
 static void
+ack(TidePartition *partition, guint32 sequence)
+{
+  TideSourceRef ref = {.slot = partition->slot, .epoch = partition->epoch, .sequence = sequence};
+  tide_partition_ack(partition, ref, 1);
+}
+
+/* A quarter of what was read is taken apart: less is read ahead. Fewer than that change nothing. */
+static void
+test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 100000;
+  begin_messages(fixture, partition, 16000);
+  tide_pauses_shorten_read_ahead(pauses, partition, 3999, JUST_NOW_US);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 0);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_shorten_read_ahead(pauses, partition, 4000, JUST_NOW_US);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2000);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  for (guint32 i = 0; i < 14999; i++)
+    ack(partition, i);
+  tide_pauses_heed_span(pauses, partition);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  ack(partition, 14999);
+  tide_pauses_heed_span(pauses, partition);
+  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+}
+
+/* However little is left: as much as shows that rows are not refused any more. Twice in a second counts once. */
+static void
+test_read_ahead_has_a_least(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  begin_messages(fixture, partition, 20000);
+  gint64 now_us = tide_now_us();
+  tide_pauses_shorten_read_ahead(pauses, partition, 20000, now_us);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  for (guint32 i = 0; i < 19000; i++)
+    ack(partition, i);
+  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S - 1);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+}
+
+/* While nothing more is taken apart it doubles, also when nothing ends: a region that takes nothing is no reason. */
+static void
+test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 6000;
+  begin_messages(fixture, partition, 1500);
+  gint64 now_us = tide_now_us();
+  tide_pauses_shorten_read_ahead(pauses, partition, 1500, now_us);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  tide_pauses_lengthen_read_ahead(pauses, now_us + TIDE_US_PER_S);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+  guint n_steps = 0;
+  for (; partition->read_ahead_messages > 0; n_steps++) {
+    g_assert_cmpuint(n_steps, <, 10);
+    now_us += 5 * TIDE_US_PER_S;
+    tide_pauses_lengthen_read_ahead(pauses, now_us);
+  }
+  g_assert_cmpuint(n_steps, ==, 3);
+  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+}
+
+static void
 test_partition_of_others_is_not_told_of(Fixture *fixture, gconstpointer data)
 {
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
@@ -297,6 +369,9 @@ main(int argc, char **argv)
   ADD("memory/crowded-table-pauses-those-that-feed-it", test_crowded_table_pauses_those_that_feed_it);
   ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
   ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
+  ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
+  ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
+  ADD("read-ahead/comes-back", test_read_ahead_comes_back);
   ADD("letters/hold-for-a-second-at-least", test_letters_hold_for_a_second_at_least);
   ADD("letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
   ADD("held/says-why", test_held_partition_says_why);
