@@ -2,11 +2,11 @@
  * reads it without a lock. */
 #pragma once
 
-#include "config/problem.h"
+#include "config/yaml/problem.h"
 #include "decode/decoder.h"
-#include "model/table.h"
-#include "model/time_spec.h"
-#include "thrift/endpoint.h"
+#include "model/table/table.h"
+#include "model/time/time_spec.h"
+#include "thrift/client/endpoint.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
@@ -21,7 +21,7 @@ typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE
 typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
 typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
 
-/* A property handed to librdkafka as it is. Whether it is one is for flow/kafka_check.h: only librdkafka knows them all. */
+/* A property handed to librdkafka as it is. Whether it is one is for kafka/kafka_check.h: only librdkafka knows them all. */
 typedef struct TideKafkaProperty {
   char *name;      /* owned */
   char *value;     /* owned */
@@ -83,7 +83,7 @@ typedef struct TideReadingsConfig {
   TideOnBadMessage on_bad_message;
 } TideReadingsConfig;
 
-/* Where dead letters are kept: flow/dead_letters.h. */
+/* Where dead letters are kept: dead_letters/dead_letters.h. */
 typedef struct TideDeadLettersConfig {
   char *topic;                /* owned; NULL: none, a file is used */
   char *file;                 /* owned, absolute; NULL: not named, see tide_dead_letters_file_path() */
@@ -138,8 +138,8 @@ const TideTable *tide_config_find_table(const TideConfig *config, const char *na
 
 /**
  * tide_table_of_name: the table in HBase called @name, for commands: as tide_config_find_table(), but for a name that a dated
- *     table makes it is that one table (model/dated_table.h), with the template's index; and so for the name that a rollup
- *     gives to a copied day of a data table, SENSOR_20170726 of SENSOR.
+ *     table makes it is that one table (model/table/dated_table.h), with the template's index; and so for the name that a
+ *     rollup gives to a copied day of a data table, SENSOR_20170726 of SENSOR.
  * Returns: borrowed from @config, which keeps instances until it is freed. The template itself, where @name is its own.
  * Threads: one at a time, before or without a pipeline.
  */

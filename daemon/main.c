@@ -1,8 +1,8 @@
 /* The program `tidemark`: finds the subcommand and hands over to it. No policy lives here. */
-#include "commands/commands.h"
-#include "commands/output.h"
-#include "config/nearest_name.h"
-#include "thrift/hbase_client.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/output.h"
+#include "config/option/nearest_name.h"
+#include "thrift/client/hbase_client.h"
 #include "util/error.h"
 
 #include <signal.h>

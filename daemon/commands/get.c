@@ -1,9 +1,9 @@
 /* `tidemark get`: one row, by the fields of its key or by the key itself, with older versions of its cells. */
-#include "commands/commands.h"
-#include "commands/gateway_session.h"
-#include "commands/load_config.h"
-#include "commands/row_view.h"
-#include "commands/time_argument.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/time_argument.h"
+#include "commands/read/gateway_session.h"
+#include "commands/read/row_view.h"
 #include "util/clock.h"
 
 #define MAX_VERSIONS 1000 /* of one cell in one reply; who keeps more reads them by scan and time */

@@ -1,10 +1,10 @@
 /* `tidemark latest`: what a latest-value table holds for one machine, some, or all, with the age of every cell. */
-#include "commands/commands.h"
-#include "commands/forget.h"
-#include "commands/index_read.h"
-#include "commands/load_config.h"
-#include "commands/print_scan.h"
-#include "commands/time_argument.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/time_argument.h"
+#include "commands/read/forget.h"
+#include "commands/read/index_read.h"
+#include "commands/read/print_scan.h"
 #include "util/clock.h"
 
 #include <unistd.h>

@@ -1,17 +1,17 @@
 /* The daemon: `tidemark run`. This file owns the main thread: signals, timers, the HTTP endpoint and systemd; nothing
  * of it is on the data path. */
-#include "commands/commands.h"
+#include "commands/cli/commands.h"
 
-#include "commands/load_config.h"
-#include "flow/kafka_check.h"
-#include "flow/pipeline.h"
-#include "flow/state_directory.h"
+#include "commands/cli/load_config.h"
+#include "kafka/kafka_check.h"
 #include "service/http.h"
 #include "service/notify.h"
+#include "service/pipeline.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/state_directory.h"
 
 #include <glib-unix.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* `tidemark scan`: the rows of a table by key fields and time range, or by their keys. */
-#include "commands/commands.h"
-#include "commands/gateway_session.h"
-#include "commands/load_config.h"
-#include "commands/print_plan.h"
-#include "commands/print_scan.h"
-#include "commands/time_argument.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/time_argument.h"
+#include "commands/read/gateway_session.h"
+#include "commands/read/print_plan.h"
+#include "commands/read/print_scan.h"
 #include "util/clock.h"
 
 typedef struct ScanOptions {

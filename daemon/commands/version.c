@@ -1,8 +1,8 @@
 /* `tidemark version`: this program, and the libraries that decide how it behaves. */
-#include "version.h"
-#include "commands/commands.h"
-#include "flow/kafka_conf.h"
-#include "revision.h"
+#include "commands/cli/version.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/revision.h"
+#include "kafka/kafka_conf.h"
 
 /* What librdkafka was built with: "gzip,snappy,ssl,sasl,…". (transfer full) */
 static char *

@@ -1,9 +1,9 @@
 /* A dead letter: a message, or one reading of it, that can never be written, kept byte for byte as it came, with the
- * reason. Plain data; flow/dead_letters.h keeps letters, `tidemark dead-letters` lists and replays them.
+ * reason. Plain data; dead_letters/dead_letters.h keeps letters, `tidemark dead-letters` lists and replays them.
  *
  * In a Kafka topic a letter is a record with the original key, value and headers, and behind them one header for each
  * member below, by the names given there. A reader takes the last header of a name, so an original that was itself a
- * letter does no harm. In a file it is one line of JSON: flow/letter_json.h. */
+ * letter does no harm. In a file it is one line of JSON: dead_letters/letter_json.h. */
 #pragma once
 
 #include "util/bytes.h"

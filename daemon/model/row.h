@@ -11,7 +11,7 @@ typedef struct TideColumn {
   TideBytes family;
   TideBytes qualifier;
   TideBytes prefix; /* family and qualifier as wire bytes: put_encoder.h */
-  guint64 hash;     /* XXH3_64bits() of prefix: flow/unsettled.c computes it again from encoded cells */
+  guint64 hash;     /* XXH3_64bits() of prefix: rows/unsettled.c computes it again from encoded cells */
 } TideColumn;
 
 typedef struct TideCell {
@@ -21,7 +21,7 @@ typedef struct TideCell {
 } TideCell;
 
 typedef struct TideRow {
-  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until flow/intake.c
+  guint32 table_index; /* in the configuration's tables; of a dated table the template's, until consumer/intake.c
                         * has made it the place of the table with that name */
   guint32 reading_index;
   TideBytes key;

@@ -11,7 +11,7 @@
 #include "bench/call_recorder.h"
 #include "bench/plain_socket.h"
 #include "bench/put_skipper.h"
-#include "fault/fake_service.h"
+#include "fault/gateway/fake_service.h"
 #include "util/clock.h"
 #include "util/lock.h"
 

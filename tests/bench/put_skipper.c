@@ -1,6 +1,6 @@
 #include "bench/put_skipper.h"
 
-#include "fault/fake_wire.h"
+#include "fault/gateway/fake_wire.h"
 
 #define MAX_DEPTH 16
 #define MAX_FRAME_BYTES (64 * 1024 * 1024)

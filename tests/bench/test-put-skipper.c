@@ -1,6 +1,6 @@
 /* The null gateway's parser: however the stream is cut, it counts the same rows and ends at the same bytes. */
 #include "bench/put_skipper.h"
-#include "fault/fake_wire.h"
+#include "fault/gateway/fake_wire.h"
 
 typedef struct TideMode {
   gboolean framed;

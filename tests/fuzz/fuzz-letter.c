@@ -1,6 +1,6 @@
 /* Lines of a dead-letter file that somebody edited, cut or mixed up. What is taken for a letter must be written and
  * read again as the same, byte for byte. */
-#include "flow/letter_json.h"
+#include "dead_letters/letter_json.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* A key and a reading out of any bytes. Whatever compiles must keep its word: the same reading makes the same key, it
  * is read back (which makes its parts again), the time holds the event, and a plan for just this reading finds it. */
-#include "model/key_part.h"
+#include "model/key/key_part.h"
 #include "util/error.h"
 
 #define MAX_SPECS 8

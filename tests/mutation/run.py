@@ -22,9 +22,11 @@ ENOUGH_PERCENT = 95
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
+FLOW = ("kafka", "gateway", "tables", "mapping", "write", "rows", "dead_letters", "consumer", "service")
+
 # The tests of a folder that are asked when the nearest have noticed nothing, in steps; patterns of "suite/name".
 WIDER = {
-    "daemon/flow/": [["unit/delivery-model", "unit/equal-times-model", "unit/open-lanes", "unit/lanes", "unit/row-set*",
+    tuple(f"daemon/{room}/" for room in FLOW): [["unit/delivery-model", "unit/equal-times-model", "unit/open-lanes", "unit/lanes", "unit/row-set*",
                       "unit/row-isolation", "unit/partition", "unit/consumer*", "unit/pauses",
                       "unit/intake", "unit/letter-desk", "unit/dead-letters*", "unit/message-letters",
                       "unit/mapping*"],

@@ -1,46 +1,30 @@
 #!/usr/bin/env python3
-"""Holds README.md's map of the folders against the tree: one line for each file, its text the first sentence that the file
-says of itself. With --write, makes the map anew."""
+"""Holds the map against the tree: README.md has a line for each folder, and the folder's own README.md a line for each file,
+its text the first sentence that the file says of itself. With --write, makes them anew. No folder may hold many files."""
 import argparse
 import pathlib
 import re
 import subprocess
 import sys
+from collections import Counter
+
+from check_layers import LAYERS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEGIN = "<!-- map: begin (tests/style/check_map.py holds it against the tree) -->"
 END = "<!-- map: end -->"
 
-FOLDERS = {  # in the order of the layers; what a newcomer looks for first is said here, the rest by the files
-    "daemon": "the program",
-    "daemon/util": "what everything stands on: bytes, errors, log, metrics, locks",
-    "thrift": "the gateway: wire formats, connection, calls",
-    "daemon/model": "pure: readings, row keys, rows; bytes in, bytes out",
-    "daemon/decode": "from a message's bytes to readings",
-    "config": "the YAML, the option table, the sample",
-    "daemon/flow": "from Kafka to HBase",
-    "daemon/service": "HTTP and systemd",
-    "daemon/commands": "one file for each subcommand",
-    "systemd": "the unit",
-    "docs": "guides and reference",
-    "tests": "how it is tested",
-    "tests/check.d": "the stages of ./check",
-    "tests/unit": "test-NAME.c for NAME.c",
-    "tests/fault": "the pipeline on a mock Kafka and a scripted gateway, with faults",
-    "tests/examples": "a case for each file of config/examples: messages, rows, reads",
-    "tests/fuzz": "fuzz-NAME.c and what was found worth keeping",
-    "tests/integration": "the real Kafka and HBase",
-    "tests/chaos": "faults at random on the real Kafka and HBase, and their proof",
-    "tests/scenarios": "random scenarios through the whole daemon, judged from outside",
-    "tests/mutation": "small bugs, put in one at a time, and which tests notice them",
-    "tests/stack": "starts and stops the real Kafka and HBase",
-    "tests/bench": "benchmarks",
-    "tests/bench/peers": "the programs that tidemark is compared with",
-    "tests/style": "rules that are checked, this map among them",
-}
+# What a newcomer looks for first; each says in the first line of its README.md what it is.
+FOLDERS = [name for names in LAYERS for name in ([names] if isinstance(names, str) else names)] + [
+    "config/examples", "systemd", "docs", "tests", "tests/check.d", "tests/unit", "tests/fault", "tests/examples", "tests/fuzz",
+    "tests/integration", "tests/chaos", "tests/scenarios", "tests/mutation", "tests/stack", "tests/bench", "tests/bench/peers",
+    "tests/style"]
+WITHOUT_README = {"systemd": "the unit", "docs": "guides and reference"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
-WITH_SUBFOLDERS = {"config", "tests/bench/peers", "tests/stack"}
+WITH_SUBFOLDERS = {"tests/bench/peers", "tests/fault", "tests/stack"}
 CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".mutants", ".java", ".xml", ".supp", "")
+N_FILES_MAX = 40
+CROWDED = ("daemon", "thrift", "config", "tests")  # where N_FILES_MAX holds; a fuzzer's seeds are none to be read
 
 
 def first_sentence(path: pathlib.Path) -> str:
@@ -86,7 +70,7 @@ def stems(folder: str, files: list[pathlib.PurePosixPath]) -> dict[str, list[pat
     found: dict[str, list[pathlib.PurePosixPath]] = {}
     for path in files:
         inside = str(path.parent) == folder or (folder in WITH_SUBFOLDERS and str(path).startswith(folder + "/"))
-        if not inside or path.name == "meson.build" or path.suffix not in CODE:
+        if not inside or path.name in ("meson.build", "README.md") or path.suffix not in CODE:
             continue
         name = str(path.relative_to(folder))
         stem = name.rsplit(".", 1)[0] if path.suffix in (".c", ".h", ".cc") else name
@@ -94,50 +78,73 @@ def stems(folder: str, files: list[pathlib.PurePosixPath]) -> dict[str, list[pat
     return found
 
 
-def entry(stem: str, paths: list[pathlib.PurePosixPath]) -> str:
+def entry(stem: str, paths: list[pathlib.PurePosixPath]) -> tuple[str, str]:
+    """Its name as the list has it, and its sentence."""
     headers_first = sorted(paths, key=lambda path: path.suffix != ".h")
     sentence = next((text for text in (first_sentence(ROOT / path) for path in headers_first) if text), "")
-    suffixes = "".join(sorted(path.suffix for path in paths)) if len(paths) == 1 else ".{" + ",".join(
+    suffixes = "".join(path.suffix for path in paths) if len(paths) == 1 else ".{" + ",".join(
         sorted(path.suffix[1:] for path in paths)) + "}"
-    name = stem if stem == str(paths[0].name) or "." in stem else stem + suffixes
-    return f"- `{name}` {sentence}".rstrip()
+    return (stem if "." in stem or stem == paths[0].name else stem + suffixes), sentence
 
 
-def make_map() -> tuple[str, list[str]]:
-    files = tracked()
-    lines, silent = [], []
-    for folder, text in FOLDERS.items():
-        entries = stems(folder, files)
-        if not entries:
-            continue
-        lines.append(f"\n**`{folder}/`** {text}\n")
-        if folder in NO_LINES:
-            continue
-        for stem, paths in sorted(entries.items()):
-            lines.append(entry(stem, paths))
-            if lines[-1] == f"- {lines[-1].split()[1]}":
-                silent.append(f"{folder}/{stem}")
-    return "\n".join(lines).strip() + "\n", silent
+def between(text: str, lines: list[str]) -> str | None:
+    """The text with these lines between its marks; None without marks."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        return None
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + "\n" + "".join(line + "\n" for line in lines) + END + rest.split(END)[1]
+
+
+class Map:
+    def __init__(self, write: bool) -> None:
+        self.write = write
+        self.findings: list[str] = []
+
+    def hold(self, name: str, lines: list[str]) -> None:
+        path = ROOT / name
+        text = path.read_text() if path.is_file() else ""
+        wanted = between(text, lines)
+        if wanted is None:
+            self.findings.append(f"{name}: has no place for the map between {BEGIN} and {END}")
+        elif self.write:
+            path.write_text(wanted)
+        elif wanted != text:
+            self.findings.append(f"{name}: the map differs from the tree: run tests/style/check_map.py --write")
+
+    def hold_folder(self, folder: str, files: list[pathlib.PurePosixPath]) -> str:
+        """The folder's line."""
+        if folder in WITHOUT_README:
+            return f"- `{folder}/` {WITHOUT_README[folder]}"
+        name = f"{folder}/README.md"
+        if folder not in NO_LINES:
+            entries = sorted(entry(stem, paths) for stem, paths in stems(folder, files).items())
+            self.findings += [f"{folder}/{one}: says nothing of itself in its first comment" for one, text in entries if not text]
+            self.hold(name, [f"- `{one}` {text}" for one, text in entries])
+        title = re.match(r"# (?:\S+: )?(.*)", (ROOT / name).read_text() if (ROOT / name).is_file() else "")
+        if title is None:
+            self.findings.append(f"{name}: its first line does not say what the folder is: '# {folder}: ...'")
+        return f"- [`{folder}/`]({name}) {title[1] if title else ''}"
+
+    def hold_all(self) -> None:
+        files = tracked()
+        lines = [self.hold_folder(folder, files) for folder in FOLDERS]
+        self.hold("README.md", lines)
+        for folder in sorted({str(path.parent) for path in files if path.suffix in (".c", ".cc")}):
+            if not any(folder == one or (one in WITH_SUBFOLDERS | NO_LINES and folder.startswith(one + "/")) for one in FOLDERS):
+                self.findings.append(f"{folder}: is not in the map: name it in tests/style/check_layers.py or check_map.py")
+        counts = Counter(str(path.parent) for path in files if path.parts[0] in CROWDED and "corpus" not in path.parts)
+        self.findings += [f"{folder}: holds {n} files, more than {N_FILES_MAX}: one does not find one's way" for folder, n in
+                          sorted(counts.items()) if n > N_FILES_MAX]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the map into README.md")
-    options = parser.parse_args()
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    made, silent = make_map()
-    for name in silent:
-        print(f"{name}: says nothing of itself in its first comment")
-    wanted = f"{before}{BEGIN}\n{made}{END}{after}"
-    if options.write:
-        readme.write_text(wanted)
-    elif wanted != text:
-        print("README.md: the map differs from the tree: run tests/style/check_map.py --write")
-        return 1
-    return 1 if silent else 0
+    parser.add_argument("--write", action="store_true", help="put the map into README.md and the folders' own")
+    the_map = Map(parser.parse_args().write)
+    the_map.hold_all()
+    for finding in the_map.findings:
+        print(finding)
+    return 1 if the_map.findings else 0
 
 
 if __name__ == "__main__":

@@ -41,33 +41,39 @@ class Project(unittest.TestCase):
 class Layers(Project):
     def test_lower_and_own_layers_may_be_included(self):
         self.write("daemon/util/error.h", GOOD_HEADER)
-        self.write("thrift/wire.h", GOOD_HEADER + '#include "util/error.h"\n')
-        self.write("daemon/flow/lanes.c", '#include "thrift/wire.h"\n#include "lanes.h"\n#include <glib.h>\n')
-        self.write("daemon/flow/lanes.h", GOOD_HEADER)
-        self.write("daemon/main.c", '#include "flow/lanes.h"\n')
+        self.write("thrift/wire/wire.h", GOOD_HEADER + '#include "util/error.h"\n')
+        self.write("daemon/write/lanes.c", '#include "thrift/wire/wire.h"\n#include "lanes.h"\n#include <glib.h>\n')
+        self.write("daemon/write/lanes.h", GOOD_HEADER)
+        self.write("daemon/main.c", '#include "write/lanes.h"\n')
         self.assert_clean("layers")
 
     def test_a_higher_layer_may_not(self):
-        self.write("daemon/flow/lanes.h", GOOD_HEADER)
+        self.write("daemon/write/lanes.h", GOOD_HEADER)
         self.write("config/config.h", GOOD_HEADER)
         self.write("daemon/util/log.c", '\n#include "config/config.h"\n')
-        self.write("thrift/wire.c", '#  include "daemon/flow/lanes.h"\n')
+        self.write("thrift/wire/wire.c", '#  include "daemon/write/lanes.h"\n')
         self.assert_finds("layers", "daemon/util/log.c:2: layer 'daemon/util' includes 'config/config.h'",
-                          "thrift/wire.c:1: layer 'thrift'", "2 findings")
+                          "thrift/wire/wire.c:1: layer 'thrift/wire'", "2 findings")
+
+    def test_rooms_beside_each_other_do_not_know_each_other(self):
+        self.write("daemon/kafka/source.h", GOOD_HEADER)
+        self.write("daemon/tables/check.c", '#include "kafka/source.h"\n')
+        self.assert_finds("layers", "daemon/tables/check.c:1: layer 'daemon/tables' includes 'kafka/source.h' of the layer beside it",
+                          "1 findings")
 
     def test_a_comment_or_a_string_includes_nothing(self):
-        self.write("daemon/flow/lanes.h", GOOD_HEADER)
-        self.write("daemon/util/log.c", '/*\n#include "flow/lanes.h"\nrd_kafka_poll */\nconst char *s = "MHD_YES";\n')
+        self.write("daemon/write/lanes.h", GOOD_HEADER)
+        self.write("daemon/util/log.c", '/*\n#include "write/lanes.h"\nrd_kafka_poll */\nconst char *s = "MHD_YES";\n')
         self.assert_clean("layers")
 
     def test_a_wall_stops_headers_and_names(self):
-        self.write("daemon/flow/writer.c", "#include <librdkafka/rdkafka.h>\n")
-        self.write("daemon/flow/lanes.c", "void f(void) { rd_kafka_poll(0, 0); }\n")
-        self.write("daemon/flow/kafka_source.c", "#include <librdkafka/rdkafka.h>\nrd_kafka_t *handle;\n")
+        self.write("daemon/write/writer.c", "#include <librdkafka/rdkafka.h>\n")
+        self.write("daemon/write/lanes.c", "void f(void) { rd_kafka_poll(0, 0); }\n")
+        self.write("daemon/kafka/kafka_source.c", "#include <librdkafka/rdkafka.h>\nrd_kafka_t *handle;\n")
         self.write("daemon/util/log.c", "#include <systemd/sd-journal.h>\n")
         self.write("daemon/model/row.c", "#include <yaml.h>\n#include <thrift/c_glib/thrift.h>\n")
         self.write("daemon/commands/run.c", "#include <microhttpd.h>\n#include <hbase_types.h>\n")
-        self.assert_finds("layers", "daemon/flow/writer.c:1", "daemon/flow/lanes.c:1: names 'rd_kafka_",
+        self.assert_finds("layers", "daemon/write/writer.c:1", "daemon/write/lanes.c:1: names 'rd_kafka_",
                           "daemon/util/log.c:1", "daemon/model/row.c:1", "daemon/model/row.c:2",
                           "daemon/commands/run.c:1", "daemon/commands/run.c:2", "7 findings")
 
@@ -76,7 +82,7 @@ class Source(Project):
     def test_good_text_is_clean(self):
         self.write("daemon/util/log.h", GOOD_HEADER)
         self.write("daemon/util/log.c", '/* No goto, GMutex or sleep() here. */\nconst char *s = "goto";\n')
-        self.write("tests/unit/test-log.c", "int sleeper;\nvoid asleep (void);\n")
+        self.write("tests/unit/util/test-log.c", "int sleeper;\nvoid asleep (void);\n")
         self.assert_clean("source")
 
     def test_forbidden_words(self):
@@ -133,7 +139,7 @@ def document(table):
 class MetricsDocs(Project):
     def setUp(self):
         super().setUp()
-        self.write("daemon/flow/a.c", SOURCE_WITH_METRICS)
+        self.write("daemon/write/a.c", SOURCE_WITH_METRICS)
 
     def test_the_table_agrees(self):
         self.write("docs/metrics.md", document(TABLE))
@@ -153,12 +159,12 @@ class MetricsDocs(Project):
 
     def test_two_registrations_agree(self):
         self.write("docs/metrics.md", document(TABLE))
-        self.write("daemon/flow/b.c", 'x = tide_metrics_counter(m, "tidemark_rows_total", "Rows", NULL);\n')
-        self.assert_finds("metrics_docs", "b.c:1: 'tidemark_rows_total' has another type or help than in daemon/flow/a.c:4")
+        self.write("daemon/write/b.c", 'x = tide_metrics_counter(m, "tidemark_rows_total", "Rows", NULL);\n')
+        self.assert_finds("metrics_docs", "b.c:1: 'tidemark_rows_total' has another type or help than in daemon/write/a.c:4")
 
     def test_names_follow_the_convention(self):
         self.write("docs/metrics.md", document(TABLE))
-        self.write("daemon/flow/b.c", 'x = tide_metrics_counter(m, "tidemark_calls", "Calls", NULL);\n'
+        self.write("daemon/write/b.c", 'x = tide_metrics_counter(m, "tidemark_calls", "Calls", NULL);\n'
                                       'x = tide_metrics_gauge(m, "tidemark_left_total", "Left", NULL);\n'
                                       'x = tide_metrics_gauge(m, "tidemark_age_ms", "Age.", NULL);\n'
                                       'const char *name = "tidemark_unknown";\n')

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "bare_partitions.h"
-#include "flow/dead_letters_private.h"
-#include "flow/open_lanes.h"
-#include "flow/pauses.h"
+#include "consumer/pauses.h"
+#include "dead_letters/dead_letters_private.h"
+#include "rows/open_lanes.h"
 #include "unstarted_flow.h"
 #include "util/clock.h"
 

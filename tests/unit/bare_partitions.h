@@ -1,7 +1,7 @@
 /* The partitions of a consumer without the consumer: of topic "t", numbered as their places, all assigned. */
 #pragma once
 
-#include "flow/partition_slots.h"
+#include "consumer/partition_slots.h"
 
 typedef struct BarePartitions {
   GPtrArray *list; /* owned (element-type TidePartition) */

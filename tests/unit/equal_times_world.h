@@ -1,9 +1,9 @@
 /* The world of test-equal-times-model.c: a topic, consumers, an HBase of a few lines, and calls that were abandoned. */
 #pragma once
 
-#include "flow/handover.h"
-#include "flow/open_lanes.h"
-#include "flow/open_table.h"
+#include "consumer/handover.h"
+#include "rows/open_lanes.h"
+#include "rows/open_table.h"
 #include "unit/fake_lanes.h"
 
 #define N_CONSUMERS 3

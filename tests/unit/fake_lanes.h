@@ -2,7 +2,7 @@
  * in a list, and a test says what the regions are. */
 #pragma once
 
-#include "flow/regions.h"
+#include "write/regions.h"
 
 struct TideLane {
   guint n_refs;

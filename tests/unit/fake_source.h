@@ -2,7 +2,7 @@
  * its handlers. */
 #pragma once
 
-#include "flow/kafka_source.h"
+#include "kafka/kafka_source.h"
 
 struct TideKafkaSource {
   TideKafkaHandlers handlers;

@@ -1,8 +1,8 @@
 /* The generated code as a reference: what it writes for a call, and objects to write. For tests only. */
 #pragma once
 
-#include "thrift/generated_types.h"
-#include "thrift/wire.h"
+#include "thrift/client/generated_types.h"
+#include "thrift/wire/wire.h"
 
 #include <hbase_t_h_base_service.h>
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>

@@ -2,7 +2,7 @@
  * this. */
 #pragma once
 
-#include "model/key_hash.h"
+#include "model/key/key_hash.h"
 
 #include "key_schemes.h"
 

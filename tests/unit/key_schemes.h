@@ -1,7 +1,7 @@
 /* Keys as they are declared, for the tests of the key language. */
 #pragma once
 
-#include "model/row_key.h"
+#include "model/key/row_key.h"
 #include "util/error.h"
 
 #include "reading_fixture.h"

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "thrift/endpoint.h"
-#include "thrift/message_scanner.h"
+#include "thrift/client/endpoint.h"
+#include "thrift/wire/message_scanner.h"
 #include "util/lock.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 /* A table made by hand, its mapper and a reading, with room for what is mapped. */
 #pragma once
 
-#include "model/table_mapper.h"
+#include "model/table/table_mapper.h"
 
 #include "key_schemes.h"
 

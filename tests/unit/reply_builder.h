@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generated_oracle.h"
-#include "thrift/reply_reader.h"
+#include "thrift/wire/reply_reader.h"
 
 static inline void
 require_written(gint32 written)

@@ -1,9 +1,9 @@
 /* Row sets under test: rows put into them, and what comes out as text. */
 #pragma once
 
-#include "flow/row_set.h"
-#include "thrift/put_encoder.h"
-#include "thrift/wire_reader.h"
+#include "rows/row_set.h"
+#include "thrift/wire/put_encoder.h"
+#include "thrift/wire/wire_reader.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

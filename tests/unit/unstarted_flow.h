@@ -2,9 +2,9 @@
  * takes calls out of the lanes as a writer does, and says how they end. */
 #pragma once
 
-#include "flow/dated_tables.h"
-#include "flow/regions.h"
 #include "load_text.h"
+#include "tables/dated_tables.h"
+#include "write/regions.h"
 
 typedef struct UnstartedFlow {
   TideConfig *config;

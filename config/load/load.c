@@ -1,0 +1,264 @@
+#include "config/load/load.h"
+#include "config/yaml/yaml_env.h"
+
+#include "config/option/option_table.h"
+#include "config/yaml/secret.h"
+#include "model/table/dated_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void
+clear_property(gpointer data)
+{
+  TideKafkaProperty *property = data;
+
+  g_free(property->name);
+  if (property->secret)
+    tide_secret_free(property->value);
+  else
+    g_free(property->value);
+}
+
+static TideConfig *
+new_config(const char *name)
+{
+  TideConfig *config = g_new0(TideConfig, 1);
+
+  config->path = g_strdup(name);
+  config->names = tide_field_names_new();
+  config->notices = tide_problems_new();
+  config->tables = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_free);
+  config->instances = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
+  config->kafka.properties = g_array_new(FALSE, TRUE, sizeof(TideKafkaProperty));
+  g_array_set_clear_func(config->kafka.properties, clear_property);
+  tide_config_group_set_defaults(&tide_config_top, config);
+  return config;
+}
+
+void
+tide_config_free(TideConfig *config)
+{
+  if (config == NULL)
+    return;
+  tide_config_group_clear(&tide_config_top, config);
+  tide_time_spec_clear(&config->readings.time);
+  g_free(config->service.http_listen); /* stored by an option's own function */
+  g_clear_pointer(&config->kafka.properties, g_array_unref);
+  g_clear_pointer(&config->instances, g_ptr_array_unref);
+  g_clear_pointer(&config->tables, g_ptr_array_unref);
+  g_clear_pointer(&config->notices, g_ptr_array_unref);
+  g_clear_pointer(&config->names, tide_field_names_free);
+  g_free(config->tables_yaml);
+  g_free(config->directory);
+  g_free(config->path);
+  g_free(config);
+}
+
+static const TideTable *
+find_by_name(const GPtrArray *tables, const char *name)
+{
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
+    if (strcmp(tide_table_short_name(table->name), tide_table_short_name(name)) == 0)
+      return table;
+  }
+  return NULL;
+}
+
+static const TideTable *
+find_template(const TideConfig *config, const char *name)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
+    g_autofree char *with_namespace = g_strconcat("default:", tide_table_short_name(name), NULL);
+    if (tide_dated_table_matches(table, tide_table_short_name(name)) || tide_dated_table_matches(table, with_namespace))
+      return table;
+  }
+  return NULL;
+}
+
+/* The data table that @name is a copied day of; NULL: none. */
+static const TideTable *
+find_copied(const TideConfig *config, const char *name)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    if (table->latest == TIDE_LATEST_NONE && tide_dated_table_is_copy(table, tide_table_short_name(name)))
+      return table;
+  }
+  return NULL;
+}
+
+const TideTable *
+tide_config_find_table(const TideConfig *config, const char *name)
+{
+  const TideTable *table = find_by_name(config->tables, name);
+  return table != NULL ? table : find_template(config, name);
+}
+
+const TideTable *
+tide_table_of_name(const TideConfig *config, const char *name)
+{
+  const TideTable *table = find_by_name(config->tables, name);
+  if (table == NULL)
+    table = find_by_name(config->instances, name);
+  if (table != NULL)
+    return table;
+  const TideTable *declared = find_template(config, name);
+  if (declared == NULL)
+    declared = find_copied(config, name);
+  if (declared == NULL)
+    return NULL;
+  TideTable *instance =
+      tide_dated_table_new(declared, tide_bytes_of_string(tide_table_short_name(name)), declared->index);
+  g_ptr_array_add(config->instances, instance);
+  return instance;
+}
+
+char *
+tide_load_path(const TideLoad *load, const char *path)
+{
+  return g_canonicalize_filename(path, load->config->directory);
+}
+
+TidePlace
+tide_load_place(const TideLoad *load, const char *path)
+{
+  const TideYamlNode *node = tide_yaml_find(load->root, path);
+
+  if (node != NULL)
+    return node->place;
+  const char *dot = strrchr(path, '.');
+  if (dot == NULL)
+    return TIDE_PLACE_FILE;
+  g_autofree char *section = g_strndup(path, (gsize)(dot - path));
+  return tide_load_place(load, section);
+}
+
+static void
+load_tree(TideLoad *load)
+{
+  TideConfigTarget target = {
+      .base = load->config, .names = load->config->names, .problems = load->problems, .top = &tide_config_top};
+
+  tide_config_group_read(&tide_config_top, "", load->root, TIDE_PLACE_FILE, &target);
+  if (load->root->kind != TIDE_YAML_MAPPING)
+    return;
+  /* Only values that are good by themselves can contradict each other. */
+  gboolean is_good = tide_problems_n_errors(load->problems) == 0;
+  char **letters_file = &load->config->dead_letters.file;
+  if (*letters_file != NULL) {
+    g_autofree char *written = *letters_file;
+    *letters_file = tide_load_path(load, written);
+  }
+  tide_load_kafka_properties(load);
+  tide_load_time(load);
+  tide_load_tables(load);
+  if (is_good)
+    tide_load_check_options(load);
+}
+
+static TideConfig *
+load_text(const char *name, TideBytes text, gboolean has_mode, guint mode, GPtrArray *problems)
+{
+  g_autoptr(TideYamlNode) root = tide_yaml_parse(text, problems);
+
+  if (root == NULL)
+    return NULL;
+  guint n_errors = tide_problems_n_errors(problems);
+  tide_yaml_put_in_environment(root, problems);
+  if (tide_problems_n_errors(problems) > n_errors)
+    return NULL;
+  g_autoptr(TideConfig) config = new_config(name);
+  if (has_mode && strcmp(name, "/dev/stdin") != 0) {
+    g_autofree char *path = g_canonicalize_filename(name, NULL);
+    config->directory = g_path_get_dirname(path);
+  }
+  g_autoptr(GPtrArray) scratch = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) zones = g_ptr_array_new_with_free_func((GDestroyNotify)g_time_zone_unref);
+  TideLoad load = {.config = config,
+                   .root = root,
+                   .problems = problems,
+                   .has_mode = has_mode,
+                   .mode = mode,
+                   .scratch = scratch,
+                   .zones = zones};
+  load_tree(&load);
+  tide_problems_sort(problems);
+  tide_problems_sort(config->notices);
+  return tide_problems_n_errors(problems) == 0 ? g_steal_pointer(&config) : NULL;
+}
+
+TideConfig *
+tide_config_load_text(const char *name, TideBytes text, GPtrArray **ret_problems)
+{
+  *ret_problems = tide_problems_new();
+  return load_text(name, text, FALSE, 0, *ret_problems);
+}
+
+/* The whole of @fd, up to one byte more than is allowed, so that the parser can say that it is too large. */
+static gboolean
+read_fd(int fd, TideBuffer *text, GPtrArray *problems)
+{
+  while (text->len <= TIDE_YAML_MAX_BYTES) {
+    gsize room = TIDE_YAML_MAX_BYTES + 1 - text->len;
+    gssize n = read(fd, tide_buffer_reserve(text, room), room);
+    if (n == 0)
+      return TRUE;
+    if (n < 0 && errno != EINTR) {
+      tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be read: %s", g_strerror(errno));
+      return FALSE;
+    }
+    text->len += n > 0 ? (gsize)n : 0;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_kind(const char *path, const struct stat *status, GPtrArray *problems)
+{
+  const char *kind = S_ISDIR(status->st_mode) ? "is a directory" : "is not a regular file";
+
+  if (S_ISREG(status->st_mode) || (strcmp(path, "/dev/stdin") == 0 && !S_ISDIR(status->st_mode)))
+    return TRUE;
+  tide_problems_add_error(problems, TIDE_PLACE_FILE,
+                          "%s: give the path of a configuration, or /dev/stdin to read it from standard input", kind);
+  return FALSE;
+}
+
+static TideConfig *
+load_fd(const char *path, int fd, GPtrArray *problems)
+{
+  g_auto(TideBuffer) text = {0};
+  struct stat status;
+
+  if (fstat(fd, &status) != 0) {
+    tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be read: %s", g_strerror(errno));
+    return NULL;
+  }
+  if (!check_kind(path, &status, problems) || !read_fd(fd, &text, problems))
+    return NULL;
+  return load_text(path, tide_buffer_bytes(&text), S_ISREG(status.st_mode), status.st_mode & 07777u, problems);
+}
+
+TideConfig *
+tide_config_load(const char *path, GPtrArray **ret_problems)
+{
+  GPtrArray *problems = tide_problems_new();
+  gboolean is_stdin = strcmp(path, "/dev/stdin") == 0;
+  /* Not blocking, so that a FIFO by that name is refused instead of waited for. */
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_stdin ? 0 : O_NONBLOCK));
+
+  *ret_problems = problems;
+  if (fd < 0) {
+    tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be opened: %s", g_strerror(errno));
+    return NULL;
+  }
+  TideConfig *config = load_fd(path, fd, problems);
+  close(fd);
+  return config;
+}

@@ -1,0 +1,50 @@
+/* The loader's own pieces, one for each part of the file that is more than values in a table. Each adds what it finds
+ * wrong to the problems and goes on. */
+#pragma once
+
+#include "config/config.h"
+#include "config/yaml/yaml_tree.h"
+
+G_BEGIN_DECLS
+
+/* One load. */
+typedef struct TideLoad {
+  TideConfig *config;       /* being filled */
+  const TideYamlNode *root; /* the file */
+  GPtrArray *problems;      /* (element-type TideConfigProblem) */
+  gboolean has_mode;        /* the text came from a file ... */
+  guint mode;               /* ... with these permission bits */
+  GPtrArray *scratch;       /* (element-type gpointer), g_free: what the compilers copy */
+  GPtrArray *zones;         /* (element-type GTimeZone): what key parts borrow */
+} TideLoad;
+
+/* kafka.librdkafka */
+void tide_load_kafka_properties(TideLoad *load);
+
+/* What readings.time says as a whole. It may be left out when each table has a time of its own. */
+void tide_load_time(TideLoad *load);
+
+/* tables */
+void tide_load_tables(TideLoad *load);
+
+/* By HBase's rules. Errors: TIDE_ERROR_CONFIG. */
+gboolean tide_load_check_family_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A text, or { hex: "00ff" }: bytes that live as long as @load. FALSE with the error added. */
+gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node,
+                         TideBytes *ret_bytes) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Pairs of hex digits. (transfer full) (nullable): NULL for anything else, and for none. */
+GByteArray *tide_load_decode_hex(const char *digits, gsize len);
+
+/* Options that contradict each other. Call when each by itself is good. */
+void tide_load_check_options(TideLoad *load);
+
+/* @path as the file means it: a relative one begins where the file is, or, when that was read from standard input or
+ * memory, where the process is. Absolute. (transfer full) */
+char *tide_load_path(const TideLoad *load, const char *path);
+
+/* Where the option at @path stands; where its section stands when it is at its default. */
+TidePlace tide_load_place(const TideLoad *load, const char *path);
+
+G_END_DECLS

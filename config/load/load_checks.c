@@ -1,0 +1,155 @@
+/* Options that are good by themselves and contradict each other. Each message names both. */
+#include "config/load/load.h"
+#include "config/option/option_value.h"
+
+#include <regex.h>
+
+/* What a value must not pass. */
+typedef struct Bound {
+  const char *option; /* path */
+  gint64 value;
+  const char *of;    /* path of the option that bounds it */
+  const char *share; /* "a quarter of ", or empty */
+  gint64 limit;      /* that option's value, or the share of it */
+  gboolean may_equal;
+  const char *reason;
+} Bound;
+
+static void
+check_bounds(TideLoad *load, const Bound *bounds, gsize n, char *(*format)(gint64 value))
+{
+  for (const Bound *bound = bounds; bound < bounds + n; bound++) {
+    if (bound->value < bound->limit || (bound->may_equal && bound->value == bound->limit))
+      continue;
+    /* Where the operator wrote one of them; the other may be at its default. */
+    gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
+    g_autofree char *value = format(bound->value);
+    g_autofree char *limit = format(bound->limit);
+    tide_problems_add_error(load->problems, tide_load_place(load, is_given ? bound->option : bound->of),
+                            "'%s' (%s) must %s %s'%s' (%s): %s", bound->option, value,
+                            bound->may_equal ? "not be above" : "be below", bound->share, bound->of, limit,
+                            bound->reason);
+  }
+}
+
+static void
+check_durations(TideLoad *load)
+{
+  const TideConfig *config = load->config;
+  const char *silent = "rows would wait longer than a consumer may be silent";
+  const Bound bounds[] = {
+      {"kafka.session_timeout", config->kafka.session_timeout_ms, "kafka.max_poll_interval", "",
+       config->kafka.max_poll_interval_ms, TRUE, "librdkafka demands it"},
+      {"limits.drain_timeout", config->limits.drain_timeout_ms, "kafka.session_timeout", "",
+       config->kafka.session_timeout_ms, FALSE, "a stop must end before the group gives the partitions away"},
+      {"batch.max_age", config->batch.max_age_ms, "kafka.max_poll_interval", "", config->kafka.max_poll_interval_ms,
+       FALSE, silent},
+      {"batch.latest_window", config->batch.latest_window_ms, "kafka.max_poll_interval", "",
+       config->kafka.max_poll_interval_ms, FALSE, silent},
+      {"batch.latest_window_max", config->batch.latest_window_max_ms, "kafka.max_poll_interval", "",
+       config->kafka.max_poll_interval_ms, FALSE, silent},
+      {"hbase.retry_min", config->hbase.retry_min_ms, "hbase.retry_max", "", config->hbase.retry_max_ms, TRUE,
+       "pauses grow from the one to the other"},
+      {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,
+       "a call that is given up may go on for at least as long as it was waited for"},
+  };
+
+  check_bounds(load, bounds, G_N_ELEMENTS(bounds), tide_duration_format);
+}
+
+static char *
+format_size(gint64 size_bytes)
+{
+  return tide_size_format((guint64)size_bytes);
+}
+
+static void
+check_sizes(TideLoad *load)
+{
+  const TideConfig *config = load->config;
+  guint64 memory = config->limits.memory_bytes;
+  const Bound bounds[] = {
+      {"readings.max_message_size", config->readings.decode.max_message_bytes, "limits.memory", "a quarter of ",
+       (gint64)(memory / 4), TRUE, "several messages must fit"},
+      {"batch.max_bytes", config->batch.max_bytes, "limits.memory", "a quarter of ", (gint64)(memory / 4), TRUE,
+       "several batches must fit"},
+  };
+  guint64 batches = (guint64)config->hbase.writers * config->batch.max_bytes;
+
+  check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
+  if (batches > memory) {
+    g_autofree char *needed_text = tide_size_format(batches);
+    g_autofree char *memory_text = tide_size_format(memory);
+    tide_problems_add_warning(load->problems, tide_load_place(load, "hbase.writers"),
+                              "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all "
+                              "writers can be busy at a time",
+                              needed_text, memory_text);
+  }
+}
+
+/* A pattern of topics is extended POSIX, as librdkafka takes it. */
+static gboolean
+subscribes_to(const TideKafkaConfig *kafka, const char *topic)
+{
+  for (char **name = kafka->topics; *name != NULL; name++) {
+    regex_t pattern;
+    if ((*name)[0] != '^') {
+      if (strcmp(*name, topic) == 0)
+        return TRUE;
+    } else if (regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) == 0) {
+      gboolean matches = regexec(&pattern, topic, 0, NULL, 0) == 0;
+      regfree(&pattern);
+      if (matches)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static void
+check_patterns(TideLoad *load)
+{
+  for (char **name = load->config->kafka.topics; *name != NULL; name++) {
+    regex_t pattern;
+    int result = **name == '^' ? regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) : REG_NOERROR;
+    if (result == REG_NOERROR) {
+      if (**name == '^')
+        regfree(&pattern);
+      continue;
+    }
+    char reason[128];
+    regerror(result, &pattern, reason, sizeof reason);
+    g_autofree char *shown = tide_problem_quote(*name);
+    tide_problems_add_error(load->problems, tide_load_place(load, "kafka.topics"),
+                            "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, reason);
+  }
+}
+
+static void
+check_dead_letters(TideLoad *load)
+{
+  const TideDeadLettersConfig *letters = &load->config->dead_letters;
+  const Bound bounds[] = {
+      {"dead_letters.max_file_size", (gint64)letters->max_file_bytes, "dead_letters.max_size", "",
+       (gint64)letters->max_bytes, TRUE, "the files would be full before the first of them is"},
+  };
+
+  check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
+  if (letters->topic != NULL && letters->file != NULL)
+    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.file"),
+                            "'dead_letters.file' and 'dead_letters.topic' exclude each other: letters go to one place");
+  if (letters->topic != NULL && subscribes_to(&load->config->kafka, letters->topic))
+    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.topic"),
+                            "'dead_letters.topic' ('%s') is among 'kafka.topics': a dead letter would be read again, "
+                            "and again, without end",
+                            letters->topic);
+}
+
+void
+tide_load_check_options(TideLoad *load)
+{
+  check_durations(load);
+  check_sizes(load);
+  check_patterns(load);
+  check_dead_letters(load);
+}

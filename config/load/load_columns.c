@@ -1,0 +1,413 @@
+/* Columns: which fields of a reading become cells of a table, under which names, and in which form. */
+#include "config/load/load_table.h"
+#include "model/glob.h"
+#include "util/error.h"
+
+#include <string.h>
+
+#define FAMILY_MAX_BYTES 127    /* Byte.MAX_VALUE: HBase stores the length in one byte */
+#define LONG_FAMILY_BYTES 16    /* stored with every cell, so a long one is worth a warning */
+#define LONG_QUALIFIER_BYTES 32 /* so is a qualifier: HBase's own guide asks for a few bytes */
+#define PACKED_QUALIFIER "r"    /* of the cell that holds all fields */
+
+/* One entry of `columns` while it is loaded. */
+typedef struct EntryLoad {
+  TideTableLoad *table;
+  TideLoad *load;
+  const char *path; /* "tables.METRIC.columns" */
+  const TideYamlNode *node;
+  GHashTable *seen;    /* borrowed (element-type utf8): "family:qualifier" of the whole table */
+  GHashTable *members; /* borrowed (element-type utf8): of the packed cell */
+  TideColumnRule rule;
+  GArray *items;              /* (element-type TideColumnItem) */
+  gboolean is_named_by_parts; /* `qualifier` is given, and a field's name has no part in it */
+} EntryLoad;
+
+gboolean
+tide_load_check_family_name(const char *name, GError **error)
+{
+  gsize len = strlen(name);
+  gboolean is_good = len > 0 && len <= FAMILY_MAX_BYTES && name[0] != '.' && strcmp(name, "recovered.edits") != 0;
+
+  for (gsize i = 0; i < len; i++)
+    is_good &= !g_ascii_iscntrl(name[i]) && strchr(":/\\", name[i]) == NULL;
+  if (!is_good)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "is no family name that HBase accepts: 1 to %d bytes, without : / \\ and control characters, not "
+                "beginning with a dot",
+                FAMILY_MAX_BYTES);
+  return is_good;
+}
+
+static void
+check_family(EntryLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "family");
+  const char *family = it->rule.family;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *shown = tide_problem_quote(family);
+
+  if (!tide_load_check_family_name(family, &error))
+    tide_problems_add_error(it->load->problems, node->place, "'%s.family': '%s' %s", it->path, shown, error->message);
+  else if (strlen(family) > LONG_FAMILY_BYTES)
+    tide_problems_add_warning(it->load->problems, node->place,
+                              "the family name '%s' is stored with every cell: one or two letters do", shown);
+}
+
+static gboolean
+is_star(const TideYamlNode *node)
+{
+  return node->kind == TIDE_YAML_SCALAR && strcmp(node->text, "*") == 0;
+}
+
+/* The field's name as the entry changes it. */
+static char *
+changed_name(const EntryLoad *it, TideNameId field)
+{
+  g_auto(TideBuffer) name = {0};
+
+  tide_column_rule_append_name(&it->rule, tide_field_names_text(it->load->config->names, field), &name);
+  return g_strndup((const char *)name.data, name.len);
+}
+
+static void
+warn_of_long_name(EntryLoad *it, const TideYamlNode *node, const char *name)
+{
+  g_autofree char *shown = tide_problem_quote(name);
+
+  if (strlen(name) > LONG_QUALIFIER_BYTES)
+    tide_problems_add_warning(it->load->problems, node->place,
+                              "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: "
+                              "NAME, as: SHORT }, saves them each time",
+                              shown, strlen(name));
+}
+
+/* A column that is known before any reading. */
+static void
+note_column(EntryLoad *it, const TideYamlNode *node, const char *qualifier)
+{
+  g_autofree char *column = g_strconcat(it->rule.family != NULL ? it->rule.family : "", ":", qualifier, NULL);
+  g_autofree char *shown = tide_problem_quote(column);
+
+  if (!g_hash_table_add(it->seen, g_steal_pointer(&column)))
+    tide_problems_add_error(it->load->problems, node->place,
+                            "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: "
+                            "QUALIFIER }",
+                            shown);
+  else
+    warn_of_long_name(it, node, qualifier);
+}
+
+static void
+note_member(EntryLoad *it, const TideYamlNode *node, const char *name)
+{
+  g_autofree char *shown = tide_problem_quote(name);
+
+  if (!g_hash_table_add(it->members, g_strdup(name)))
+    tide_problems_add_error(it->load->problems, node->place,
+                            "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: "
+                            "OTHER }",
+                            shown);
+  else
+    warn_of_long_name(it, node, name);
+}
+
+static void
+note_item(EntryLoad *it, const TideYamlNode *node, const TideColumnItem *item)
+{
+  gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
+  g_autofree char *changed = item->field != TIDE_NAME_NONE ? changed_name(it, item->field) : NULL;
+  const char *name = item->qualifier != NULL ? item->qualifier : changed;
+
+  if (name != NULL && is_packed)
+    note_member(it, node, name);
+  else if (name != NULL && it->rule.qualifier == NULL)
+    note_column(it, node, name);
+}
+
+/* A scalar: the name of a field, or a pattern. */
+static gboolean
+load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
+{
+  g_autoptr(GError) error = NULL;
+
+  if (is_star(node)) {
+    tide_problems_add_error(it->load->problems, node->place,
+                            "\"*\" stands alone: 'from: \"*\"'; make the named fields an entry of their own");
+    return FALSE;
+  }
+  if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(it->load->problems, node->place, "'%s' %s, got %s", path,
+                            error != NULL ? error->message : "must be the name of a field", got);
+    return FALSE;
+  }
+  if (tide_glob_is_pattern(tide_bytes(node->text, node->len)))
+    item->pattern = g_strdup(node->text);
+  else
+    item->field = tide_field_names_intern(it->load->config->names, tide_bytes(node->text, node->len));
+  return TRUE;
+}
+
+/* { value: PARTS, as: QUALIFIER } */
+static gboolean
+load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
+{
+  const TideYamlNode *value = tide_yaml_get(node, "value");
+  g_autofree char *value_path = g_strconcat(path, ".value", NULL);
+  TidePartList parts = {0};
+
+  if (!tide_load_parts(it->load, value_path, value, &parts))
+    return FALSE;
+  item->value = tide_load_key_text(it->load, value_path, &parts, FALSE);
+  it->table->has_time_value |=
+      parts.n == 1 && parts.specs[0].kind == TIDE_KEY_TIME && it->rule.packing == TIDE_PACK_NONE;
+  if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts) &&
+      tide_yaml_get(node, "as") == NULL) {
+    tide_problems_add_error(
+        it->load->problems, node->place,
+        "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: "
+        "ts'",
+        path);
+    return FALSE;
+  }
+  return item->value != NULL;
+}
+
+/* { field: NAME, as: QUALIFIER, encode: FORM }, or one whose value is made. */
+static gboolean
+load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
+{
+  gboolean is_made = tide_yaml_get(node, "value") != NULL;
+  TideColumnDraft draft = {.field = TIDE_NAME_NONE, .encoding = -1};
+  TideConfigTarget target = {.base = &draft, .names = it->load->config->names, .problems = it->load->problems};
+  guint n_errors = tide_problems_n_errors(it->load->problems);
+
+  tide_config_group_read(is_made ? &tide_column_value_options : &tide_column_field_options, path, node, node->place,
+                         &target);
+  item->field = draft.field;
+  item->qualifier = draft.qualifier;
+  item->encoding = draft.encoding;
+  if (is_made && !load_made_item(it, path, node, item))
+    return FALSE;
+  return tide_problems_n_errors(it->load->problems) == n_errors;
+}
+
+static void
+load_item(EntryLoad *it, const char *path, const TideYamlNode *node)
+{
+  TideColumnItem item = {.field = TIDE_NAME_NONE, .encoding = -1};
+  gboolean is_good = node->kind == TIDE_YAML_SCALAR ? load_named_item(it, path, node, &item)
+                                                    : load_mapping_item(it, path, node, &item);
+
+  if (is_good)
+    note_item(it, node, &item);
+  g_array_append_val(it->items, item);
+}
+
+static void
+load_items(EntryLoad *it, const TideYamlNode *from)
+{
+  gboolean is_list = from->kind == TIDE_YAML_LIST;
+  g_autofree char *path = g_strconcat(it->path, ".from", NULL);
+
+  it->items = g_array_new(FALSE, FALSE, sizeof(TideColumnItem));
+  for (guint i = 0; i < (is_list ? from->values->len : 1); i++)
+    load_item(it, path, is_list ? g_ptr_array_index(from->values, i) : from);
+  if (is_list && from->values->len == 0)
+    tide_problems_add_error(it->load->problems, from->place, "'%s' names no field: leave the entry out", path);
+  it->rule.n_items = it->items->len;
+  it->rule.items = (TideColumnItem *)(gpointer)g_array_free(g_steal_pointer(&it->items), FALSE);
+}
+
+static gboolean
+has_name(const TidePartList *parts)
+{
+  for (gsize i = 0; i < parts->n; i++) {
+    if (parts->specs[i].kind == TIDE_KEY_NAME)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* The text that @parts always make; NULL when it differs from reading to reading. */
+static char *
+constant_text(const TidePartList *parts)
+{
+  GString *text = g_string_new(NULL);
+
+  for (gsize i = 0; i < parts->n; i++) {
+    if (parts->specs[i].kind != TIDE_KEY_LITERAL) {
+      g_string_free(text, TRUE);
+      return NULL;
+    }
+    g_string_append_len(text, (const char *)parts->specs[i].literal.data, (gssize)parts->specs[i].literal.len);
+  }
+  return g_string_free(text, FALSE);
+}
+
+static void
+note_qualifier(EntryLoad *it, const TidePartList *parts)
+{
+  g_autofree char *constant = constant_text(parts);
+
+  if (constant != NULL)
+    note_column(it, parts->node, constant);
+  else
+    g_array_append_val(it->table->qualifiers, *parts);
+}
+
+/* What is declared, or the packed cell's own name. */
+static void
+load_qualifier(EntryLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "qualifier");
+  gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
+  const TideKeyPartSpec packed_name = {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL(PACKED_QUALIFIER)};
+  TidePartList parts = {.specs = &packed_name, .n = 1, .node = it->node};
+  g_autofree char *path = g_strconcat(it->path, ".qualifier", NULL);
+
+  if ((node == NULL && !is_packed) || (node != NULL && !tide_load_parts(it->load, path, node, &parts)))
+    return;
+  if (is_packed && has_name(&parts)) {
+    tide_problems_add_error(it->load->problems, node->place,
+                            "'%s' has { name: true }, but with 'pack' one cell holds all fields: remove it", path);
+    return;
+  }
+  it->is_named_by_parts = !has_name(&parts);
+  it->rule.qualifier = tide_load_key_text(it->load, path, &parts, TRUE);
+  if (it->rule.qualifier != NULL)
+    note_qualifier(it, &parts);
+}
+
+static void
+refuse_option(EntryLoad *it, const char *option, const char *reason)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, option);
+
+  if (node != NULL)
+    tide_problems_add_error(it->load->problems, node->place, "'%s.%s' has no effect %s: remove it", it->path, option,
+                            reason);
+}
+
+static gboolean
+takes_unnamed_fields(const TideColumnRule *rule)
+{
+  gboolean found = rule->all_remaining;
+
+  for (gsize i = 0; i < rule->n_items; i++)
+    found |= rule->items[i].pattern != NULL;
+  return found;
+}
+
+/* What the options of an entry say together. */
+static void
+check_entry(EntryLoad *it)
+{
+  const TideYamlNode *qualifier = tide_yaml_get(it->node, "qualifier");
+  const TideYamlNode *key_fields = tide_yaml_get(it->node, "key_fields");
+  gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
+  gboolean takes_several = takes_unnamed_fields(&it->rule) || it->rule.n_items > 1;
+
+  if (key_fields != NULL && !takes_unnamed_fields(&it->rule))
+    tide_problems_add_error(it->load->problems, key_fields->place,
+                            "'%s.key_fields' goes with 'from: \"*\"' and patterns only: named fields are taken anyway",
+                            it->path);
+  if (is_packed)
+    refuse_option(it, "encode", "with 'pack': the packed cell says itself what is a number");
+  if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
+    return;
+  if (takes_several)
+    tide_problems_add_error(it->load->problems, qualifier->place,
+                            "'%s.qualifier' gives several fields one column: put { name: true } into it, or pack them "
+                            "into one cell ('pack: json')",
+                            it->path);
+  refuse_option(it, "case", "on a 'qualifier' without { name: true }");
+  refuse_option(it, "strip_spaces", "on a 'qualifier' without { name: true }");
+  refuse_option(it, "prefix", "on a 'qualifier' without { name: true }");
+  refuse_option(it, "strip_prefix", "on a 'qualifier' without { name: true }");
+}
+
+/* The encoding and name of single items, which must not contradict their entry. */
+static void
+check_items(EntryLoad *it)
+{
+  const TideYamlNode *from = tide_yaml_get(it->node, "from");
+  gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
+
+  for (gsize i = 0; i < it->rule.n_items; i++) {
+    const TideYamlNode *node = from->kind == TIDE_YAML_LIST ? g_ptr_array_index(from->values, i) : from;
+    const TideYamlNode *encode = tide_yaml_get(node, "encode");
+    const TideYamlNode *as = tide_yaml_get(node, "as");
+    if (encode != NULL && is_packed)
+      tide_problems_add_error(it->load->problems, encode->place,
+                              "'%s.from.encode' has no effect with 'pack': remove it", it->path);
+    if (as != NULL && it->is_named_by_parts && !is_packed)
+      tide_problems_add_error(it->load->problems, as->place,
+                              "'%s.from.as' has no effect on a 'qualifier' without { name: true }: remove one of them",
+                              it->path);
+  }
+}
+
+/* In a table that keeps whole readings, every entry packs. */
+static void
+load_packing(EntryLoad *it)
+{
+  const TideYamlNode *pack = tide_yaml_get(it->node, "pack");
+
+  if (it->table->table->latest != TIDE_LATEST_PACKED || it->rule.packing != TIDE_PACK_NONE)
+    return;
+  if (pack == NULL)
+    it->rule.packing = TIDE_PACK_JSON;
+  else
+    tide_problems_add_error(it->load->problems, pack->place,
+                            "'%s.pack' must be json or msgpack with 'latest: packed': a cell beside the packed one "
+                            "could be of another reading",
+                            it->path);
+}
+
+/* Adds the rule even where it has errors: the load fails then, and the table frees it. */
+static gboolean
+load_entry(EntryLoad *it)
+{
+  const TideYamlNode *from = tide_yaml_get(it->node, "from");
+  TideConfigTarget target = {.base = &it->rule, .names = it->load->config->names, .problems = it->load->problems};
+
+  tide_config_group_set_defaults(&tide_columns_options, &it->rule);
+  tide_config_group_read(&tide_columns_options, it->path, it->node, it->node->place, &target);
+  if (it->rule.family != NULL)
+    check_family(it);
+  load_packing(it);
+  load_qualifier(it);
+  it->rule.all_remaining = from != NULL && is_star(from);
+  if (from != NULL && !it->rule.all_remaining)
+    load_items(it, from);
+  if (from != NULL) { /* said already: it is required */
+    check_entry(it);
+    check_items(it);
+  }
+  g_array_append_val(it->table->table->rules, it->rule);
+  return it->rule.all_remaining;
+}
+
+void
+tide_load_columns(TideTableLoad *table, const TideYamlNode *node)
+{
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree char *path = g_strconcat(table->path, ".columns", NULL);
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+  guint n_stars = 0;
+
+  if (is_list && node->values->len == 0)
+    tide_problems_add_error(table->load->problems, node->place, "'%s' is empty: a row without cells cannot be written",
+                            path);
+  for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
+    const TideYamlNode *entry = is_list ? g_ptr_array_index(node->values, i) : node;
+    g_autoptr(GHashTable) members = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    EntryLoad it = {.table = table, .load = table->load, .path = path, .node = entry, .seen = seen, .members = members};
+    gboolean is_second_star = load_entry(&it) && n_stars++ == 1;
+    if (is_second_star)
+      tide_problems_add_error(table->load->problems, entry->place, "'%s' has \"*\" twice: which family gets a field?",
+                              path);
+  }
+}

@@ -1,0 +1,106 @@
+/* Conditions: what a reading must be like for a table to take it, or for a default to apply. */
+#include "config/load/load_table.h"
+
+#include <string.h>
+
+/* What a condition says of its field. */
+static const struct {
+  const char *name;
+  TideConditionKind kind;
+  gboolean negated;
+} tests[] = {
+    {"present", TIDE_CONDITION_PRESENT, FALSE},    {"equals", TIDE_CONDITION_EQUALS, FALSE},
+    {"not_equals", TIDE_CONDITION_EQUALS, TRUE},   {"matches", TIDE_CONDITION_MATCHES, FALSE},
+    {"not_matches", TIDE_CONDITION_MATCHES, TRUE},
+};
+
+/* The index in tests of the one that @node has; -1 with the error added. */
+static int
+find_test(TideLoad *load, const char *path, const TideYamlNode *node)
+{
+  int found = -1;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
+    if (tide_yaml_get(node, tests[i].name) == NULL)
+      continue;
+    if (found >= 0) {
+      tide_problems_add_error(load->problems, node->place,
+                              "'%s' has '%s' and '%s': write a list of two conditions, both must hold then", path,
+                              tests[found].name, tests[i].name);
+      return -1;
+    }
+    found = (int)i;
+  }
+  if (found < 0)
+    tide_problems_add_error(load->problems, node->place,
+                            "'%s' does not say what the field must be like: add 'present: true', 'equals: TEXT' or "
+                            "'matches: PATTERN'",
+                            path);
+  return found;
+}
+
+static gboolean
+load_value(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_value)
+{
+  if (node->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(node)) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->place,
+                            "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is "
+                            "absent or null",
+                            path, got);
+    return FALSE;
+  }
+  /* A byte more, so that an empty text has a place of its own to free. */
+  *ret_value = tide_bytes(g_memdup2(node->text, node->len + 1), node->len);
+  return TRUE;
+}
+
+static void
+load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCondition *condition)
+{
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+  gsize n = is_list ? node->values->len : 1;
+
+  condition->values = g_new0(TideBytes, MAX(n, 1));
+  if (n == 0)
+    tide_problems_add_error(load->problems, node->place, "'%s' names nothing to compare with", path);
+  for (gsize i = 0; i < n; i++) {
+    const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
+    if (load_value(load, path, item, &condition->values[condition->n_values]))
+      condition->n_values++;
+  }
+}
+
+static void
+load_condition(TideLoad *load, const char *path, const TideYamlNode *node, GArray *conditions)
+{
+  TideConditionDraft draft = {.field = TIDE_NAME_NONE};
+  TideConfigTarget target = {.base = &draft, .names = load->config->names, .problems = load->problems};
+  guint n_errors = tide_problems_n_errors(load->problems);
+
+  tide_config_group_read(&tide_condition_options, path, node, node->place, &target);
+  if (tide_problems_n_errors(load->problems) != n_errors)
+    return;
+  int test = find_test(load, path, node);
+  if (test < 0)
+    return;
+  TideCondition condition = {.kind = tests[test].kind, .field = draft.field, .negated = tests[test].negated};
+  if (condition.kind == TIDE_CONDITION_PRESENT) {
+    condition.kind = draft.present ? TIDE_CONDITION_PRESENT : TIDE_CONDITION_ABSENT;
+  } else {
+    g_autofree char *values_path = g_strconcat(path, ".", tests[test].name, NULL);
+    load_values(load, values_path, tide_yaml_get(node, tests[test].name), &condition);
+  }
+  g_array_append_val(conditions, condition);
+}
+
+void
+tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node, GArray *conditions)
+{
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+
+  if (is_list && node->values->len == 0)
+    tide_problems_add_error(load->problems, node->place, "'%s' is empty: leave it out for all readings", path);
+  for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
+    load_condition(load, path, is_list ? g_ptr_array_index(node->values, i) : node, conditions);
+}

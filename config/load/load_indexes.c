@@ -1,0 +1,129 @@
+/* index_of: tables that tell where the newest row of another one is. Checked when all tables are known: from the row of
+ * the index, the key of the data row must follow. */
+#include "config/load/load_table.h"
+#include "config/option/nearest_name.h"
+
+#include <string.h>
+
+static void G_GNUC_PRINTF(2, 3) add_error(const TideTableLoad *it, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  tide_problems_add_error(it->load->problems, tide_yaml_get(it->node, "index_of")->place, "'%s.index_of': %s", it->path,
+                          text);
+}
+
+static void
+add_unknown_table(const TideTableLoad *it)
+{
+  const GPtrArray *tables = it->load->config->tables;
+  g_autofree const char **names = g_new0(const char *, tables->len + 1);
+  g_autofree char *shown = tide_problem_quote(it->draft.index_of);
+
+  for (guint i = 0; i < tables->len; i++)
+    names[i] = ((const TideTable *)g_ptr_array_index(tables, i))->name;
+  const char *nearest = tide_nearest_name(it->draft.index_of, names);
+  if (nearest != NULL)
+    add_error(it, "there is no table '%s'; did you mean '%s'?", shown, nearest);
+  else
+    add_error(it, "there is no table '%s' here: name one of this file, of which this is the index", shown);
+}
+
+static gboolean
+holds(const GArray *ids, TideNameId id)
+{
+  for (guint i = 0; i < ids->len; i++) {
+    if (g_array_index(ids, TideNameId, i) == id)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* From the index's key and the time in its cell, the data table's key must follow. */
+static void
+check_key(const TideTableLoad *it, const TideTable *data)
+{
+  g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  g_autoptr(GArray) known = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+
+  tide_row_key_fields(data->key, needed);
+  tide_row_key_stored_fields(it->table->key, known);
+  for (guint i = 0; i < needed->len; i++) {
+    TideNameId id = g_array_index(needed, TideNameId, i);
+    if (holds(known, id))
+      continue;
+    TideBytes name = tide_field_names_text(it->load->config->names, id);
+    g_autofree char *copy = g_strndup((const char *)name.data, name.len);
+    g_autofree char *shown = tide_problem_quote(copy);
+    add_error(it,
+              "the key of '%s' is made of '%s', which does not stand in the key of this index: add it, or the row "
+              "cannot be found from here",
+              data->name, shown);
+  }
+  if (!tide_row_key_has_time(data->key))
+    add_error(it, "'%s' has no time in its key, so the index would have nothing to tell: read it by its fields",
+              data->name);
+}
+
+static gboolean
+same_zone(GTimeZone *a, GTimeZone *b)
+{
+  if (a == NULL || b == NULL)
+    return a == b;
+  return strcmp(g_time_zone_get_identifier(a), g_time_zone_get_identifier(b)) == 0;
+}
+
+static gboolean
+same_time(const TideTimeSpec *a, const TideTimeSpec *b)
+{
+  return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
+         a->date_field == b->date_field && g_strcmp0(a->date_pattern, b->date_pattern) == 0 &&
+         same_zone(a->zone, b->zone);
+}
+
+static const TideTimeSpec *
+time_of(const TideTableLoad *it, const TideTable *table)
+{
+  return table->time != NULL ? table->time : &it->load->config->readings.time;
+}
+
+static void
+load_index(TideTableLoad *it)
+{
+  const TideTable *data = tide_config_find_table(it->load->config, it->draft.index_of);
+
+  if (data == NULL) {
+    add_unknown_table(it);
+    return;
+  }
+  it->table->index_of = data->index;
+  if (data == it->table) {
+    add_error(it, "a table cannot be its own index: name the table with the data");
+    return;
+  }
+  if (it->table->latest == TIDE_LATEST_NONE)
+    add_error(it, "an index holds the newest time of each key, so it is a latest table: add 'latest: merge'");
+  if (data->latest != TIDE_LATEST_NONE)
+    add_error(it, "'%s' is a latest table itself, which needs no index: its rows are found by their fields",
+              data->name);
+  if (!it->has_time_value)
+    add_error(it, "no cell of this table is the time of the newest row: add { value: { time: epoch_ms, binary: true }, "
+                  "as: ts } to its 'from'");
+  if (!same_time(time_of(it, it->table), time_of(it, data)))
+    add_error(it, "this table and '%s' must have the same 'time', or it would tell the time of no row", data->name);
+  if (it->table->key != NULL && data->key != NULL && data->latest == TIDE_LATEST_NONE)
+    check_key(it, data);
+}
+
+void
+tide_load_indexes(GPtrArray *tables)
+{
+  for (guint i = 0; i < tables->len; i++) {
+    TideTableLoad *it = g_ptr_array_index(tables, i);
+    if (it->draft.index_of != NULL)
+      load_index(it);
+  }
+}

@@ -1,0 +1,370 @@
+/* kafka.librdkafka: properties handed on, secrets from files, and those that are ours. */
+#include "config/load/load.h"
+#include "config/option/option.h"
+#include "config/yaml/secret.h"
+#include "util/error.h"
+
+#include <string.h>
+
+/* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
+#define MAX_INSTANCE_BYTES 128u
+
+/* Why the producer of dead letters has properties that are its own. */
+#define ACKNOWLEDGED "a dead letter is kept when all in-sync replicas have it, not before"
+#define IN_ORDER "dead letters are sent so that none is doubled, lost or overtaken on the way"
+#define SENT_AGAIN "a dead letter is sent until it is kept, and every 10 s the log says why it is not"
+#define LETTERS_MEMORY "dead letters on their way are bounded by 'limits.memory'"
+#define LETTERS_BATCHES "dead letters go in small batches, so that a topic refuses them for their own size only"
+
+/* What delivery rests on: set by tidemark, from an option of its own where one is named. A property that some client of
+ * ours sets is here, so that none is overridden in silence. */
+static const struct {
+  const char *name;
+  const char *reason;
+} owned_properties[] = {
+    {"bootstrap.servers", "it is 'kafka.brokers'"},
+    {"metadata.broker.list", "it is 'kafka.brokers'"},
+    {"group.id", "it is 'kafka.group'"},
+    {"group.instance.id", "it is 'kafka.instance', to which each thread adds its number"},
+    {"partition.assignment.strategy", "it is 'kafka.assignment'"},
+    {"session.timeout.ms", "it is 'kafka.session_timeout'"},
+    {"max.poll.interval.ms", "it is 'kafka.max_poll_interval'"},
+    {"auto.commit.interval.ms", "it is 'kafka.commit_interval'"},
+    {"heartbeat.interval.ms", "it follows from 'kafka.session_timeout'"},
+    {"auto.offset.reset", "where a new group begins is 'kafka.start', and an offset out of range is an error that is "
+                          "said, never a silent jump"},
+    {"enable.auto.commit", "only offsets of what HBase has acknowledged are stored, and these are committed"},
+    {"auto.commit.enable", "only offsets of what HBase has acknowledged are stored, and these are committed"},
+    {"enable.auto.offset.store", "an offset is stored when HBase has acknowledged its rows; stored any earlier, a "
+                                 "crash would lose readings"},
+    {"offset.store.method", "offsets are kept by the brokers"},
+    {"offset.store.path", "offsets are kept by the brokers"},
+    {"offset.store.sync.interval.ms", "offsets are kept by the brokers"},
+    {"enable.partition.eof", "the end of a partition is needed to know the lag"},
+    {"check.crcs", "it is always on: a damaged message must not become a row"},
+    {"group.protocol", "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
+    {"group.protocol.type",
+     "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
+    {"group.remote.assignor", "it is 'kafka.assignment'"},
+    {"broker.version.fallback", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+    {"api.version.fallback.ms", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+    {"fetch.queue.backoff.ms", "it is set so that a queue that was full is filled again at once"},
+    {"statistics.interval.ms", "nobody reads them, and they would pile up in memory: see docs/metrics.md"},
+    {"internal.termination.signal", "nobody handles that signal: it would end the process without a drain"},
+    {"acks", ACKNOWLEDGED},
+    {"request.required.acks", ACKNOWLEDGED},
+    {"delivery.report.only.error", "a dead letter that is kept must be reported, else its offset never moves"},
+    {"transactional.id", "dead letters are sent outside of transactions: with one, none would ever be sent"},
+    {"transaction.timeout.ms", "dead letters are sent outside of transactions"},
+    {"enable.idempotence", "dead letters are always sent so that none is doubled or lost on the way"},
+    {"enable.gapless.guarantee", IN_ORDER},
+    {"max.in.flight", IN_ORDER},
+    {"max.in.flight.requests.per.connection", IN_ORDER},
+    {"queuing.strategy", IN_ORDER},
+    {"msg_order_cmp", "it is for programs"},
+    {"message.timeout.ms", SENT_AGAIN},
+    {"delivery.timeout.ms", SENT_AGAIN},
+    {"request.timeout.ms", SENT_AGAIN},
+    {"message.send.max.retries", SENT_AGAIN},
+    {"retries", SENT_AGAIN},
+    {"topic.metadata.propagation.max.ms", "it is set so that a missing topic of dead letters is told soon"},
+    {"message.max.bytes", "what a message may have is 'readings.max_message_size', and what a dead letter may have is "
+                          "its topic's max.message.bytes"},
+    {"queue.buffering.max.messages", LETTERS_MEMORY},
+    {"queue.buffering.max.kbytes", LETTERS_MEMORY},
+    {"queue.buffering.max.ms", LETTERS_BATCHES},
+    {"linger.ms", LETTERS_BATCHES},
+    {"batch.size", LETTERS_BATCHES},
+    {"partitioner", "dead letters lie where Java's producers put their keys"},
+    {"fetch.max.bytes", "it follows from 'limits.memory'"},
+    {"max.partition.fetch.bytes", "it follows from 'limits.memory'"},
+    {"fetch.message.max.bytes", "it follows from 'limits.memory'"},
+    {"receive.message.max.bytes", "it follows from 'limits.memory'"},
+    {"enabled_events", "it is for programs"},
+    {"log.queue", "it is for programs"},
+    {"opaque", "it is for programs"},
+    {"default_topic_conf", "it is for programs"},
+    {"interceptors", "it is for programs"},
+};
+
+static const char *
+owned_reason(const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(owned_properties); i++) {
+    if (strcmp(name, owned_properties[i].name) == 0)
+      return owned_properties[i].reason;
+  }
+  if (g_str_has_prefix(name, "queued."))
+    return "it follows from 'limits.memory'";
+  if (g_str_has_prefix(name, "test."))
+    return "it is for tests of librdkafka: brokers would be made up";
+  if (g_str_has_suffix(name, "_cb") || g_str_has_prefix(name, "ssl_engine_callback"))
+    return "it is for programs";
+  return NULL;
+}
+
+static void
+add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_secret)
+{
+  TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->place};
+
+  g_array_append_val(load->config->kafka.properties, property);
+}
+
+/* { file: PATH } or { credential: NAME }. */
+static void
+load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
+{
+  const TideYamlNode *file = tide_yaml_get(node, "file");
+  const TideYamlNode *credential = tide_yaml_get(node, "credential");
+  const TideYamlNode *source = file != NULL ? file : credential;
+  g_autoptr(GError) error = NULL;
+
+  if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
+      tide_yaml_is_null(source)) {
+    g_autofree char *shown = tide_problem_quote(key->text);
+    tide_problems_add_error(load->problems, node->place,
+                            "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
+    return;
+  }
+  g_autofree char *path = file != NULL ? tide_load_path(load, file->text) : NULL;
+  char *secret =
+      path != NULL ? tide_secret_read_file(path, &error) : tide_secret_read_credential(credential->text, &error);
+  if (secret == NULL)
+    tide_problems_add_error(load->problems, source->place, "%s", error->message);
+  else
+    add_property(load, key, secret, TRUE);
+}
+
+/* Whether @value is the path of a file or directory; "probe" is none, librdkafka looks for the host's CAs then. */
+static gboolean
+is_path(const char *name, const char *value)
+{
+  static const char *const names[] = {"ssl.ca.location",
+                                      "ssl.certificate.location",
+                                      "ssl.key.location",
+                                      "ssl.crl.location",
+                                      "ssl.keystore.location",
+                                      "sasl.kerberos.keytab",
+                                      NULL};
+
+  return g_strv_contains(names, name) && *value != '\0' && strcmp(value, "probe") != 0;
+}
+
+static void
+load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
+{
+  gboolean is_secret = tide_secret_is_name(key->text);
+  g_autofree char *shown = tide_problem_quote(key->text);
+
+  if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' needs a value without NUL bytes",
+                            shown);
+    return;
+  }
+  g_autoptr(GError) error = NULL;
+  if (!is_secret && !tide_config_option_check_no_variable(node->text, &error)) {
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' %s", shown, error->message);
+    return;
+  }
+  if (is_secret && load->has_mode && (load->mode & 0007u) != 0) {
+    g_autofree char *path = tide_problem_quote(load->config->path);
+    tide_problems_add_error(load->problems, node->place,
+                            "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod "
+                            "0640 %s', or keep it in a file of its own: { file: /path }",
+                            shown, load->mode, path);
+    return;
+  }
+  add_property(load, key, is_path(key->text, node->text) ? tide_load_path(load, node->text) : g_strdup(node->text),
+               is_secret);
+}
+
+static void
+load_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *value)
+{
+  const char *reason = owned_reason(key->text);
+
+  if (reason != NULL) {
+    tide_problems_add_error(load->problems, key->place, "the property '%s' cannot be set: %s", key->text, reason);
+    return;
+  }
+  if (value->kind == TIDE_YAML_SCALAR)
+    load_text_property(load, key, value);
+  else
+    load_secret(load, key, value);
+}
+
+static const char *
+property_value(const TideLoad *load, const char *name)
+{
+  const GArray *properties = load->config->kafka.properties;
+
+  for (guint i = 0; i < properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(properties, TideKafkaProperty, i);
+    if (strcmp(property->name, name) == 0)
+      return property->value;
+  }
+  return NULL;
+}
+
+static gboolean
+property_is(const TideLoad *load, const char *name, const char *const *values)
+{
+  const char *value = property_value(load, name);
+
+  for (; value != NULL && *values != NULL; values++) {
+    if (g_ascii_strcasecmp(value, *values) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static TidePlace
+property_place(const TideLoad *load, const char *name)
+{
+  return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->place;
+}
+
+/* Encryption without knowing to whom protects from nobody who can stand in between. */
+static void
+check_tls(TideLoad *load)
+{
+  static const struct {
+    const char *name;
+    const char *values[4];
+  } switches[] = {
+      {"enable.ssl.certificate.verification", {"false", "0", "f", NULL}},
+      {"ssl.endpoint.identification.algorithm", {"none", NULL}},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(switches); i++) {
+    const char *name = switches[i].name;
+    if (!property_is(load, name, switches[i].values))
+      continue;
+    if (load->config->kafka.allow_unverified_tls)
+      tide_problems_add_warning(load->problems, property_place(load, name),
+                                "'%s' is switched off: whoever stands between can read and change everything", name);
+    else
+      tide_problems_add_error(load->problems, property_place(load, name),
+                              "'%s' is switched off: whoever stands between could read and change everything; set "
+                              "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
+                              name);
+  }
+}
+
+/* Values that break a promise, of properties whose other values are the operator's choice. */
+static void
+check_values(TideLoad *load)
+{
+  static const struct {
+    const char *name;
+    const char *values[4];
+    const char *reason;
+  } bad[] = {
+      {"isolation.level", {"read_uncommitted", NULL}, "readings that their sender took back would be written"},
+      {"topic.metadata.refresh.interval.ms", {"-1", "0", NULL}, "a partition that is added would never be read"},
+      {"allow.auto.create.topics",
+       {"true", "1", "t", NULL},
+       "a misspelt topic would be made, and read for ever, instead of being told"},
+      {"api.version.request",
+       {"false", "0", "f", NULL},
+       "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
+    if (property_is(load, bad[i].name, bad[i].values))
+      tide_problems_add_error(load->problems, property_place(load, bad[i].name), "the property '%s' cannot be '%s': %s",
+                              bad[i].name, property_value(load, bad[i].name), bad[i].reason);
+}
+
+static void
+check_assignment(TideLoad *load)
+{
+  if (load->config->kafka.assignment != TIDE_ASSIGNMENT_COOPERATIVE)
+    return;
+  tide_problems_add_warning(load->problems, tide_load_place(load, "kafka.assignment"),
+                            "cooperative assignment has faults in librdkafka before 2.6.1 (partitions resumed from an "
+                            "older offset, hangs at close): use eager there");
+}
+
+/* What brokers take for a name, as for a topic's, and %H, which becomes such. */
+static gboolean
+is_instance_template(const char *text)
+{
+  for (; *text != '\0'; text++) {
+    if (text[0] == '%' && text[1] == 'H')
+      text++;
+    else if (!g_ascii_isalnum(*text) && strchr("._-", *text) == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+check_instance(TideLoad *load)
+{
+  const char *instance = load->config->kafka.instance;
+
+  if (instance == NULL || (strlen(instance) <= MAX_INSTANCE_BYTES && is_instance_template(instance)))
+    return;
+  g_autofree char *shown = tide_problem_quote(instance);
+  tide_problems_add_error(load->problems, tide_load_place(load, "kafka.instance"),
+                          "'kafka.instance' must be at most %u letters, digits, '.', '_', '-' and %%H for the host "
+                          "name, got '%s'",
+                          MAX_INSTANCE_BYTES, shown);
+}
+
+/* TRUE when @brokers are all on this machine. */
+static gboolean
+are_loopback(const char *brokers)
+{
+  static const char *const own[] = {"127.", "localhost", "[::1]"};
+  g_auto(GStrv) list = g_strsplit(brokers, ",", -1);
+
+  for (char **broker = list; *broker != NULL; broker++) {
+    const char *scheme = strstr(*broker, "://");
+    const char *host = scheme != NULL ? scheme + 3 : *broker;
+    gboolean is_own = FALSE;
+    for (gsize i = 0; i < G_N_ELEMENTS(own); i++)
+      is_own |= g_str_has_prefix(host, own[i]);
+    if (!is_own)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+check_clear_password(TideLoad *load)
+{
+  static const char *const clear[] = {"sasl_plaintext", NULL};
+  static const char *const plain[] = {"PLAIN", NULL};
+  const char *brokers = load->config->kafka.brokers;
+
+  if (brokers == NULL || are_loopback(brokers) || !property_is(load, "security.protocol", clear))
+    return;
+  if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
+    tide_problems_add_warning(load->problems, property_place(load, "security.protocol"),
+                              "the password goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
+}
+
+void
+tide_load_kafka_properties(TideLoad *load)
+{
+  const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
+
+  check_assignment(load);
+  check_instance(load);
+  if (tide_yaml_is_null(node))
+    return;
+  if (node->kind != TIDE_YAML_MAPPING) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka' must be a mapping of properties, got %s",
+                            got);
+    return;
+  }
+  for (guint i = 0; i < node->keys->len; i++)
+    load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  check_values(load);
+  check_tls(load);
+  check_clear_password(load);
+}

@@ -1,0 +1,186 @@
+/* What the options of field and time parts say beyond their table: padding, ranges, defaults, zones, and options that
+ * change nothing beside others. */
+#include "config/load/load_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WITH_FORM "with a binary form, which is of fixed width and holds no text"
+
+static void
+check_field_options(TideLoad *load, const char *path, const TideYamlNode *node, const TideKeyPartSpec *spec)
+{
+  static const char *const of_text[] = {"width", "pad",          "align",    "long",
+                                        "case",  "strip_spaces", "reversed", "separator"};
+
+  for (gsize i = 0; spec->form != TIDE_KEY_TEXT && i < G_N_ELEMENTS(of_text); i++)
+    tide_load_refuse_part_option(load, path, node, of_text[i], WITH_FORM);
+  if (spec->form == TIDE_KEY_TEXT && spec->width_bytes > 0)
+    tide_load_refuse_part_option(load, path, node, "separator", "with 'width', which says where the value ends");
+}
+
+static void
+load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  static const char *const of_width[] = {"pad", "align", "long"};
+  const TideYamlNode *pad = tide_yaml_get(node, "pad");
+  gboolean has_width = tide_yaml_get(node, "width") != NULL || spec->form != TIDE_KEY_TEXT;
+  TideBytes byte = TIDE_BYTES_LITERAL(" ");
+
+  for (gsize i = 0; !has_width && i < G_N_ELEMENTS(of_width); i++) {
+    const TideYamlNode *option = tide_yaml_get(node, of_width[i]);
+    if (option != NULL) {
+      tide_problems_add_error(load->problems, option->place,
+                              "'%s' without 'width': say how many bytes the field has in the key", of_width[i]);
+      break; /* one mistake */
+    }
+  }
+  if (pad != NULL && (pad->kind != TIDE_YAML_SCALAR || pad->len == 1)) {
+    g_autofree char *pad_path = g_strconcat(path, ".pad", NULL);
+    if (!tide_load_bytes(load, pad_path, pad, &byte))
+      return;
+  }
+  if (byte.len != 1 || (pad != NULL && pad->kind == TIDE_YAML_SCALAR && pad->len != 1)) {
+    g_autofree char *shown = tide_problem_quote(path);
+    g_autofree char *got = tide_yaml_describe(pad);
+    tide_problems_add_error(load->problems, pad->place,
+                            "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown, got);
+    return;
+  }
+  spec->pad_byte = byte.data[0];
+  if (tide_yaml_get(node, "align") == NULL)
+    spec->pad_left = spec->pad_byte == '0'; /* zeros are for numbers */
+}
+
+static gboolean
+parse_integer(const TideYamlNode *node, gint64 *ret_value)
+{
+  char *end = NULL;
+
+  if (node->kind != TIDE_YAML_SCALAR || node->len == 0 || !(g_ascii_isdigit(node->text[0]) || node->text[0] == '-'))
+    return FALSE;
+  errno = 0;
+  *ret_value = g_ascii_strtoll(node->text, &end, 10);
+  return errno == 0 && end == node->text + node->len;
+}
+
+/* [MIN, MAX] */
+static void
+load_range(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  const TideYamlNode *range = tide_yaml_get(node, "range");
+
+  if (range == NULL)
+    return;
+  spec->has_range = range->kind == TIDE_YAML_LIST && range->values->len == 2 &&
+                    parse_integer(g_ptr_array_index(range->values, 0), &spec->range_min) &&
+                    parse_integer(g_ptr_array_index(range->values, 1), &spec->range_max);
+  if (!spec->has_range) {
+    g_autofree char *got = tide_yaml_describe(range);
+    tide_problems_add_error(load->problems, range->place,
+                            "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s",
+                            path, got);
+  } else if (spec->range_min > spec->range_max) {
+    tide_problems_add_error(load->problems, range->place, "'%s.range' begins with the greater number: turn it around",
+                            path);
+  }
+}
+
+/* The one condition of a default: what it holds lives as long as @load. */
+static void
+load_default_condition(TideLoad *load, const char *path, const TideYamlNode *node, TideCondition *ret_condition)
+{
+  g_autoptr(GArray) conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+
+  if (node->kind == TIDE_YAML_LIST) {
+    tide_problems_add_error(load->problems, node->place, "'%s' must be one condition, got a list", path);
+    return;
+  }
+  tide_load_conditions(load, path, node, conditions);
+  for (guint i = 0; i < conditions->len; i++) {
+    TideCondition *condition = &g_array_index(conditions, TideCondition, i);
+    for (gsize v = 0; v < condition->n_values; v++)
+      g_ptr_array_add(load->scratch, (gpointer)condition->values[v].data);
+    if (condition->values != NULL)
+      g_ptr_array_add(load->scratch, condition->values);
+    *ret_condition = *condition;
+  }
+}
+
+/* { when: ..., value: ... } */
+static void
+load_conditional_default(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyDefault *ret_default)
+{
+  TideKeyPartSpec unused = {0};
+  TideConfigTarget target = {.base = &unused, .names = load->config->names, .problems = load->problems};
+  const TideYamlNode *when = tide_yaml_get(node, "when");
+  const TideYamlNode *value = tide_yaml_get(node, "value");
+  g_autofree char *when_path = g_strconcat(path, ".when", NULL);
+  g_autofree char *value_path = g_strconcat(path, ".value", NULL);
+
+  tide_config_group_read(&tide_key_default_options, path, node, node->place, &target);
+  if (when != NULL)
+    load_default_condition(load, when_path, when, &ret_default->when);
+  if (value != NULL)
+    (void)!tide_load_bytes(load, value_path, value, &ret_default->value);
+}
+
+static void
+load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, TideKeyPartSpec *spec)
+{
+  gsize n = list->values->len;
+  TideKeyDefault *defaults = g_new0(TideKeyDefault, MAX(n, 1));
+
+  g_ptr_array_add(load->scratch, defaults);
+  spec->defaults = defaults;
+  if (n == 0)
+    tide_problems_add_error(load->problems, list->place, "'%s' is empty: leave it out to reject such messages", path);
+  for (gsize i = 0; i < n; i++) {
+    const TideYamlNode *item = g_ptr_array_index(list->values, i);
+    gboolean is_conditional = item->kind == TIDE_YAML_MAPPING && tide_yaml_get(item, "hex") == NULL;
+    if (is_conditional)
+      load_conditional_default(load, path, item, &defaults[spec->n_defaults++]);
+    else if (i + 1 < n)
+      tide_problems_add_error(load->problems, item->place,
+                              "'%s': a value without condition ends the list, those behind it would never be used: put "
+                              "it last",
+                              path);
+    else
+      spec->has_default = tide_load_bytes(load, path, item, &spec->default_value);
+  }
+}
+
+void
+tide_load_field_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  const TideYamlNode *fallback = tide_yaml_get(node, "default");
+  g_autofree char *default_path = g_strconcat(path, ".default", NULL);
+
+  check_field_options(load, path, node, spec);
+  load_padding(load, path, node, spec);
+  load_range(load, path, node, spec);
+  if (fallback != NULL && fallback->kind == TIDE_YAML_LIST)
+    load_default_list(load, default_path, fallback, spec);
+  else if (fallback != NULL)
+    spec->has_default = tide_load_bytes(load, default_path, fallback, &spec->default_value);
+}
+
+void
+tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  static const char *const of_numbers[] = {"since", "drop", "reversed", "binary"};
+  gboolean uses_zone = spec->pattern != NULL || spec->cut_to.unit != TIDE_CUT_NONE || spec->since.unit != TIDE_CUT_NONE;
+
+  if (spec->zone != NULL) {
+    spec->zone_name = tide_yaml_get(node, "zone")->text;
+    g_ptr_array_add(load->zones, spec->zone);
+  }
+  if (!uses_zone)
+    tide_load_refuse_part_option(load, path, node, "zone",
+                                 "with a number since 1970, which is the same in every zone; it goes with a pattern, "
+                                 "'cut' or 'since'");
+  for (gsize i = 0; spec->pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
+    tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern, only with a number");
+  if (spec->binary)
+    tide_load_refuse_part_option(load, path, node, "drop", "with 'binary', which has no digits");
+}

@@ -1,0 +1,277 @@
+/* Key parts, of keys, qualifiers and values: from the list in the file to what the model compiles. */
+#include "config/load/load_table.h"
+#include "config/option/nearest_name.h"
+#include "util/error.h"
+
+#include <string.h>
+
+/* The kinds of parts, by the key that names each. A salt may name its hash, so it is looked for first. */
+static const struct {
+  const char *name;
+  TideKeyPartKind kind;
+  const TideConfigGroup *options;
+} kinds[] = {
+    {"salt", TIDE_KEY_SALT, &tide_key_salt_options},    {"hash", TIDE_KEY_HASH, &tide_key_hash_options},
+    {"field", TIDE_KEY_FIELD, &tide_key_field_options}, {"time", TIDE_KEY_TIME, &tide_key_time_options},
+    {"hex", TIDE_KEY_LITERAL, &tide_key_hex_options},   {"name", TIDE_KEY_NAME, &tide_key_name_options},
+};
+
+static void load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean is_hashed,
+                      TideKeyPartSpec *spec);
+
+GByteArray *
+tide_load_decode_hex(const char *digits, gsize len)
+{
+  g_auto(TideBuffer) bytes = {0};
+
+  if (len == 0 || !tide_bytes_from_hex(digits, len, &bytes))
+    return NULL;
+  return g_byte_array_append(g_byte_array_new(), bytes.data, (guint)bytes.len);
+}
+
+/* Hex digits of a scalar. */
+static gboolean
+load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
+{
+  gboolean is_text = node != NULL && node->kind == TIDE_YAML_SCALAR;
+  g_autoptr(GByteArray) bytes = is_text ? tide_load_decode_hex(node->text, node->len) : NULL;
+
+  if (bytes == NULL) {
+    g_autofree char *shown = tide_problem_quote(path);
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node != NULL ? node->place : TIDE_PLACE_FILE,
+                            "'%s.hex' must be pairs of hex digits such as \"00ff\", got %s", shown, got);
+    return FALSE;
+  }
+  gsize len = bytes->len;
+  guint8 *data = g_byte_array_free(g_steal_pointer(&bytes), FALSE);
+  g_ptr_array_add(load->scratch, data);
+  *ret_bytes = tide_bytes(data, len);
+  return TRUE;
+}
+
+gboolean
+tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
+{
+  const TideYamlNode *hex = tide_yaml_get(node, "hex");
+
+  if (node->kind == TIDE_YAML_SCALAR && !tide_yaml_is_null(node)) {
+    *ret_bytes = tide_bytes(node->text, node->len);
+    return TRUE;
+  }
+  if (hex != NULL && node->keys->len == 1)
+    return load_hex(load, path, hex, ret_bytes);
+  g_autofree char *shown = tide_problem_quote(path);
+  g_autofree char *got = tide_yaml_describe(node);
+  tide_problems_add_error(load->problems, node->place, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown, got);
+  return FALSE;
+}
+
+/* What a hash or salt is made of. */
+static void
+load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  const TideYamlNode *of = tide_yaml_get(node, "of");
+
+  if (of == NULL)
+    return; /* said already: it is required */
+  gboolean is_list = of->kind == TIDE_YAML_LIST;
+  gsize n = is_list ? of->values->len : 1;
+  TideKeyPartSpec *parts = g_new0(TideKeyPartSpec, MAX(n, 1));
+  g_ptr_array_add(load->scratch, parts);
+  g_autofree char *of_path = g_strconcat(path, ".of", NULL);
+  for (gsize i = 0; i < n; i++)
+    load_part(load, of_path, is_list ? g_ptr_array_index(of->values, i) : of, TRUE, &parts[i]);
+  spec->of = parts;
+  spec->n_of = n;
+}
+
+static void
+load_salt_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
+  g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
+
+  if (spec->by_number)
+    tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
+  if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->alphabet) && spec->alphabet.len == 0)
+    tide_problems_add_error(load->problems, alphabet->place, "'%s' is empty: leave it out for digits", alphabet_path);
+}
+
+static void
+load_name_part(TideLoad *load, const char *path, const TideYamlNode *node)
+{
+  const TideYamlNode *name = tide_yaml_get(node, "name");
+
+  if (name->kind == TIDE_YAML_SCALAR && strcmp(name->text, "true") == 0)
+    return;
+  g_autofree char *got = tide_yaml_describe(name);
+  tide_problems_add_error(load->problems, name->place,
+                          "'%s.name' must be true: it stands for the name of the field whose cell it is, got %s", path,
+                          got);
+}
+
+void
+tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNode *part, const char *option,
+                             const char *reason)
+{
+  const TideYamlNode *node = tide_yaml_get(part, option);
+
+  if (node != NULL)
+    tide_problems_add_error(load->problems, node->place, "'%s.%s' has no effect %s: remove it", path, option, reason);
+}
+
+static void
+load_literal(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  spec->kind = TIDE_KEY_LITERAL;
+  spec->literal = tide_bytes(node->text, node->len);
+  if (tide_yaml_is_null(node))
+    tide_problems_add_error(load->problems, node->place,
+                            "a key part is empty (an unquoted # begins a comment: write \"#\")");
+}
+
+static void
+load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  g_autoptr(GError) error = NULL;
+
+  spec->kind = TIDE_KEY_FIELD;
+  spec->field = TIDE_NAME_NONE;
+  if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->place, "what is hashed %s, got %s",
+                            error != NULL ? error->message : "must be the name of a field", got);
+    return;
+  }
+  spec->field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
+}
+
+/* The kind that a mistyped key of @node most likely stands for; NULL when there is none. */
+static const char *
+nearest_kind(const TideYamlNode *node)
+{
+  const char *names[G_N_ELEMENTS(kinds) + 1] = {NULL};
+  const char *nearest = NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++)
+    names[i] = kinds[i].name;
+  for (guint i = 0; node->kind == TIDE_YAML_MAPPING && nearest == NULL && i < node->keys->len; i++)
+    nearest = tide_nearest_name(((const TideYamlNode *)g_ptr_array_index(node->keys, i))->text, names);
+  return nearest;
+}
+
+static void
+add_unknown_part(TideLoad *load, const TideYamlNode *node)
+{
+  const char *nearest = nearest_kind(node);
+  g_autofree char *got = tide_yaml_describe(node);
+
+  if (nearest != NULL)
+    tide_problems_add_error(
+        load->problems, node->place,
+        "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
+        "in a qualifier); did you mean '%s'?",
+        nearest);
+  else
+    tide_problems_add_error(
+        load->problems, node->place,
+        "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
+        "in a qualifier); got %s",
+        got);
+}
+
+/* The index in kinds; -1 with the error added. */
+static int
+find_kind(TideLoad *load, const TideYamlNode *node)
+{
+  int found = -1;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    if (tide_yaml_get(node, kinds[i].name) == NULL)
+      continue;
+    gboolean is_of_salt = kinds[i].kind == TIDE_KEY_HASH && found >= 0;
+    if (found >= 0 && !is_of_salt) {
+      tide_problems_add_error(load->problems, node->place,
+                              "'%s' and '%s' are two parts of a key: write each as one of "
+                              "its own",
+                              kinds[found].name, kinds[i].name);
+      return -1;
+    }
+    found = is_of_salt ? found : (int)i;
+  }
+  if (found < 0)
+    add_unknown_part(load, node);
+  return found;
+}
+
+static void
+load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
+{
+  int found = find_kind(load, node);
+  TideConfigTarget target = {.base = spec, .names = load->config->names, .problems = load->problems};
+
+  if (found < 0)
+    return;
+  tide_config_group_set_defaults(kinds[found].options, spec);
+  tide_config_group_read(kinds[found].options, path, node, node->place, &target);
+  spec->kind = kinds[found].kind;
+  switch (spec->kind) {
+  case TIDE_KEY_LITERAL:
+    (void)load_hex(load, path, tide_yaml_get(node, "hex"), &spec->literal);
+    return;
+  case TIDE_KEY_FIELD:
+    tide_load_field_part(load, path, node, spec);
+    return;
+  case TIDE_KEY_TIME:
+    tide_load_time_part(load, path, node, spec);
+    return;
+  case TIDE_KEY_SALT:
+    load_salt_part(load, path, node, spec);
+    load_of(load, path, node, spec);
+    return;
+  case TIDE_KEY_HASH:
+    load_of(load, path, node, spec);
+    return;
+  case TIDE_KEY_NAME:
+    load_name_part(load, path, node);
+    return;
+  }
+}
+
+/* @is_hashed: the part is in an `of`, where a text is the name of a field: hashing a constant would do nothing. */
+static void
+load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean is_hashed, TideKeyPartSpec *spec)
+{
+  if (node->kind != TIDE_YAML_SCALAR)
+    load_mapping_part(load, path, node, spec);
+  else if (is_hashed)
+    load_hashed_field(load, node, spec);
+  else
+    load_literal(load, node, spec);
+}
+
+gboolean
+tide_load_parts(TideLoad *load, const char *path, const TideYamlNode *node, TidePartList *ret_parts)
+{
+  guint n_errors = tide_problems_n_errors(load->problems);
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+  gsize n = is_list ? node->values->len : 1;
+  TideKeyPartSpec *specs = g_new0(TideKeyPartSpec, MAX(n, 1));
+
+  g_ptr_array_add(load->scratch, specs);
+  for (gsize i = 0; i < n; i++)
+    load_part(load, path, is_list ? g_ptr_array_index(node->values, i) : node, FALSE, &specs[i]);
+  if (tide_problems_n_errors(load->problems) != n_errors)
+    return FALSE;
+  *ret_parts = (TidePartList){.specs = specs, .n = n, .node = node};
+  return TRUE;
+}
+
+const TideYamlNode *
+tide_load_part_node(const TidePartList *parts, gsize index)
+{
+  if (parts->node->kind != TIDE_YAML_LIST || index >= parts->node->values->len)
+    return parts->node;
+  return g_ptr_array_index(parts->node->values, index);
+}

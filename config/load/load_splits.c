@@ -1,0 +1,207 @@
+/* Where a table is split when it is created: points in the configuration, or in a file of their own, or computed. */
+#include "config/load/load_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_POINTS 9999                  /* one less than `regions` may be */
+#define FILE_MAX_BYTES (4 * 1024 * 1024) /* 400 bytes for each of so many points */
+#define HEX_PREFIX "hex:"
+
+/* Where a point comes from, for messages. */
+typedef struct PointSource {
+  TidePlace place;
+  const char *where; /* "'tables.T.splits'", or "'splits.txt', line 3," */
+} PointSource;
+
+/* Appends a copy of @point, which must sort after the one before it. FALSE with the error added. */
+static gboolean
+add_point(TideLoad *load, PointSource source, TideBytes point, GArray *splits)
+{
+  if (point.len == 0 || point.len > TIDE_ROW_KEY_MAX_BYTES) {
+    tide_problems_add_error(load->problems, source.place, "%s has a point of %zu bytes, must be 1..%d", source.where,
+                            point.len, TIDE_ROW_KEY_MAX_BYTES);
+    return FALSE;
+  }
+  if (splits->len > 0 && tide_bytes_compare(g_array_index(splits, TideBytes, splits->len - 1), point) >= 0) {
+    g_autofree char *shown = tide_bytes_printable(point);
+    tide_problems_add_error(load->problems, source.place,
+                            "%s: '%s' does not sort after the point before it, by unsigned bytes", source.where, shown);
+    return FALSE;
+  }
+  if (splits->len == MAX_POINTS) {
+    tide_problems_add_error(load->problems, source.place, "%s has more than %d points: HBase creates no more regions",
+                            source.where, MAX_POINTS);
+    return FALSE;
+  }
+  TideBytes copy = tide_bytes(g_memdup2(point.data, point.len), point.len);
+  g_array_append_val(splits, copy);
+  return TRUE;
+}
+
+static void
+load_list(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
+{
+  g_autofree char *path = g_strconcat(it->path, ".splits", NULL);
+  g_autofree char *where = g_strdup_printf("'%s'", path);
+
+  for (guint i = 0; i < node->values->len; i++) {
+    const TideYamlNode *item = g_ptr_array_index(node->values, i);
+    TideBytes point = TIDE_BYTES_EMPTY;
+    if (tide_load_bytes(it->load, path, item, &point))
+      (void)add_point(it->load, (PointSource){item->place, where}, point, splits);
+  }
+}
+
+/* The bytes of @path; NULL with @ret_reason: a device or pipe could wait or go on for ever. */
+static GByteArray *
+read_file(const char *path, char **ret_reason)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  struct stat status;
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    *ret_reason = g_strdup(g_strerror(errno));
+  } else if (!S_ISREG(status.st_mode)) {
+    *ret_reason = g_strdup("it is not a regular file");
+  } else if (status.st_size > FILE_MAX_BYTES) {
+    *ret_reason = g_strdup_printf("it is larger than %d bytes", FILE_MAX_BYTES);
+  } else {
+    guint8 chunk[4096];
+    gssize n = 0;
+    while (bytes->len <= FILE_MAX_BYTES && (n = read(fd, chunk, sizeof chunk)) > 0)
+      g_byte_array_append(bytes, chunk, (guint)n);
+    if (n < 0)
+      *ret_reason = g_strdup(g_strerror(errno));
+  }
+  if (fd >= 0)
+    (void)close(fd);
+  return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;
+}
+
+/* FALSE with the error added. */
+static gboolean
+add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
+{
+  g_autoptr(GByteArray) bytes = NULL;
+  gsize prefix_len = strlen(HEX_PREFIX);
+
+  if (line.len > 0 && line.data[line.len - 1] == '\r') {
+    tide_problems_add_error(load->problems, source.place,
+                            "%s ends in a carriage return: save the file with Unix's line "
+                            "ends, or it becomes a part of the point",
+                            source.where);
+    return FALSE;
+  }
+  if (line.len < prefix_len || memcmp(line.data, HEX_PREFIX, prefix_len) != 0)
+    return add_point(load, source, line, splits);
+  bytes = tide_load_decode_hex((const char *)line.data + prefix_len, line.len - prefix_len);
+  if (bytes == NULL) {
+    tide_problems_add_error(load->problems, source.place,
+                            "%s begins with 'hex:' and has no pairs of hex digits behind it", source.where);
+    return FALSE;
+  }
+  return add_point(load, source, tide_bytes(bytes->data, bytes->len), splits);
+}
+
+/* Stops at the first line at fault: those behind it would only repeat it. */
+static void
+load_lines(TideTableLoad *it, TidePlace place, const char *path, TideBytes text, GArray *splits)
+{
+  const guint8 *at = text.data;
+  const guint8 *end = at + text.len;
+  g_autofree char *shown = tide_problem_quote(path);
+
+  for (guint number = 1; at < end; number++) {
+    const guint8 *newline = memchr(at, '\n', (gsize)(end - at));
+    const guint8 *line_end = newline != NULL ? newline : end;
+    g_autofree char *where = g_strdup_printf("'%s', line %u,", shown, number);
+    if (!add_line(it->load, (PointSource){place, where}, tide_bytes(at, (gsize)(line_end - at)), splits))
+      return;
+    at = line_end + 1;
+  }
+}
+
+/* { file: PATH } */
+static void
+load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
+{
+  TideSplitsDraft draft = {0};
+  TideConfigTarget target = {.base = &draft, .problems = it->load->problems};
+  g_autofree char *options_path = g_strconcat(it->path, ".splits", NULL);
+  g_autofree char *reason = NULL;
+
+  tide_config_group_read(&tide_splits_options, options_path, node, node->place, &target);
+  if (draft.file == NULL)
+    return; /* said already: it is required */
+  TidePlace place = tide_yaml_get(node, "file")->place;
+  g_autofree char *path = tide_load_path(it->load, draft.file);
+  g_autofree char *shown = tide_problem_quote(path);
+  g_autoptr(GByteArray) bytes = read_file(path, &reason);
+  if (bytes == NULL)
+    tide_problems_add_error(it->load->problems, place, "cannot read the split points in '%s': %s", shown, reason);
+  else if (bytes->len == 0)
+    tide_problems_add_error(it->load->problems, place,
+                            "'%s' is empty: write one split point a line, or remove 'splits'", shown);
+  else
+    load_lines(it, place, path, tide_bytes(bytes->data, bytes->len), splits);
+  tide_config_group_clear(&tide_splits_options, &draft);
+}
+
+static GArray *
+load_declared(TideTableLoad *it, const TideYamlNode *node)
+{
+  GArray *splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+
+  if (node->kind == TIDE_YAML_MAPPING) {
+    load_file(it, node, splits);
+  } else if (node->kind == TIDE_YAML_LIST && node->values->len > 0) {
+    load_list(it, node, splits);
+  } else {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(it->load->problems, node->place,
+                            "'%s.splits' must be a list of keys, or { file: PATH }, got %s", it->path,
+                            node->kind == TIDE_YAML_LIST ? "an empty one" : got);
+  }
+  return splits;
+}
+
+static GArray *
+compute(TideTableLoad *it, const TideYamlNode *regions)
+{
+  guint32 wanted = it->draft.regions;
+  GArray *splits = it->table->key != NULL ? tide_row_key_splits(it->table->key, wanted)
+                                          : g_array_new(FALSE, FALSE, sizeof(TideBytes));
+
+  if (it->table->key == NULL || wanted <= 1 || splits->len + 1 == wanted)
+    return splits;
+  if (splits->len == 0)
+    tide_problems_add_warning(
+        it->load->problems, regions->place,
+        "'%s.regions': where to split cannot be computed, because the key does not begin with a "
+        "salt, a hash or a number with a 'range': give the points, 'splits: [\"g\", \"n\"]', or let "
+        "'tidemark tables create --sample N' take them from the topic",
+        it->path);
+  else
+    tide_problems_add_warning(it->load->problems, regions->place,
+                              "'%s.regions' is %u, but the key's beginning has only %u values to split at", it->path,
+                              wanted, splits->len + 1);
+  return splits;
+}
+
+void
+tide_load_splits(TideTableLoad *it)
+{
+  const TideYamlNode *splits = tide_yaml_get(it->node, "splits");
+  const TideYamlNode *regions = tide_yaml_get(it->node, "regions");
+
+  if (splits != NULL && regions != NULL)
+    tide_problems_add_error(it->load->problems, splits->place,
+                            "'%s' has 'regions' and 'splits': give one, the points or how many there are", it->path);
+  it->table->regions = it->draft.regions;
+  it->table->splits = splits != NULL ? load_declared(it, splits) : compute(it, regions);
+}

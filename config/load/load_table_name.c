@@ -1,0 +1,133 @@
+/* Names of tables: plain, or with a date in them, SENSOR_{yyyyMMdd}. */
+#include "config/load/load_table.h"
+#include "model/time/time_print.h"
+#include "util/error.h"
+
+#include <string.h>
+
+#define TABLE_NAME_MAX_BYTES 255                                    /* it is the name of a folder */
+#define SAMPLE_TIME_NS (G_GINT64_CONSTANT(1767225600) * 1000000000) /* 2026-01-01, for a name as it will be */
+
+static gboolean
+is_name(const char *name, gsize len, const char *extra)
+{
+  for (gsize i = 0; i < len; i++) {
+    if (!g_ascii_isalnum(name[i]) && strchr(extra, name[i]) == NULL)
+      return FALSE;
+  }
+  return len > 0;
+}
+
+static gboolean
+check_name(const char *name, GError **error)
+{
+  const char *colon = strchr(name, ':');
+  const char *table = colon != NULL ? colon + 1 : name;
+  gsize namespace_len = colon != NULL ? (gsize)(colon - name) : 0;
+
+  if (strlen(name) > TABLE_NAME_MAX_BYTES || (colon != NULL && !is_name(name, namespace_len, "_")) ||
+      !is_name(table, strlen(table), "_.-") || table[0] == '.' || table[0] == '-') {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                        "is no table name that HBase accepts: letters, digits, _ . and -, with 'namespace:' in front "
+                        "or not");
+    return FALSE;
+  }
+  if (namespace_len == 5 && strncmp(name, "hbase", 5) == 0) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "is in the namespace of HBase's own tables");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* A name with a date, taken apart. */
+typedef struct DatedName {
+  char *before;  /* owned */
+  char *pattern; /* owned */
+  char *behind;  /* owned */
+} DatedName;
+
+static void
+clear_dated_name(DatedName *name)
+{
+  g_free(name->before);
+  g_free(name->pattern);
+  g_free(name->behind);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatedName, clear_dated_name)
+
+/* FALSE for a name without { }. */
+static gboolean
+take_apart(const char *name, DatedName *ret)
+{
+  const char *open = strchr(name, '{');
+  const char *close = open != NULL ? strchr(open, '}') : NULL;
+
+  if (close == NULL)
+    return FALSE;
+  ret->before = g_strndup(name, (gsize)(open - name));
+  ret->pattern = g_strndup(open + 1, (gsize)(close - open - 1));
+  ret->behind = g_strdup(close + 1);
+  return TRUE;
+}
+
+/* FALSE with the reason when what stands between the braces is no date, or the name would be none with it. */
+static gboolean
+check_date(const DatedName *name, GError **error)
+{
+  g_autoptr(GError) reason = NULL;
+  g_autoptr(TideTimePrint) print = tide_time_print_compile(name->pattern, FALSE, &reason);
+  g_auto(TideBuffer) date = {0};
+
+  if (print == NULL || print->width_bytes == 0 || !tide_time_print_has_date(print)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
+                reason != NULL ? reason->message : "it must name a year, and be of fixed width");
+    return FALSE;
+  }
+  tide_time_print_append(print, NULL, SAMPLE_TIME_NS, &date);
+  g_autofree char *full =
+      g_strdup_printf("%s%.*s%s", name->before, (int)date.len, (const char *)date.data, name->behind);
+  return check_name(full, error);
+}
+
+static TideKeyText *
+compile(TideTableLoad *it, const DatedName *name)
+{
+  const TideKeyPartSpec specs[] = {
+      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->before)},
+      {.kind = TIDE_KEY_TIME, .pattern = name->pattern, .zone = it->draft.name_zone},
+      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->behind)},
+  };
+  gsize n_before = *name->before != '\0' ? 1 : 0;
+  gsize n_behind = *name->behind != '\0' ? 1 : 0;
+  TidePartList parts = {.specs = specs + 1 - n_before, .n = n_before + 1 + n_behind, .node = it->key_node};
+
+  return tide_load_key_text(it->load, it->path, &parts, FALSE);
+}
+
+void
+tide_load_table_name(TideTableLoad *it)
+{
+  const char *text = it->table->name;
+  const TideYamlNode *zone = tide_yaml_get(it->node, "name_zone");
+  g_autofree char *shown = tide_problem_quote(text);
+  g_autoptr(GError) error = NULL;
+  g_auto(DatedName) name = {0};
+  gboolean is_dated = take_apart(text, &name);
+  gboolean is_good = is_dated ? check_date(&name, &error) : check_name(text, &error);
+
+  if (!is_good)
+    tide_problems_add_error(it->load->problems, it->key_node->place, "'%s' %s", shown, error->message);
+  if (!is_dated && !tide_yaml_is_null(zone))
+    tide_problems_add_error(
+        it->load->problems, zone->place,
+        "'%s.name_zone' has no effect on a name without a date, such as SENSOR_{yyyyMMdd}: remove it", it->path);
+  if (is_dated && it->table->latest != TIDE_LATEST_NONE)
+    tide_problems_add_error(it->load->problems, it->key_node->place,
+                            "'%s' is a latest table with a date in its name: the newest values would be spread over "
+                            "tables; take the date away",
+                            shown);
+  if (is_dated && is_good)
+    it->table->dated_name = compile(it, &name);
+}

@@ -1,0 +1,289 @@
+/* The tables: names, keys, columns, times, and how they are created. */
+#include "config/load/load_table.h"
+#include "config/yaml/yaml_text.h"
+
+#include <string.h>
+
+#define MANY_FAMILIES 100 /* each has files and a memory store of its own in every region */
+
+static TideFamilySettings *
+find_family(const TideTable *table, const char *name)
+{
+  for (guint i = 0; i < table->families->len; i++) {
+    TideFamilySettings *family = g_ptr_array_index(table->families, i);
+    if (strcmp(family->name, name) == 0)
+      return family;
+  }
+  return NULL;
+}
+
+static gboolean
+is_used(const TideTable *table, const char *family)
+{
+  for (guint i = 0; i < table->rules->len; i++) {
+    const char *used = g_array_index(table->rules, TideColumnRule, i).family;
+    if (used != NULL && strcmp(used, family) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node)
+{
+  g_autofree char *path = g_strconcat(it->path, ".families.", key->text, NULL);
+  g_autofree char *shown = tide_problem_quote(key->text);
+  g_autoptr(GError) error = NULL;
+  TideFamilySettings *family = tide_family_settings_new(key->text);
+  TideConfigTarget target = {.base = family, .problems = it->load->problems};
+
+  g_ptr_array_add(it->table->families, family);
+  tide_config_group_set_defaults(&tide_family_options, family);
+  tide_config_group_read(&tide_family_options, path, node, key->place, &target);
+  if (it->table->latest != TIDE_LATEST_NONE && family->time_to_live_s > 0)
+    tide_problems_add_warning(it->load->problems, key->place,
+                              "the family '%s' of a latest table has a time to live: what has not reported for so long "
+                              "vanishes from it",
+                              shown);
+  if (!tide_load_check_family_name(key->text, &error))
+    tide_problems_add_error(it->load->problems, key->place, "'%s' %s", shown, error->message);
+  else if (!is_used(it->table, key->text))
+    tide_problems_add_warning(it->load->problems, key->place, "the family '%s' is declared, but no columns go to it",
+                              shown);
+}
+
+/* Those that are declared, then those that columns name beside them. */
+static void
+load_families(TideTableLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "families");
+
+  if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(it->load->problems, node->place, "'%s.families' must be a mapping of families, got %s",
+                            it->path, got);
+    return;
+  }
+  for (guint i = 0; !tide_yaml_is_null(node) && i < node->keys->len; i++)
+    load_family(it, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  for (guint i = 0; i < it->table->rules->len; i++) {
+    const char *name = g_array_index(it->table->rules, TideColumnRule, i).family;
+    if (name != NULL && find_family(it->table, name) == NULL)
+      g_ptr_array_add(it->table->families, tide_family_settings_new(name));
+  }
+  if (it->table->families->len > MANY_FAMILIES)
+    tide_problems_add_warning(it->load->problems, it->node->place,
+                              "'%s' has %u families: each has files and memory of its own in every region", it->path,
+                              it->table->families->len);
+}
+
+/* Whether the key part @part is a text without quotes that looks like the name of a field. */
+static gboolean
+is_bare_word(const TideYamlNode *part)
+{
+  if (part->kind != TIDE_YAML_SCALAR || part->is_quoted || tide_yaml_is_null(part))
+    return FALSE;
+  for (gsize i = 0; i < part->len; i++)
+    if (g_ascii_isalpha(part->text[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Such a one would stand in every key as it is, where its field was meant: said, and TRUE. */
+static gboolean
+has_bare_words(TideLoad *load, const TideYamlNode *key)
+{
+  gboolean is_list = key->kind == TIDE_YAML_LIST, any = FALSE;
+  for (guint i = 0; i < (is_list ? key->values->len : 1); i++) {
+    const TideYamlNode *part = is_list ? g_ptr_array_index(key->values, i) : key;
+    if (!is_bare_word(part))
+      continue;
+    g_autofree char *word = tide_problem_quote(part->text);
+    tide_problems_add_error(load->problems, part->place,
+                            "'%s' without quotes may mean a field or a text: write { field: %s } for the field's "
+                            "value, or \"%s\" for the text itself",
+                            word, word, word);
+    any = TRUE;
+  }
+  return any;
+}
+
+static void
+load_key(TideTableLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "key");
+  g_autofree char *path = g_strconcat(it->path, ".key", NULL);
+
+  if (node != NULL && has_bare_words(it->load, node))
+    return;
+  if (node != NULL && tide_load_parts(it->load, path, node, &it->key)) /* that it is required was said already */
+    it->table->key = tide_load_key(it->load, path, &it->key);
+}
+
+static void
+load_options(TideTableLoad *it)
+{
+  TideConfigTarget target = {.base = &it->draft, .names = it->load->config->names, .problems = it->load->problems};
+
+  tide_config_group_set_defaults(&tide_table_options, &it->draft);
+  tide_config_group_read(&tide_table_options, it->path, it->node, it->node->place, &target);
+  it->table->latest = it->draft.latest;
+  it->table->tombstone = it->draft.tombstone;
+  it->table->ttl_ms = it->draft.ttl_ms;
+  it->table->purge_deletes_ms = it->draft.purge_deletes_ms;
+  it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
+}
+
+static void
+load_when(TideTableLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "when");
+  g_autofree char *path = g_strconcat(it->path, ".when", NULL);
+
+  if (node == NULL)
+    return;
+  it->table->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+  tide_load_conditions(it->load, path, node, it->table->conditions);
+}
+
+static void
+load_cell_time_mapping(TideTableLoad *it, const char *path, const TideYamlNode *node)
+{
+  TideTimeSpec *spec = tide_load_table_time(it->load, path, node);
+
+  it->table->cell_time = spec->format == TIDE_TIME_RECORD ? TIDE_CELL_TIME_RECORD : TIDE_CELL_TIME_FIELD;
+  it->table->cell_time_spec = spec;
+}
+
+static void
+load_cell_time(TideTableLoad *it)
+{
+  const TideYamlNode *node = tide_yaml_get(it->node, "cell_time");
+  g_autofree char *path = g_strconcat(it->path, ".cell_time", NULL);
+  const char *text = node != NULL && node->kind == TIDE_YAML_SCALAR ? node->text : "";
+
+  if (node == NULL || strcmp(text, "event") == 0)
+    return;
+  if (node->kind == TIDE_YAML_MAPPING) {
+    load_cell_time_mapping(it, path, node);
+  } else if (strcmp(text, "record") == 0) {
+    it->table->cell_time = TIDE_CELL_TIME_RECORD;
+  } else if (strcmp(text, "server") == 0) {
+    tide_problems_add_error(
+        it->load->problems, node->place,
+        "'%s' cannot be the server's time: each replay would make other cells, and the newest value "
+        "would be what was written last, not what was measured last; write event, record or { field: "
+        "NAME, format: epoch_ms }",
+        path);
+  } else {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(it->load->problems, node->place,
+                            "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path, got);
+  }
+}
+
+static void
+load_table_parts(TideTableLoad *it)
+{
+  const TideYamlNode *columns = tide_yaml_get(it->node, "columns");
+  const TideYamlNode *time = tide_yaml_get(it->node, "time");
+  g_autofree char *time_path = g_strconcat(it->path, ".time", NULL);
+
+  load_options(it);
+  tide_load_table_name(it);
+  load_when(it);
+  if (time != NULL)
+    it->table->time = tide_load_table_time(it->load, time_path, time);
+  load_cell_time(it);
+  load_key(it);
+  if (columns != NULL)
+    tide_load_columns(it, columns);
+  load_families(it);
+  tide_load_splits(it);
+  tide_load_check_table(it);
+  if (it->table->key != NULL)
+    tide_load_warn_of_table(it);
+}
+
+static TideTable *
+new_table(const TideLoad *load, const TideYamlNode *key)
+{
+  TideTable *table = g_new0(TideTable, 1);
+
+  table->index = load->config->tables->len;
+  table->name = g_strdup(key->text);
+  table->line = key->place.line;
+  table->index_of = TIDE_TABLE_NONE;
+  table->rules = g_array_new(FALSE, FALSE, sizeof(TideColumnRule));
+  table->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
+  return table;
+}
+
+static TideTableLoad *
+new_table_load(TideLoad *load, TideTable *table, const TideYamlNode *key, const TideYamlNode *node)
+{
+  TideTableLoad *it = g_new0(TideTableLoad, 1);
+  g_autofree char *shown = tide_problem_quote(key->text);
+
+  it->load = load;
+  it->table = table;
+  it->key_node = key;
+  it->node = node;
+  it->path = g_strconcat("tables.", shown, NULL);
+  it->qualifiers = g_array_new(FALSE, FALSE, sizeof(TidePartList));
+  return it;
+}
+
+static void
+free_table_load(gpointer data)
+{
+  TideTableLoad *it = data;
+
+  tide_config_group_clear(&tide_table_options, &it->draft);
+  g_array_unref(it->qualifiers);
+  g_free(it->path);
+  g_free(it);
+}
+
+static void
+load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GPtrArray *loads)
+{
+  g_autofree char *shown = tide_problem_quote(key->text);
+  const TideTable *same = tide_config_find_table(load->config, key->text);
+  TideTable *table = new_table(load, key);
+
+  if (same != NULL)
+    tide_problems_add_error(load->problems, key->place, "the table '%s' stands here twice, first in line %u", shown,
+                            same->line);
+  g_ptr_array_add(load->config->tables, table);
+  if (node->kind != TIDE_YAML_MAPPING) {
+    g_autofree char *got = tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node->place,
+                            "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
+    return;
+  }
+  g_ptr_array_add(loads, new_table_load(load, table, key, node));
+  load_table_parts(g_ptr_array_index(loads, loads->len - 1));
+}
+
+void
+tide_load_tables(TideLoad *load)
+{
+  const TideYamlNode *node = tide_yaml_get(load->root, "tables");
+  g_autoptr(GPtrArray) loads = g_ptr_array_new_with_free_func(free_table_load);
+
+  gboolean is_mapping = !tide_yaml_is_null(node) && node->kind == TIDE_YAML_MAPPING;
+  if (!is_mapping || node->keys->len == 0) {
+    g_autofree char *got = is_mapping ? g_strdup("none") : tide_yaml_describe(node);
+    tide_problems_add_error(load->problems, node != NULL ? node->place : TIDE_PLACE_FILE,
+                            "'tables' must hold at least one table ('METRIC: { key: ..., columns: ... }'), got %s",
+                            got);
+    return;
+  }
+  for (guint i = 0; i < node->keys->len; i++)
+    load_table(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i), loads);
+  tide_load_indexes(loads);
+  GString *yaml = g_string_new(NULL);
+  tide_yaml_append_node(yaml, node, 2, 2);
+  load->config->tables_yaml = g_string_free(yaml, FALSE);
+}

@@ -1,0 +1,243 @@
+/* Times: what the options of readings.time, and of a table's own times, say together. */
+#include "config/load/load_table.h"
+#include "config/option/time_options.h"
+#include "model/time/calendar.h"
+
+#define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
+
+/* One mapping of options while it is checked. */
+typedef struct TimeLoad {
+  TideLoad *load;
+  const char *path;         /* "readings.time" */
+  const char *key;          /* its last word */
+  const TideYamlNode *node; /* not null; a scalar is a format */
+  const TideTimeSpec *spec;
+} TimeLoad;
+
+static gboolean
+is_given(const TimeLoad *it, const char *option)
+{
+  return !tide_yaml_is_null(tide_yaml_find(it->node, option));
+}
+
+/* Where @option ("date.pattern") stands, or what it would stand in. */
+static TidePlace
+place_of(const TimeLoad *it, const char *option)
+{
+  const TideYamlNode *node = tide_yaml_find(it->node, option);
+  const char *dot = strchr(option, '.');
+
+  if (node != NULL)
+    return node->place;
+  if (dot == NULL)
+    return it->node->place;
+  g_autofree char *outer = g_strndup(option, (gsize)(dot - option));
+  return place_of(it, outer);
+}
+
+/* An option that changes nothing would be a false promise. */
+static void
+refuse_option(TimeLoad *it, const char *option, const char *reason)
+{
+  if (is_given(it, option))
+    tide_problems_add_error(it->load->problems, place_of(it, option), "'%s.%s' has no effect %s: remove it", it->path,
+                            option, reason);
+}
+
+static void
+require_option(TimeLoad *it, const char *option, const char *reason)
+{
+  if (!is_given(it, option))
+    tide_problems_add_error(it->load->problems, place_of(it, option), "'%s.%s' is missing: %s", it->path, option,
+                            reason);
+}
+
+static void
+require_field(TimeLoad *it)
+{
+  g_autofree char *reason =
+      g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
+
+  require_option(it, "field", reason);
+}
+
+static void
+check_pattern(TimeLoad *it)
+{
+  gboolean has_date = FALSE;
+
+  require_option(it, "pattern", "'format: pattern' needs one, such as \"yyyy-MM-dd HH:mm:ss\"");
+  require_option(it, "zone", "a pattern has no offset in it, so say which zone the times are in, UTC say");
+  if (it->spec->pattern == NULL || !tide_time_pattern_check(it->spec->pattern, &has_date, NULL))
+    return;
+  if (has_date) {
+    refuse_option(it, "date", "when the pattern has the date itself");
+  } else if (is_given(it, "date")) {
+    require_option(it, "date.field", "say which field holds the date");
+    require_option(it, "date.pattern", "say how the date is written, yyyyMMdd say");
+  }
+}
+
+/* The pattern of a date must have one, and nothing finer than a day: the time of day comes from elsewhere. */
+static void
+check_date_pattern(TimeLoad *it)
+{
+  const char *pattern = it->spec->date_pattern;
+  gboolean has_date = FALSE;
+
+  if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL) || has_date)
+    return;
+  tide_problems_add_error(it->load->problems, place_of(it, "date.pattern"),
+                          "'%s.date.pattern' must name yyyy, MM and dd", it->path);
+}
+
+/* What has a zone are local times. */
+static void
+warn_of_hour_twice(TimeLoad *it)
+{
+  const TideTimeSpec *spec = it->spec;
+
+  if (spec->zone == NULL) {
+    refuse_option(it, "ambiguous", "without a 'zone'");
+    return;
+  }
+  if (spec->on_ambiguous == TIDE_AMBIGUOUS_UNSAID && tide_zone_repeats(spec->zone, spec->earliest_epoch_ms / 1000))
+    tide_problems_add_warning(
+        it->load->problems, place_of(it, "zone"),
+        "'%s': when the clocks of %s go back, they show an hour twice: which one a time means is told by the record's "
+        "own time, and a reading that is later than that tells is rejected; write UTC or an offset into the readings, "
+        "or 'ambiguous: record' (or earlier, later, reject) if that is right",
+        it->path, g_time_zone_get_identifier(spec->zone));
+}
+
+static void
+check_by_format(TimeLoad *it)
+{
+  switch (it->spec->format) {
+  case TIDE_TIME_EPOCH_S:
+  case TIDE_TIME_EPOCH_MS:
+  case TIDE_TIME_EPOCH_US:
+  case TIDE_TIME_EPOCH_NS:
+    refuse_option(it, "pattern", "with a number since 1970");
+    refuse_option(it, "zone", "with a number since 1970, which is the same in every zone");
+    refuse_option(it, "ambiguous", "with a number since 1970, which never means two moments");
+    refuse_option(it, "date", "with a number since 1970, which has its date");
+    require_field(it);
+    return;
+  case TIDE_TIME_RFC3339:
+    refuse_option(it, "pattern", "with rfc3339");
+    refuse_option(it, "date", "with rfc3339, which has its date");
+    require_field(it);
+    warn_of_hour_twice(it);
+    return;
+  case TIDE_TIME_PATTERN:
+    check_pattern(it);
+    require_field(it);
+    warn_of_hour_twice(it);
+    return;
+  case TIDE_TIME_RECORD:
+    refuse_option(it, "field", "with the record's own time");
+    refuse_option(it, "pattern", "with the record's own time");
+    refuse_option(it, "zone", "with the record's own time");
+    refuse_option(it, "ambiguous", "with the record's own time");
+    refuse_option(it, "date", "with the record's own time");
+    return;
+  }
+}
+
+/* FALSE where the format could not be read, which was said already. */
+static gboolean
+is_format_read(const TideYamlNode *node, TideTimeFormat format)
+{
+  const TideConfigOption *option = tide_config_option_find(&tide_time_options, "format");
+
+  return node != NULL && node->kind == TIDE_YAML_SCALAR &&
+         strcmp(node->text, tide_config_choice_name(option->choices, (int)format)) == 0;
+}
+
+/* A finer unit takes numbers of a coarser one for times soon after 1970: what stands for seconds in 2200 is in March
+ * 1970 when it is read as milliseconds. */
+static void
+warn_of_early_bound(TimeLoad *it)
+{
+  TideTimeFormat format = it->spec->format;
+  gboolean is_fine = format == TIDE_TIME_EPOCH_MS || format == TIDE_TIME_EPOCH_US || format == TIDE_TIME_EPOCH_NS;
+
+  if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
+    tide_problems_add_warning(it->load->problems, place_of(it, "earliest"),
+                              "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for "
+                              "milliseconds, say) pass as times of 1970; set it to when the first reading can be from",
+                              it->path);
+}
+
+static void
+check_time(TimeLoad *it)
+{
+  gboolean is_mapping = it->node->kind == TIDE_YAML_MAPPING;
+
+  if (is_mapping && !is_given(it, "format")) {
+    require_option(it, "format",
+                   "a number alone does not say whether it counts seconds or milliseconds; "
+                   "write one of epoch_s, epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
+    return;
+  }
+  if (is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
+    check_by_format(it);
+    warn_of_early_bound(it);
+  }
+  check_date_pattern(it);
+}
+
+/* TRUE when there are tables and each says itself where its time is. */
+static gboolean
+each_table_has_time(const TideLoad *load)
+{
+  const TideYamlNode *tables = tide_yaml_get(load->root, "tables");
+  gboolean found = tables != NULL && tables->kind == TIDE_YAML_MAPPING && tables->values->len > 0;
+
+  for (guint i = 0; found && i < tables->values->len; i++)
+    found = !tide_yaml_is_null(tide_yaml_get(g_ptr_array_index(tables->values, i), "time"));
+  return found;
+}
+
+void
+tide_load_time(TideLoad *load)
+{
+  const char *path = "readings.time";
+  const TideYamlNode *node = tide_yaml_find(load->root, path);
+  TimeLoad it = {.load = load, .path = path, .key = "time", .node = node, .spec = &load->config->readings.time};
+
+  if (!tide_yaml_is_null(node)) {
+    check_time(&it);
+  } else if (each_table_has_time(load)) {
+    load->config->readings.time.format = TIDE_TIME_RECORD; /* nobody asks for it */
+  } else {
+    tide_problems_add_error(load->problems, tide_load_place(load, path),
+                            "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or "
+                            "'time: record' for the Kafka record's own time",
+                            path);
+  }
+}
+
+TideTimeSpec *
+tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
+{
+  TideTimeSpec *spec = g_new0(TideTimeSpec, 1);
+  TideConfigTarget target = {.base = spec, .names = load->config->names, .problems = load->problems};
+  guint n_errors = tide_problems_n_errors(load->problems);
+
+  tide_config_group_set_defaults(&tide_time_options, spec);
+  spec->earliest_epoch_ms = load->config->readings.time.earliest_epoch_ms;
+  spec->max_future_ms = load->config->readings.time.max_future_ms;
+  spec->on_future = load->config->readings.time.on_future;
+  spec->max_past_ms = load->config->readings.time.max_past_ms;
+  tide_config_group_read(&tide_time_options, path, node, node->place, &target);
+  if (node->kind == TIDE_YAML_LIST || tide_yaml_is_null(node)) {
+    if (tide_problems_n_errors(load->problems) == n_errors)
+      tide_problems_add_error(load->problems, node->place, "'%s' needs a value, got nothing", path);
+    return spec;
+  }
+  TimeLoad it = {.load = load, .path = path, .key = strrchr(path, '.') + 1, .node = node, .spec = spec};
+  check_time(&it);
+  return spec;
+}

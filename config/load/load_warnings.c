@@ -1,0 +1,311 @@
+/* Schemes that work and are hardly what anybody wants. What is certain is a warning; what depends on the values, which
+ * nobody knows here, is a note: `tidemark check` shows those, a start does not. */
+#include "config/load/load_table.h"
+#include "model/time/time_print.h"
+
+#include <string.h>
+
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
+#define DAY_NS (86400 * NS_PER_S)
+#define FOREVER_NS G_MAXINT64
+/* A row should stay below 100 MB, for it is never split; a cell with its key, names and value has about 200 bytes. */
+#define MANY_CELLS 500000
+
+static TideNameId
+time_field_of(const TideTableLoad *it)
+{
+  return it->table->time != NULL ? it->table->time->field : it->load->config->readings.time.field;
+}
+
+static gboolean
+is_time(const TideTableLoad *it, const TideKeyPartSpec *part)
+{
+  TideNameId field = time_field_of(it);
+
+  return part->kind == TIDE_KEY_TIME ||
+         (part->kind == TIDE_KEY_FIELD && field != TIDE_NAME_NONE && part->field == field);
+}
+
+/* The index of the first part from @from on that is not the same in every key; n when there is none. */
+static gsize
+next_varying(const TidePartList *parts, gsize from)
+{
+  while (from < parts->n && parts->specs[from].kind == TIDE_KEY_LITERAL)
+    from++;
+  return from;
+}
+
+static gboolean
+key_has_time(const TideTableLoad *it)
+{
+  for (gsize i = 0; i < it->key.n; i++) {
+    if (is_time(it, &it->key.specs[i]))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* The parts in front decide where new rows go. */
+static void
+warn_of_beginning(TideTableLoad *it)
+{
+  gsize first = next_varying(&it->key, 0);
+  const TideKeyPartSpec *part = &it->key.specs[first];
+
+  if (first == it->key.n)
+    return;
+  if (is_time(it, part)) {
+    tide_problems_add_warning(it->load->problems, it->key.node->place,
+                              "'%s' begins with the time: all new rows go to one region, whatever the number of "
+                              "servers; put a field, a hash or a salt in front",
+                              it->path);
+    return;
+  }
+  gboolean is_number = part->kind == TIDE_KEY_FIELD && !part->text_reversed &&
+                       (part->form != TIDE_KEY_TEXT || (part->width_bytes > 0 && part->pad_byte == '0'));
+  gboolean is_integer = is_number && part->form != TIDE_KEY_FLOAT32 && part->form != TIDE_KEY_FLOAT64;
+  if (is_integer)
+    tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, first)->place,
+                             "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one "
+                             "region; then write it reversed, or put a hash or a salt in front",
+                             it->path);
+}
+
+static void
+warn_of_time_in_key(TideTableLoad *it)
+{
+  gboolean has_time = key_has_time(it);
+
+  if (it->table->latest != TIDE_LATEST_NONE && has_time)
+    tide_problems_add_warning(it->load->problems, it->key.node->place,
+                              "'%s' is a latest table with the time in its key: each reading makes a row of its own, "
+                              "and rows pile up",
+                              it->path);
+  /* A qualifier that is made for each reading keeps them apart; an index is to be a latest table, which is said. */
+  if (it->table->latest == TIDE_LATEST_NONE && !has_time && it->qualifiers->len == 0 && it->draft.index_of == NULL)
+    tide_problems_add_warning(it->load->problems, it->key.node->place,
+                              "'%s' has no time in its key: each reading overwrites the one before; say 'latest: "
+                              "merge' if that is meant",
+                              it->path);
+}
+
+static void
+note_salt(TideTableLoad *it)
+{
+  for (gsize i = 0; i < it->key.n; i++) {
+    const TideKeyPartSpec *salt = &it->key.specs[i];
+    gsize next = next_varying(&it->key, i + 1);
+    if (salt->kind != TIDE_KEY_SALT || salt->n_of != 1 || salt->of[0].kind != TIDE_KEY_FIELD || next == it->key.n)
+      continue;
+    const TideKeyPartSpec *field = &it->key.specs[next];
+    if (field->kind == TIDE_KEY_FIELD && field->field == salt->of[0].field)
+      tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, i)->place,
+                               "'%s' has a salt of the very field that follows: without it, the field itself spreads "
+                               "the rows as well, unless few values are hot or grow together; with it, a read over all "
+                               "of them is %u scans",
+                               it->path, salt->modulo);
+  }
+}
+
+static void
+note_lost(TideTableLoad *it)
+{
+  g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
+
+  for (guint i = 0; i < lost->len; i++)
+    tide_problems_add_notice(it->load->config->notices, it->key.node->place, "'%s' cannot be read back whole: %s",
+                             it->path, (const char *)g_ptr_array_index(lost, i));
+}
+
+/* How much time goes by from one value of a time part to the next. */
+static gint64
+resolution_ns(const TideKeyPartSpec *part)
+{
+  static const gint64 units_ns[] = {[TIDE_KEY_TIME_S] = NS_PER_S,
+                                    [TIDE_KEY_TIME_MS] = NS_PER_S / 1000,
+                                    [TIDE_KEY_TIME_US] = NS_PER_S / 1000000,
+                                    [TIDE_KEY_TIME_NS] = 1};
+  gint64 cut_ns = part->cut_to.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->cut_to) : 1;
+  g_autoptr(TideTimePrint) print = part->pattern != NULL ? tide_time_print_compile(part->pattern, TRUE, NULL) : NULL;
+  gint64 step_ns = print != NULL ? tide_time_print_resolution_ns(print) : units_ns[part->unit];
+
+  for (guint32 i = 0; i < part->drop_digits && step_ns < FOREVER_NS / 10; i++)
+    step_ns *= 10;
+  return MAX(cut_ns, step_ns);
+}
+
+/* After how much time the values of a pattern without a year come again, by its largest element. */
+static gint64
+pattern_period_ns(const char *pattern)
+{
+  static const struct {
+    char letter;
+    gint64 period_ns;
+  } elements[] = {{'M', 366 * DAY_NS}, {'d', 31 * DAY_NS}, {'H', DAY_NS}, {'m', DAY_NS / 24}, {'s', 60 * NS_PER_S}};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(elements); i++) {
+    gboolean is_quoted = FALSE;
+    for (const char *at = pattern; *at != '\0'; at++) {
+      is_quoted ^= *at == '\'';
+      if (!is_quoted && *at == elements[i].letter)
+        return elements[i].period_ns;
+    }
+  }
+  return NS_PER_S;
+}
+
+static gint64
+period_ns(const TideKeyPartSpec *part)
+{
+  g_autoptr(TideTimePrint) print = part->pattern != NULL ? tide_time_print_compile(part->pattern, TRUE, NULL) : NULL;
+
+  if (print != NULL)
+    return tide_time_print_has_date(print) ? FOREVER_NS : pattern_period_ns(part->pattern);
+  return part->since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->since) : FOREVER_NS;
+}
+
+/* Whether @part tells apart times within @span_ns, which the parts before it do not. A slot may be longer than the
+ * clocks' usual day or month, by an hour or two. */
+static gboolean
+refines(const TideKeyPartSpec *part, gint64 span_ns)
+{
+  gint64 of_part_ns = period_ns(part);
+
+  return of_part_ns == FOREVER_NS || (span_ns != FOREVER_NS && of_part_ns >= span_ns - span_ns / 8);
+}
+
+/* How much time the readings of one row are from: forever, when no part of the key tells times apart for good. */
+static gint64
+row_span_ns(const TideTableLoad *it)
+{
+  gint64 span_ns = FOREVER_NS;
+
+  for (gsize pass = 0; pass < it->key.n; pass++) {
+    for (gsize i = 0; i < it->key.n; i++) {
+      const TideKeyPartSpec *part = &it->key.specs[i];
+      if (part->kind == TIDE_KEY_TIME && refines(part, span_ns))
+        span_ns = MIN(span_ns, resolution_ns(part));
+      else if (part->kind != TIDE_KEY_TIME && is_time(it, part))
+        return 1;
+    }
+  }
+  return span_ns;
+}
+
+/* Right for one reading a day, say; else the day's readings overwrite each other. */
+static void
+note_coarse_time(TideTableLoad *it)
+{
+  if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
+      row_span_ns(it) > NS_PER_S)
+    tide_problems_add_notice(
+        it->load->config->notices, it->key.node->place,
+        "'%s' has only coarse times in its key: readings that differ in less make the same row, and "
+        "the newest overwrites the others; if there are several, give the columns a 'qualifier' "
+        "with the time",
+        it->path);
+}
+
+/* A row gets a cell for each value that the times of its qualifiers can have. */
+static void
+warn_of_wide_row(TideTableLoad *it, const TidePartList *qualifier)
+{
+  gint64 row_ns = row_span_ns(it);
+  gint64 longest_ns = 0;
+  gint64 finest_ns = FOREVER_NS;
+
+  for (gsize i = 0; i < qualifier->n; i++) {
+    if (qualifier->specs[i].kind != TIDE_KEY_TIME)
+      continue;
+    longest_ns = MAX(longest_ns, period_ns(&qualifier->specs[i]));
+    finest_ns = MIN(finest_ns, resolution_ns(&qualifier->specs[i]));
+  }
+  if (MIN(longest_ns, row_ns) == FOREVER_NS)
+    tide_problems_add_warning(it->load->problems, qualifier->node->place,
+                              "rows of '%s' grow without bound: each reading adds columns, and the key does not tell "
+                              "times apart; put the time into the key, cut to a day or a month, say",
+                              it->path);
+  else if (MIN(longest_ns, row_ns) / finest_ns > MANY_CELLS)
+    tide_problems_add_warning(it->load->problems, qualifier->node->place,
+                              "a row of '%s' can get %" G_GINT64_FORMAT " cells of each field, and is never split; cut "
+                              "the time in the key to a shorter slot, or that in the qualifier to a longer one",
+                              it->path, MIN(longest_ns, row_ns) / finest_ns);
+}
+
+/* Whether @part is not the same for the two hours that clocks show alike. */
+static gboolean
+tells_hours_apart(const TideKeyPartSpec *part)
+{
+  gboolean is_utc = part->zone == NULL || !tide_zone_has_changes(part->zone);
+
+  return part->kind == TIDE_KEY_TIME && (part->pattern == NULL || is_utc) && resolution_ns(part) <= DAY_NS / 24;
+}
+
+/* Of a qualifier's @parts: in a key the hour is refused. */
+static void
+warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
+{
+  const TideKeyPartSpec *ambiguous = NULL;
+  gsize at = 0;
+
+  for (gsize i = 0; i < it->key.n; i++) {
+    if (tells_hours_apart(&it->key.specs[i]))
+      return;
+  }
+  for (gsize i = 0; i < parts->n; i++) {
+    const TideKeyPartSpec *part = &parts->specs[i];
+    if (tells_hours_apart(part))
+      return;
+    if (part->kind != TIDE_KEY_TIME || part->pattern == NULL || part->zone == NULL)
+      continue;
+    g_autoptr(TideTimePrint) print = tide_time_print_compile(part->pattern, TRUE, NULL);
+    if (print != NULL && (print->named & TIDE_NAMES_CLOCK) && tide_zone_has_changes(part->zone)) {
+      ambiguous = part;
+      at = i;
+    }
+  }
+  if (ambiguous != NULL)
+    tide_problems_add_warning(
+        it->load->problems, tide_load_part_node(parts, at)->place,
+        "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
+        "the same columns as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
+        "'since: day' instead of a pattern",
+        it->path, ambiguous->zone_name);
+}
+
+/* What a dated name can come to. */
+static void
+note_dated_name(TideTableLoad *it)
+{
+  const TideTimeSpec *time = it->table->time != NULL ? it->table->time : &it->load->config->readings.time;
+  const char *pattern = strchr(it->table->name, '{');
+
+  if (it->table->dated_name == NULL || pattern == NULL)
+    return;
+  if (strstr(pattern, "HH") != NULL)
+    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+                             "'%s' makes 24 tables a day, and 1,024 of them can be written to at a time: 43 days of "
+                             "late readings; a day in the name serves longer",
+                             it->path);
+  if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
+    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+                             "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a "
+                             "wrong clock makes many; 'readings.time.max_past' says how late readings may be",
+                             it->path);
+}
+
+void
+tide_load_warn_of_table(TideTableLoad *it)
+{
+  note_dated_name(it);
+  warn_of_beginning(it);
+  warn_of_time_in_key(it);
+  for (guint i = 0; i < it->qualifiers->len; i++) {
+    const TidePartList *qualifier = &g_array_index(it->qualifiers, TidePartList, i);
+    warn_of_hour_twice(it, qualifier);
+    warn_of_wide_row(it, qualifier);
+  }
+  note_salt(it);
+  note_coarse_time(it);
+  note_lost(it);
+}

@@ -1,0 +1,93 @@
+#include "config/option/option_parse.h"
+#include "thrift/client/endpoint.h"
+
+const TideConfigOption *
+tide_config_option_find(const TideConfigGroup *group, const char *name)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    if (strcmp(group->options[i].name, name) == 0)
+      return &group->options[i];
+  }
+  return NULL;
+}
+
+const char *
+tide_config_choice_name(const TideConfigChoice *choices, int value)
+{
+  for (; choices->name != NULL; choices++) {
+    if (choices->value == value)
+      return choices->name;
+  }
+  return NULL;
+}
+
+char *
+tide_config_option_path(const char *path, const char *name)
+{
+  g_autofree char *quoted_path = tide_problem_quote(path);
+  g_autofree char *quoted_name = tide_problem_quote(name);
+
+  return g_strdup_printf("'%s%s%s'", quoted_path, *path != '\0' ? "." : "", quoted_name);
+}
+
+void
+tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
+{
+  TideConfigTarget target = {.base = base};
+
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    g_autoptr(GError) error = NULL;
+    if (option->type == TIDE_CONFIG_SECTION)
+      tide_config_group_set_defaults(option->section, (guint8 *)base + option->offset);
+    else if (option->type == TIDE_CONFIG_FIELD)
+      *(TideNameId *)((guint8 *)base + option->offset) = TIDE_NAME_NONE;
+    else if (option->type == TIDE_CONFIG_STRUCTURE)
+      continue; /* its own function knows the default; the text is for the reference */
+    else if (option->default_text != NULL && !tide_config_option_parse(option, option->default_text, &target, &error))
+      g_error("default of '%s.%s': %s", group->path, option->name, error->message);
+  }
+}
+
+static void
+clear_option(const TideConfigOption *option, gpointer base)
+{
+  gpointer place = (guint8 *)base + option->offset;
+
+  switch (option->type) {
+  case TIDE_CONFIG_STRING:
+  case TIDE_CONFIG_BROKERS:
+  case TIDE_CONFIG_PATTERN:
+    g_clear_pointer((char **)place, g_free);
+    return;
+  case TIDE_CONFIG_TOPICS:
+    g_clear_pointer((char ***)place, g_strfreev);
+    return;
+  case TIDE_CONFIG_GATEWAYS:
+    g_clear_pointer((GPtrArray **)place, g_ptr_array_unref);
+    return;
+  case TIDE_CONFIG_ZONE:
+    g_clear_pointer((GTimeZone **)place, g_time_zone_unref);
+    return;
+  case TIDE_CONFIG_SECTION:
+    tide_config_group_clear(option->section, place);
+    return;
+  case TIDE_CONFIG_INTEGER:
+  case TIDE_CONFIG_DURATION:
+  case TIDE_CONFIG_SIZE:
+  case TIDE_CONFIG_BOOLEAN:
+  case TIDE_CONFIG_CHOICE:
+  case TIDE_CONFIG_TIME:
+  case TIDE_CONFIG_FIELD:
+  case TIDE_CONFIG_CUSTOM: /* what a function of its own has stored, the owner of the struct frees */
+  case TIDE_CONFIG_STRUCTURE:
+    return;
+  }
+}
+
+void
+tide_config_group_clear(const TideConfigGroup *group, gpointer base)
+{
+  for (gsize i = 0; i < group->n_options; i++)
+    clear_option(&group->options[i], base);
+}

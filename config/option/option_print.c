@@ -1,0 +1,197 @@
+/* The values of options as text, and what the reference says of them. */
+#include "config/option/option.h"
+#include "config/option/option_value.h"
+#include "config/yaml/yaml_text.h"
+#include "thrift/client/endpoint.h"
+
+static gconstpointer
+const_place_of(const TideConfigOption *option, gconstpointer base)
+{
+  return (const guint8 *)base + option->offset;
+}
+
+static gint64
+load_number(const TideConfigOption *option, gconstpointer base)
+{
+  if (option->size == sizeof(gint64))
+    return *(const gint64 *)const_place_of(option, base);
+  return *(const gint32 *)const_place_of(option, base);
+}
+
+static char *
+format_number(const TideConfigOption *option, gint64 value)
+{
+  switch (option->type) {
+  case TIDE_CONFIG_DURATION:
+    return tide_duration_format(value);
+  case TIDE_CONFIG_SIZE:
+    return tide_size_format((guint64)value);
+  case TIDE_CONFIG_TIME:
+    return tide_epoch_format(value);
+  case TIDE_CONFIG_INTEGER:
+  case TIDE_CONFIG_STRING:
+  case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_BROKERS:
+  case TIDE_CONFIG_GATEWAYS:
+  case TIDE_CONFIG_BOOLEAN:
+  case TIDE_CONFIG_CHOICE:
+  case TIDE_CONFIG_FIELD:
+  case TIDE_CONFIG_ZONE:
+  case TIDE_CONFIG_PATTERN:
+  case TIDE_CONFIG_CUSTOM:
+  case TIDE_CONFIG_SECTION:
+  case TIDE_CONFIG_STRUCTURE:
+    break;
+  }
+  return g_strdup_printf("%" G_GINT64_FORMAT, value);
+}
+
+static char *
+print_scalar(const char *text)
+{
+  GString *out = g_string_new(NULL);
+
+  tide_yaml_append_scalar(out, text, strlen(text));
+  return g_string_free(out, FALSE);
+}
+
+static char *
+print_list(const char *const *texts)
+{
+  GString *out = g_string_new("[");
+
+  for (gsize i = 0; texts[i] != NULL; i++) {
+    g_string_append(out, i > 0 ? ", " : "");
+    tide_yaml_append_scalar(out, texts[i], strlen(texts[i]));
+  }
+  g_string_append_c(out, ']');
+  return g_string_free(out, FALSE);
+}
+
+static char *
+print_gateways(const GPtrArray *gateways)
+{
+  g_autofree const char **texts = g_new0(const char *, gateways->len + 1);
+
+  for (guint i = 0; i < gateways->len; i++)
+    texts[i] = ((const TideEndpoint *)g_ptr_array_index(gateways, i))->text;
+  return print_list(texts);
+}
+
+static char *
+print_field(TideNameId id, const TideFieldNames *names)
+{
+  if (id == TIDE_NAME_NONE)
+    return NULL;
+  TideBytes text = tide_field_names_text(names, id);
+  GString *out = g_string_new(NULL);
+  g_autofree char *copy = g_strndup((const char *)text.data, text.len);
+  tide_yaml_append_scalar(out, copy, text.len);
+  return g_string_free(out, FALSE);
+}
+
+char *
+tide_config_option_print_value(const TideConfigOption *option, gconstpointer base, const TideFieldNames *names)
+{
+  gconstpointer place = const_place_of(option, base);
+  g_autofree char *text = NULL;
+
+  switch (option->type) {
+  case TIDE_CONFIG_STRING:
+  case TIDE_CONFIG_BROKERS:
+  case TIDE_CONFIG_PATTERN:
+    text = g_strdup(*(char *const *)place);
+    break;
+  case TIDE_CONFIG_TOPICS:
+    return *(const char *const *const *)place != NULL ? print_list(*(const char *const *const *)place) : NULL;
+  case TIDE_CONFIG_GATEWAYS:
+    return *(GPtrArray *const *)place != NULL ? print_gateways(*(GPtrArray *const *)place) : NULL;
+  case TIDE_CONFIG_BOOLEAN:
+    text = g_strdup(*(const gboolean *)place ? "true" : "false");
+    break;
+  case TIDE_CONFIG_CHOICE:
+    text = g_strdup(tide_config_choice_name(option->choices, *(const int *)place));
+    break;
+  case TIDE_CONFIG_FIELD:
+    return print_field(*(const TideNameId *)place, names);
+  case TIDE_CONFIG_ZONE:
+    text = *(GTimeZone *const *)place != NULL ? g_strdup(g_time_zone_get_identifier(*(GTimeZone *const *)place)) : NULL;
+    break;
+  case TIDE_CONFIG_CUSTOM:
+    text = option->print(base);
+    break;
+  case TIDE_CONFIG_INTEGER:
+  case TIDE_CONFIG_SIZE:
+  case TIDE_CONFIG_TIME:
+    text = format_number(option, load_number(option, base));
+    break;
+  case TIDE_CONFIG_DURATION:
+    text = format_number(option, load_number(option, base) * (option->size == sizeof(gint32) ? 1000 : 1));
+    break;
+  case TIDE_CONFIG_SECTION:
+  case TIDE_CONFIG_STRUCTURE:
+    break;
+  }
+  return text != NULL ? print_scalar(text) : NULL;
+}
+
+static char *
+describe_choices(const TideConfigChoice *choices)
+{
+  GString *out = g_string_new("one of ");
+
+  for (gsize i = 0; choices[i].name != NULL; i++)
+    g_string_append_printf(out, "%s`%s`", i > 0 ? ", " : "", choices[i].name);
+  return g_string_free(out, FALSE);
+}
+
+char *
+tide_config_option_describe_type(const TideConfigOption *option)
+{
+  switch (option->type) {
+  case TIDE_CONFIG_STRING:
+    return g_strdup("text");
+  case TIDE_CONFIG_TOPICS:
+    return g_strdup("list of topics");
+  case TIDE_CONFIG_BROKERS:
+    return g_strdup("list of `host:port`");
+  case TIDE_CONFIG_GATEWAYS:
+    return g_strdup("list of addresses");
+  case TIDE_CONFIG_INTEGER:
+    return g_strdup("number");
+  case TIDE_CONFIG_DURATION:
+    return g_strdup("duration");
+  case TIDE_CONFIG_SIZE:
+    return g_strdup("size");
+  case TIDE_CONFIG_BOOLEAN:
+    return g_strdup("`true` or `false`");
+  case TIDE_CONFIG_CHOICE:
+    return option->choices[1].name != NULL ? describe_choices(option->choices)
+                                           : g_strdup_printf("`%s`", option->choices[0].name);
+  case TIDE_CONFIG_TIME:
+    return g_strdup("date or time");
+  case TIDE_CONFIG_FIELD:
+    return g_strdup("field");
+  case TIDE_CONFIG_ZONE:
+    return g_strdup("time zone");
+  case TIDE_CONFIG_PATTERN:
+    return g_strdup("time pattern");
+  case TIDE_CONFIG_CUSTOM:
+    return g_strdup(option->form);
+  case TIDE_CONFIG_SECTION:
+    return g_strdup("mapping");
+  case TIDE_CONFIG_STRUCTURE:
+    return g_strdup(option->form != NULL ? option->form : "mapping");
+  }
+  return NULL;
+}
+
+char *
+tide_config_option_describe_range(const TideConfigOption *option)
+{
+  if (option->min == option->max)
+    return NULL;
+  g_autofree char *min = format_number(option, option->min);
+  g_autofree char *max = format_number(option, option->max);
+  return g_strdup_printf("%s..%s", min, max);
+}

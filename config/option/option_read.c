@@ -1,0 +1,234 @@
+/* Reads a mapping of the file by the options of its group. */
+#include "config/option/nearest_name.h"
+#include "config/option/option_parse.h"
+
+#include <string.h>
+
+static void
+add_value_error(const TideConfigTarget *target, const TideYamlNode *node, const char *path,
+                const TideConfigOption *option, const char *message)
+{
+  g_autofree char *name = tide_config_option_path(path, option->name);
+  g_autofree char *got = tide_yaml_describe(node);
+
+  tide_problems_add_error(target->problems, node->place, "%s %s, got %s", name, message, got);
+}
+
+/* TRUE for a scalar that can be a value; else the error is added. */
+static gboolean
+check_text(const TideConfigTarget *target, const TideYamlNode *node, const char *path, const TideConfigOption *option)
+{
+  if (node->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(node)) {
+    add_value_error(target, node, path, option, "needs a value");
+    return FALSE;
+  }
+  if (strlen(node->text) != node->len) {
+    add_value_error(target, node, path, option, "must not hold a NUL byte");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* One item of a list; brokers are also split at commas, as librdkafka does. */
+static gboolean
+read_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, TideConfigItems *items,
+          const TideConfigTarget *target)
+{
+  gboolean is_split = option->type == TIDE_CONFIG_BROKERS;
+
+  if (!check_text(target, node, path, option))
+    return FALSE;
+  g_auto(GStrv) parts = g_strsplit(node->text, ",", is_split ? -1 : 1);
+  for (char **part = parts; *part != NULL; part++) {
+    g_autoptr(GError) error = NULL;
+    if (tide_config_option_add_item(option, items, g_strstrip(*part), &error))
+      continue;
+    add_value_error(target, node, path, option, error->message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* A list, or a scalar for a list of one. */
+static void
+read_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
+{
+  g_auto(TideConfigItems) items = tide_config_option_items_new();
+  gboolean is_list = node->kind == TIDE_YAML_LIST;
+  gboolean is_good = TRUE;
+
+  for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
+    is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, &items, target);
+  if (is_good && items.texts->len == 0)
+    tide_problems_add_error(target->problems, node->place, "'%s.%s' must not be empty", path, option->name);
+  else if (is_good)
+    tide_config_option_store_items(option, &items, target->base);
+}
+
+static void
+read_scalar(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
+{
+  g_autoptr(GError) error = NULL;
+
+  if (check_text(target, node, path, option) && !tide_config_option_parse(option, node->text, target, &error))
+    add_value_error(target, node, path, option, error->message);
+}
+
+static void
+read_section(const TideConfigOption *option, const char *path, const TideYamlNode *node, TidePlace outer,
+             const TideConfigTarget *target)
+{
+  g_autofree char *section_path = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
+  TideConfigTarget inner = *target;
+
+  inner.base = (guint8 *)target->base + option->offset;
+  tide_config_group_read(option->section, section_path, node, outer, &inner);
+}
+
+static void
+read_option(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
+{
+
+  switch (option->type) {
+  case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_BROKERS:
+  case TIDE_CONFIG_GATEWAYS:
+    read_list(option, path, node, target);
+    return;
+  case TIDE_CONFIG_SECTION:
+    read_section(option, path, node, node->place, target);
+    return;
+  case TIDE_CONFIG_STRUCTURE:
+    return;
+  case TIDE_CONFIG_STRING:
+  case TIDE_CONFIG_INTEGER:
+  case TIDE_CONFIG_DURATION:
+  case TIDE_CONFIG_SIZE:
+  case TIDE_CONFIG_BOOLEAN:
+  case TIDE_CONFIG_CHOICE:
+  case TIDE_CONFIG_TIME:
+  case TIDE_CONFIG_FIELD:
+  case TIDE_CONFIG_ZONE:
+  case TIDE_CONFIG_PATTERN:
+  case TIDE_CONFIG_CUSTOM:
+    read_scalar(option, path, node, target);
+    return;
+  }
+}
+
+/* The path of the option called @name in @group or below it; NULL when there is none. */
+static char *
+find_path(const TideConfigGroup *group, const char *name)
+{
+  for (gsize i = 0; group != NULL && i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    char *path = option->type == TIDE_CONFIG_SECTION ? find_path(option->section, name) : NULL;
+    if (path != NULL)
+      return path;
+    if (strcmp(option->name, name) == 0)
+      return g_strdup_printf("%s%s%s", group->path, *group->path != '\0' ? "." : "", name);
+  }
+  return NULL;
+}
+
+/* The option of @group that the unknown key @name most likely stands for. */
+static const char *
+nearest_option(const TideConfigGroup *group, const char *name)
+{
+  g_autofree const char **names = g_new0(const char *, group->n_options + 1);
+
+  for (gsize i = 0; i < group->n_options; i++)
+    names[i] = group->options[i].name;
+  return tide_nearest_name(name, names);
+}
+
+static char *
+list_options(const TideConfigGroup *group)
+{
+  GString *all = g_string_new(NULL);
+
+  for (gsize i = 0; i < group->n_options; i++)
+    g_string_append_printf(all, "%s%s", i > 0 ? ", " : "", group->options[i].name);
+  return g_string_free(all, FALSE);
+}
+
+static void
+add_unknown_key(const TideConfigGroup *group, const char *path, const TideYamlNode *key, const TideConfigTarget *target)
+{
+  g_autofree char *shown = tide_config_option_path(path, key->text);
+  const char *nearest = nearest_option(group, key->text);
+  g_autofree char *elsewhere = nearest == NULL ? find_path(target->top, key->text) : NULL;
+
+  if (nearest != NULL || elsewhere != NULL) {
+    tide_problems_add_error(target->problems, key->place, "%s is not known; did you mean '%s'?", shown,
+                            nearest != NULL ? nearest : elsewhere);
+    return;
+  }
+  g_autofree char *all = list_options(group);
+  tide_problems_add_error(target->problems, key->place, "%s is not known; what may stand here: %s", shown, all);
+}
+
+/* TRUE when @mapping has a mistyped key that stands for @option: that was said, and is one mistake, not two. */
+static gboolean
+is_mistyped(const TideConfigGroup *group, const TideYamlNode *mapping, const TideConfigOption *option)
+{
+  const char *const only[] = {option->name, NULL};
+
+  for (guint i = 0; mapping != NULL && i < mapping->keys->len; i++) {
+    const char *key = ((const TideYamlNode *)g_ptr_array_index(mapping->keys, i))->text;
+    gboolean may_be = tide_nearest_name(key, only) != NULL; /* cheap, for a mapping with thousands of bad keys */
+    if (may_be && tide_config_option_find(group, key) == NULL && nearest_option(group, key) == option->name)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *mapping, TidePlace outer,
+            const TideConfigTarget *target)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    gboolean is_needed = option->type == TIDE_CONFIG_SECTION || (option->flags & TIDE_CONFIG_REQUIRED) != 0;
+    if (!is_needed || tide_yaml_get(mapping, option->name) != NULL || is_mistyped(group, mapping, option))
+      continue;
+    if (option->type == TIDE_CONFIG_SECTION) {
+      read_section(option, path, NULL, outer, target);
+    } else {
+      g_autofree char *name = tide_config_option_path(path, option->name);
+      tide_problems_add_error(target->problems, outer, "%s is missing: write, for instance, '%s: %s'", name,
+                              option->name, option->example);
+    }
+  }
+}
+
+void
+tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node, TidePlace outer,
+                       const TideConfigTarget *target)
+{
+  if (!tide_yaml_is_null(node) && node->kind == TIDE_YAML_SCALAR && group->scalar != NULL) {
+    read_option(tide_config_option_find(group, group->scalar), path, node, target);
+    return;
+  }
+  if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
+    g_autofree char *got = tide_yaml_describe(node);
+    g_autofree char *name = tide_problem_quote(path);
+    if (*path == '\0')
+      tide_problems_add_error(target->problems, node->place,
+                              "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s", got);
+    else
+      tide_problems_add_error(target->problems, node->place, "'%s' must be a mapping ('key: value'), got %s", name,
+                              got);
+    return;
+  }
+  const TideYamlNode *mapping = tide_yaml_is_null(node) ? NULL : node;
+  for (guint i = 0; mapping != NULL && i < mapping->keys->len; i++) {
+    const TideYamlNode *key = g_ptr_array_index(mapping->keys, i);
+    const TideConfigOption *option = tide_config_option_find(group, key->text);
+    if (option == NULL)
+      add_unknown_key(group, path, key, target);
+    else
+      read_option(option, path, g_ptr_array_index(mapping->values, i), target);
+  }
+  add_missing(group, path, mapping, outer, target);
+}

@@ -1,0 +1,415 @@
+#include "config/option/option_table.h"
+
+#include "config/option/option_value.h"
+#include "config/option/time_options.h"
+#include "thrift/wire/wire.h"
+#include "util/error.h"
+#include "util/listen_address.h"
+
+#define AT(member) .offset = offsetof(TideConfig, member), .size = sizeof(((TideConfig *)NULL)->member)
+#define KIB G_GINT64_CONSTANT(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define SECOND G_GINT64_CONSTANT(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+
+/* Values that are stored in two places, or that another module knows how to read. */
+
+static const struct {
+  const char *name;
+  int framing;
+  int protocol;
+} transports[] = {
+    {"auto", -1, -1},
+    {"unframed-binary", TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+    {"framed-binary", TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+    {"unframed-compact", TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
+    {"framed-compact", TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
+};
+
+#define TRANSPORT_FORM "one of `auto`, `unframed-binary`, `framed-binary`, `unframed-compact`, `framed-compact`"
+
+static gboolean
+parse_transport(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(transports); i++) {
+    if (strcmp(text, transports[i].name) != 0)
+      continue;
+    config->hbase.framing = transports[i].framing;
+    config->hbase.protocol = transports[i].protocol;
+    return TRUE;
+  }
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                      "must be one of auto, unframed-binary, framed-binary, unframed-compact, framed-compact");
+  return FALSE;
+}
+
+static char *
+print_transport(gconstpointer base)
+{
+  const TideConfig *config = base;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(transports); i++) {
+    if (transports[i].framing == config->hbase.framing && transports[i].protocol == config->hbase.protocol)
+      return g_strdup(transports[i].name);
+  }
+  return NULL;
+}
+
+static gboolean
+parse_start(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+
+  if (strcmp(text, "earliest") == 0) {
+    config->kafka.start = TIDE_START_EARLIEST;
+  } else if (strcmp(text, "latest") == 0) {
+    config->kafka.start = TIDE_START_LATEST;
+  } else if (tide_epoch_parse(text, &config->kafka.start_epoch_ms, NULL)) {
+    config->kafka.start = TIDE_START_TIME;
+  } else {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                        "must be earliest, latest, or a time such as '2026-01-01T00:00:00Z'");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static char *
+print_start(gconstpointer base)
+{
+  const TideConfig *config = base;
+
+  switch (config->kafka.start) {
+  case TIDE_START_EARLIEST:
+    return g_strdup("earliest");
+  case TIDE_START_LATEST:
+    return g_strdup("latest");
+  case TIDE_START_TIME:
+    return tide_epoch_format(config->kafka.start_epoch_ms);
+  }
+  return NULL;
+}
+
+static gboolean
+parse_http(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+  TideListenAddress address;
+
+  if (!tide_listen_address_parse(text, &address, error))
+    return FALSE;
+  g_free(config->service.http_listen);
+  config->service.http_listen = g_strdup(text);
+  return TRUE;
+}
+
+static char *
+print_http(gconstpointer base)
+{
+  return g_strdup(((const TideConfig *)base)->service.http_listen);
+}
+
+static gboolean
+parse_ratio(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+  char *end = NULL;
+  double ratio = g_ascii_strtod(text, &end);
+
+  if (end == text || *end != '\0' || !(ratio > 0 && ratio <= 1)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be a number above 0 and up to 1, such as 0.1");
+    return FALSE;
+  }
+  config->dead_letters.max_ratio = ratio;
+  return TRUE;
+}
+
+static char *
+print_ratio(gconstpointer base)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_strdup(g_ascii_formatd(text, sizeof text, "%g", ((const TideConfig *)base)->dead_letters.max_ratio));
+}
+
+/* Choices. */
+
+static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {NULL, 0}};
+static const TideConfigChoice boolean_forms[] = {
+    {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
+static const TideConfigChoice array_forms[] = {
+    {"json", TIDE_ARRAY_JSON}, {"index", TIDE_ARRAY_INDEX}, {"reject", TIDE_ARRAY_REJECT}, {NULL, 0}};
+static const TideConfigChoice bad_message_policies[] = {{"stop", TIDE_BAD_MESSAGE_STOP},
+                                                        {"skip", TIDE_BAD_MESSAGE_SKIP},
+                                                        {"dead_letter", TIDE_BAD_MESSAGE_DEAD_LETTER},
+                                                        {NULL, 0}};
+static const TideConfigChoice bad_reading_policies[] = {
+    {"message", TIDE_BAD_READING_MESSAGE}, {"reading", TIDE_BAD_READING_ALONE}, {NULL, 0}};
+static const TideConfigChoice log_levels[] = {{"crit", TIDE_LOG_CRIT},
+                                              {"error", TIDE_LOG_ERROR},
+                                              {"warning", TIDE_LOG_WARNING},
+                                              {"notice", TIDE_LOG_NOTICE},
+                                              {"info", TIDE_LOG_INFO},
+                                              {"debug", TIDE_LOG_DEBUG},
+                                              {NULL, 0}};
+static const TideConfigChoice log_formats[] = {{"auto", TIDE_LOG_FORMAT_AUTO},
+                                               {"text", TIDE_LOG_FORMAT_TEXT},
+                                               {"json", TIDE_LOG_FORMAT_JSON},
+                                               {"journal", TIDE_LOG_FORMAT_JOURNAL},
+                                               {NULL, 0}};
+static const TideConfigChoice lost_offsets_policies[] = {
+    {"hold", TIDE_LOST_OFFSETS_HOLD}, {"continue", TIDE_LOST_OFFSETS_CONTINUE}, {NULL, 0}};
+static const TideConfigChoice assignments[] = {
+    {"eager", TIDE_ASSIGNMENT_EAGER}, {"cooperative", TIDE_ASSIGNMENT_COOPERATIVE}, {NULL, 0}};
+static const TideConfigChoice startups[] = {{"wait", TIDE_STARTUP_WAIT}, {"fail", TIDE_STARTUP_FAIL}, {NULL, 0}};
+
+/* The table. */
+
+static const TideConfigOption kafka_options[] = {
+    {"brokers", TIDE_CONFIG_BROKERS, AT(kafka.brokers), .example = "\"127.0.0.1:9092\"", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The brokers to ask first; two or three are enough, the rest is learned from them."},
+    {"group", TIDE_CONFIG_STRING, AT(kafka.group), .example = "tidemark", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The consumer group. Daemons of one group share the partitions; its committed offsets say how far "
+                 "HBase has the data."},
+    {"topics", TIDE_CONFIG_TOPICS, AT(kafka.topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The topics to read. A name that begins with ^ is a pattern, \"^metrics[.]\"."},
+    {"threads", TIDE_CONFIG_INTEGER, AT(kafka.threads), 1, 64, "2",
+     .sentence = "Consumers in this process, one thread each; more than there are partitions do nothing. "
+                 "The gateways, not decoding, are the usual limit, so two leave room."},
+    {"start", TIDE_CONFIG_CUSTOM, .default_text = "earliest",
+     .form = "`earliest`, `latest`, or a time such as `2026-01-01T00:00:00Z`", .parse = parse_start,
+     .print = print_start,
+     .sentence = "Where a group without committed offsets begins. Kafka's own default, latest, would leave out what "
+                 "was sent before the first start."},
+    {"on_lost_offsets", TIDE_CONFIG_CHOICE, AT(kafka.on_lost_offsets), .choices = lost_offsets_policies,
+     .default_text = "hold",
+     .sentence = "When messages were deleted before they were read (retention): the partition holds until somebody has "
+                 "looked, or goes on with the oldest that is left. Either way what is lost is counted and logged."},
+    {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
+     .sentence = "When daemons come and go, all of the group stop and share the partitions anew (eager), or only those "
+                 "partitions stop that move (cooperative; needs librdkafka 2.6.1 or later to be sound). To change it, "
+                 "stop all daemons of the group."},
+    {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
+     .sentence =
+         "A lasting name in the group: after a restart or a kill within the session timeout the consumers go on "
+         "at once, and no partition moves. Unless it is set, a daemon with a state directory, as under systemd, "
+         "has one of its own; none is none. %H stands for the host name; each thread's number is added. A second "
+         "daemon with the same name puts the first one out (exit code 75)."},
+    {"session_timeout", TIDE_CONFIG_DURATION, AT(kafka.session_timeout_ms), 6 * SECOND, 30 * MINUTE, "45s",
+     .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
+                 "group.min.session.timeout.ms and group.max.session.timeout.ms."},
+    {"max_poll_interval", TIDE_CONFIG_DURATION, AT(kafka.max_poll_interval_ms), 10 * SECOND, DAY, "5m",
+     .sentence = "A consumer that does not ask for messages for this long is taken for stuck and loses its "
+                 "partitions."},
+    {"commit_interval", TIDE_CONFIG_DURATION, AT(kafka.commit_interval_ms), 100, MINUTE, "1s",
+     .sentence = "How often offsets are committed. After a kill, what was written since the last commit is written "
+                 "again, to the same cells."},
+    {"max_span_messages", TIDE_CONFIG_INTEGER, AT(kafka.max_span_messages), 1000, 100000000, "1000000",
+     .sentence = "Messages of one partition from the last committed one to the newest fetched one; at this bound the "
+                 "partition pauses. It limits what a kill repeats, and the memory for bookkeeping; it must be more "
+                 "than comes in a commit_interval."},
+    {"allow_unverified_tls", TIDE_CONFIG_BOOLEAN, AT(kafka.allow_unverified_tls), .default_text = "false",
+     .sentence = "Without this, properties below that switch off the check of the brokers' certificates or names are "
+                 "refused."},
+    {"librdkafka", TIDE_CONFIG_STRUCTURE,
+     .example = "security.protocol: sasl_ssl\n"
+                "sasl.mechanism: SCRAM-SHA-512\n"
+                "sasl.username: tidemark\n"
+                "sasl.password: { credential: kafka.password }  # or { file: /etc/tidemark/kafka.password }",
+     .sentence = "Properties handed to librdkafka as they are, but for those that delivery rests on. A "
+                 "secret is best "
+                 "kept in a file (mode 0600 or 0640) or a systemd credential."},
+};
+
+static const TideConfigOption hbase_options[] = {
+    {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
+     .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\". Writers "
+                 "are spread "
+                 "over them, and go to the others when one is down."},
+    {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
+     .print = print_transport,
+     .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "
+                 "protocol "
+                 "(binary or compact), framing may differ."},
+    {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
+     .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
+                 "gateway, which "
+                 "has at most 1000."},
+    {"connect_timeout", TIDE_CONFIG_DURATION, AT(hbase.connect_timeout_ms), 100, MINUTE, "3s",
+     .sentence = "Name look-up and connect together. Long enough for a lost packet, which is sent again after 1 s."},
+    {"call_timeout", TIDE_CONFIG_DURATION, AT(hbase.call_timeout_ms), SECOND, 20 * MINUTE, "30s",
+     .sentence = "A call whose reply is not complete by then is given up, and sent again. Longer than a region needs "
+                 "to move: an abandoned call goes on in the gateway and costs HBase as much as one that is awaited."},
+    {"settle", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
+     .sentence = "How long the gateway may still be working on an abandoned call: its "
+                 "hbase.client.operation.timeout, 20 minutes unless changed. Only for this long can such a call "
+                 "overwrite a latest value of the same event time."},
+    {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
+     .sentence = "Calls under way for one region: one at work, one on its way. More only queue up in the region "
+                 "server, and let a slow region take all writers."},
+    {"max_cell_size", TIDE_CONFIG_SIZE, AT(hbase.max_cell_bytes), KIB, 64 * MIB, "10MiB",
+     .sentence = "A larger cell rejects the reading. HBase's own limit, hbase.client.keyvalue.maxsize; a row "
+                 "must also "
+                 "fit into batch.max_bytes."},
+    {"region_refresh", TIDE_CONFIG_DURATION, AT(hbase.region_refresh_ms), 5 * SECOND, HOUR, "60s",
+     .sentence = "How often the regions' borders are read. They only decide which rows share a call; a row "
+                 "in the wrong "
+                 "one is written all the same."},
+    {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms",
+     .sentence = "The first pause after a failed call; it doubles with each failure."},
+    {"retry_max", TIDE_CONFIG_DURATION, AT(hbase.retry_max_ms), 100, 10 * MINUTE, "30s",
+     .sentence = "The longest pause. Each is drawn at random from its upper half, so that writers do not "
+                 "come back together."},
+    {"idle_ping", TIDE_CONFIG_DURATION, AT(hbase.idle_ping_ms), SECOND, 55 * SECOND, "30s",
+     .sentence = "A connection that was idle for this long is tried with a cheap call. The gateway cuts connections "
+                 "after 60 s (hbase.thrift.server.socket.read.timeout)."},
+    {"max_connection_age", TIDE_CONFIG_DURATION, AT(hbase.max_connection_age_ms), SECOND, DAY, "10m",
+     .sentence =
+         "An older connection is replaced by a fresh one, between two calls; each at an age of its own, drawn "
+         "from the upper half. So load spreads again behind a name or balancer with several gateways, after one "
+         "came back."},
+};
+
+static const TideConfigOption readings_options[] = {
+    {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
+     .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say)."},
+    {"separator", TIDE_CONFIG_STRING, AT(readings.decode.separator), .default_text = "/",
+     .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
+    {"booleans", TIDE_CONFIG_CHOICE, AT(readings.decode.booleans), .default_text = "text", .choices = boolean_forms,
+     .sentence = "true and false are stored as these words, or as 1 and 0."},
+    {"arrays", TIDE_CONFIG_CHOICE, AT(readings.decode.arrays), .default_text = "json", .choices = array_forms,
+     .sentence = "A list inside of a reading is stored as its JSON text, as one field for each item (name/0, "
+                 "name/1), "
+                 "or rejects the message."},
+    {"max_message_size", TIDE_CONFIG_SIZE, AT(readings.decode.max_message_bytes), KIB, 64 * MIB, "1MiB",
+     .sentence = "A larger message is rejected before it is parsed. Kafka's own default limit, message.max.bytes."},
+    {"max_depth", TIDE_CONFIG_INTEGER, AT(readings.decode.max_depth), 1, 256, "32",
+     .sentence = "Objects and lists in one another."},
+    {"max_fields", TIDE_CONFIG_INTEGER, AT(readings.decode.max_fields), 1, 65536, "1024",
+     .sentence = "Fields of one reading, nested ones counted."},
+    {"max_readings", TIDE_CONFIG_INTEGER, AT(readings.decode.max_readings), 1, 1000000, "10000",
+     .sentence = "Readings in one message."},
+    {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "dead_letter",
+     .choices = bad_message_policies,
+     .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or holds its partition (stop) "
+                 "until somebody has looked, or is counted, logged and left out (skip)."},
+    {"on_bad_reading", TIDE_CONFIG_CHOICE, AT(readings.decode.on_bad_reading), .default_text = "message",
+     .choices = bad_reading_policies,
+     .sentence =
+         "What one bad reading of several in a message takes with it: the whole message, or only itself "
+         "(reading). What on_bad_message says is then done to the reading, and the others are written. A message "
+         "that cannot be read to its end is bad as a whole."},
+    {"time", TIDE_CONFIG_SECTION, AT(readings.time), .section = &tide_time_options,
+     .sentence = "The event time of a reading."},
+};
+
+static const TideConfigOption dead_letters_options[] = {
+    {"topic", TIDE_CONFIG_STRING, AT(dead_letters.topic), .example = "metrics-dead-letters",
+     .sentence = "A Kafka topic for what can never be written, on the brokers that are read from. Without it, "
+                 "letters go to a local file."},
+    {"file", TIDE_CONFIG_STRING, AT(dead_letters.file), .example = "/var/lib/tidemark/dead-letters.jsonl",
+     .sentence = "A file for them, where there is no topic. Unless it is set, dead-letters.jsonl in the state "
+                 "directory that systemd gives; without one, beside this file, named after it "
+                 "(tidemark.dead-letters.jsonl)."},
+    {"max_file_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_file_bytes), 64 * KIB, 64 * GIB, "64MiB",
+     .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
+                 "and a new one is begun."},
+    {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
+     .sentence =
+         "All files together. When they are full, the next letter pauses all partitions until some are removed."},
+    {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
+     .parse = parse_ratio, .print = print_ratio,
+     .sentence = "When more than this share of the messages become letters, and they are at least 100 in the window, "
+                 "something is wrong with the configuration rather than with them: nothing more is kept until a "
+                 "restart. 1: no bound."},
+    {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s",
+     .sentence = "The time over which max_ratio is looked at."},
+};
+
+static const TideConfigOption batch_options[] = {
+    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .sentence = "Rows in one call."},
+    {"max_bytes", TIDE_CONFIG_SIZE, AT(batch.max_bytes), 4 * KIB, TIDE_BATCH_MAX_BYTES, "1MiB",
+     .sentence = "Encoded size of one call, and so of the largest row. A framed gateway cuts the connection "
+                 "at 2 MiB, "
+                 "its max_frame_size_in_mb."},
+    {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms",
+     .sentence = "A row waits for others this long at the most. Longer makes larger calls of slow streams, and "
+                 "everything later."},
+    {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms",
+     .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
+                 "writes where a key has several readings in that time; under load the daemon makes it longer by "
+                 "itself."},
+    {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
+     .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
+                 "by, or while writers are behind."},
+};
+
+static const TideConfigOption limits_options[] = {
+    {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB",
+     .sentence = "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
+                 "this bound "
+                 "partitions pause. The process needs about 64 MiB more."},
+    {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
+     .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "
+                 "the next "
+                 "start. Keep the unit's TimeoutStopSec above it."},
+};
+
+static const TideConfigOption service_options[] = {
+    {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464", .form = "an address and port, or `off`",
+     .parse = parse_http, .print = print_http,
+     .sentence = "Where /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", \"[::1]:9464\", or "
+                 "off. There is "
+                 "no password, so the default is for this machine only."},
+    {"log_level", TIDE_CONFIG_CHOICE, AT(service.log_level), .default_text = "info", .choices = log_levels,
+     .sentence = "The least severe events that are logged."},
+    {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
+     .sentence = "auto: the journal under systemd, else text on standard error."},
+    {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
+     .sentence = "When a topic, table or family is missing at the start, or Kafka denies access: wait for it and say "
+                 "so, or end with an error. A server that cannot be reached is always waited for."},
+};
+
+static const TideConfigGroup kafka_group = {"kafka", "Where do readings come from?", NULL, kafka_options,
+                                            G_N_ELEMENTS(kafka_options)};
+static const TideConfigGroup hbase_group = {"hbase", "Where do rows go?", NULL, hbase_options,
+                                            G_N_ELEMENTS(hbase_options)};
+static const TideConfigGroup readings_group = {"readings", "What is in a message?", NULL, readings_options,
+                                               G_N_ELEMENTS(readings_options)};
+static const TideConfigGroup dead_letters_group = {"dead_letters", "What becomes of messages that cannot be written?",
+                                                   NULL, dead_letters_options, G_N_ELEMENTS(dead_letters_options)};
+static const TideConfigGroup batch_group = {"batch", "How are rows gathered into calls?", NULL, batch_options,
+                                            G_N_ELEMENTS(batch_options)};
+static const TideConfigGroup limits_group = {"limits", "How much may be under way?", NULL, limits_options,
+                                             G_N_ELEMENTS(limits_options)};
+static const TideConfigGroup service_group = {"service", "How is the daemon watched?", NULL, service_options,
+                                              G_N_ELEMENTS(service_options)};
+
+static const TideConfigOption top_options[] = {
+    {"kafka", TIDE_CONFIG_SECTION, .section = &kafka_group},
+    {"readings", TIDE_CONFIG_SECTION, .section = &readings_group},
+    {"tables", TIDE_CONFIG_STRUCTURE,
+     .example = "METRIC:\n"
+                "  key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
+                "  columns: { family: M, from: \"*\" }\n"
+                "CURRENT_METRIC:\n"
+                "  latest: merge\n"
+                "  key: [{ field: host }]\n"
+                "  columns: { family: M, from: \"*\" }",
+     .flags = TIDE_CONFIG_IN_SAMPLE,
+     .sentence = "The tables that a reading is written to: how its row key is made, and which fields become "
+                 "columns."},
+    {"hbase", TIDE_CONFIG_SECTION, .section = &hbase_group},
+    {"dead_letters", TIDE_CONFIG_SECTION, .section = &dead_letters_group},
+    {"batch", TIDE_CONFIG_SECTION, .section = &batch_group},
+    {"limits", TIDE_CONFIG_SECTION, .section = &limits_group},
+    {"service", TIDE_CONFIG_SECTION, .section = &service_group},
+};
+
+const TideConfigGroup tide_config_top = {"", NULL, NULL, top_options, G_N_ELEMENTS(top_options)};

@@ -1,0 +1,227 @@
+/* The kinds of key parts, and their options: the part of the table language that keys, qualifiers and values share. */
+#include "config/option/table_language.h"
+#include "model/time/time_print.h"
+#include "util/error.h"
+
+#include <string.h>
+
+#define OF_PART(member) .offset = offsetof(TideKeyPartSpec, member), .size = sizeof(((TideKeyPartSpec *)NULL)->member)
+
+static const TideConfigChoice key_forms[] = {
+    {"text", TIDE_KEY_TEXT},       {"int8", TIDE_KEY_INT8},       {"int16", TIDE_KEY_INT16},
+    {"int32", TIDE_KEY_INT32},     {"int64", TIDE_KEY_INT64},     {"uint8", TIDE_KEY_UINT8},
+    {"uint16", TIDE_KEY_UINT16},   {"uint32", TIDE_KEY_UINT32},   {"uint64", TIDE_KEY_UINT64},
+    {"float32", TIDE_KEY_FLOAT32}, {"float64", TIDE_KEY_FLOAT64}, {NULL, 0}};
+static const TideConfigChoice time_units[] = {{"epoch_s", TIDE_KEY_TIME_S},
+                                              {"epoch_ms", TIDE_KEY_TIME_MS},
+                                              {"epoch_us", TIDE_KEY_TIME_US},
+                                              {"epoch_ns", TIDE_KEY_TIME_NS},
+                                              {NULL, 0}};
+static const TideConfigChoice hashes[] = {{"md5", TIDE_KEY_HASH_MD5},
+                                          {"sha1", TIDE_KEY_HASH_SHA1},
+                                          {"sha256", TIDE_KEY_HASH_SHA256},
+                                          {"murmur3", TIDE_KEY_HASH_MURMUR3},
+                                          {"xxh3", TIDE_KEY_HASH_XXH3},
+                                          {"crc32", TIDE_KEY_HASH_CRC32},
+                                          {NULL, 0}};
+/* Which end of the width the value keeps; stored as: pad in front. */
+static const TideConfigChoice alignments[] = {{"left", FALSE}, {"right", TRUE}, {NULL, 0}};
+/* Stored as: cut. */
+static const TideConfigChoice long_values[] = {{"reject", FALSE}, {"cut", TRUE}, {NULL, 0}};
+/* Stored as: escape. */
+static const TideConfigChoice separators[] = {{"reject", FALSE}, {"escape", TRUE}, {NULL, 0}};
+/* Stored as: raw. */
+static const TideConfigChoice hash_forms[] = {{"hex", FALSE}, {"raw", TRUE}, {NULL, 0}};
+/* Stored as: by_number. */
+static const TideConfigChoice salt_sources[] = {{"hash", FALSE}, {"number", TRUE}, {NULL, 0}};
+
+#define TIME_FORM "one of `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a pattern such as `yyyyMMdd`"
+#define SLOT_FORM "minutes that divide the day (`15m`), `hour`, `6h`, `day`, `week`, `month`, `year`"
+
+/* A unit, or a pattern, which is borrowed from @text: it is a text of the file. */
+static gboolean
+parse_time(const char *text, gpointer base, GError **error)
+{
+  TideKeyPartSpec *spec = base;
+  g_autoptr(GError) reason = NULL;
+
+  for (const TideConfigChoice *unit = time_units; unit->name != NULL; unit++) {
+    if (strcmp(unit->name, text) == 0) {
+      spec->unit = (TideKeyTimeUnit)unit->value;
+      return TRUE;
+    }
+  }
+  g_autoptr(TideTimePrint) print = tide_time_print_compile(text, TRUE, &reason);
+  if (print == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "must be one of epoch_s, epoch_ms, epoch_us, epoch_ns, or a pattern such as yyyyMMdd (%s)",
+                reason->message);
+    return FALSE;
+  }
+  spec->pattern = text;
+  return TRUE;
+}
+
+static char *
+print_time(gconstpointer base)
+{
+  const TideKeyPartSpec *spec = base;
+
+  return g_strdup(spec->pattern != NULL ? spec->pattern : tide_config_choice_name(time_units, (int)spec->unit));
+}
+
+static gboolean
+parse_slot(const char *text, TideTimeCut *cut, GError **error)
+{
+  g_autoptr(GError) reason = NULL;
+
+  if (tide_time_cut_parse(text, cut, &reason))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
+  return FALSE;
+}
+
+static gboolean
+parse_cut(const char *text, gpointer base, GError **error)
+{
+  return parse_slot(text, &((TideKeyPartSpec *)base)->cut_to, error);
+}
+
+static char *
+print_cut(gconstpointer base)
+{
+  return tide_time_cut_format(((const TideKeyPartSpec *)base)->cut_to);
+}
+
+static gboolean
+parse_since(const char *text, gpointer base, GError **error)
+{
+  return parse_slot(text, &((TideKeyPartSpec *)base)->since, error);
+}
+
+static char *
+print_since(gconstpointer base)
+{
+  return tide_time_cut_format(((const TideKeyPartSpec *)base)->since);
+}
+
+static const TideConfigOption field_options[] = {
+    {"field", TIDE_CONFIG_FIELD, OF_PART(field), .example = "host", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The field; its value stands in the key."},
+    {"as", TIDE_CONFIG_CHOICE, OF_PART(form), .default_text = "text", .choices = key_forms,
+     .sentence = "In which form. All but text are big-endian, of fixed width, and sort as their values do: the sign of "
+                 "int is turned around, float is ordered, uint is as it is."},
+    {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, TIDE_ROW_KEY_MAX_BYTES,
+     .sentence = "Bytes. A shorter value is padded."},
+    {"pad", TIDE_CONFIG_STRUCTURE, .form = "one character (ASCII), or a byte as `{ hex: \"00\" }`",
+     .default_text = "\" \"",
+     .sentence = "What a value is padded with. It is without meaning: with \"0\", 7 and 007 are the same."},
+    {"align", TIDE_CONFIG_CHOICE, OF_PART(pad_left), .choices = alignments,
+     .sentence = "Where the value stands in the width. Without it, right with `pad: \"0\"`, else left."},
+    {"long", TIDE_CONFIG_CHOICE, OF_PART(cut), .default_text = "reject", .choices = long_values,
+     .sentence =
+         "A value that is longer than the width rejects the message, or is cut to it: its beginning is then all "
+         "that tells it from others."},
+    {"case", TIDE_CONFIG_CHOICE, OF_PART(text_case), .default_text = "as_is", .choices = tide_text_case_choices,
+     .sentence = "Of the letters A to Z."},
+    {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_PART(strip_spaces), .default_text = "false",
+     .sentence = "Leave spaces out."},
+    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(text_reversed), .default_text = "false",
+     .sentence = "Written backwards, padding and all: the end that changes fast leads and spreads the rows."},
+    {"separator", TIDE_CONFIG_CHOICE, OF_PART(escape), .default_text = "reject", .choices = separators,
+     .sentence = "A value that holds the text which follows in the key rejects the message, or is escaped so that "
+                 "any value can stand there and the order stays."},
+    {"range", TIDE_CONFIG_STRUCTURE, .form = "`[MIN, MAX]`, whole numbers",
+     .sentence = "For integers: a value outside rejects the message, and `regions` are split evenly over the range."},
+    {"default", TIDE_CONFIG_STRUCTURE,
+     .form = "text, `{ hex: \"00ff\" }`, or list of `{ when: ..., value: ... }` and one of these",
+     .sentence = "Stands in the key when the field is absent or null; without it, that rejects the message. In a list, "
+                 "the first whose condition holds; one without condition ends it."},
+};
+
+static const TideConfigOption default_options[] = {
+    {"when", TIDE_CONFIG_STRUCTURE, .form = "condition", .example = "{ field: type, equals: quote }",
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What the reading must be like."},
+    {"value", TIDE_CONFIG_STRUCTURE, .form = "text or `{ hex: \"00ff\" }`", .example = "none",
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What stands in the key then."},
+};
+
+static const TideConfigOption time_options[] = {
+    {"time", TIDE_CONFIG_CUSTOM, .form = TIME_FORM, .example = "epoch_ms", .flags = TIDE_CONFIG_REQUIRED,
+     .parse = parse_time, .print = print_time,
+     .sentence = "The event time, as a number of fixed width (10, 13, 16 or 19 digits), so that keys sort by it, or "
+                 "printed by a pattern of yyyy MM dd HH mm ss and S for digits of a fraction; in qualifiers also d, M "
+                 "and H, without a zero in front."},
+    {"cut", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_cut, .print = print_cut,
+     .sentence =
+         "The time is set back to the beginning of its slot first, by the zone's clocks. Weeks begin on Monday."},
+    {"zone", TIDE_CONFIG_ZONE, OF_PART(zone), .example = "Europe/Berlin",
+     .sentence = "Whose clocks a pattern, `cut` and `since` go by; UTC without it."},
+    {"since", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_since, .print = print_since,
+     .sentence = "Counted from the start of this instead of from 1970; no wider than its largest number needs."},
+    {"drop", TIDE_CONFIG_INTEGER, OF_PART(drop_digits), 1, 18,
+     .sentence = "So many digits at the end of the number are left out."},
+    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(reversed), .default_text = "false",
+     .sentence = "9223372036854775807 minus the time, in 19 digits: the newest row comes first."},
+    {"binary", TIDE_CONFIG_BOOLEAN, OF_PART(binary), .default_text = "false",
+     .sentence = "Big-endian bytes instead of digits: 8, or with `since` as few as do."},
+};
+
+static const TideConfigOption hash_options[] = {
+    {"hash", TIDE_CONFIG_CHOICE, OF_PART(hash), .choices = hashes, .example = "md5", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The algorithm. The result is the same for ever, on every machine."},
+    {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What is hashed; several are joined with a zero byte between them."},
+    {"bytes", TIDE_CONFIG_INTEGER, OF_PART(hash_bytes), 1, 32,
+     .sentence = "How many leading bytes of the result are taken; without it, all."},
+    {"as", TIDE_CONFIG_CHOICE, OF_PART(binary), .default_text = "hex", .choices = hash_forms,
+     .sentence = "Two characters for a byte, or the bytes themselves."},
+};
+
+static const TideConfigOption salt_options[] = {
+    {"salt", TIDE_CONFIG_INTEGER, OF_PART(modulo), 2, TIDE_KEY_MAX_SALTS, .example = "16",
+     .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "How many salts there are. A hash modulo this number spreads the keys; a read over all of them is so "
+                 "many scans."},
+    {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
+     .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "What is hashed. Fields of the key, so that one sensor's rows stay together."},
+    {"by", TIDE_CONFIG_CHOICE, OF_PART(by_number), .default_text = "hash", .choices = salt_sources,
+     .sentence = "number: what `of` names is a number (or a time that is counted), and the salt is the rest of its "
+                 "division, without a hash."},
+    {"hash", TIDE_CONFIG_CHOICE, OF_PART(hash), .default_text = "xxh3", .choices = hashes,
+     .sentence = "The algorithm."},
+    {"first", TIDE_CONFIG_INTEGER, OF_PART(first), 0, 1000000000, "0", .sentence = "The number of the first salt."},
+    {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, 10,
+     .sentence = "Digits, with zeros in front; without it, as many as the largest salt needs."},
+    {"alphabet", TIDE_CONFIG_STRUCTURE, .form = "text or `{ hex: \"00ff\" }`", .default_text = "\"0123456789\"",
+     .sentence = "The digits, ascending: with \"abc\" and 3 salts, they are a, b and c."},
+};
+
+static const TideConfigOption name_options[] = {
+    {"name", TIDE_CONFIG_STRUCTURE, .form = "`true`", .example = "true", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence =
+         "In a qualifier: the name of the field whose cell it is, as `case`, `strip_spaces` and `prefix` of the "
+         "entry make it."},
+};
+
+static const TideConfigOption hex_options[] = {
+    {"hex", TIDE_CONFIG_STRUCTURE, .form = "hex digits in quotes", .example = "\"00\"", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "Bytes that no text can hold. A plain text in the list stands in the key as it is."},
+};
+
+const TideConfigChoice tide_text_case_choices[] = {
+    {"as_is", TIDE_CASE_AS_IS}, {"lower", TIDE_CASE_LOWER}, {"upper", TIDE_CASE_UPPER}, {NULL, 0}};
+
+#define GROUP(path, options)                                                                                           \
+  {                                                                                                                    \
+    path, NULL, NULL, options, G_N_ELEMENTS(options)                                                                   \
+  }
+
+const TideConfigGroup tide_key_field_options = GROUP("key part: field", field_options);
+const TideConfigGroup tide_key_default_options = GROUP("key part: field, default", default_options);
+const TideConfigGroup tide_key_time_options = GROUP("key part: time", time_options);
+const TideConfigGroup tide_key_hash_options = GROUP("key part: hash", hash_options);
+const TideConfigGroup tide_key_salt_options = GROUP("key part: salt", salt_options);
+const TideConfigGroup tide_key_name_options = GROUP("key part: name", name_options);
+const TideConfigGroup tide_key_hex_options = GROUP("key part: bytes", hex_options);

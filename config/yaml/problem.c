@@ -1,0 +1,217 @@
+#include "config/yaml/problem.h"
+
+#include "config/yaml/secret.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* Longer lines are shown as a window around the column; it fits a terminal of 100 columns with the margin. */
+#define EXCERPT_CHARS 88
+#define QUOTE_CHARS 60
+
+static void
+problem_free(TideConfigProblem *problem)
+{
+  if (problem == NULL)
+    return;
+  g_free(problem->text);
+  g_free(problem);
+}
+
+GPtrArray *
+tide_problems_new(void)
+{
+  return g_ptr_array_new_with_free_func((GDestroyNotify)problem_free);
+}
+
+static void G_GNUC_PRINTF(4, 0)
+    add_problem(GPtrArray *problems, TideConfigSeverity severity, TidePlace place, const char *format, va_list args)
+{
+  TideConfigProblem *problem = g_new0(TideConfigProblem, 1);
+
+  problem->severity = severity;
+  problem->line = place.line;
+  problem->column = place.column;
+  problem->text = g_strdup_vprintf(format, args);
+  g_ptr_array_add(problems, problem);
+}
+
+void
+tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  add_problem(problems, TIDE_CONFIG_ERROR, place, format, args);
+  va_end(args);
+}
+
+void
+tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  add_problem(problems, TIDE_CONFIG_WARNING, place, format, args);
+  va_end(args);
+}
+
+void
+tide_problems_add_notice(GPtrArray *problems, TidePlace place, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  add_problem(problems, TIDE_CONFIG_NOTICE, place, format, args);
+  va_end(args);
+}
+
+guint
+tide_problems_n_errors(const GPtrArray *problems)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < problems->len; i++)
+    n += ((const TideConfigProblem *)g_ptr_array_index(problems, i))->severity == TIDE_CONFIG_ERROR;
+  return n;
+}
+
+static gint
+compare_places(gconstpointer a, gconstpointer b)
+{
+  const TideConfigProblem *one = *(const TideConfigProblem *const *)a;
+  const TideConfigProblem *other = *(const TideConfigProblem *const *)b;
+
+  if (one->line != other->line)
+    return one->line < other->line ? -1 : 1;
+  if (one->column != other->column)
+    return one->column < other->column ? -1 : 1;
+  return 0;
+}
+
+void
+tide_problems_sort(GPtrArray *problems)
+{
+  g_ptr_array_sort(problems, compare_places); /* stable, as GLib promises */
+}
+
+char *
+tide_problem_quote(const char *text)
+{
+  GString *quoted = g_string_new(NULL);
+  guint n_chars = 0;
+
+  for (const char *at = text; *at != '\0'; n_chars++) {
+    if (n_chars == QUOTE_CHARS) {
+      g_string_append(quoted, "...");
+      break;
+    }
+    gunichar c = g_utf8_get_char_validated(at, -1);
+    if (c == (gunichar)-1 || c == (gunichar)-2 || !g_unichar_isprint(c)) {
+      g_string_append_printf(quoted, "\\x%02X", (guint)(guint8)*at);
+      at++;
+      continue;
+    }
+    g_string_append_unichar(quoted, c);
+    at = g_utf8_next_char(at);
+  }
+  return g_string_free(quoted, FALSE);
+}
+
+/* Spaces in front of the first other character; G_MAXUINT for a blank line. */
+static guint
+line_indent(const char *line)
+{
+  guint indent = (guint)strspn(line, " ");
+
+  return line[indent] == '\0' || line[indent] == '\n' || line[indent] == '\r' ? G_MAXUINT : indent;
+}
+
+/* TRUE when @line ends behind the name of a secret: its value is to come. */
+static gboolean
+line_ends_before_secret(const char *line)
+{
+  const char *value = tide_secret_find_value(line);
+
+  return value != NULL && line_indent(value) == G_MAXUINT;
+}
+
+/* TRUE when line @index is inside of a value that began on an earlier line under a secret's name: a key written as a
+ * block, say, whose lines are indented deeper. */
+static gboolean
+line_continues_secret(char **lines, guint index)
+{
+  guint indent = line_indent(lines[index]);
+  gboolean is_next = TRUE;
+
+  for (guint i = index; i > 0; i--) {
+    guint above = line_indent(lines[i - 1]);
+    if (above == G_MAXUINT)
+      continue;
+    if (is_next && line_ends_before_secret(lines[i - 1]))
+      return TRUE;
+    is_next = FALSE;
+    if (above < indent)
+      return tide_secret_find_value(lines[i - 1]) != NULL;
+  }
+  return FALSE;
+}
+
+/* The line without what must not be seen, as valid UTF-8. Only the beginning, up to @n_chars: a line can be very long.
+ */
+static char *
+masked_line(char **lines, guint index, gsize n_chars)
+{
+  gsize n_bytes = MIN(strlen(lines[index]), n_chars * 4); /* no character has more */
+  g_autofree char *line = g_strndup(lines[index], n_bytes);
+  const char *secret = line_continues_secret(lines, index) ? line : tide_secret_find_value(line);
+
+  if (secret == NULL)
+    return g_utf8_make_valid(line, -1);
+  g_autofree char *masked = g_strdup_printf("%.*s***", (int)(secret - line), line);
+  return g_utf8_make_valid(masked, -1);
+}
+
+/* Appends @text without characters that would move the caret or speak to the terminal. */
+static void
+append_printable(GString *out, const char *text)
+{
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    g_string_append_unichar(out, c == '\t' ? ' ' : g_unichar_isprint(c) ? c : '?');
+  }
+}
+
+static void
+append_excerpt(GString *out, const TideConfigProblem *problem, const char *source)
+{
+  g_auto(GStrv) lines = g_strsplit(source, "\n", -1);
+
+  if (problem->line == 0 || problem->line > g_strv_length(lines))
+    return;
+  g_strchomp(lines[problem->line - 1]);
+  g_autofree char *line = masked_line(lines, problem->line - 1, (gsize)problem->column + EXCERPT_CHARS);
+  glong n_chars = g_utf8_strlen(line, -1);
+  glong caret = CLAMP((glong)problem->column - 1, 0, n_chars);
+  glong first = caret > EXCERPT_CHARS - 20 ? caret - (EXCERPT_CHARS - 20) : 0;
+  g_autofree char *window = g_utf8_substring(line, first, MIN(n_chars, first + EXCERPT_CHARS));
+
+  g_string_append_printf(out, "\n%5u | ", problem->line);
+  append_printable(out, window);
+  g_string_append_printf(out, "\n      | %*s^", (int)(caret - first), "");
+}
+
+char *
+tide_config_problem_format(const TideConfigProblem *problem, const char *path, const char *source)
+{
+  static const char *const severities[] = {
+      [TIDE_CONFIG_ERROR] = "error", [TIDE_CONFIG_WARNING] = "warning", [TIDE_CONFIG_NOTICE] = "note"};
+  GString *out = g_string_new(path);
+
+  if (problem->line > 0)
+    g_string_append_printf(out, ":%u:%u", problem->line, problem->column);
+  g_string_append_printf(out, ": %s: %s", severities[problem->severity], problem->text);
+  if (source != NULL)
+    append_excerpt(out, problem, source);
+  return g_string_free(out, FALSE);
+}

@@ -1,0 +1,457 @@
+#include "config/yaml/yaml_tree.h"
+
+#include <yaml.h>
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(yaml_event_t, yaml_event_delete)
+
+/* One run over a text. */
+typedef struct TreeBuilder {
+  yaml_parser_t parser;
+  TideBytes text;      /* borrowed */
+  GPtrArray *problems; /* borrowed */
+  guint n_nodes;
+  guint depth;
+} TreeBuilder;
+
+void
+tide_yaml_node_free(TideYamlNode *node)
+{
+  if (node == NULL)
+    return;
+  g_free(node->text);
+  g_clear_pointer(&node->keys, g_ptr_array_unref);
+  g_clear_pointer(&node->values, g_ptr_array_unref);
+  g_free(node);
+}
+
+gboolean
+tide_yaml_is_null(const TideYamlNode *node)
+{
+  static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+
+  if (node == NULL)
+    return TRUE;
+  if (node->kind != TIDE_YAML_SCALAR || node->is_quoted)
+    return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS(nulls); i++) {
+    if (strcmp(node->text, nulls[i]) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+const TideYamlNode *
+tide_yaml_get(const TideYamlNode *mapping, const char *key)
+{
+  if (mapping == NULL || mapping->kind != TIDE_YAML_MAPPING)
+    return NULL;
+  for (guint i = 0; i < mapping->keys->len; i++) {
+    if (strcmp(((const TideYamlNode *)g_ptr_array_index(mapping->keys, i))->text, key) == 0)
+      return g_ptr_array_index(mapping->values, i);
+  }
+  return NULL;
+}
+
+const TideYamlNode *
+tide_yaml_find(const TideYamlNode *root, const char *path)
+{
+  g_auto(GStrv) keys = g_strsplit(path, ".", -1);
+  const TideYamlNode *node = root;
+
+  for (char **key = keys; *key != NULL && node != NULL; key++)
+    node = tide_yaml_get(node, *key);
+  return node;
+}
+
+char *
+tide_yaml_describe(const TideYamlNode *node)
+{
+  if (tide_yaml_is_null(node))
+    return g_strdup("nothing");
+  switch (node->kind) {
+  case TIDE_YAML_SCALAR: {
+    g_autofree char *quoted = tide_problem_quote(node->text);
+    return g_strdup_printf("'%s'", quoted);
+  }
+  case TIDE_YAML_LIST:
+    return g_strdup("a list");
+  case TIDE_YAML_MAPPING:
+    return g_strdup("a mapping");
+  }
+  return NULL;
+}
+
+/* The place of the byte at @offset. */
+static TidePlace
+place_of_offset(TideBytes text, gsize offset)
+{
+  TidePlace place = {1, 1};
+
+  for (gsize i = 0; i < MIN(offset, text.len); i++) {
+    if (text.data[i] == '\n')
+      place = (TidePlace){place.line + 1, 1};
+    else if ((text.data[i] & 0xC0) != 0x80) /* not the inside of a UTF-8 character */
+      place.column++;
+  }
+  return place;
+}
+
+/* TRUE when a # that begins a comment stands in front of @offset in its line. */
+static gboolean
+is_in_comment(TideBytes text, gsize offset)
+{
+  for (gsize i = offset; i > 0 && text.data[i - 1] != '\n'; i--) {
+    if (text.data[i - 1] == '#' && (i == 1 || g_ascii_isspace((char)text.data[i - 2])))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What libyaml would take, or would refuse in words that help nobody. */
+static gboolean
+check_text(TideBytes text, GPtrArray *problems)
+{
+  const char *invalid = NULL;
+
+  if (text.len > TIDE_YAML_MAX_BYTES) {
+    tide_problems_add_error(problems, TIDE_PLACE_FILE, "the file is larger than %u bytes", TIDE_YAML_MAX_BYTES);
+    return FALSE;
+  }
+  if (text.len > 0 && !g_utf8_validate((const char *)text.data, (gssize)text.len, &invalid)) {
+    gsize offset = (gsize)((const guint8 *)invalid - text.data);
+    tide_problems_add_error(problems, place_of_offset(text, offset), "byte 0x%02X is not UTF-8 text",
+                            text.data[offset]);
+    return FALSE;
+  }
+  for (gsize i = 0; i < text.len; i++) {
+    if (text.data[i] != '\t' || is_in_comment(text, i))
+      continue;
+    tide_problems_add_error(problems, place_of_offset(text, i),
+                            "a tab: indent with spaces, and write \"\\t\" where a value holds one");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static TidePlace
+place_of_mark(yaml_mark_t mark)
+{
+  return (TidePlace){(guint)mark.line + 1, (guint)mark.column + 1};
+}
+
+/* The text from @mark to the end of its line, without the newline; or empty. */
+static TideBytes
+rest_of_line(TideBytes text, yaml_mark_t mark)
+{
+  gsize line = 0;
+  gsize at = 0;
+
+  for (; at < text.len && line < mark.line; at++)
+    line += text.data[at] == '\n';
+  for (gsize column = 0; at < text.len && column < mark.column; column++)
+    at = (gsize)((const guint8 *)g_utf8_next_char((const char *)text.data + at) - text.data);
+  gsize start = MIN(at, text.len); /* marks count characters, this is a byte */
+  gsize end = start;
+  while (end < text.len && text.data[end] != '\n')
+    end++;
+  return tide_bytes(text.data + start, end - start);
+}
+
+/* Characters in front of a # in @line that follows a comma or an opening bracket: an unquoted "#" where a key part was
+ * meant. -1: there is none. */
+static glong
+find_unquoted_number_sign(TideBytes line)
+{
+  guint8 before = 0;
+
+  for (gsize i = 1; i < line.len; i++) {
+    if (line.data[i - 1] != ' ')
+      before = line.data[i - 1];
+    if (line.data[i] == '#' && line.data[i - 1] == ' ' && (before == ',' || before == '['))
+      return g_utf8_strlen((const char *)line.data, (gssize)i);
+  }
+  return -1;
+}
+
+/* What the writer most likely did, as an addition to libyaml's words; may be empty. */
+static const char *
+syntax_hint(const TreeBuilder *builder)
+{
+  const yaml_parser_t *parser = &builder->parser;
+  TideBytes here = rest_of_line(builder->text, parser->problem_mark);
+  guint8 first = here.len > 0 ? here.data[0] : 0;
+
+  if (first == '*' || (parser->context != NULL && strstr(parser->context, "alias") != NULL))
+    return "; write \"*\" in quotes";
+  if (first == '@' || first == '`' || first == '%' || first == '&')
+    return "; put the text into quotes";
+  if (parser->problem != NULL && strstr(parser->problem, "mapping values are not allowed") != NULL)
+    return "; a value that holds ': ' needs quotes, and keys of one mapping need the same indentation";
+  return "";
+}
+
+/* A list that an unquoted # cuts off: libyaml notices lines later. TRUE when the error was added. */
+static gboolean
+add_number_sign_error(TreeBuilder *builder)
+{
+  const yaml_parser_t *parser = &builder->parser;
+
+  if (parser->context == NULL)
+    return FALSE;
+  glong n_chars = find_unquoted_number_sign(rest_of_line(builder->text, parser->context_mark));
+  if (n_chars < 0)
+    return FALSE;
+  TidePlace place = {(guint)parser->context_mark.line + 1, (guint)(parser->context_mark.column + (gsize)n_chars + 1)};
+  tide_problems_add_error(builder->problems, place,
+                          "this # begins a comment, which leaves the list without its end: write \"#\" in quotes");
+  return TRUE;
+}
+
+static void
+add_syntax_error(TreeBuilder *builder)
+{
+  const yaml_parser_t *parser = &builder->parser;
+  const char *problem = parser->problem != NULL ? parser->problem : "unknown error";
+
+  if (parser->error == YAML_MEMORY_ERROR)
+    g_error("out of memory while reading YAML");
+  if (parser->error == YAML_READER_ERROR) {
+    tide_problems_add_error(builder->problems, place_of_offset(builder->text, parser->problem_offset), "%s", problem);
+    return;
+  }
+  if (add_number_sign_error(builder))
+    return;
+  g_autofree char *began = NULL;
+  if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
+    began = g_strdup_printf(" that begins in line %zu", parser->context_mark.line + 1);
+  tide_problems_add_error(builder->problems, place_of_mark(parser->problem_mark), "%s%s%s%s%s", problem,
+                          parser->context != NULL ? " " : "", parser->context != NULL ? parser->context : "",
+                          began != NULL ? began : "", syntax_hint(builder));
+}
+
+static gboolean
+next_event(TreeBuilder *builder, yaml_event_t *event)
+{
+  if (yaml_parser_parse(&builder->parser, event))
+    return TRUE;
+  add_syntax_error(builder);
+  return FALSE;
+}
+
+static TideYamlNode *
+new_node(TideYamlKind kind, TidePlace place)
+{
+  TideYamlNode *node = g_new0(TideYamlNode, 1);
+
+  node->kind = kind;
+  node->place = place;
+  if (kind != TIDE_YAML_SCALAR)
+    node->values = g_ptr_array_new_with_free_func((GDestroyNotify)tide_yaml_node_free);
+  if (kind == TIDE_YAML_MAPPING)
+    node->keys = g_ptr_array_new_with_free_func((GDestroyNotify)tide_yaml_node_free);
+  return node;
+}
+
+static TideYamlNode *
+new_scalar(const char *text, gsize len, gboolean is_quoted, TidePlace place)
+{
+  TideYamlNode *node = new_node(TIDE_YAML_SCALAR, place);
+
+  node->text = g_malloc(len + 1);
+  memcpy(node->text, text, len);
+  node->text[len] = '\0';
+  node->len = len;
+  node->is_quoted = is_quoted;
+  return node;
+}
+
+static void
+refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_char_t *tag, TidePlace place)
+{
+  if (anchor != NULL)
+    tide_problems_add_error(builder->problems, place,
+                            "an anchor ('&%s') cannot be used here: write the value out, or quote it", anchor);
+  if (tag != NULL)
+    tide_problems_add_error(builder->problems, place, "a tag ('%s') cannot be used here: remove it, or quote the value",
+                            tag);
+}
+
+static gboolean
+enter(TreeBuilder *builder, TidePlace place)
+{
+  if (++builder->depth <= TIDE_YAML_MAX_DEPTH)
+    return TRUE;
+  tide_problems_add_error(builder->problems, place, "lists and mappings are nested deeper than %u",
+                          TIDE_YAML_MAX_DEPTH);
+  return FALSE;
+}
+
+static TideYamlNode *build_node(TreeBuilder *builder, const yaml_event_t *event);
+
+/* The items of a list, up to its end event. */
+static gboolean
+build_items(TreeBuilder *builder, TideYamlNode *list)
+{
+  for (;;) {
+    g_auto(yaml_event_t) event = {0};
+    if (!next_event(builder, &event))
+      return FALSE;
+    if (event.type == YAML_SEQUENCE_END_EVENT)
+      return TRUE;
+    TideYamlNode *item = build_node(builder, &event);
+    if (item == NULL)
+      return FALSE;
+    g_ptr_array_add(list->values, item);
+  }
+}
+
+/* Adds the entry, or drops it (TRUE still) when the key cannot be used. */
+static void
+add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYamlNode *key, TideYamlNode *value)
+{
+  if (key->kind == TIDE_YAML_SCALAR && strlen(key->text) == key->len) {
+    const TideYamlNode *first = g_hash_table_lookup(seen, key->text);
+    if (first == NULL) {
+      g_hash_table_insert(seen, key->text, key);
+      g_ptr_array_add(mapping->keys, key);
+      g_ptr_array_add(mapping->values, value);
+      return;
+    }
+    g_autofree char *quoted = tide_problem_quote(key->text);
+    tide_problems_add_error(builder->problems, key->place, "'%s' stands here twice, first in line %u", quoted,
+                            first->place.line);
+  } else {
+    tide_problems_add_error(builder->problems, key->place, "the key of a mapping must be plain text");
+  }
+  tide_yaml_node_free(key);
+  tide_yaml_node_free(value);
+}
+
+static gboolean
+build_entries(TreeBuilder *builder, TideYamlNode *mapping)
+{
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+  for (;;) {
+    g_auto(yaml_event_t) key_event = {0};
+    g_auto(yaml_event_t) value_event = {0};
+    if (!next_event(builder, &key_event))
+      return FALSE;
+    if (key_event.type == YAML_MAPPING_END_EVENT)
+      return TRUE;
+    g_autoptr(TideYamlNode) key = build_node(builder, &key_event);
+    if (key == NULL || !next_event(builder, &value_event))
+      return FALSE;
+    TideYamlNode *value = build_node(builder, &value_event);
+    if (value == NULL)
+      return FALSE;
+    add_entry(builder, mapping, seen, g_steal_pointer(&key), value);
+  }
+}
+
+static TideYamlNode *
+build_collection(TreeBuilder *builder, TideYamlKind kind, TidePlace place)
+{
+  g_autoptr(TideYamlNode) node = new_node(kind, place);
+
+  if (!enter(builder, place))
+    return NULL;
+  if (!(kind == TIDE_YAML_LIST ? build_items(builder, node) : build_entries(builder, node)))
+    return NULL;
+  builder->depth--;
+  return g_steal_pointer(&node);
+}
+
+/* The node that begins with @event; NULL when it cannot go on. */
+static TideYamlNode *
+build_node(TreeBuilder *builder, const yaml_event_t *event)
+{
+  TidePlace place = place_of_mark(event->start_mark);
+
+  if (++builder->n_nodes > TIDE_YAML_MAX_NODES) {
+    tide_problems_add_error(builder->problems, place, "the file has more than %u values", TIDE_YAML_MAX_NODES);
+    return NULL;
+  }
+  switch (event->type) {
+  case YAML_SCALAR_EVENT:
+    refuse_decorations(builder, event->data.scalar.anchor, event->data.scalar.tag, place);
+    return new_scalar((const char *)event->data.scalar.value, event->data.scalar.length,
+                      event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, place);
+  case YAML_SEQUENCE_START_EVENT:
+    refuse_decorations(builder, event->data.sequence_start.anchor, event->data.sequence_start.tag, place);
+    return build_collection(builder, TIDE_YAML_LIST, place);
+  case YAML_MAPPING_START_EVENT:
+    refuse_decorations(builder, event->data.mapping_start.anchor, event->data.mapping_start.tag, place);
+    return build_collection(builder, TIDE_YAML_MAPPING, place);
+  case YAML_ALIAS_EVENT:
+    tide_problems_add_error(builder->problems, place,
+                            "an alias ('*%s') cannot be used here: write the value out, or quote it",
+                            event->data.alias.anchor);
+    return new_scalar("", 0, FALSE, place);
+  case YAML_NO_EVENT:
+  case YAML_STREAM_START_EVENT:
+  case YAML_STREAM_END_EVENT:
+  case YAML_DOCUMENT_START_EVENT:
+  case YAML_DOCUMENT_END_EVENT:
+  case YAML_SEQUENCE_END_EVENT:
+  case YAML_MAPPING_END_EVENT:
+    break;
+  }
+  g_assert_not_reached();
+}
+
+/* After the first document there must be nothing. */
+static gboolean
+check_end(TreeBuilder *builder)
+{
+  g_auto(yaml_event_t) document_end = {0};
+  g_auto(yaml_event_t) last = {0};
+
+  if (!next_event(builder, &document_end) || !next_event(builder, &last))
+    return FALSE;
+  if (last.type == YAML_STREAM_END_EVENT)
+    return TRUE;
+  tide_problems_add_error(builder->problems, place_of_mark(last.start_mark),
+                          "a second document begins here: a configuration is one document");
+  return FALSE;
+}
+
+static TideYamlNode *
+build_document(TreeBuilder *builder)
+{
+  g_auto(yaml_event_t) stream_start = {0};
+  g_auto(yaml_event_t) document_start = {0};
+  g_auto(yaml_event_t) first = {0};
+
+  if (!next_event(builder, &stream_start) || !next_event(builder, &document_start))
+    return NULL;
+  if (document_start.type == YAML_STREAM_END_EVENT) {
+    tide_problems_add_error(builder->problems, TIDE_PLACE_FILE,
+                            "the file is empty: 'tidemark check --print-defaults' shows what may stand in it");
+    return NULL;
+  }
+  if (!next_event(builder, &first))
+    return NULL;
+  g_autoptr(TideYamlNode) root = build_node(builder, &first);
+  if (root == NULL || !check_end(builder))
+    return NULL;
+  return g_steal_pointer(&root);
+}
+
+TideYamlNode *
+tide_yaml_parse(TideBytes text, GPtrArray *problems)
+{
+  if (text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) /* a byte order mark: editors of Windows put one */
+    text = tide_bytes(text.data + 3, text.len - 3);
+  TreeBuilder builder = {.text = text, .problems = problems};
+
+  if (!check_text(text, problems))
+    return NULL;
+  if (!yaml_parser_initialize(&builder.parser))
+    g_error("out of memory while reading YAML");
+  yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&builder.parser, text.len > 0 ? text.data : (const guint8 *)"", text.len);
+  TideYamlNode *root = build_document(&builder);
+  yaml_parser_delete(&builder.parser);
+  return root;
+}

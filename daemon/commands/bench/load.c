@@ -1,0 +1,154 @@
+#include "commands/bench/load.h"
+
+#include "commands/cli/message_lines.h"
+#include "mapping/mapping.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <errno.h>
+
+TideBenchLoad *
+tide_bench_load_new(const TideConfig *config)
+{
+  TideBenchLoad *load = g_new0(TideBenchLoad, 1);
+  load->topic = tide_bytes_of_string(config->kafka.topics[0]);
+  load->timestamp_ms = tide_wall_clock_epoch_ms();
+  load->messages = g_array_new(FALSE, FALSE, sizeof(TideBenchMessage));
+  return load;
+}
+
+void
+tide_bench_load_free(TideBenchLoad *load)
+{
+  if (load == NULL)
+    return;
+  tide_buffer_clear_memory(&load->bytes);
+  g_array_unref(load->messages);
+  g_free(load->first_reject);
+  g_free(load);
+}
+
+void
+tide_bench_load_add(TideBenchLoad *load, TideBytes key, TideBytes value)
+{
+  TideBenchMessage message = {.offset = load->bytes.len, .key_len = (guint32)key.len, .value_len = (guint32)value.len};
+  tide_buffer_append_bytes(&load->bytes, key);
+  tide_buffer_append_bytes(&load->bytes, value);
+  g_array_append_val(load->messages, message);
+}
+
+void
+tide_bench_load_simulate(TideBenchLoad *load, const TideSimulationParameters *parameters)
+{
+  g_autoptr(TideSimulation) simulation = tide_simulation_new(parameters);
+  g_auto(TideBuffer) key = {0};
+  g_auto(TideBuffer) value = {0};
+  TideSimulatedMessage message;
+  while (tide_simulation_next(simulation, &message)) {
+    tide_buffer_reset(&key);
+    tide_buffer_reset(&value);
+    tide_simulation_append_key(simulation, &message, &key);
+    tide_simulation_append_payload(simulation, &message, &value);
+    tide_bench_load_add(load, tide_buffer_bytes(&key), tide_buffer_bytes(&value));
+  }
+}
+
+/* ---- given messages ---- */
+
+typedef struct Lines {
+  TideBenchLoad *load; /* borrowed */
+  guint64 max_messages;
+} Lines;
+
+static gboolean
+add_line(TideBytes line, gpointer data, GError **error)
+{
+  Lines *lines = data;
+  tide_bench_load_add(lines->load, TIDE_BYTES_EMPTY, line);
+  return lines->load->messages->len < lines->max_messages;
+}
+
+gboolean
+tide_bench_load_read(TideBenchLoad *load, const char *path, guint64 max_messages, GError **error)
+{
+  Lines lines = {.load = load, .max_messages = max_messages};
+  if (strcmp(path, "-") == 0)
+    return tide_message_lines_read(stdin, "standard input", add_line, &lines, error);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    return FALSE;
+  }
+  g_autofree char *name = g_strdup_printf("'%s'", path);
+  gboolean ok = tide_message_lines_read(file, name, add_line, &lines, error);
+  fclose(file);
+  return ok;
+}
+
+/* ---- what is measured ---- */
+
+static void
+count(TideBenchLoad *load, const TideMapped *mapped)
+{
+  load->n_readings += mapped->n_readings;
+  load->n_rows += mapped->n_rows;
+  for (guint32 i = 0; i < mapped->n_rows; i++)
+    load->n_cells += mapped->rows[i].n_cells;
+}
+
+static void
+take_out_rejected(TideBenchLoad *load, TideMapping *mapping)
+{
+  TideBenchMessage *messages = (TideBenchMessage *)(void *)load->messages->data;
+  guint n_kept = 0;
+  for (guint i = 0; i < load->messages->len; i++) {
+    TideMessage message = tide_bench_load_message(load, i);
+    TideMapped mapped;
+    TideReject reject = {0};
+    if (tide_mapping_apply(mapping, &message, &mapped, &reject))
+      messages[n_kept++] = messages[i];
+    else if (load->n_rejected++ == 0)
+      load->first_reject = tide_reject_describe(&reject);
+  }
+  g_array_set_size(load->messages, n_kept);
+  load->n_given = n_kept;
+}
+
+static void
+count_all(TideBenchLoad *load, TideMapping *mapping)
+{
+  for (guint i = 0; i < load->messages->len; i++) {
+    TideMessage message = tide_bench_load_message(load, i);
+    TideMapped mapped;
+    TideReject reject = {0};
+    if (tide_mapping_apply(mapping, &message, &mapped, &reject))
+      count(load, &mapped);
+  }
+}
+
+static void
+repeat(TideBenchLoad *load, guint64 n_messages)
+{
+  for (guint i = 0; load->n_given > 0 && load->messages->len < n_messages; i++) {
+    TideBenchMessage again = g_array_index(load->messages, TideBenchMessage, i);
+    g_array_append_val(load->messages, again);
+  }
+}
+
+gboolean
+tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_messages, GError **error)
+{
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  take_out_rejected(load, mapping);
+  repeat(load, n_messages);
+  count_all(load, mapping);
+  if (load->n_rows > 0)
+    return TRUE;
+  if (load->first_reject != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no message can be used; the first one: %s", load->first_reject);
+  else if (load->messages->len == 0)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "there are no messages");
+  else
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, "no table takes any of the messages");
+  return FALSE;
+}

@@ -1,0 +1,351 @@
+#include "commands/bench/stages.h"
+
+#include "consumer/partition.h"
+#include "rows/row_set.h"
+#include "thrift/wire/put_encoder.h"
+
+#include <time.h>
+
+const char *const tide_bench_stage_names[TIDE_BENCH_N_STAGES] = {
+    [TIDE_BENCH_DECODE] = "decode", [TIDE_BENCH_MAP] = "map",       [TIDE_BENCH_KEY] = "key",
+    [TIDE_BENCH_APPEND] = "append", [TIDE_BENCH_ENCODE] = "encode", [TIDE_BENCH_SEAL] = "seal",
+    [TIDE_BENCH_ACK] = "ack",       [TIDE_BENCH_ALL] = "all",
+};
+
+const char *const tide_bench_stage_wholes[TIDE_BENCH_N_STAGES] = {
+    [TIDE_BENCH_KEY] = "map",
+    [TIDE_BENCH_ENCODE] = "append",
+};
+
+/* How often keys are built and cells encoded once more: a few nanoseconds would drown in what two passes differ by. */
+#define REPEATS 8
+
+/* Until all memory is as large as it gets: a batch that was small in one run may be the large one of the next. */
+#define WARM_UP_RUNS 2
+
+typedef enum Pass { PASS_DECODE, PASS_MAP, PASS_KEYS, PASS_CELLS, PASS_PATH, N_PASSES } Pass;
+
+#define STAGE(name) (1u << TIDE_BENCH_##name)
+
+/* The stages that need a pass. */
+static const guint stages_of_pass[N_PASSES] = {
+    [PASS_DECODE] = STAGE(DECODE) | STAGE(MAP),
+    [PASS_MAP] = STAGE(MAP) | STAGE(KEY) | STAGE(ENCODE) | STAGE(APPEND),
+    [PASS_KEYS] = STAGE(KEY),
+    [PASS_CELLS] = STAGE(ENCODE),
+    [PASS_PATH] = STAGE(APPEND) | STAGE(SEAL) | STAGE(ACK) | STAGE(ALL),
+};
+
+/* What something took: the difference of two of these. */
+typedef struct Meter {
+  gint64 ns;
+  gint64 allocations;
+} Meter;
+
+typedef struct Bench {
+  const TideBenchRequest *request; /* borrowed */
+  TideFieldNames *names;           /* owned: the decoder's */
+  TideDecoder *decoder;            /* owned */
+  TideMapping *mapping;            /* owned */
+  TideMetrics *metrics;            /* owned */
+  TideWriteLatency latency;
+  TidePartition *partition; /* owned */
+  TideBudget budget;
+  TideRowSet *sets; /* owned array: by table */
+  TideBatch *pool;  /* owned: empty batches for the next use */
+  gint64 next_offset;
+  TideBuffer scratch;
+  /* of the pass over the path in hand */
+  Meter seal;
+  Meter ack;
+} Bench;
+
+static Meter
+meter_now(const Bench *bench)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  guint64 (*count)(void) = bench->request->count_allocations;
+  return (Meter){.ns = (gint64)now.tv_sec * G_GINT64_CONSTANT(1000000000) + now.tv_nsec,
+                 .allocations = count != NULL ? (gint64)count() : 0};
+}
+
+static Meter
+meter_minus(Meter a, Meter b)
+{
+  return (Meter){.ns = a.ns - b.ns, .allocations = a.allocations - b.allocations};
+}
+
+static Meter
+meter_of_one_repeat(Meter all)
+{
+  return (Meter){.ns = all.ns / REPEATS, .allocations = all.allocations};
+}
+
+static Meter
+meter_plus(Meter a, Meter b)
+{
+  return (Meter){.ns = a.ns + b.ns, .allocations = a.allocations + b.allocations};
+}
+
+/* ---- life ---- */
+
+static void
+bench_init(Bench *bench, const TideBenchRequest *request)
+{
+  const TideConfig *config = request->config;
+  *bench = (Bench){.request = request};
+  bench->names = tide_field_names_copy(config->names);
+  bench->decoder = tide_decoder_new(&config->readings.decode, bench->names, tide_field_names_count(bench->names));
+  bench->mapping = tide_mapping_new(config, request->protocol);
+  bench->metrics = tide_metrics_new();
+  tide_write_latency_init(&bench->latency, bench->metrics);
+  bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
+  tide_partition_assign(bench->partition);
+  tide_budget_init(&bench->budget, config->limits.memory_bytes);
+  bench->sets = g_new0(TideRowSet, config->tables->len);
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(config->tables, i);
+    tide_row_set_init(&bench->sets[i], &bench->budget, request->protocol,
+                      table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST, table->families);
+  }
+}
+
+static TideBatch *
+take_batch(gpointer data)
+{
+  Bench *bench = data;
+  TideBatch *batch = bench->pool;
+  if (batch == NULL)
+    return tide_batch_new();
+  bench->pool = batch->next;
+  batch->next = NULL;
+  return batch;
+}
+
+static void
+bench_clear(Bench *bench)
+{
+  for (guint i = 0; i < bench->request->config->tables->len; i++)
+    tide_row_set_clear(&bench->sets[i]);
+  g_free(bench->sets);
+  while (bench->pool != NULL)
+    tide_batch_free(take_batch(bench));
+  tide_partition_free(bench->partition, &bench->budget);
+  tide_metrics_free(bench->metrics);
+  tide_mapping_free(bench->mapping);
+  tide_decoder_free(bench->decoder);
+  tide_field_names_free(bench->names);
+  tide_buffer_clear_memory(&bench->scratch);
+}
+
+/* ---- a message, as far as each pass goes; nothing of it is rejected: see tide_bench_load_settle() ---- */
+
+static void
+decode(Bench *bench, const TideMessage *message)
+{
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject;
+  if (!tide_decoder_decode(bench->decoder, message, &readings, &n_readings, &reject))
+    g_error("a message that could be decoded cannot be any more");
+}
+
+static TideMapped
+map(Bench *bench, const TideMessage *message)
+{
+  TideMapped mapped;
+  TideReject reject;
+  if (!tide_mapping_apply(bench->mapping, message, &mapped, &reject))
+    g_error("a message that could be mapped cannot be any more");
+  return mapped;
+}
+
+static void
+map_only(Bench *bench, const TideMessage *message)
+{
+  map(bench, message);
+}
+
+static void
+build_keys_of(Bench *bench, const TideMapped *mapped)
+{
+  const TideReading *readings = tide_mapping_readings(bench->mapping);
+  for (guint32 i = 0; i < mapped->n_rows; i++) {
+    const TideRow *row = &mapped->rows[i];
+    const TideTable *table = g_ptr_array_index(bench->request->config->tables, row->table_index);
+    TideReject reject;
+    if (!tide_row_key_append(table->key, &readings[row->reading_index], &bench->scratch, &reject))
+      g_error("a key that could be built cannot be any more");
+  }
+}
+
+static void
+encode_cells_of(Bench *bench, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rows; i++)
+    for (guint32 c = 0; c < mapped->rows[i].n_cells; c++) {
+      const TideCell *cell = &mapped->rows[i].cells[c];
+      tide_cell_append(bench->request->protocol, &bench->scratch, cell->column->prefix, cell->value,
+                       cell->timestamp_ms);
+    }
+}
+
+static void
+build_keys(Bench *bench, const TideMessage *message)
+{
+  TideMapped mapped = map(bench, message);
+  for (guint repeat = 0; repeat < REPEATS; repeat++) {
+    tide_buffer_reset(&bench->scratch);
+    build_keys_of(bench, &mapped);
+  }
+}
+
+static void
+encode_cells(Bench *bench, const TideMessage *message)
+{
+  TideMapped mapped = map(bench, message);
+  for (guint repeat = 0; repeat < REPEATS; repeat++) {
+    tide_buffer_reset(&bench->scratch);
+    encode_cells_of(bench, &mapped);
+  }
+}
+
+/* ---- the whole path ---- */
+
+static void
+acknowledge(Bench *bench, const TideBatch *batch)
+{
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++)
+    if (tide_partition_owns(bench->partition, sources[i].ref))
+      tide_partition_ack(bench->partition, sources[i].ref, 1);
+}
+
+static void
+seal(Bench *bench, TideRowSet *set)
+{
+  const TideBatchConfig *limits = &bench->request->config->batch;
+  TideSealRequest request = {
+      .max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .take_batch = take_batch, .take_batch_data = bench};
+  Meter before = meter_now(bench);
+  TideBatch *batch = tide_row_set_seal(set, &request);
+  Meter sealed = meter_now(bench);
+  for (TideBatch *next; batch != NULL; batch = next) {
+    next = batch->next;
+    acknowledge(bench, batch);
+    tide_budget_charge(&bench->budget, -batch->charged_bytes);
+    tide_batch_reset(batch);
+    batch->next = bench->pool;
+    bench->pool = batch;
+  }
+  bench->seal = meter_plus(bench->seal, meter_minus(sealed, before));
+  bench->ack = meter_plus(bench->ack, meter_minus(meter_now(bench), sealed));
+}
+
+static void
+walk_path(Bench *bench, const TideMessage *message)
+{
+  const TideBatchConfig *limits = &bench->request->config->batch;
+  TideMapped mapped = map(bench, message);
+  TideSourceRef ref = tide_partition_begin(bench->partition, &bench->budget, bench->next_offset++, &mapped, TRUE);
+  for (guint32 i = 0; i < mapped.n_rows; i++) {
+    TideRowSet *set = &bench->sets[mapped.rows[i].table_index];
+    tide_row_set_append(set, &mapped.rows[i], ref, 1, NULL);
+    if (set->rule == TIDE_MERGE_ALL && (set->n_rows >= limits->max_rows || set->encoded_bytes >= limits->max_bytes))
+      seal(bench, set);
+  }
+}
+
+static void
+seal_rest(Bench *bench)
+{
+  for (guint i = 0; i < bench->request->config->tables->len; i++)
+    while (!tide_row_set_is_empty(&bench->sets[i]))
+      seal(bench, &bench->sets[i]);
+}
+
+/* ---- runs ---- */
+
+static Meter
+run_pass(Bench *bench, Pass pass)
+{
+  static void (*const steps[N_PASSES])(Bench *, const TideMessage *) = {[PASS_DECODE] = decode,
+                                                                        [PASS_MAP] = map_only,
+                                                                        [PASS_KEYS] = build_keys,
+                                                                        [PASS_CELLS] = encode_cells,
+                                                                        [PASS_PATH] = walk_path};
+  const TideBenchLoad *load = bench->request->load;
+  Meter before = meter_now(bench);
+  for (guint32 i = 0; i < load->messages->len; i++) {
+    TideMessage message = tide_bench_load_message(load, i);
+    steps[pass](bench, &message);
+  }
+  if (pass == PASS_PATH)
+    seal_rest(bench);
+  return meter_minus(meter_now(bench), before);
+}
+
+static void
+run_once(Bench *bench, Meter ret_stages[TIDE_BENCH_N_STAGES])
+{
+  Meter passes[N_PASSES] = {{0}};
+  bench->seal = bench->ack = (Meter){0};
+  for (int pass = 0; pass < N_PASSES; pass++)
+    if ((stages_of_pass[pass] & bench->request->stages) != 0)
+      passes[pass] = run_pass(bench, (Pass)pass);
+  ret_stages[TIDE_BENCH_DECODE] = passes[PASS_DECODE];
+  ret_stages[TIDE_BENCH_MAP] = meter_minus(passes[PASS_MAP], passes[PASS_DECODE]);
+  ret_stages[TIDE_BENCH_KEY] = meter_of_one_repeat(meter_minus(passes[PASS_KEYS], passes[PASS_MAP]));
+  ret_stages[TIDE_BENCH_ENCODE] = meter_of_one_repeat(meter_minus(passes[PASS_CELLS], passes[PASS_MAP]));
+  ret_stages[TIDE_BENCH_SEAL] = bench->seal;
+  ret_stages[TIDE_BENCH_ACK] = bench->ack;
+  ret_stages[TIDE_BENCH_APPEND] =
+      meter_minus(meter_minus(passes[PASS_PATH], passes[PASS_MAP]), meter_plus(bench->seal, bench->ack));
+  ret_stages[TIDE_BENCH_ALL] = passes[PASS_PATH];
+}
+
+static int
+compare_ns(gconstpointer a, gconstpointer b)
+{
+  const Meter *left = a, *right = b;
+  return left->ns < right->ns ? -1 : left->ns > right->ns;
+}
+
+/* @runs: sorted by this. */
+static TideBenchFigure
+figure_of(Meter *runs, guint32 n_runs, double n_readings)
+{
+  qsort(runs, n_runs, sizeof *runs, compare_ns);
+  guint32 low = (n_runs - 1) / 2, high = n_runs / 2;
+  gint64 allocations = 0;
+  for (guint32 i = 0; i < n_runs; i++)
+    allocations = MAX(allocations, runs[i].allocations);
+  return (TideBenchFigure){.ns = ((double)runs[low].ns + (double)runs[high].ns) / 2 / n_readings,
+                           .min_ns = (double)runs[0].ns / n_readings,
+                           .max_ns = (double)runs[n_runs - 1].ns / n_readings,
+                           .allocations = (double)allocations / n_readings};
+}
+
+void
+tide_bench_stages_run(const TideBenchRequest *request, TideBenchFigure ret_figures[TIDE_BENCH_N_STAGES])
+{
+  Bench bench;
+  bench_init(&bench, request);
+  Meter stages[TIDE_BENCH_N_STAGES];
+  for (guint run = 0; run < WARM_UP_RUNS; run++)
+    run_once(&bench, stages);
+  g_autofree Meter *runs = g_new(Meter, (gsize)TIDE_BENCH_N_STAGES * request->runs);
+  for (guint32 run = 0; run < request->runs; run++) {
+    run_once(&bench, stages);
+    for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
+      runs[(guint32)stage * request->runs + run] = stages[stage];
+  }
+  for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
+    ret_figures[stage] =
+        (request->stages & (1u << stage)) == 0
+            ? (TideBenchFigure){0}
+            : figure_of(&runs[(guint32)stage * request->runs], request->runs, (double)request->load->n_readings);
+  bench_clear(&bench);
+}

@@ -1,0 +1,287 @@
+/* `tidemark check`: whether the configuration, the brokers, the gateways and the tables are fit for `tidemark run`. */
+#include "commands/check/list.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/listing.h"
+#include "commands/cli/load_config.h"
+#include "commands/read/gateway_session.h"
+#include "commands/read/table_instances.h"
+#include "commands/tables/table_state.h"
+#include "kafka/kafka_check.h"
+#include "model/table/dated_table.h"
+#include "tables/declared_table.h"
+
+typedef struct CheckOptions {
+  gboolean offline;
+  gboolean print_config;
+  gboolean print_defaults;
+} CheckOptions;
+
+static gboolean
+check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_framed)
+{
+  guint n_good = 0;
+  TideWireProtocol first = TIDE_WIRE_BINARY;
+  const GPtrArray *gateways = config->hbase.gateways;
+  for (guint i = 0; i < gateways->len; i++) {
+    const TideEndpoint *endpoint = gateways->pdata[i];
+    g_autoptr(GError) error = NULL;
+    TideWireMode mode;
+    if (!tide_gateway_session_probe(config, endpoint, &mode, &error)) {
+      tide_check_list_add(list, "gateway", endpoint->text, TIDE_CHECK_PROBLEM, error->message);
+      continue;
+    }
+    if (n_good++ == 0)
+      first = mode.protocol;
+    *ret_any_framed = *ret_any_framed || mode.framing == TIDE_FRAMING_FRAMED;
+    gboolean is_alike = mode.protocol == first;
+    g_autofree char *detail =
+        g_strdup_printf("thrift2, %s, %s%s", tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol),
+                        is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
+    tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
+  }
+  return n_good > 0;
+}
+
+static char *
+join_differences(const TideTableState *state)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < state->differences->len; i++)
+    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", (const char *)state->differences->pdata[i]);
+  return g_string_free(text, FALSE);
+}
+
+/* What repairs the tables. */
+typedef struct Remedies {
+  GString *missing_tables; /* borrowed: their names, each behind a blank */
+  GPtrArray *commands;     /* borrowed (element-type utf8): of HBase's shell */
+} Remedies;
+
+/* Whether a key that was changed would be noticed. */
+static char *
+scheme_detail(const TideTableState *state)
+{
+  const TideSchemeFinding *scheme = &state->scheme;
+  if (scheme->verdict == TIDE_SCHEME_SAME)
+    return g_strdup_printf("its key is the one stored %s", tide_scheme_place_text(scheme->stored.place));
+  const char *before = scheme->verdict == TIDE_SCHEME_NOT_STORED ? "its key is not stored yet"
+                                                                 : "it has no rows yet, so that its key may change";
+  switch (state->scheme_place) {
+  case TIDE_SCHEME_NOWHERE:
+    return g_strdup_printf("%s, and there is no place for it, so that a changed key would not be noticed: create table "
+                           "'" TIDE_SCHEME_TABLE "' with 'tidemark tables create'",
+                           before);
+  case TIDE_SCHEME_IN_FILE:
+    return g_strdup_printf("%s; 'tidemark run' will store it, on this host only: create table '" TIDE_SCHEME_TABLE
+                           "' with 'tidemark tables create', so that all hosts notice a changed key",
+                           before);
+  case TIDE_SCHEME_IN_TABLE:
+  case TIDE_SCHEME_IN_ATTRIBUTE:
+    break;
+  }
+  return g_strdup_printf("%s; 'tidemark run' will store it", before);
+}
+
+/* By all hosts. */
+static gboolean
+is_remembered(const TideTableState *state)
+{
+  return state->scheme_place != TIDE_SCHEME_NOWHERE && state->scheme_place != TIDE_SCHEME_IN_FILE;
+}
+
+static void
+add_table(const TideTable *table, const TideTableState *state, TideCheckList *list, Remedies *remedies)
+{
+  if (!state->exists) {
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, "does not exist");
+    g_string_append_printf(remedies->missing_tables, " %s", table->name);
+    return;
+  }
+  if (state->differences->len > 0) {
+    g_autofree char *differences = join_differences(state);
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, differences);
+    for (guint i = 0; i < state->remedies->len; i++)
+      g_ptr_array_add(remedies->commands, g_strdup(state->remedies->pdata[i]));
+    return;
+  }
+  g_autofree char *key = scheme_detail(state);
+  g_autofree char *detail =
+      g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
+  gboolean is_fine = state->scheme.verdict == TIDE_SCHEME_SAME || is_remembered(state);
+  tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
+}
+
+/* Of tables that the daemon makes itself. */
+static void
+note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    if (!tide_table_is_template(table) || !tide_declared_table_needs_unframed(table))
+      continue;
+    gboolean has_splits = table->splits != NULL && table->splits->len > 0;
+    tide_check_list_add(list, "table", table->name, TIDE_CHECK_NOTE,
+                        has_splits
+                            ? "a framed gateway spoils split points, so the tables that it makes have one region: use "
+                              "unframed gateways, or create them beforehand in 'hbase shell'"
+                            : "a framed gateway spoils attributes, so the tables that it makes do without "
+                              "'purge_deletes_after': use unframed gateways, or create them beforehand in 'hbase "
+                              "shell'");
+  }
+}
+
+static void
+check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
+  g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
+  for (guint i = 0; tables != NULL && i < tables->len && error == NULL; i++) {
+    const TideTable *table = tables->pdata[i];
+    g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &error);
+    if (state != NULL)
+      add_table(table, state, list, remedies);
+    else
+      g_prefix_error(&error, "cannot look at '%s': ", table->name);
+  }
+  if (error != NULL)
+    tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static void
+print_remedies(const TideConfig *config, const Remedies *remedies)
+{
+  if (remedies->missing_tables->len > 0) {
+    g_autofree char *path = g_shell_quote(config->path);
+    printf("\nTo create what is missing:\n  tidemark tables create -c %s%s\n", path, remedies->missing_tables->str);
+  }
+  if (remedies->commands->len > 0)
+    printf("\nTo make them as declared, in 'hbase shell':\n");
+  for (guint i = 0; i < remedies->commands->len; i++)
+    printf("  %s\n", (const char *)remedies->commands->pdata[i]);
+}
+
+static int
+check_online(const TideConfig *config)
+{
+  g_autoptr(GString) missing_tables = g_string_new(NULL);
+  g_autoptr(GPtrArray) commands = g_ptr_array_new_with_free_func(g_free);
+  Remedies remedies = {.missing_tables = missing_tables, .commands = commands};
+  TideCheckList list;
+  tide_check_list_init(&list);
+  tide_check_host(config, &list);
+  tide_check_kafka(config, &list);
+  gboolean any_framed = FALSE;
+  if (check_gateways(config, &list, &any_framed))
+    check_tables(config, &list, &remedies);
+  else
+    list.worst = TIDE_CHECK_UNAVAILABLE;
+  if (any_framed)
+    note_what_framing_spoils(config, &list);
+  tide_check_list_finish(&list);
+  print_remedies(config, &remedies);
+  if (list.worst == TIDE_CHECK_UNAVAILABLE)
+    return TIDE_EXIT_UNAVAILABLE;
+  return list.worst == TIDE_CHECK_PROBLEM ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+}
+
+/* How each key is made, in one line: what is stored with the table, and compared at each start. */
+static void
+print_keys(const TideConfig *config)
+{
+  static const TideListingColumn columns[] = {{.name = "TABLE"}, {.name = "KEY"}};
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    g_autofree char *key = tide_row_key_describe(table->key, config->names);
+    (void)tide_listing_add(listing, (const char *[]){table->name, key});
+  }
+  (void)tide_listing_finish(listing);
+}
+
+static void
+print_verdict(const TideCommandCall *call)
+{
+  const char *path = tide_command_config_path(call);
+  const TideConfig *config = call->config;
+  (void)tide_config_problems_print(stdout, path, config->notices);
+  printf("%s: %u table%s, ", path, config->tables->len, config->tables->len == 1 ? "" : "s");
+  guint n_warnings = call->problems->len;
+  if (n_warnings == 0)
+    printf("no problems");
+  else
+    printf("no errors, %u warning%s", n_warnings, n_warnings == 1 ? "" : "s");
+  guint n_notes = config->notices->len;
+  if (n_notes > 0)
+    printf(", %u note%s", n_notes, n_notes == 1 ? "" : "s");
+  putchar('\n');
+}
+
+static gboolean
+check_config(TideCommandCall *call, gboolean print, GError **error)
+{
+  const char *path = tide_command_config_path(call);
+  gboolean usable = tide_command_read_config(call);
+  /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
+  guint n_errors = tide_config_problems_print(print ? stderr : stdout, path, call->problems);
+  if (!usable) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "'%s' has %u error%s", path, n_errors, n_errors == 1 ? "" : "s");
+    return FALSE;
+  }
+  if (print || tide_kafka_check_clients(call->config, error))
+    return TRUE;
+  fflush(stdout);
+  g_prefix_error(error, "'%s': ", path);
+  call->failure_code = TIDE_EXIT_CONFIG;
+  return FALSE;
+}
+
+static gboolean
+run_check(TideCommandCall *call, GError **error)
+{
+  const CheckOptions *options = call->options;
+  if (!options->print_defaults && !check_config(call, options->print_config, error))
+    return FALSE;
+  if (options->print_defaults || options->print_config) {
+    g_autofree char *text = options->print_defaults ? tide_config_print_defaults() : tide_config_print(call->config);
+    fputs(text, stdout);
+    return TRUE;
+  }
+  print_verdict(call);
+  print_keys(call->config);
+  if (!options->offline) {
+    putchar('\n');
+    call->exit_code = check_online(call->config);
+  }
+  return TRUE;
+}
+
+static const TideOption check_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"offline", NULL, TIDE_FLAG(CheckOptions, offline), "look at the file only, and at no server"},
+    {"print-config", NULL, TIDE_FLAG(CheckOptions, print_config),
+     "print all options in force, secrets masked, and end"},
+    {"print-defaults", NULL, TIDE_FLAG(CheckOptions, print_defaults),
+     "print a commented sample with every option at its default, and end"},
+};
+
+const TideCommand tide_command_check = {
+    .name = "check",
+    .summary = "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
+    .details =
+        "Prints every problem with its place in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
+        "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark check --offline -c tidemark.yaml\n"
+        "  tidemark check -c tidemark.yaml && systemctl restart tidemark\n"
+        "  tidemark check --print-defaults > tidemark.yaml",
+    .options = check_options,
+    .n_options = G_N_ELEMENTS(check_options),
+    .options_size = sizeof(CheckOptions),
+    .run = run_check,
+};

@@ -1,0 +1,73 @@
+/* What of this host `tidemark run` would stumble over. */
+#include "commands/check/list.h"
+#include "dead_letters/dead_letters.h"
+#include "dead_letters/letter_place.h"
+#include "service/http.h"
+#include "util/error.h"
+#include "util/state_directory.h"
+
+/* What another process has is free again when that one is restarted: a problem for a second daemon only. */
+static void
+add_fault(TideCheckList *list, const char *what, const char *name, const GError *error)
+{
+  gboolean in_use = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_IN_USE);
+  tide_check_list_add(list, what, name, in_use ? TIDE_CHECK_NOTE : TIDE_CHECK_PROBLEM, error->message);
+}
+
+static void
+check_state_directory(TideCheckList *list)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *directory = tide_state_directory();
+  if (directory == NULL)
+    return;
+  if (tide_state_directory_look(&error))
+    tide_check_list_add(list, "state", directory, TIDE_CHECK_OK, "can be written, and nobody uses it");
+  else
+    add_fault(list, "state", directory, error);
+}
+
+static void
+check_letter_file(const TideConfig *config, const char *path, TideCheckList *list)
+{
+  g_autoptr(GError) error = NULL;
+  TideLetterFileOptions options = {
+      .path = path, .max_file_bytes = config->dead_letters.max_file_bytes, .max_bytes = config->dead_letters.max_bytes};
+  if (!tide_letter_place_look(&options, &error))
+    add_fault(list, "letters", path, error);
+  else
+    tide_check_list_add(list, "letters", path, TIDE_CHECK_OK,
+                        config->dead_letters.file != NULL ? "can be written"
+                                                          : "can be written; not named, so kept there by default");
+}
+
+static void
+check_letters(const TideConfig *config, TideCheckList *list)
+{
+  g_autofree char *path = tide_dead_letters_file_path(config);
+  if (path != NULL)
+    check_letter_file(config, path, list);
+  else if (config->dead_letters.topic == NULL && config->readings.on_bad_message != TIDE_BAD_MESSAGE_STOP)
+    tide_check_list_add(list, "letters", "", TIDE_CHECK_PROBLEM,
+                        "there is no place for dead letters, so that a bad message holds its partition: name one with "
+                        "dead_letters.topic or dead_letters.file");
+}
+
+static void
+check_http(const TideConfig *config, TideCheckList *list)
+{
+  g_autoptr(GError) error = NULL;
+  const char *listen = config->service.http_listen;
+  if (!tide_http_try(listen, "service.http", &error))
+    add_fault(list, "http", listen, error);
+  else if (strcmp(listen, "off") != 0)
+    tide_check_list_add(list, "http", listen, TIDE_CHECK_OK, "can be listened on");
+}
+
+void
+tide_check_host(const TideConfig *config, TideCheckList *list)
+{
+  check_state_directory(list);
+  check_letters(config, list);
+  check_http(config, list);
+}

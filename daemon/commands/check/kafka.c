@@ -1,0 +1,68 @@
+/* What of the brokers `tidemark run` would stumble over. */
+#include "commands/check/list.h"
+#include "kafka/kafka_look.h"
+#include "kafka/letter_topic.h"
+
+/* Long enough for a broker across an ocean, short enough to wait for. */
+#define KAFKA_TIMEOUT_MS 5000
+
+static void
+add_topic(TideCheckList *list, const TideSeenTopic *topic)
+{
+  gboolean is_pattern = topic->name[0] == '^';
+  g_autofree char *detail = NULL;
+  if (topic->fault != NULL)
+    detail = g_strdup(topic->fault);
+  else if (topic->n_topics == 0 && is_pattern)
+    detail = g_strdup("no topic matches this pattern yet");
+  else if (topic->n_topics == 0)
+    detail = g_strdup("does not exist, or this user may not see it: create it, or correct 'kafka.topics'");
+  else if (is_pattern)
+    detail = g_strdup_printf("%u topic%s with %u partition%s", topic->n_topics, topic->n_topics == 1 ? "" : "s",
+                             topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
+  else
+    detail = g_strdup_printf("%u partition%s", topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
+  gboolean good = topic->n_topics > 0 && topic->fault == NULL;
+  tide_check_list_add(list, "topic", topic->name, good ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
+}
+
+static void
+add_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
+{
+  gboolean is_problem = FALSE;
+  const TideTopicSettings *settings = (const TideTopicSettings *)(gconstpointer)look->settings->data;
+  g_autofree char *judgement = look->settings->len > 0 ? tide_letter_topic_judge(&settings[0], settings + 1,
+                                                                                 look->settings->len - 1, &is_problem)
+                                                       : NULL;
+  if (!look->has_letters_topic)
+    tide_check_list_add(list, "letters", name, TIDE_CHECK_PROBLEM,
+                        "does not exist, or this user may not see it, so that the first bad message holds everything: "
+                        "create it, or correct 'dead_letters.topic'");
+  else if (judgement != NULL)
+    tide_check_list_add(list, "letters", name, is_problem ? TIDE_CHECK_PROBLEM : TIDE_CHECK_NOTE, judgement);
+  else if (look->settings->len == 0 || !settings[0].is_known)
+    tide_check_list_add(list, "letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");
+  else
+    tide_check_list_add(list, "letters", name, TIDE_CHECK_OK,
+                        "exists; whether it may be written shows the first letter");
+}
+
+void
+tide_check_kafka(const TideConfig *config, TideCheckList *list)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideKafkaLook) look = tide_kafka_look(config, KAFKA_TIMEOUT_MS, &error);
+  if (look == NULL) {
+    tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_UNAVAILABLE, error->message);
+    return;
+  }
+  g_autofree char *brokers = g_strdup_printf("%u broker%s", look->n_brokers, look->n_brokers == 1 ? "" : "s");
+  tide_check_list_add(list, "brokers", config->kafka.brokers, TIDE_CHECK_OK, brokers);
+  for (guint i = 0; i < look->topics->len; i++)
+    add_topic(list, look->topics->pdata[i]);
+  tide_check_list_add(list, "group", config->kafka.group,
+                      look->group_fault == NULL ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
+                      look->group_fault != NULL ? look->group_fault : "its offsets can be read");
+  if (config->dead_letters.topic != NULL)
+    add_letters(list, config->dead_letters.topic, look);
+}

@@ -1,0 +1,36 @@
+/* What `tidemark check` has found, line by line. */
+#pragma once
+
+#include "commands/cli/listing.h"
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideCheckState {
+  TIDE_CHECK_OK,
+  TIDE_CHECK_NOTE,        /* may be as it is meant: the exit code stays 0 */
+  TIDE_CHECK_PROBLEM,     /* exit code 1 */
+  TIDE_CHECK_UNAVAILABLE, /* shown as a problem; exit code 69: the daemon could not start, or would wait for it */
+} TideCheckState;
+
+typedef struct TideCheckList {
+  TideListing *listing; /* owned */
+  TideCheckState worst;
+} TideCheckList;
+
+void tide_check_list_init(TideCheckList *list);
+
+/* @what: "brokers", "topic", ...: lines of one kind stand together. @detail: a sentence without full stop */
+void tide_check_list_add(TideCheckList *list, const char *what, const char *name, TideCheckState state,
+                         const char *detail);
+
+/* Prints and frees; @list->worst stays. */
+void tide_check_list_finish(TideCheckList *list);
+
+/* Brokers, topics, the group, and the topic of dead letters. Writes nothing, creates nothing, joins no group. */
+void tide_check_kafka(const TideConfig *config, TideCheckList *list);
+
+/* This host: the state directory, the file of dead letters, the address of /metrics. Leaves nothing behind. */
+void tide_check_host(const TideConfig *config, TideCheckList *list);
+
+G_END_DECLS

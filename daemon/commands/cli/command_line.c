@@ -1,0 +1,281 @@
+#include "commands/cli/command_line.h"
+
+#include "commands/cli/time_argument.h"
+#include "config/option/nearest_name.h"
+#include "config/option/option_value.h"
+
+#include <string.h>
+
+/* Where --help puts the sentences, in columns from the left. */
+#define HELP_SENTENCE_COLUMN 28
+
+static gboolean
+fail_unknown_option(const TideCommand *command, const char *given, GError **error)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (gsize i = 0; i < command->n_options; i++)
+    g_ptr_array_add(names, (gpointer)command->options[i].name);
+  g_ptr_array_add(names, (gpointer) "help");
+  g_ptr_array_add(names, NULL);
+  const char *nearest = tide_nearest_name(given, (const char *const *)names->pdata);
+  if (nearest != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': did you mean '--%s'?", given, nearest);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '--%s': see 'tidemark %s --help'", given,
+                command->name);
+  return FALSE;
+}
+
+static gboolean
+store_in_bounds(const TideOption *option, guint64 count, const char *value, guint64 *target, GError **error)
+{
+  if (count >= option->min && (option->max == 0 || count <= option->max)) {
+    *target = count;
+    return TRUE;
+  }
+  const char *unit = option->kind == TIDE_OPTION_MEBIBYTES ? " MiB" : "";
+  if (option->max != 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--%s' must be from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s, got '%s'", option->name,
+                option->min, option->max, unit, value);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' must be at least %" G_GUINT64_FORMAT "%s, got '%s'",
+                option->name, option->min, unit, value);
+  return FALSE;
+}
+
+static gboolean
+store_count(const TideOption *option, const char *value, guint64 *target, GError **error)
+{
+  guint64 count = 0;
+  if (tide_number_parse(value, &count, NULL))
+    return store_in_bounds(option, count, value, target, error);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a whole number, got '%s'", option->name, value);
+  return FALSE;
+}
+
+static gboolean
+store_mebibytes(const TideOption *option, const char *value, guint64 *target, GError **error)
+{
+  guint64 count = 0, n_bytes = 0;
+  if (tide_number_parse(value, &count, NULL))
+    return store_in_bounds(option, count, value, target, error);
+  if (tide_size_parse(value, &n_bytes, NULL))
+    return store_in_bounds(option, n_bytes >> 20, value, target, error);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a size such as 256MiB or 2GiB, got '%s'", option->name,
+              value);
+  return FALSE;
+}
+
+static gboolean
+store_percent(const TideOption *option, const char *value, double *target, GError **error)
+{
+  char *end = NULL;
+  double percent = g_ascii_isdigit(value[0]) ? g_ascii_strtod(value, &end) : 0;
+  if (end == NULL || strcmp(end, "%") != 0 || !(percent >= 0 && percent <= 100)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes a share from 0%% to 100%%, like 2%%, got '%s'",
+                option->name, value);
+    return FALSE;
+  }
+  *target = percent / 100;
+  return TRUE;
+}
+
+static gboolean
+store_choice(const TideOption *option, const char *value, int *target, GError **error)
+{
+  for (int i = 0; option->choices[i] != NULL; i++) {
+    if (strcmp(value, option->choices[i]) == 0) {
+      *target = i;
+      return TRUE;
+    }
+  }
+  g_autofree char *known = g_strjoinv(", ", (char **)option->choices);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' is one of %s, got '%s'", option->name, known, value);
+  return FALSE;
+}
+
+static gboolean
+store_value(TideCommandCall *call, const TideOption *option, const char *value, GError **error)
+{
+  gpointer target = (char *)call->options + option->offset;
+  switch (option->kind) {
+  case TIDE_OPTION_CONFIG:
+    call->config_path = value;
+    return TRUE;
+  case TIDE_OPTION_FLAG:
+    *(gboolean *)target = TRUE;
+    return TRUE;
+  case TIDE_OPTION_TEXT:
+    *(const char **)target = value;
+    return TRUE;
+  case TIDE_OPTION_LIST:
+    g_ptr_array_add(*(GPtrArray **)target, (gpointer)value);
+    return TRUE;
+  case TIDE_OPTION_COUNT:
+    return store_count(option, value, target, error);
+  case TIDE_OPTION_MEBIBYTES:
+    return store_mebibytes(option, value, target, error);
+  case TIDE_OPTION_DURATION:
+    if (tide_duration_argument_parse(value, target, error))
+      return TRUE;
+    g_prefix_error(error, "'--%s' ", option->name);
+    return FALSE;
+  case TIDE_OPTION_PERCENT:
+    return store_percent(option, value, target, error);
+  case TIDE_OPTION_CHOICE:
+    return store_choice(option, value, target, error);
+  }
+  return FALSE;
+}
+
+static const TideOption *
+find_long(const TideCommand *command, const char *name, gsize name_len)
+{
+  for (gsize i = 0; i < command->n_options; i++) {
+    const char *known = command->options[i].name;
+    if (strlen(known) == name_len && memcmp(known, name, name_len) == 0)
+      return &command->options[i];
+  }
+  return NULL;
+}
+
+static const TideOption *
+find_short(const TideCommand *command, char letter)
+{
+  for (gsize i = 0; i < command->n_options; i++) {
+    if (command->options[i].letter == letter)
+      return &command->options[i];
+  }
+  return NULL;
+}
+
+/* What is left of the line while it is read. */
+typedef struct Arguments {
+  char **rest;
+  int n_rest;
+} Arguments;
+
+/* The value of @option: what is @attached to it, else the next argument. */
+static gboolean
+take_value(TideCommandCall *call, const TideOption *option, const char *attached, Arguments *arguments, GError **error)
+{
+  if (option->kind == TIDE_OPTION_FLAG) {
+    if (attached == NULL)
+      return store_value(call, option, NULL, error);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' takes no value, got '%s'", option->name, attached);
+    return FALSE;
+  }
+  if (attached == NULL && arguments->n_rest == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--%s' needs a value: --%s %s", option->name, option->name,
+                option->value_name);
+    return FALSE;
+  }
+  if (attached == NULL) {
+    attached = arguments->rest[0];
+    arguments->rest++;
+    arguments->n_rest--;
+  }
+  return store_value(call, option, attached, error);
+}
+
+static gboolean
+take_option(TideCommandCall *call, const char *argument, Arguments *arguments, GError **error)
+{
+  const TideCommand *command = call->command;
+  if (argument[1] != '-') {
+    const TideOption *option = find_short(command, argument[1]);
+    if (option == NULL) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
+                  command->name);
+      return FALSE;
+    }
+    return take_value(call, option, argument[2] != '\0' ? argument + 2 : NULL, arguments, error);
+  }
+  const char *name = argument + 2;
+  const char *equals = strchr(name, '=');
+  gsize name_len = equals != NULL ? (gsize)(equals - name) : strlen(name);
+  const TideOption *option = find_long(command, name, name_len);
+  if (option == NULL) {
+    g_autofree char *given = g_strndup(name, name_len);
+    return fail_unknown_option(command, given, error);
+  }
+  return take_value(call, option, equals != NULL ? equals + 1 : NULL, arguments, error);
+}
+
+static gboolean
+asks_for_help(int argc, char **argv)
+{
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *ret_help, GError **error)
+{
+  *ret_help = asks_for_help(argc, argv);
+  if (*ret_help)
+    return TRUE;
+  Arguments arguments = {argv, argc};
+  gboolean only_positional = FALSE;
+  while (arguments.n_rest > 0) {
+    char *argument = arguments.rest[0];
+    arguments.rest++;
+    arguments.n_rest--;
+    if (!only_positional && strcmp(argument, "--") == 0) {
+      only_positional = TRUE;
+      continue;
+    }
+    /* A lone dash is an argument by custom. */
+    if (!only_positional && argument[0] == '-' && argument[1] != '\0') {
+      if (!take_option(call, argument, &arguments, error))
+        return FALSE;
+      continue;
+    }
+    if (call->arguments->len >= call->command->max_arguments) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unexpected argument '%s': see 'tidemark %s --help'", argument,
+                  call->command->name);
+      return FALSE;
+    }
+    g_ptr_array_add(call->arguments, argument);
+  }
+  return TRUE;
+}
+
+static void
+append_option_help(GString *help, const TideOption *option)
+{
+  gsize start = help->len;
+  if (option->letter != 0)
+    g_string_append_printf(help, "  -%c, --%s", option->letter, option->name);
+  else
+    g_string_append_printf(help, "      --%s", option->name);
+  if (option->value_name != NULL)
+    g_string_append_printf(help, "=%s", option->value_name);
+  gsize width = help->len - start;
+  if (width + 2 > HELP_SENTENCE_COLUMN)
+    g_string_append_printf(help, "\n%*s", HELP_SENTENCE_COLUMN, "");
+  else
+    g_string_append_printf(help, "%*s", (int)(HELP_SENTENCE_COLUMN - width), "");
+  g_string_append_printf(help, "%s\n", option->sentence);
+}
+
+char *
+tide_command_line_help(const TideCommand *command, gboolean colour)
+{
+  const char *bold = colour ? "\033[1m" : "";
+  const char *plain = colour ? "\033[0m" : "";
+  GString *help = g_string_new(NULL);
+  g_string_append_printf(help, "%sUsage:%s tidemark %s [OPTION…]%s%s\n\n%s\n\n%sOptions:%s\n", bold, plain,
+                         command->name, command->arguments != NULL ? " " : "",
+                         command->arguments != NULL ? command->arguments : "", command->summary, bold, plain);
+  for (gsize i = 0; i < command->n_options; i++)
+    append_option_help(help, &command->options[i]);
+  append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this text"});
+  if (command->details != NULL)
+    g_string_append_printf(help, "\n%s\n", command->details);
+  return g_string_free(help, FALSE);
+}

@@ -1,0 +1,179 @@
+#include "commands/cli/listing.h"
+
+/* Between the columns of a table. */
+#define GAP_COLUMNS 2
+
+struct TideListing {
+  FILE *stream; /* borrowed */
+  TideOutputFormat format;
+  gboolean colour;
+  TideListingColumn *columns; /* owned */
+  gsize n_columns;
+  gsize *widths;      /* owned; table only */
+  GPtrArray *waiting; /* owned (element-type GStrv, n_columns each); NULL once the widths are known */
+  char **above;       /* owned: the line above's values of `once` columns; NULL where none */
+  gboolean heading_done;
+};
+
+TideListing *
+tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const TideListingColumn *columns,
+                 gsize n_columns)
+{
+  TideListing *listing = g_new0(TideListing, 1);
+  listing->stream = stream;
+  listing->format = format;
+  listing->colour = colour;
+  listing->columns = g_memdup2(columns, n_columns * sizeof *columns);
+  listing->n_columns = n_columns;
+  listing->widths = g_new0(gsize, n_columns);
+  listing->above = g_new0(char *, n_columns);
+  for (gsize i = 0; i < n_columns; i++)
+    listing->widths[i] = tide_text_width(columns[i].name);
+  if (format == TIDE_OUTPUT_TABLE)
+    listing->waiting = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+  return listing;
+}
+
+void
+tide_listing_free(TideListing *listing)
+{
+  if (listing == NULL)
+    return;
+  g_clear_pointer(&listing->waiting, g_ptr_array_unref);
+  for (gsize i = 0; i < listing->n_columns; i++)
+    g_free(listing->above[i]);
+  g_free(listing->above);
+  g_free(listing->widths);
+  g_free(listing->columns);
+  g_free(listing);
+}
+
+/* One table line, without blanks at its end. */
+static void
+append_aligned(const TideListing *listing, GString *line, const char *const *values)
+{
+  gsize owed = 0; /* blanks that are written only when something follows */
+  for (gsize i = 0; i < listing->n_columns; i++) {
+    gsize width = tide_text_width(values[i]);
+    gsize padding = listing->widths[i] > width ? listing->widths[i] - width : 0;
+    if (listing->columns[i].right)
+      owed += padding;
+    if (values[i][0] != '\0') {
+      g_string_append_printf(line, "%*s%s", (int)owed, "", values[i]);
+      owed = 0;
+    } else {
+      owed += width;
+    }
+    owed += GAP_COLUMNS + (listing->columns[i].right ? 0 : padding);
+  }
+}
+
+static void
+print_heading(TideListing *listing)
+{
+  if (listing->heading_done)
+    return;
+  listing->heading_done = TRUE;
+  g_autofree const char **names = g_new(const char *, listing->n_columns);
+  for (gsize i = 0; i < listing->n_columns; i++)
+    names[i] = listing->columns[i].name;
+  g_autoptr(GString) line = g_string_new(NULL);
+  if (listing->format == TIDE_OUTPUT_TABLE) {
+    append_aligned(listing, line, names);
+  } else {
+    for (gsize i = 0; i < listing->n_columns; i++) {
+      if (i > 0)
+        g_string_append_c(line, ',');
+      tide_csv_append(line, names[i]);
+    }
+  }
+  if (listing->colour && listing->format == TIDE_OUTPUT_TABLE)
+    fprintf(listing->stream, "\033[1m%s\033[0m\n", line->str);
+  else
+    fprintf(listing->stream, "%s\n", line->str);
+}
+
+static void
+print_csv(TideListing *listing, const char *const *values)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  for (gsize i = 0; i < listing->n_columns; i++) {
+    if (i > 0)
+      g_string_append_c(line, ',');
+    tide_csv_append(line, values[i]);
+  }
+  fprintf(listing->stream, "%s\n", line->str);
+}
+
+static void
+print_table_line(TideListing *listing, const char *const *values)
+{
+  g_autofree const char **shown = g_new(const char *, listing->n_columns);
+  gboolean repeats = TRUE;
+  for (gsize i = 0; i < listing->n_columns; i++) {
+    shown[i] = values[i];
+    if (!listing->columns[i].once)
+      continue;
+    repeats = repeats && g_strcmp0(listing->above[i], values[i]) == 0;
+    if (repeats) {
+      shown[i] = "";
+      continue;
+    }
+    g_free(listing->above[i]);
+    listing->above[i] = g_strdup(values[i]);
+  }
+  g_autoptr(GString) line = g_string_new(NULL);
+  append_aligned(listing, line, shown);
+  fprintf(listing->stream, "%s\n", line->str);
+}
+
+static void
+print_waiting(TideListing *listing)
+{
+  g_autoptr(GPtrArray) waiting = g_steal_pointer(&listing->waiting);
+  if (waiting == NULL || waiting->len == 0)
+    return;
+  print_heading(listing);
+  for (guint i = 0; i < waiting->len; i++)
+    print_table_line(listing, waiting->pdata[i]);
+}
+
+static void
+hold_back(TideListing *listing, const char *const *values)
+{
+  char **line = g_new0(char *, listing->n_columns + 1);
+  for (gsize i = 0; i < listing->n_columns; i++) {
+    line[i] = g_strdup(values[i]);
+    listing->widths[i] = MAX(listing->widths[i], tide_text_width(values[i]));
+  }
+  g_ptr_array_add(listing->waiting, line);
+  if (listing->waiting->len == TIDE_LISTING_MEASURED_LINES)
+    print_waiting(listing);
+}
+
+gboolean
+tide_listing_add(TideListing *listing, const char *const *values)
+{
+  g_autofree const char **filled = g_new(const char *, listing->n_columns);
+  for (gsize i = 0; i < listing->n_columns; i++)
+    filled[i] = values[i] != NULL ? values[i] : "";
+
+  if (listing->waiting != NULL) {
+    hold_back(listing, filled);
+  } else if (listing->format == TIDE_OUTPUT_TABLE) {
+    print_table_line(listing, filled);
+  } else {
+    print_heading(listing);
+    print_csv(listing, filled);
+  }
+  return !ferror(listing->stream);
+}
+
+gboolean
+tide_listing_finish(TideListing *listing)
+{
+  print_waiting(listing);
+  if (listing->format == TIDE_OUTPUT_CSV)
+    print_heading(listing);
+  return !ferror(listing->stream);
+}

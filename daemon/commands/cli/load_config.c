@@ -1,0 +1,53 @@
+#include "commands/cli/load_config.h"
+
+#include "kafka/kafka_check.h"
+
+const char *
+tide_command_config_path(const TideCommandCall *call)
+{
+  return call->config_path != NULL ? call->config_path : TIDE_DEFAULT_CONFIG_PATH;
+}
+
+guint
+tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems)
+{
+  guint n_errors = 0;
+  g_autofree char *source = NULL;
+  /* A pipe was read already and is empty now: problems are shown without their lines then. */
+  if (problems->len > 0 && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+    (void)g_file_get_contents(path, &source, NULL, NULL);
+  for (guint i = 0; i < problems->len; i++) {
+    const TideConfigProblem *problem = problems->pdata[i];
+    g_autofree char *text = tide_config_problem_format(problem, path, source);
+    fprintf(stream, "%s%s", text, g_str_has_suffix(text, "\n") ? "" : "\n");
+    n_errors += problem->severity == TIDE_CONFIG_ERROR ? 1 : 0;
+  }
+  return n_errors;
+}
+
+gboolean
+tide_command_read_config(TideCommandCall *call)
+{
+  g_autoptr(TideConfig) config = tide_config_load(tide_command_config_path(call), &call->problems);
+  if (config == NULL)
+    return FALSE;
+  tide_kafka_check_properties(config, call->problems);
+  tide_problems_sort(call->problems);
+  if (tide_problems_n_errors(call->problems) > 0)
+    return FALSE;
+  call->config = g_steal_pointer(&config);
+  return TRUE;
+}
+
+gboolean
+tide_command_load_config(TideCommandCall *call)
+{
+  if (tide_command_read_config(call))
+    return TRUE;
+  const char *path = tide_command_config_path(call);
+  guint n_errors = tide_config_problems_print(stderr, path, call->problems);
+  fprintf(stderr, "tidemark %s: the configuration '%s' has %u error%s\n", call->command->name, path, n_errors,
+          n_errors == 1 ? "" : "s");
+  call->failure_code = TIDE_EXIT_CONFIG;
+  return FALSE;
+}

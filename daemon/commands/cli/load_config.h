@@ -1,0 +1,28 @@
+/* Loads the configuration for a command and says what is wrong with it. */
+#pragma once
+
+#include "commands/cli/command.h"
+
+#include <stdio.h>
+
+G_BEGIN_DECLS
+
+/**
+ * tide_command_load_config: the configuration and its problems into the call. When it cannot be used, they go to standard
+ * error; warnings of one that can are for those who write it or run the daemon: `check` and `run`.
+ * Returns: FALSE when it cannot be used: that was told, and the call's failure_code is TIDE_EXIT_CONFIG.
+ */
+gboolean tide_command_load_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
+
+/* tide_config_load(), and what only librdkafka can say of its properties, likewise; prints nothing.
+ * Returns: FALSE when any problem is an error. */
+gboolean tide_command_read_config(TideCommandCall *call) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The file that --config names, or the default one. */
+const char *tide_command_config_path(const TideCommandCall *call);
+
+/* Each of @problems with its line of the file, where the file can be read again. (element-type TideConfigProblem)
+ * Returns: how many of them are errors. */
+guint tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems);
+
+G_END_DECLS

@@ -1,0 +1,31 @@
+#include "commands/cli/message_lines.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+gboolean
+tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data, GError **error)
+{
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t len;
+  GError *failure = NULL;
+  gboolean wanted = TRUE;
+  errno = 0;
+  while (wanted && (len = getline(&line, &capacity, stream)) >= 0) {
+    wanted = func(tide_bytes(line, (gsize)len - (line[len - 1] == '\n' ? 1 : 0)), data, &failure);
+    errno = 0;
+  }
+  int cause = errno;
+  free(line);
+  if (failure != NULL) {
+    g_propagate_error(error, failure);
+    return FALSE;
+  }
+  if (!wanted || !ferror(stream))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(cause));
+  return FALSE;
+}

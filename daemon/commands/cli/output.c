@@ -1,0 +1,194 @@
+#include "commands/cli/output.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+const char *const tide_output_format_names[] = {"table", "csv", "json", NULL};
+
+gboolean
+tide_colour_wanted(FILE *stream)
+{
+  const char *terminal = g_getenv("TERM");
+  return isatty(fileno(stream)) && g_getenv("NO_COLOR") == NULL && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+/* Letters, digits, marks, signs: not controls, and not the invisible ones that turn text around (Cf), which
+ * g_unichar_isprint() refuses too. */
+static gboolean
+is_shown_as_is(gunichar c)
+{
+  GUnicodeType type = g_unichar_type(c);
+  return c != '\\' && g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
+char *
+tide_text_printable(TideBytes bytes)
+{
+  GString *text = g_string_sized_new(bytes.len + 16);
+  for (gsize i = 0; i < bytes.len;) {
+    const char *at = (const char *)bytes.data + i;
+    gunichar c = g_utf8_get_char_validated(at, (gssize)(bytes.len - i));
+    gboolean valid = c != (gunichar)-1 && c != (gunichar)-2 && c != 0;
+    gsize len = valid ? (gsize)g_unichar_to_utf8(c, NULL) : 1;
+    if (valid && is_shown_as_is(c))
+      g_string_append_len(text, at, (gssize)len);
+    else
+      for (gsize k = 0; k < len; k++)
+        g_string_append_printf(text, "\\x%02X", bytes.data[i + k]);
+    i += len;
+  }
+  return g_string_free(text, FALSE);
+}
+
+char *
+tide_column_text(TideBytes family, TideBytes qualifier)
+{
+  g_autofree char *printable_family = tide_text_printable(family);
+  g_autofree char *printable_qualifier = tide_text_printable(qualifier);
+  return g_strdup_printf("%s:%s", printable_family, printable_qualifier);
+}
+
+void
+tide_text_unescape(const char *text, TideBuffer *out)
+{
+  while (*text != '\0') {
+    if (text[0] == '\\' && text[1] == 'x' && g_ascii_isxdigit(text[2]) && g_ascii_isxdigit(text[3])) {
+      int byte = g_ascii_xdigit_value(text[2]) * 16 + g_ascii_xdigit_value(text[3]);
+      tide_buffer_append_byte(out, (guint8)byte);
+      text += 4;
+      continue;
+    }
+    tide_buffer_append_byte(out, (guint8)*text++);
+  }
+}
+
+gsize
+tide_text_width(const char *text)
+{
+  gsize width = 0;
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    if (!g_unichar_iszerowidth(c))
+      width += g_unichar_iswide(c) ? 2 : 1;
+  }
+  return width;
+}
+
+void
+tide_csv_append(GString *out, const char *field)
+{
+  gsize len = strlen(field);
+  gboolean quoted = strpbrk(field, ",\"\r\n") != NULL || (len > 0 && (field[0] == ' ' || field[len - 1] == ' '));
+  if (!quoted) {
+    g_string_append(out, field);
+    return;
+  }
+  g_string_append_c(out, '"');
+  for (const char *at = field; *at != '\0'; at++) {
+    if (*at == '"')
+      g_string_append_c(out, '"');
+    g_string_append_c(out, *at);
+  }
+  g_string_append_c(out, '"');
+}
+
+/* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */
+static void
+append_shown(TideBuffer *out, const char *text, gsize len)
+{
+  for (const char *at = text; at < text + len; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    char form[TIDE_JSON_ESCAPE_BYTES];
+    if (c != '"' && is_shown_as_is(c))
+      tide_buffer_append(out, at, (gsize)(g_utf8_next_char(at) - at));
+    else
+      tide_buffer_append(out, form, tide_json_escape(c, TIDE_JSON_LINES, form));
+  }
+}
+
+/* NUL is a character of UTF-8, though g_utf8_validate_len() refuses it. */
+gboolean
+tide_text_is_utf8(TideBytes bytes)
+{
+  const char *at = (const char *)bytes.data;
+  gsize left = bytes.len;
+  while (left > 0) {
+    const char *end = NULL;
+    if (g_utf8_validate_len(at, left, &end))
+      return TRUE;
+    if (*end != '\0')
+      return FALSE;
+    left -= (gsize)(end - at) + 1;
+    at = end + 1;
+  }
+  return TRUE;
+}
+
+void
+tide_json_shown_append(TideBuffer *out, TideBytes bytes)
+{
+  tide_buffer_append_byte(out, '"');
+  if (tide_text_is_utf8(bytes)) {
+    append_shown(out, (const char *)bytes.data, bytes.len);
+  } else {
+    g_autofree char *text = tide_text_printable(bytes);
+    append_shown(out, text, strlen(text));
+  }
+  tide_buffer_append_byte(out, '"');
+}
+
+static void
+append_hex_member(TideBuffer *out, const char *name, TideBytes bytes)
+{
+  g_autofree char *hex_name = g_strconcat(name, "_hex", NULL);
+  tide_json_hex(out, hex_name, bytes);
+}
+
+void
+tide_json_shown(TideBuffer *out, const char *name, TideBytes bytes)
+{
+  tide_json_name(out, name);
+  tide_json_shown_append(out, bytes);
+  if (name != NULL && !tide_text_is_utf8(bytes))
+    append_hex_member(out, name, bytes);
+}
+
+void
+tide_json_shown_and_hex(TideBuffer *out, const char *name, TideBytes bytes)
+{
+  tide_json_name(out, name);
+  tide_json_shown_append(out, bytes);
+  append_hex_member(out, name, bytes);
+}
+
+void
+tide_json_print_line(TideBuffer *out, FILE *stream)
+{
+  tide_json_close(out, "}\n");
+  fwrite(out->data, 1, out->len, stream);
+  tide_buffer_reset(out);
+}
+
+/* Whether standard output is a pipe from which nobody reads any more. */
+static gboolean
+reader_is_gone(void)
+{
+  struct pollfd output = {.fd = STDOUT_FILENO}; /* a pipe or socket without a reader says POLLERR unasked */
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+int
+tide_output_close(void)
+{
+  errno = 0;
+  gboolean failed = fflush(stdout) != 0 || ferror(stdout);
+  if (!failed || reader_is_gone())
+    return TIDE_EXIT_OK;
+  /* Of an earlier write the errno is gone. */
+  fprintf(stderr, "tidemark: cannot write the output: %s\n",
+          errno != 0 ? g_strerror(errno) : "an earlier write failed");
+  return TIDE_EXIT_IO;
+}

@@ -1,0 +1,71 @@
+#include "commands/cli/progress.h"
+
+#include "commands/cli/time_argument.h"
+#include "util/clock.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Five times a second looks steady and costs nothing. */
+#define INTERVAL_US (TIDE_US_PER_S / 5)
+
+void
+tide_progress_begin(TideProgress *progress, const char *noun, guint64 total, gint64 now_us)
+{
+  *progress = (TideProgress){
+      .noun = noun,
+      .total = total,
+      .start_us = now_us,
+      .next_us = now_us + INTERVAL_US,
+      .enabled = isatty(STDERR_FILENO) == 1,
+  };
+}
+
+/* "41,200 of 100,000 readings (41 %), 20,513/s, 3 s left". @elapsed_us: since the work began. (transfer full) */
+static char *
+progress_text(const char *noun, guint64 done, guint64 total, gint64 elapsed_us)
+{
+  GString *text = g_string_new(NULL);
+  g_autofree char *done_text = tide_count_text(done);
+  g_string_append(text, done_text);
+  if (total > 0) {
+    g_autofree char *total_text = tide_count_text(total);
+    g_string_append_printf(text, " of %s", total_text);
+  }
+  g_string_append_printf(text, " %s", noun);
+  if (total > 0)
+    g_string_append_printf(text, " (%d %%)", (int)((double)done * 100 / (double)total));
+  if (elapsed_us <= 0 || done == 0)
+    return g_string_free(text, FALSE);
+
+  double per_s = (double)done * (double)TIDE_US_PER_S / (double)elapsed_us;
+  g_autofree char *rate_text = tide_count_text((guint64)(per_s + 0.5));
+  g_string_append_printf(text, ", %s/s", rate_text);
+  if (total > done) {
+    g_autofree char *left_text = tide_age_text((gint64)((double)(total - done) / per_s * 1000));
+    g_string_append_printf(text, ", %s left", left_text);
+  }
+  return g_string_free(text, FALSE);
+}
+
+void
+tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us)
+{
+  if (!progress->enabled || now_us < progress->next_us)
+    return;
+  progress->next_us = now_us + INTERVAL_US;
+  progress->shown = TRUE;
+  g_autofree char *text = progress_text(progress->noun, done, progress->total, now_us - progress->start_us);
+  fprintf(stderr, "\r\033[K%s", text);
+  fflush(stderr);
+}
+
+void
+tide_progress_end(TideProgress *progress)
+{
+  if (!progress->shown)
+    return;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+  progress->shown = FALSE;
+}

@@ -1,0 +1,132 @@
+#include "commands/cli/time_argument.h"
+
+#include "config/option/option_value.h"
+#include "model/reading.h"
+#include "util/iso_time.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The configuration's parsers say what is wrong, but not with what, and call it a fault of the configuration. */
+static gboolean
+fail_argument(const char *text, GError *cause, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "%s, got '%s'", cause->message, text);
+  g_error_free(cause);
+  return FALSE;
+}
+
+gboolean
+tide_duration_argument_parse(const char *text, gint64 *ret_ms, GError **error)
+{
+  GError *cause = NULL;
+  return tide_duration_parse(text, ret_ms, &cause) || fail_argument(text, cause, error);
+}
+
+static gboolean
+parse_relative(const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
+{
+  gint64 duration_ms = 0;
+  if (!tide_duration_argument_parse(text + 1, &duration_ms, error))
+    return FALSE;
+  gint64 duration_ns = 0, moment_ns = 0;
+  gboolean too_far = __builtin_mul_overflow(duration_ms, TIDE_NS_PER_MS, &duration_ns);
+  if (text[0] == '-')
+    duration_ns = -duration_ns;
+  too_far = too_far || __builtin_add_overflow(now_ns, duration_ns, &moment_ns);
+  if (too_far) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "is too far from now, got '%s'", text);
+    return FALSE;
+  }
+  *ret_ns = moment_ns;
+  return TRUE;
+}
+
+static gboolean
+parse_calendar(const char *text, gint64 *ret_ns, GError **error)
+{
+  g_autoptr(GError) cause = NULL;
+  gint64 epoch_ms = 0;
+  if (!tide_epoch_parse(text, &epoch_ms, &cause) || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "must be now, -15m, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z, got '%s'", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
+{
+  if (strcmp(text, "now") == 0) {
+    *ret_ns = now_ns;
+    return TRUE;
+  }
+  if (text[0] == '-' || text[0] == '+')
+    return parse_relative(text, now_ns, ret_ns, error);
+
+  gsize n_digits = strspn(text, "0123456789");
+  if (n_digits == 0 || text[n_digits] != '\0')
+    return parse_calendar(text, ret_ns, error);
+
+  errno = 0;
+  gint64 epoch_ms = g_ascii_strtoll(text, NULL, 10);
+  if (errno != 0 || __builtin_mul_overflow(epoch_ms, TIDE_NS_PER_MS, ret_ns)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "is too large for epoch milliseconds, got '%s'", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_time_option_parse(const char *option, const char *text, gint64 now_ns, gint64 *ret_ns, GError **error)
+{
+  if (text == NULL || tide_time_argument_parse(text, now_ns, ret_ns, error))
+    return TRUE;
+  g_prefix_error(error, "'--%s' ", option);
+  return FALSE;
+}
+
+char *
+tide_time_text(gint64 epoch_ms)
+{
+  char text[TIDE_ISO_TIME_BYTES];
+  return g_strdup(tide_iso_time_print(epoch_ms, text));
+}
+
+char *
+tide_age_text(gint64 age_ms)
+{
+  static const struct {
+    gint64 ms;
+    const char *name;
+  } units[] = {{24 * 3600 * 1000, "d"}, {3600 * 1000, "h"}, {60 * 1000, "min"}, {1000, "s"}};
+
+  if (age_ms < 0) {
+    g_autofree char *ahead = tide_age_text(age_ms == G_MININT64 ? G_MAXINT64 : -age_ms);
+    return g_strdup_printf("in %s", ahead);
+  }
+  if (age_ms < 1000)
+    return g_strdup_printf("%d ms", (int)age_ms);
+  if (age_ms < 60 * 1000)
+    return g_strdup_printf("%d.%d s", (int)(age_ms / 1000), (int)(age_ms % 1000 / 100));
+  gsize i = 0;
+  while (age_ms < units[i].ms)
+    i++;
+  return g_strdup_printf("%" G_GINT64_FORMAT " %s %" G_GINT64_FORMAT " %s", age_ms / units[i].ms, units[i].name,
+                         age_ms % units[i].ms / units[i + 1].ms, units[i + 1].name);
+}
+
+char *
+tide_count_text(guint64 count)
+{
+  g_autofree char *digits = g_strdup_printf("%" G_GUINT64_FORMAT, count);
+  gsize n_digits = strlen(digits);
+  GString *text = g_string_sized_new(n_digits + n_digits / 3 + 1);
+  for (gsize i = 0; i < n_digits; i++) {
+    if (i > 0 && (n_digits - i) % 3 == 0)
+      g_string_append_c(text, ',');
+    g_string_append_c(text, digits[i]);
+  }
+  return g_string_free(text, FALSE);
+}

@@ -1,0 +1,397 @@
+/* `tidemark dead-letters`: lists and shows the messages that could not be written, and sends them again. */
+#include "dead_letters/dead_letters.h"
+#include "commands/cli/commands.h"
+#include "commands/cli/listing.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/stop_signal.h"
+#include "commands/cli/time_argument.h"
+#include "commands/dead_letters/letter_replay.h"
+#include "commands/dead_letters/letter_source.h"
+#include "config/option/nearest_name.h"
+#include "dead_letters/letter_file.h"
+#include "dead_letters/letter_json.h"
+#include "dead_letters/message_letters.h"
+#include "util/clock.h"
+
+#include <string.h>
+
+typedef struct LettersOptions {
+  const char *file;
+  const char *from;
+  const char *to;
+  const char *to_topic;
+  gboolean all;
+  gboolean dry_run;
+  guint64 rate_per_s; /* 0: no bound */
+  guint64 limit;      /* 0: no bound */
+  int format;         /* TideOutputFormat */
+  TideLetterFilter filter;
+} LettersOptions;
+
+typedef struct Letters {
+  const TideConfig *config;
+  const LettersOptions *options;
+  TideListing *listing;     /* owned; list, but for JSON */
+  TideLetterReplay *replay; /* owned; replay */
+  guint64 n_done;
+} Letters;
+
+/* ---- list and show ---- */
+
+static char *
+kept_text(gint64 kept_at_ms)
+{
+  return kept_at_ms >= 0 ? tide_time_text(kept_at_ms) : g_strdup("-");
+}
+
+static void
+print_json(const TideLetter *letter, gint64 kept_at_ms)
+{
+  g_auto(TideBuffer) text = {0};
+  tide_letter_json_append(&text, letter, kept_at_ms);
+  fwrite(text.data, 1, text.len, stdout);
+}
+
+/* FALSE, without an error, when the limit is reached or nobody reads on. */
+static gboolean
+list_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+{
+  Letters *letters = data;
+  gboolean goes_on = TRUE;
+  if (letters->listing == NULL)
+    print_json(letter, kept_at_ms);
+  else {
+    g_autofree char *kept = kept_text(kept_at_ms);
+    g_autofree char *reason = tide_text_printable(letter->reason);
+    g_autofree char *topic = tide_text_printable(letter->topic);
+    g_autofree char *place = g_strdup_printf("%s/%d/%" G_GINT64_FORMAT, topic, letter->partition, letter->offset);
+    g_autofree char *table = tide_text_printable(letter->table);
+    g_autofree char *row_key = tide_text_printable(letter->row_key);
+    g_autofree char *text = tide_text_printable(letter->text);
+    const char *const values[] = {kept, reason, place, table, row_key, text};
+    goes_on = tide_listing_add(letters->listing, values);
+  }
+  letters->n_done++;
+  return goes_on && (letters->options->limit == 0 || letters->n_done < letters->options->limit);
+}
+
+static void
+show_line(const char *name, TideBytes value)
+{
+  g_autofree char *text = tide_text_printable(value);
+  printf("%-10s %s\n", name, text);
+}
+
+static void
+show_original(const TideLetter *letter)
+{
+  if (letter->has_key)
+    show_line("key", letter->key);
+  for (guint32 i = 0; i < letter->n_headers; i++) {
+    g_autofree char *name = tide_text_printable(letter->headers[i].name);
+    g_autofree char *value = tide_text_printable(letter->headers[i].value);
+    printf("%-10s %s = %s\n", "header", name, letter->headers[i].has_value ? value : "(null)");
+  }
+  if (letter->has_value)
+    show_line(letter->original_is_gone ? "row" : "value", letter->value);
+  else
+    printf("%-10s (null)\n", "value");
+}
+
+static gboolean
+show_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+{
+  Letters *letters = data;
+  if (letters->options->format == TIDE_OUTPUT_JSON)
+    print_json(letter, kept_at_ms);
+  else {
+    g_autofree char *kept = kept_text(kept_at_ms);
+    g_autofree char *topic = tide_text_printable(letter->topic);
+    printf("%s%-10s %s/%d/%" G_GINT64_FORMAT "\n", letters->n_done > 0 ? "\n" : "", "message", topic, letter->partition,
+           letter->offset);
+    printf("%-10s %s\n", "kept at", kept);
+    show_line("reason", letter->reason);
+    show_line("text", letter->text);
+    if (letter->reading_index >= 0)
+      printf("%-10s %d\n", "reading", letter->reading_index);
+    if (letter->table.len > 0)
+      show_line("table", letter->table);
+    if (letter->row_key.len > 0)
+      show_line("row key", letter->row_key);
+    printf("%-10s %u\n", "attempts", letter->attempts);
+    show_line("version", letter->version);
+    if (letter->original_is_gone)
+      printf("%-10s gone: it was no more in its topic when it was to be kept; what it was to write is kept\n",
+             "original");
+    show_original(letter);
+  }
+  letters->n_done++;
+  return TRUE;
+}
+
+static gboolean
+replay_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+{
+  Letters *letters = data;
+  if (!tide_letter_replay_send(letters->replay, letter, error))
+    return FALSE;
+  letters->n_done++;
+  return letters->options->limit == 0 || letters->n_done < letters->options->limit;
+}
+
+/* ---- the three ---- */
+
+/* Where nothing is named, systemd's daemon has another file than a user without its environment looks into. */
+static gboolean
+is_of_this_environment(const TideDeadLettersConfig *config)
+{
+  return config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
+}
+
+static gboolean
+read_letters(Letters *letters, TideLetterFunc func, GError **error)
+{
+  const TideDeadLettersConfig *config = &letters->config->dead_letters;
+  g_autofree char *kept_in = tide_dead_letters_file_path(letters->config);
+  TideLetterPlace place = {.topic = letters->options->file == NULL ? config->topic : NULL,
+                           .file = letters->options->file != NULL ? letters->options->file : kept_in};
+  if (place.topic == NULL && place.file == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no letter is "
+                "kept: name a file with '--file'");
+    return FALSE;
+  }
+  TideLetterCounts counts;
+  g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file, error) : NULL;
+  if (place.file != NULL && files == NULL)
+    return FALSE;
+  if (files != NULL && files->len == 0 && letters->options->file == NULL) {
+    fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'%s\n", place.file,
+            is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
+                                             "(/var/lib/tidemark/dead-letters.jsonl)"
+                                           : "");
+    return TRUE;
+  }
+  if (!tide_letter_source_read(letters->config, &place, &letters->options->filter, func, letters, &counts, error))
+    return FALSE;
+  if (counts.n_unreadable > 0)
+    fprintf(stderr, "tidemark dead-letters: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " in '%s' are no letters\n",
+            counts.n_unreadable, counts.n_read, place.topic != NULL ? place.topic : place.file);
+  return TRUE;
+}
+
+static gboolean
+list(Letters *letters, GError **error)
+{
+  static const TideListingColumn columns[] = {{"KEPT AT", FALSE, FALSE}, {"REASON", FALSE, FALSE},
+                                              {"MESSAGE", FALSE, FALSE}, {"TABLE", FALSE, FALSE},
+                                              {"ROW KEY", FALSE, FALSE}, {"TEXT", FALSE, FALSE}};
+  TideOutputFormat format = (TideOutputFormat)letters->options->format;
+  if (format != TIDE_OUTPUT_JSON)
+    letters->listing = tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  if (!read_letters(letters, list_letter, error))
+    return FALSE;
+  if (letters->listing != NULL)
+    (void)tide_listing_finish(letters->listing); /* tide_output_close() says what went wrong */
+  return TRUE;
+}
+
+static gboolean
+show(Letters *letters, int *ret_failure_code, GError **error)
+{
+  if (!read_letters(letters, show_letter, error))
+    return FALSE;
+  if (letters->n_done == 0) {
+    *ret_failure_code = TIDE_EXIT_FINDINGS;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no letter of message %s/%d/%" G_GINT64_FORMAT,
+                letters->options->filter.topic, letters->options->filter.partition, letters->options->filter.offset);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+replay(Letters *letters, int *ret_exit_code, GError **error)
+{
+  const LettersOptions *options = letters->options;
+  TideLetterReplayOptions replaying = {.topic = options->to_topic,
+                                       .rate_per_s = options->rate_per_s,
+                                       .dry_run = options->dry_run,
+                                       .stop = tide_stop_signal_install()};
+  letters->replay = tide_letter_replay_new(&letters->config->kafka, &replaying, error);
+  if (letters->replay == NULL)
+    return FALSE;
+  gboolean read = read_letters(letters, replay_letter, error);
+  /* What was handed over is waited for even after a fault, so that the count is true. */
+  gboolean finished = tide_letter_replay_finish(letters->replay, read ? error : NULL);
+  TideLetterReplayCounts counts = tide_letter_replay_counts(letters->replay);
+  printf("%" G_GUINT64_FORMAT " message%s %s\n", counts.n_sent, counts.n_sent == 1 ? "" : "s",
+         options->dry_run ? "would be sent again" : "sent again");
+  if (counts.n_repeated > 0)
+    printf("%" G_GUINT64_FORMAT " more letters are of these messages\n", counts.n_repeated);
+  if (counts.n_gone > 0)
+    printf("%" G_GUINT64_FORMAT " letters have no original any more: 'tidemark dead-letters show' has their rows\n",
+           counts.n_gone);
+  *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
+  return read && finished;
+}
+
+/* ---- the command line ---- */
+
+static gboolean
+parse_moment(const char *option, const char *text, gint64 *ret_ms, GError **error)
+{
+  gint64 ns = 0;
+  if (text == NULL)
+    return TRUE;
+  if (!tide_time_option_parse(option, text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error))
+    return FALSE;
+  *ret_ms = ns / TIDE_NS_PER_MS;
+  return TRUE;
+}
+
+/* "metrics/3/1234". */
+static gboolean
+parse_message(const char *text, LettersOptions *options, char **ret_topic, GError **error)
+{
+  const char *offset = strrchr(text, '/');
+  const char *partition = offset != NULL ? g_strrstr_len(text, offset - text, "/") : NULL;
+  guint64 number = 0, place = 0;
+  g_autofree char *partition_text =
+      partition != NULL ? g_strndup(partition + 1, (gsize)(offset - partition - 1)) : NULL;
+  if (partition == NULL || partition == text ||
+      !g_ascii_string_to_unsigned(partition_text, 10, 0, G_MAXINT32, &number, NULL) ||
+      !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &place, NULL)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no message: write TOPIC/PARTITION/OFFSET, as list does",
+                text);
+    return FALSE;
+  }
+  *ret_topic = g_strndup(text, (gsize)(partition - text));
+  options->filter.topic = *ret_topic;
+  options->filter.one = TRUE;
+  options->filter.partition = (gint32)number;
+  options->filter.offset = (gint64)place;
+  return TRUE;
+}
+
+static gboolean
+check_arguments(const TideCommandCall *call, GError **error)
+{
+  static const char *const verbs[] = {"list", "show", "replay", NULL};
+  const GPtrArray *arguments = call->arguments;
+  if (!tide_command_check_verb(call, verbs, "dead letters", error))
+    return FALSE;
+  const char *verb = arguments->pdata[0];
+  if (strcmp(verb, "show") == 0 && arguments->len < 2) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
+    return FALSE;
+  }
+  if (strcmp(verb, "list") == 0 && arguments->len > 1) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* One that no letter can have would quietly find none. */
+static gboolean
+check_reason(const char *reason, GError **error)
+{
+  const char *names[TIDE_LETTER_N_REASONS] = {NULL}; /* from the first on: 0 is none */
+  for (guint i = 1; i < TIDE_LETTER_N_REASONS; i++)
+    names[i - 1] = tide_letter_reason_name(i);
+  if (reason == NULL || g_strv_contains(names, reason))
+    return TRUE;
+  const char *nearest = tide_nearest_name(reason, names);
+  g_autofree char *known = g_strjoinv(", ", (char **)names);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no letter is kept for the reason '%s': %s%s%s", reason,
+              nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
+              nearest != NULL ? "'?" : "");
+  return FALSE;
+}
+
+/* Sending everything again has to be meant. */
+static gboolean
+check_replay(const LettersOptions *options, GError **error)
+{
+  const TideLetterFilter *filter = &options->filter;
+  gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
+                      filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
+  if (narrowed || options->all)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "which letters? narrow it ('--reason', '--table', '--topic', '--from', '--to'), or say '--all'");
+  return FALSE;
+}
+
+/* @ret_topic: owned; that of the filter */
+static gboolean
+read_options(const TideCommandCall *call, char **ret_topic, GError **error)
+{
+  LettersOptions *options = call->options;
+  TideLetterFilter *filter = &options->filter;
+  const GPtrArray *arguments = call->arguments;
+  return check_arguments(call, error) && parse_moment("from", options->from, &filter->from_ms, error) &&
+         parse_moment("to", options->to, &filter->to_ms, error) &&
+         (arguments->len < 2 || parse_message(arguments->pdata[1], options, ret_topic, error)) &&
+         check_reason(filter->reason, error) &&
+         (strcmp(arguments->pdata[0], "replay") != 0 || check_replay(options, error));
+}
+
+static gboolean
+run_letters(TideCommandCall *call, GError **error)
+{
+  g_autofree char *topic = NULL;
+  if (!read_options(call, &topic, error) || !tide_command_load_config(call))
+    return FALSE;
+  const char *verb = call->arguments->pdata[0];
+  Letters letters = {.config = call->config, .options = call->options};
+  gboolean ok = strcmp(verb, "list") == 0   ? list(&letters, error)
+                : strcmp(verb, "show") == 0 ? show(&letters, &call->failure_code, error)
+                                            : replay(&letters, &call->exit_code, error);
+  tide_listing_free(letters.listing);
+  tide_letter_replay_free(letters.replay);
+  return ok;
+}
+
+static const TideOption dead_letters_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"file", "FILE", TIDE_TEXT(LettersOptions, file),
+     "letters of this file and those rotated from it, not of the configured place"},
+    {"reason", "REASON", TIDE_TEXT(LettersOptions, filter.reason), "only those kept for this reason, as list names it"},
+    {"table", "TABLE", TIDE_TEXT(LettersOptions, filter.table), "only those whose row for this table was refused"},
+    {"topic", "TOPIC", TIDE_TEXT(LettersOptions, filter.topic), "only messages of this topic"},
+    {"from", "TIME", TIDE_TEXT(LettersOptions, from), "only those kept then or later"},
+    {"to", "TIME", TIDE_TEXT(LettersOptions, to), "only those kept before"},
+    {"limit", "N", TIDE_COUNT(LettersOptions, limit), "the first N at the most", .min = 1},
+    {"all", NULL, TIDE_FLAG(LettersOptions, all), "replay: every letter there is"},
+    {"to-topic", "TOPIC", TIDE_TEXT(LettersOptions, to_topic),
+     "replay: send them there, when the original topic has other readers; the daemon must read it, too"},
+    {"rate", "N", TIDE_COUNT(LettersOptions, rate_per_s), "replay: at most N messages a second", .min = 1},
+    {"dry-run", NULL, TIDE_FLAG(LettersOptions, dry_run), "replay: send nothing, tell how many it would be"},
+    {"format", "FORMAT", TIDE_CHOICE(LettersOptions, format), "list, show: table, csv or json (table)", .letter = 'f',
+     .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_dead_letters = {
+    .name = "dead-letters",
+    .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
+    .summary = "Lists the messages that could not be written, shows one, or sends them again.",
+    .details = "list    a line for each letter, with the reason.\n"
+               "show    all that is known of one message, and the message itself.\n"
+               "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
+               "        is mended: the daemon takes them as it takes any message. The letters stay. Exit code 1: some\n"
+               "        have no original any more.\n"
+               "\n"
+               "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark dead-letters list --from -1d\n"
+               "  tidemark dead-letters show metrics/3/1234\n"
+               "  tidemark dead-letters replay --reason missing_field --dry-run",
+    .max_arguments = 2,
+    .options = dead_letters_options,
+    .n_options = G_N_ELEMENTS(dead_letters_options),
+    .options_size = sizeof(LettersOptions),
+    .run = run_letters,
+};

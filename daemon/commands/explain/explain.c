@@ -1,0 +1,254 @@
+/* `tidemark explain`: what becomes of a message: its rows, byte by byte, or why it is rejected. Writes nothing. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/message_lines.h"
+#include "commands/cli/time_argument.h"
+#include "commands/explain/explained_message.h"
+#include "kafka/kafka_reader.h"
+#include "util/clock.h"
+
+#include <unistd.h>
+
+static const char *const explain_formats[] = {"text", "json", NULL};
+enum { EXPLAIN_TEXT, EXPLAIN_JSON };
+
+/* A topic that gives nothing for so long has nothing. */
+#define TOPIC_TIMEOUT_MS 15000
+
+typedef struct ExplainOptions {
+  gboolean offline;
+  int format;
+  gboolean from_topic;
+  guint64 count; /* messages of the topic */
+  gboolean tombstone;
+  const char *key;
+  const char *topic;
+  const char *timestamp;
+  guint64 partition;
+  GPtrArray *headers; /* (element-type utf8): NAME=VALUE */
+} ExplainOptions;
+
+typedef struct Explain {
+  const TideConfig *config; /* borrowed */
+  const ExplainOptions *options;
+  TideExplainer *explainer; /* borrowed */
+  gint64 timestamp_ms;
+  guint64 line;
+  GError *error; /* owned: of a callback */
+} Explain;
+
+/* The last of the headers given as --header with that name, as in Kafka. */
+static gboolean
+find_given_header(const TideMessage *message, const char *name, TideBytes *ret_value)
+{
+  const GPtrArray *headers = message->headers;
+  gsize name_len = strlen(name);
+  for (guint i = headers->len; i > 0; i--) {
+    const char *header = headers->pdata[i - 1];
+    if (strncmp(header, name, name_len) == 0 && header[name_len] == '=') {
+      *ret_value = tide_bytes_of_string(header + name_len + 1);
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* @value: NULL is a tombstone. */
+static TideMessage
+make_message(const Explain *explain, const TideBytes *value)
+{
+  const ExplainOptions *options = explain->options;
+  const char *topic = options->topic != NULL ? options->topic : explain->config->kafka.topics[0];
+  return (TideMessage){
+      .topic = tide_bytes_of_string(topic),
+      .partition = (gint32)options->partition,
+      .offset = (gint64)explain->line - 1,
+      .timestamp_ms = explain->timestamp_ms,
+      .key = tide_bytes_of_string(options->key),
+      .value = value != NULL ? *value : TIDE_BYTES_EMPTY,
+      .has_value = value != NULL,
+      .find_header = find_given_header,
+      .headers = options->headers,
+  };
+}
+
+/* ---- where messages come from --------------------------------------------------------------------------------------
+ */
+
+static gboolean
+explain_given(Explain *explain, const TideBytes *value, GError **error)
+{
+  explain->line++;
+  TideMessage message = make_message(explain, value);
+  return tide_explainer_add(explain->explainer, &message, explain->line, error);
+}
+
+static gboolean
+explain_line(TideBytes line, gpointer data, GError **error)
+{
+  return !ferror(stdout) && explain_given(data, &line, error);
+}
+
+static gboolean
+explain_input(Explain *explain, GError **error)
+{
+  if (isatty(STDIN_FILENO))
+    fprintf(stderr, "reading messages, one a line; end with Ctrl-D\n");
+  return tide_message_lines_read(stdin, "standard input", explain_line, explain, error);
+}
+
+static gboolean
+explain_record(const TideMessage *message, gpointer data)
+{
+  Explain *explain = data;
+  return tide_explainer_add(explain->explainer, message, 0, &explain->error) && !ferror(stdout);
+}
+
+static gboolean
+explain_topic(Explain *explain, GError **error)
+{
+  TideKafkaReadRequest request = {
+      .topic = tide_kafka_reader_topic(&explain->config->kafka, explain->options->topic, error),
+      .max_messages = explain->options->count,
+      .newest = TRUE,
+      .timeout_ms = TOPIC_TIMEOUT_MS,
+  };
+  TideKafkaReadResult result;
+  if (request.topic == NULL ||
+      !tide_kafka_read(&explain->config->kafka, &request, explain_record, explain, &result, error))
+    return FALSE;
+  if (explain->error != NULL) {
+    g_propagate_error(error, g_steal_pointer(&explain->error));
+    return FALSE;
+  }
+  if (result.n_messages == 0)
+    fprintf(stderr, "tidemark explain: topic '%s' has no messages\n", request.topic);
+  return TRUE;
+}
+
+static gboolean
+explain_all(Explain *explain, GError **error)
+{
+  if (explain->options->from_topic)
+    return explain_topic(explain, error);
+  return explain->options->tombstone ? explain_given(explain, NULL, error) : explain_input(explain, error);
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+check_options(const ExplainOptions *options, GError **error)
+{
+  const GPtrArray *headers = options->headers;
+  for (guint i = 0; i < headers->len; i++) {
+    if (strchr(headers->pdata[i], '=') != NULL)
+      continue;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--header' takes NAME=VALUE, got '%s'",
+                (const char *)headers->pdata[i]);
+    return FALSE;
+  }
+  gboolean given = options->key != NULL || options->timestamp != NULL || headers->len > 0 || options->tombstone;
+  if (options->from_topic && given)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
+                        "'--tombstone' out");
+  else if (options->tombstone && options->key == NULL)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--tombstone' needs '--key': what a message without value deletes is named by its key");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+read_timestamp(Explain *explain, GError **error)
+{
+  gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
+  gint64 timestamp_ns = now_ns;
+  if (!tide_time_option_parse("timestamp", explain->options->timestamp, now_ns, &timestamp_ns, error))
+    return FALSE;
+  explain->timestamp_ms = tide_ns_to_ms(timestamp_ns);
+  return TRUE;
+}
+
+static int
+finish(const Explain *explain)
+{
+  tide_explainer_finish(explain->explainer);
+  TideExplainerCounts counts = tide_explainer_counts(explain->explainer);
+  if (explain->options->format == EXPLAIN_TEXT && isatty(STDERR_FILENO))
+    fprintf(stderr, "%" G_GUINT64_FORMAT " message%s: %" G_GUINT64_FORMAT " row%s, %" G_GUINT64_FORMAT " rejected\n",
+            counts.n_messages, counts.n_messages == 1 ? "" : "s", counts.n_rows, counts.n_rows == 1 ? "" : "s",
+            counts.n_rejected);
+  return counts.n_rejected > 0 ? TIDE_EXIT_DATA : TIDE_EXIT_OK;
+}
+
+static gboolean
+explain_messages(TideCommandCall *call, GError **error)
+{
+  const ExplainOptions *options = call->options;
+  if (!check_options(options, error) || !tide_command_load_config(call))
+    return FALSE;
+  Explain explain = {.config = call->config, .options = options};
+  if (!read_timestamp(&explain, error))
+    return FALSE;
+  g_autoptr(TideGatewaySession) session = NULL;
+  if (!options->offline) {
+    session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
+    if (session == NULL) {
+      g_prefix_error(error, "cannot show regions (--offline leaves them out): ");
+      return FALSE;
+    }
+  }
+  TideExplainerOptions explainer_options = {
+      .config = call->config,
+      .problems = call->problems,
+      .session = session,
+      .json = options->format == EXPLAIN_JSON,
+      .record_time_is_now = !options->from_topic && options->timestamp == NULL,
+  };
+  g_autoptr(TideExplainer) explainer = tide_explainer_new(&explainer_options);
+  explain.explainer = explainer;
+  if (!explain_all(&explain, error))
+    return FALSE;
+  call->exit_code = finish(&explain);
+  return TRUE;
+}
+
+static const TideOption explain_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"offline", NULL, TIDE_FLAG(ExplainOptions, offline), "ask no gateway: regions are not shown"},
+    {"format", "FORMAT", TIDE_CHOICE(ExplainOptions, format), "text, or json, one object a row (text)", .letter = 'f',
+     .choices = explain_formats},
+    {"from-topic", NULL, TIDE_FLAG(ExplainOptions, from_topic),
+     "take the newest messages of the topic; joins no group and commits nothing"},
+    {"count", "N", TIDE_COUNT(ExplainOptions, count),
+     "how many of the topic at the most, each partition its share (10)", .min = 1, .max = 1000000},
+    {"tombstone", NULL, TIDE_FLAG(ExplainOptions, tombstone), "explain a message with --key and without value"},
+    {"key", "TEXT", TIDE_TEXT(ExplainOptions, key), "the messages' Kafka key (none)"},
+    {"topic", "NAME", TIDE_TEXT(ExplainOptions, topic),
+     "the topic to read, or that they stand for (the one that is configured)"},
+    {"partition", "N", TIDE_COUNT(ExplainOptions, partition), "their partition (0)", .max = G_MAXINT32},
+    {"timestamp", "TIME", TIDE_TEXT(ExplainOptions, timestamp), "their records' own time, as in 'tidemark scan' (now)"},
+    {"header", "NAME=VALUE", TIDE_LIST(ExplainOptions, headers), "a Kafka header; again for more"},
+};
+
+const TideCommand tide_command_explain = {
+    .name = "explain",
+    .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
+    .details =
+        "Messages come from standard input, one a line, or with --from-topic from Kafka. Exit code 65 when any was "
+        "rejected.\n"
+        "\n"
+        "Examples:\n"
+        "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
+        "tidemark.yaml\n"
+        "  tidemark explain --from-topic --count 20\n"
+        "  tidemark explain --offline --tombstone --key server1",
+    .options = explain_options,
+    .n_options = G_N_ELEMENTS(explain_options),
+    .options_size = sizeof(ExplainOptions),
+    .defaults = &(const ExplainOptions){.count = 10},
+    .run = explain_messages,
+};

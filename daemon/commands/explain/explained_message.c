@@ -1,0 +1,498 @@
+#include "commands/explain/explained_message.h"
+
+#include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
+#include "commands/explain/explained_row.h"
+#include "commands/tables/split_sample.h"
+#include "config/option/option_value.h"
+#include "mapping/field_use.h"
+#include "mapping/mapping.h"
+#include "util/clock.h"
+
+/* Row keys kept of each table, to see whether they move with the time. */
+#define TREND_KEYS 1000u
+
+/* What explain knows of one declared table. */
+typedef struct TableNotes {
+  GPtrArray *warnings;     /* owned (element-type utf8): of its declaration */
+  GPtrArray *notes;        /* owned (element-type utf8): the same, of what may be meant so */
+  TideCellReader *reader;  /* owned */
+  TideSplitSample *sample; /* owned */
+  gboolean shown;          /* its warnings were, as text */
+} TableNotes;
+
+struct TideExplainer {
+  TideExplainerOptions options;
+  TideMapping *mapping; /* owned */
+  TideFieldUse field_use;
+  TableNotes *tables;  /* owned, by the tables' index */
+  GHashTable *regions; /* owned: name of a table -> GPtrArray of TideRegion */
+  GPtrArray *none;     /* owned: no warnings */
+  TideWireProtocol protocol;
+  TideExplainerCounts counts;
+
+  /* of the message in hand */
+  const TideMessage *message;
+  guint64 line;
+  TideMapped mapped;
+  GPtrArray *rows; /* owned (element-type TideRow, borrowed): in the order of their readings */
+};
+
+/* ---- tables --------------------------------------------------------------------------------------------------------
+ */
+
+static const TideTable *
+table_at(const TideExplainer *explainer, guint32 index)
+{
+  return explainer->options.config->tables->pdata[index];
+}
+
+/* The line of the next table in the file, behind @table. */
+static guint
+next_line(const TideConfig *config, const TideTable *table)
+{
+  guint next = G_MAXUINT;
+  for (guint i = 0; i < config->tables->len; i++) {
+    guint line = ((const TideTable *)config->tables->pdata[i])->line;
+    if (line > table->line)
+      next = MIN(next, line);
+  }
+  return next;
+}
+
+static void
+take_problems(const TideExplainer *explainer, const TideTable *table, const GPtrArray *problems, GPtrArray *warnings)
+{
+  guint end = next_line(explainer->options.config, table);
+  for (guint i = 0; i < problems->len; i++) {
+    const TideConfigProblem *problem = problems->pdata[i];
+    if (problem->line >= table->line && problem->line < end)
+      g_ptr_array_add(warnings, g_strdup(problem->text));
+  }
+}
+
+TideExplainer *
+tide_explainer_new(const TideExplainerOptions *options)
+{
+  TideExplainer *explainer = g_new0(TideExplainer, 1);
+  const TideConfig *config = options->config;
+  explainer->options = *options;
+  explainer->protocol = options->session != NULL      ? tide_gateway_session_mode(options->session).protocol
+                        : config->hbase.protocol >= 0 ? (TideWireProtocol)config->hbase.protocol
+                                                      : TIDE_WIRE_BINARY;
+  explainer->mapping = tide_mapping_new(config, explainer->protocol);
+  explainer->regions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+  explainer->none = g_ptr_array_new();
+  explainer->rows = g_ptr_array_new();
+  explainer->tables = g_new0(TableNotes, config->tables->len);
+  for (guint i = 0; i < config->tables->len; i++) {
+    TableNotes *notes = &explainer->tables[i];
+    notes->warnings = g_ptr_array_new_with_free_func(g_free);
+    take_problems(explainer, table_at(explainer, i), options->problems, notes->warnings);
+    notes->notes = g_ptr_array_new_with_free_func(g_free);
+    take_problems(explainer, table_at(explainer, i), config->notices, notes->notes);
+    notes->reader = tide_cell_reader_new(table_at(explainer, i), tide_mapping_names(explainer->mapping));
+    notes->sample = tide_split_sample_new(TREND_KEYS);
+  }
+  return explainer;
+}
+
+void
+tide_explainer_free(TideExplainer *explainer)
+{
+  if (explainer == NULL)
+    return;
+  for (guint i = 0; i < explainer->options.config->tables->len; i++) {
+    g_ptr_array_unref(explainer->tables[i].warnings);
+    g_ptr_array_unref(explainer->tables[i].notes);
+    tide_cell_reader_free(explainer->tables[i].reader);
+    tide_split_sample_free(explainer->tables[i].sample);
+  }
+  g_free(explainer->tables);
+  tide_field_use_clear(&explainer->field_use);
+  tide_mapping_free(explainer->mapping);
+  g_hash_table_unref(explainer->regions);
+  g_ptr_array_unref(explainer->none);
+  g_ptr_array_unref(explainer->rows);
+  g_free(explainer);
+}
+
+/* The regions of the table called @name, asked for once; none while it does not exist. NULL on failure. */
+static const GPtrArray *
+regions_of(TideExplainer *explainer, const char *name, GError **error)
+{
+  GPtrArray *regions = g_hash_table_lookup(explainer->regions, name);
+  if (regions != NULL)
+    return regions;
+  TideGatewaySession *session = explainer->options.session;
+  regions = tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(name),
+                                      tide_gateway_session_deadline_us(session), error);
+  if (regions == NULL) {
+    g_prefix_error(error, "cannot read the regions of '%s': ", name);
+    return NULL;
+  }
+  if (regions->len == 0)
+    fprintf(stderr, "tidemark explain: '%s' does not exist yet: no region is shown for it\n", name);
+  g_hash_table_insert(explainer->regions, g_strdup(name), regions);
+  return regions;
+}
+
+/* ---- where a message is --------------------------------------------------------------------------------------------
+ */
+
+static char *
+place_text(const TideExplainer *explainer)
+{
+  if (explainer->line > 0)
+    return g_strdup_printf("line %" G_GUINT64_FORMAT, explainer->line);
+  return g_strdup_printf("partition %d, offset %" G_GINT64_FORMAT, explainer->message->partition,
+                         explainer->message->offset);
+}
+
+/* Begins a line with where the message is. */
+static void
+begin_json(const TideExplainer *explainer, TideBuffer *text)
+{
+  tide_json_open(text, NULL, '{');
+  if (explainer->line > 0) {
+    tide_json_number(text, "line", (gint64)explainer->line);
+    return;
+  }
+  tide_json_number(text, "partition", explainer->message->partition);
+  tide_json_number(text, "offset", explainer->message->offset);
+}
+
+/* ---- what is printed -----------------------------------------------------------------------------------------------
+ */
+
+/* Behind what might be otherwise at another time of the record. */
+static const char *
+time_note(const TideExplainer *explainer)
+{
+  return explainer->options.record_time_is_now ? " (the record's time is taken as now; give it with --timestamp)" : "";
+}
+
+/* What the operator can do, where it is the declaration that decides and the reject itself says nothing better. */
+static const char *const remedies[TIDE_REJECT_N_REASONS] = {
+    [TIDE_REJECT_DUPLICATE_FIELD] =
+        "let senders name each field once; where a nested name meets a flat one, take another "
+        "'readings.separator'",
+    [TIDE_REJECT_TYPE] = "let 'nulls' skip it, or write it empty",
+    [TIDE_REJECT_NUMBER] = "take another 'encode', such as text",
+    [TIDE_REJECT_MISSING_FIELD] = "give the key's part a 'default', or keep such readings out of the table by 'when'",
+    [TIDE_REJECT_BAD_KEY] =
+        "a value that holds what follows it can be escaped ('separator: escape') or get a 'width'; one "
+        "that is too long can be cut ('long: cut')",
+    [TIDE_REJECT_TIME_INVALID] = "see that the time's 'field' and 'format' are those of the readings",
+    [TIDE_REJECT_TIME_AMBIGUOUS] =
+        "let senders write UTC or an offset, or say by the time's 'ambiguous' which moment is meant",
+    [TIDE_REJECT_TIME_IMPLAUSIBLE] = "see that the time's 'format' has the readings' unit, and 'earliest'",
+    [TIDE_REJECT_TIME_FUTURE] =
+        "set the sender's clock, raise the time's 'max_future', or keep such readings in history alone "
+        "by 'on_future'",
+    [TIDE_REJECT_NO_CELLS] = "see what 'columns' takes, or keep such readings out of the table by 'when'",
+    [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
+};
+
+/* @is_alone: the reading only, not the message. */
+static void
+print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
+{
+  explainer->counts.n_rejected++;
+  g_autofree char *reason_text = tide_reject_describe(reject);
+  g_autofree char *sentence = g_strconcat(reason_text, reject->by_record_time ? time_note(explainer) : "", NULL);
+  const char *reason = tide_reject_reason_name(reject->reason);
+  const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
+  if (!explainer->options.json) {
+    g_autofree char *place = place_text(explainer);
+    g_autofree char *reading =
+        is_alone ? g_strdup_printf(", reading %u of %u", reject->reading_index + 1, explainer->mapped.n_readings)
+                 : NULL;
+    printf("%s%s: rejected as %s: %s\n", place, is_alone ? reading : "", reason, sentence);
+    if (remedy != NULL)
+      printf("  remedy: %s\n", remedy);
+    return;
+  }
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_text(&text, "rejected", reason);
+  tide_json_number(&text, "reading", reject->reading_index);
+  if (is_alone)
+    tide_json_bool(&text, "alone", TRUE);
+  if (reject->byte_position >= 0)
+    tide_json_number(&text, "byte", reject->byte_position);
+  tide_json_shown_text(&text, "text", sentence);
+  if (remedy != NULL)
+    tide_json_shown_text(&text, "remedy", remedy);
+  tide_json_print_line(&text, stdout);
+}
+
+/* Why @table has no row of @reading. (transfer full) */
+static char *
+why_not_taken(const TideExplainer *explainer, const TideTable *table, const TideReading *reading)
+{
+  for (guint i = 0; table->conditions != NULL && i < table->conditions->len; i++) {
+    const TideCondition *condition = &g_array_index(table->conditions, TideCondition, i);
+    if (tide_condition_holds(condition, reading))
+      continue;
+    g_autofree char *text = tide_condition_describe(condition, tide_mapping_names(explainer->mapping));
+    return g_strdup_printf("it takes only readings whose %s", text);
+  }
+  const TideExpired *expired = explainer->mapped.expired;
+  if (expired != NULL && expired[table->index].n_future_rows > 0)
+    return g_strconcat(
+        "later than the record's time by more than max_future, which on_future keeps out of latest tables",
+        time_note(explainer), NULL);
+  if (expired == NULL || expired[table->index].n_rows == 0)
+    return g_strdup_printf("it is the index of '%s', which has no row", table_at(explainer, table->index_of)->name);
+  g_autofree char *ttl = tide_duration_format(expired[table->index].ttl_ms);
+  return g_strdup_printf("expired: older than its time to live of %s, so HBase would never show it%s", ttl,
+                         time_note(explainer));
+}
+
+static void
+print_not_taken(const TideExplainer *explainer, guint32 reading_index, const TideTable *table)
+{
+  g_autofree char *why = why_not_taken(explainer, table, &tide_mapping_readings(explainer->mapping)[reading_index]);
+  if (!explainer->options.json) {
+    printf("  %s  not written: %s\n", table->name, why);
+    return;
+  }
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_number(&text, "reading", reading_index);
+  tide_json_shown_text(&text, "not_written", table->name);
+  tide_json_shown_text(&text, "text", why);
+  tide_json_print_line(&text, stdout);
+}
+
+/* The tables that would delete by a message without value, but not by this one. */
+static void
+print_not_deleted(const TideExplainer *explainer)
+{
+  for (guint i = 0; i < explainer->options.config->tables->len; i++) {
+    const TideTable *table = table_at(explainer, i);
+    const TideCondition *unmet = tide_mapping_unmet(explainer->mapping, i);
+    if (unmet == NULL)
+      continue;
+    g_autofree char *why = tide_condition_describe(unmet, tide_mapping_names(explainer->mapping));
+    g_autofree char *sentence = g_strdup_printf("it takes only messages whose %s", why);
+    if (!explainer->options.json) {
+      printf("  %s  nothing deleted: %s\n", table->name, sentence);
+      continue;
+    }
+    g_auto(TideBuffer) text = {0};
+    begin_json(explainer, &text);
+    tide_json_shown_text(&text, "not_deleted", table->name);
+    tide_json_shown_text(&text, "text", sentence);
+    tide_json_print_line(&text, stdout);
+  }
+}
+
+static gboolean
+print_row(TideExplainer *explainer, const TideRow *row, GError **error)
+{
+  const TideTable *table = table_at(explainer, row->table_index);
+  TableNotes *notes = &explainer->tables[row->table_index];
+  TideReading reading = tide_mapping_readings(explainer->mapping)[row->reading_index];
+  reading.event_time_ns = row->event_time_ns;
+  gboolean repeats = notes->shown && !explainer->options.json;
+  TideExplainedRow explained = {
+      .config = explainer->options.config,
+      .names = tide_mapping_names(explainer->mapping),
+      .reading = &reading,
+      .row = row,
+      .rows = explainer->mapped.rows,
+      .expired_ttl_ms = row->n_expired_cells > 0 ? explainer->mapped.expired[table->index].ttl_ms : 0,
+      .reader = notes->reader,
+      .warnings = repeats ? explainer->none : notes->warnings,
+      .notes = repeats ? explainer->none : notes->notes,
+      .protocol = explainer->protocol,
+  };
+  if (explainer->options.session != NULL) {
+    g_autofree char *name = row->table_name.len > 0 ? g_strndup((const char *)row->table_name.data, row->table_name.len)
+                                                    : g_strdup(table->name);
+    const GPtrArray *regions = regions_of(explainer, name, error);
+    if (regions == NULL)
+      return FALSE;
+    explained.region = tide_region_of_key(regions, row->key);
+  }
+  if (explainer->options.json) {
+    g_auto(TideBuffer) text = {0};
+    begin_json(explainer, &text);
+    tide_explained_row_json(&explained, &text);
+    tide_json_print_line(&text, stdout);
+  } else {
+    g_autofree char *text = tide_explained_row_text(&explained);
+    fputs(text, stdout);
+  }
+  notes->shown = TRUE;
+  tide_split_sample_add(notes->sample, row->key, row->event_time_ns);
+  return TRUE;
+}
+
+/* ---- a message -----------------------------------------------------------------------------------------------------
+ */
+
+static int
+compare_readings(gconstpointer a, gconstpointer b)
+{
+  const TideRow *left = *(const TideRow *const *)a, *right = *(const TideRow *const *)b;
+  if (left->reading_index != right->reading_index)
+    return left->reading_index < right->reading_index ? -1 : 1;
+  return (left > right) - (left < right); /* as they were mapped */
+}
+
+static void
+sort_rows(TideExplainer *explainer)
+{
+  g_ptr_array_set_size(explainer->rows, 0);
+  for (guint32 i = 0; i < explainer->mapped.n_rows; i++)
+    g_ptr_array_add(explainer->rows, (gpointer)&explainer->mapped.rows[i]);
+  g_ptr_array_sort(explainer->rows, compare_readings);
+}
+
+static void
+print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 event_time_ns)
+{
+  if (explainer->options.json)
+    return;
+  g_autofree char *place = place_text(explainer);
+  const TideReading *reading = &tide_mapping_readings(explainer->mapping)[reading_index];
+  printf("%s, reading %u of %u: %u fields", place, reading_index + 1, explainer->mapped.n_readings, reading->n_fields);
+  if (event_time_ns > 0) {
+    gint64 time_ms = tide_ns_to_ms(event_time_ns);
+    g_autofree char *time = tide_time_text(time_ms);
+    printf(", event time %" G_GINT64_FORMAT " = %s", time_ms, time);
+  }
+  putchar('\n');
+}
+
+/* The rows of one reading, which begin at @at, and the tables that have none. Returns: where the next reading's begin.
+ */
+static gboolean
+print_reading(TideExplainer *explainer, guint32 reading_index, guint *at, GError **error)
+{
+  const GPtrArray *tables = explainer->options.config->tables;
+  g_autofree gboolean *taken = g_new0(gboolean, tables->len);
+  guint end = *at;
+  while (end < explainer->rows->len && ((const TideRow *)explainer->rows->pdata[end])->reading_index == reading_index)
+    end++;
+  print_heading(explainer, reading_index,
+                end > *at ? ((const TideRow *)explainer->rows->pdata[*at])->event_time_ns : 0);
+  for (; *at < end; (*at)++) {
+    const TideRow *row = explainer->rows->pdata[*at];
+    taken[row->table_index] = TRUE;
+    if (!print_row(explainer, row, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < tables->len; i++) {
+    if (!taken[i])
+      print_not_taken(explainer, reading_index, tables->pdata[i]);
+  }
+  return TRUE;
+}
+
+/* @deletes: rows of what the key names follow. */
+static void
+print_no_readings(const TideExplainer *explainer, gboolean deletes)
+{
+  const char *what = deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written";
+  if (!explainer->options.json) {
+    g_autofree char *place = place_text(explainer);
+    printf("%s: %s\n", place, what);
+    return;
+  }
+  g_auto(TideBuffer) text = {0};
+  begin_json(explainer, &text);
+  tide_json_number(&text, "readings", 0);
+  tide_json_text(&text, "text", what);
+  tide_json_print_line(&text, stdout);
+}
+
+static void
+print_ambiguous(const TideExplainer *explainer)
+{
+  if (explainer->mapped.n_ambiguous_readings == 0 || explainer->options.json)
+    return;
+  g_autofree char *place = place_text(explainer);
+  printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", place, time_note(explainer));
+}
+
+/* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
+static gboolean
+print_mapped(TideExplainer *explainer, GError **error)
+{
+  explainer->counts.n_rows += explainer->mapped.n_rows;
+  print_ambiguous(explainer);
+  sort_rows(explainer);
+  guint at = 0;
+  guint32 at_reject = 0;
+  for (guint32 i = 0; i < explainer->mapped.n_readings; i++) {
+    if (at_reject < explainer->mapped.n_rejects && explainer->mapped.rejects[at_reject].reading_index == i)
+      print_rejected(explainer, &explainer->mapped.rejects[at_reject++], TRUE);
+    else if (!print_reading(explainer, i, &at, error))
+      return FALSE;
+  }
+  if (explainer->mapped.n_readings == 0)
+    print_no_readings(explainer, at < explainer->rows->len);
+  for (; at < explainer->rows->len; at++) {
+    if (!print_row(explainer, explainer->rows->pdata[at], error))
+      return FALSE;
+  }
+  print_not_deleted(explainer);
+  return TRUE;
+}
+
+gboolean
+tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64 line, GError **error)
+{
+  TideReject reject;
+  explainer->counts.n_messages++;
+  explainer->message = message;
+  explainer->line = line;
+  tide_mapping_set_now(explainer->mapping, tide_wall_clock_epoch_ms());
+  if (tide_mapping_apply(explainer->mapping, message, &explainer->mapped, &reject)) {
+    tide_field_use_note(&explainer->field_use, explainer->mapping, explainer->mapped.n_readings);
+    return print_mapped(explainer, error);
+  }
+  print_rejected(explainer, &reject, FALSE);
+  print_not_deleted(explainer);
+  return TRUE;
+}
+
+static void
+print_fields(const TideExplainer *explainer)
+{
+  static const char *const headings[TIDE_FIELDS_N_KINDS] = {
+      [TIDE_FIELDS_TAKEN] = "fields taken",
+      [TIDE_FIELDS_LEFT] = "fields that no table takes",
+      [TIDE_FIELDS_NULL] = "fields that were always null",
+      [TIDE_FIELDS_ABSENT] = "fields asked for, which no reading had",
+  };
+  for (int kind = 0; kind < TIDE_FIELDS_N_KINDS; kind++) {
+    g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);
+    if (names != NULL)
+      printf("%s: %s\n", headings[kind], names);
+  }
+}
+
+void
+tide_explainer_finish(TideExplainer *explainer)
+{
+  if (!explainer->options.json)
+    print_fields(explainer);
+  for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {
+    TideSplitTrend trend = tide_split_sample_trend(explainer->tables[i].sample);
+    if (trend != TIDE_SPLIT_TREND_NONE)
+      printf("%s: warning: its keys move with the time: each new row sorts %s all others, so that one region takes all "
+             "of them; put a field, a hash or a salt in front\n",
+             table_at(explainer, i)->name, trend == TIDE_SPLIT_TREND_UP ? "behind" : "before");
+  }
+}
+
+TideExplainerCounts
+tide_explainer_counts(const TideExplainer *explainer)
+{
+  return explainer->counts;
+}

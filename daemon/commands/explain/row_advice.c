@@ -1,0 +1,223 @@
+#include "commands/explain/row_advice.h"
+
+#include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
+
+#define CELL_OVERHEAD_BYTES 20u /* a KeyValue's lengths, time and type */
+
+#define HOUR_NS (3600 * 1000 * TIDE_NS_PER_MS)
+#define DAY_NS (24 * HOUR_NS)
+
+/* After one of these, a clock without date shows the same again, and so does a calendar without year. */
+static const gint64 cycles_ns[] = {HOUR_NS, DAY_NS, 7 * DAY_NS, 365 * DAY_NS, 366 * DAY_NS};
+
+gsize
+tide_stored_cell_bytes(const TideRow *row, const TideCell *cell)
+{
+  return CELL_OVERHEAD_BYTES + row->key.len + cell->column->family.len + cell->column->qualifier.len + cell->value.len;
+}
+
+/* ---- how the qualifier moves with time -----------------------------------------------------------------------------
+ */
+
+/* A qualifier, made of one reading at several times. */
+typedef struct Probe {
+  const TideKeyText *text;
+  TideReading reading; /* its time is what is varied */
+  TideBuffer first;    /* at the first time */
+  TideBuffer other;
+} Probe;
+
+static gboolean
+append_at(Probe *probe, gint64 ns, TideBuffer *out)
+{
+  TideReject reject;
+  tide_buffer_reset(out);
+  probe->reading.event_time_ns = ns;
+  /* Whatever the field is called: only the time is varied. */
+  return tide_key_text_append(probe->text, &probe->reading, TIDE_BYTES_LITERAL("x"), out, &reject);
+}
+
+static gboolean
+is_same_at(Probe *probe, gint64 ns)
+{
+  return append_at(probe, ns, &probe->other) &&
+         tide_bytes_equal(tide_buffer_bytes(&probe->first), tide_buffer_bytes(&probe->other));
+}
+
+/* How long after @from_ns the qualifier is another, in steps of milliseconds; @span_ns when it is not before that. */
+static gint64
+slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
+{
+  gint64 same_ns = 0, other_ns = TIDE_NS_PER_MS;
+  while (other_ns < span_ns && is_same_at(probe, from_ns + other_ns)) {
+    same_ns = other_ns;
+    other_ns *= 2;
+  }
+  if (other_ns >= span_ns) {
+    if (is_same_at(probe, from_ns + span_ns - 1))
+      return span_ns;
+    other_ns = span_ns;
+  }
+  while (other_ns - same_ns > TIDE_NS_PER_MS) {
+    gint64 middle_ns = same_ns + (other_ns - same_ns) / 2;
+    if (is_same_at(probe, from_ns + middle_ns))
+      same_ns = middle_ns;
+    else
+      other_ns = middle_ns;
+  }
+  return other_ns;
+}
+
+/* The length of a slot: of the one behind that of @from_ns, which need not be where a slot begins. */
+static gint64
+whole_slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
+{
+  gint64 rest_ns = slot_ns(probe, from_ns, span_ns);
+  if (rest_ns == span_ns || !append_at(probe, from_ns + rest_ns, &probe->first))
+    return rest_ns;
+  return MAX(rest_ns, slot_ns(probe, from_ns + rest_ns, span_ns));
+}
+
+/* The length after which the qualifiers begin again; 0 when they never do. */
+static gint64
+cycle_ns(Probe *probe, gint64 from_ns)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(cycles_ns); i++) {
+    if (is_same_at(probe, from_ns + cycles_ns[i]) && !is_same_at(probe, from_ns + cycles_ns[i] / 2 + 1))
+      return cycles_ns[i];
+  }
+  return 0;
+}
+
+/* ---- one row -------------------------------------------------------------------------------------------------------
+ */
+
+/* The qualifier that changes from reading to reading; NULL when none of the table does. */
+static const TideKeyText *
+moving_qualifier(const TideTable *table)
+{
+  for (guint i = 0; i < table->rules->len; i++) {
+    const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
+    if (rule->qualifier != NULL && !tide_key_text_is_constant(rule->qualifier))
+      return rule->qualifier;
+  }
+  return NULL;
+}
+
+/* The event times that fall into the row of @key: FALSE when the key has no time. */
+static gboolean
+row_interval(const TideTable *table, TideBytes key, gint64 *ret_from_ns, gint64 *ret_to_ns)
+{
+  TideDecodedKey decoded = {0};
+  gboolean found = tide_row_key_has_time(table->key) && tide_row_key_decode(table->key, key, &decoded) &&
+                   decoded.has_time && decoded.to_ns > decoded.from_ns;
+  *ret_from_ns = decoded.from_ns;
+  *ret_to_ns = decoded.to_ns;
+  tide_decoded_key_clear(&decoded);
+  return found;
+}
+
+static void
+find_growth(const TideTable *table, Probe *probe, const TideRow *row, TideRowShape *shape)
+{
+  gint64 from_ns = row->event_time_ns, to_ns = 0;
+  gboolean ends = row_interval(table, row->key, &from_ns, &to_ns);
+  if (!ends)
+    from_ns = row->event_time_ns;
+  if (!append_at(probe, from_ns, &probe->first))
+    return;
+  gint64 span_ns = ends ? to_ns - from_ns : 0;
+  gint64 repeats_ns = cycle_ns(probe, from_ns);
+  if (repeats_ns > 0 && (!ends || repeats_ns < span_ns))
+    span_ns = repeats_ns;
+  gint64 limit_ns = span_ns > 0 ? span_ns : cycles_ns[G_N_ELEMENTS(cycles_ns) - 1];
+  gint64 one_ns = whole_slot_ns(probe, from_ns, limit_ns);
+  if (one_ns == limit_ns)
+    shape->growth = tide_row_key_has_time(probe->text) ? TIDE_ROW_SLOTS : TIDE_ROW_BY_VALUE;
+  else if (span_ns == 0)
+    shape->growth = TIDE_ROW_WITHOUT_END;
+  else {
+    shape->growth = TIDE_ROW_SLOTS;
+    shape->n_slots = (guint64)((span_ns + one_ns - 1) / one_ns);
+  }
+}
+
+TideRowShape
+tide_row_shape(const TideTable *table, const TideReading *reading, const TideRow *row)
+{
+  TideRowShape shape = {.growth = TIDE_ROW_ONE_READING, .n_slots = 1};
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    shape.stored_bytes += tide_stored_cell_bytes(row, &row->cells[i]);
+    shape.value_bytes += row->cells[i].value.len;
+  }
+  Probe probe = {.text = moving_qualifier(table), .reading = *reading};
+  if (probe.text != NULL)
+    find_growth(table, &probe, row, &shape);
+  tide_buffer_clear_memory(&probe.first);
+  tide_buffer_clear_memory(&probe.other);
+  return shape;
+}
+
+/* ---- advice --------------------------------------------------------------------------------------------------------
+ */
+
+/* Of all long names one sentence, about the longest. */
+static void
+advise_on_names(const TideRow *row, GPtrArray *advice)
+{
+  const TideCell *longest = NULL;
+  gsize most = 0;
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideColumn *column = row->cells[i].column;
+    gsize bytes = column->family.len + column->qualifier.len;
+    if (bytes <= TIDE_ROW_ADVICE_NAME_BYTES || bytes <= most)
+      continue;
+    longest = &row->cells[i];
+    most = bytes;
+  }
+  if (longest == NULL)
+    return;
+  g_autofree char *column = tide_column_text(longest->column->family, longest->column->qualifier);
+  g_ptr_array_add(advice, g_strdup_printf("the name %s takes %" G_GSIZE_FORMAT " bytes, and is stored with each of its "
+                                          "values (this one takes %" G_GSIZE_FORMAT "): shorten family and qualifier",
+                                          column, most, longest->value.len));
+}
+
+static void
+advise_on_cells(const TideRow *row, GPtrArray *advice)
+{
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    gsize bytes = tide_stored_cell_bytes(row, &row->cells[i]);
+    if (bytes <= TIDE_ROW_ADVICE_CELL_BYTES)
+      continue;
+    g_autofree char *column = tide_column_text(row->cells[i].column->family, row->cells[i].column->qualifier);
+    g_autofree char *count = tide_count_text(bytes);
+    g_ptr_array_add(advice,
+                    g_strdup_printf("the cell %s has %s bytes; HBase works well up to 10 MB: store large values "
+                                    "elsewhere and their place here",
+                                    column, count));
+  }
+}
+
+static void
+advise_on_growth(const TideRowShape *shape, GPtrArray *advice)
+{
+  guint64 most = shape->stored_bytes * MAX(shape->n_slots, 1);
+  g_autofree char *bytes = tide_count_text(most);
+  g_autofree char *slots = tide_count_text(shape->n_slots);
+  if (most > TIDE_ROW_ADVICE_ROW_BYTES)
+    g_ptr_array_add(advice, g_strdup_printf("this row can grow to %s bytes (%s times the cells of this reading); HBase "
+                                            "works well up to 100 MB: let a row end earlier, or make slots longer",
+                                            bytes, slots));
+}
+
+GPtrArray *
+tide_row_advice(const TideRow *row, const TideRowShape *shape)
+{
+  GPtrArray *advice = g_ptr_array_new_with_free_func(g_free);
+  advise_on_cells(row, advice);
+  advise_on_growth(shape, advice);
+  advise_on_names(row, advice);
+  return advice;
+}

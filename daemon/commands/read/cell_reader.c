@@ -1,0 +1,303 @@
+#include "commands/read/cell_reader.h"
+
+#include "commands/cli/time_argument.h"
+#include "decode/packed_reader.h"
+#include "decode/scratch.h"
+#include "model/glob.h"
+#include "util/number_text.h"
+
+#include <math.h>
+
+/* One thing that a column can be declared by. */
+typedef struct Declared {
+  TideDeclaredColumn column;
+  TideBytes family;     /* borrowed from the rule */
+  TideBuffer qualifier; /* owned: the name, or the pattern of names */
+} Declared;
+
+struct TideCellReader {
+  const TideFieldNames *names; /* borrowed */
+  GArray *exact;               /* owned (element-type Declared): by their whole name */
+  GArray *patterns;            /* owned (element-type Declared): by a pattern of it */
+  GArray *rest;                /* owned (element-type Declared): whatever else is in the family; a prefix, or all */
+  GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
+  TideScratch texts;           /* what they point to beside the row read */
+  TideResultRow shown;
+  const TideResultCell *packed; /* the cell that is being unpacked */
+  guint64 n_unread;
+};
+
+static void
+clear_declared(gpointer data)
+{
+  tide_buffer_clear_memory(&((Declared *)data)->qualifier);
+}
+
+static GArray *
+new_declared(void)
+{
+  GArray *declared = g_array_new(FALSE, TRUE, sizeof(Declared));
+  g_array_set_clear_func(declared, clear_declared);
+  return declared;
+}
+
+static TideBuffer *
+declare(GArray *list, const TideColumnRule *rule, const TideColumnItem *item)
+{
+  Declared declared = {.column = {.rule = rule, .item = item}, .family = tide_bytes_of_string(rule->family)};
+  g_array_append_val(list, declared);
+  return &g_array_index(list, Declared, list->len - 1).qualifier;
+}
+
+/* Appends the qualifier that @rule makes of @name. FALSE when that is another for each reading. */
+static gboolean
+append_qualifier(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
+{
+  static const TideReading no_reading;
+  TideReject reject;
+  if (rule->qualifier == NULL) {
+    tide_buffer_append_bytes(out, name);
+    return TRUE;
+  }
+  return tide_key_text_is_constant(rule->qualifier) &&
+         tide_key_text_append(rule->qualifier, &no_reading, name, out, &reject);
+}
+
+/* Whatever of the family nothing else declares, when it begins with @prefix. */
+static void
+declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item, const char *prefix)
+{
+  tide_buffer_append_bytes(declare(reader->rest, rule, item), tide_bytes_of_string(prefix));
+}
+
+static void
+declare_item(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
+{
+  g_auto(TideBuffer) name = {0};
+  g_auto(TideBuffer) qualifier = {0};
+  if (item->pattern != NULL && rule->qualifier == NULL) {
+    /* A pattern's letters, changed as those of the names are, match the changed names. */
+    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), declare(reader->patterns, rule, item));
+    return;
+  }
+  if (item->qualifier != NULL)
+    tide_buffer_append_bytes(&name, tide_bytes_of_string(item->qualifier));
+  else if (item->field != TIDE_NAME_NONE)
+    tide_column_rule_append_name(rule, tide_field_names_text(reader->names, item->field), &name);
+  if (item->pattern == NULL && append_qualifier(rule, tide_buffer_bytes(&name), &qualifier))
+    tide_buffer_append_bytes(declare(reader->exact, rule, item), tide_buffer_bytes(&qualifier));
+  else /* of several items, which of them made a name is not told by it */
+    declare_rest(reader, rule, rule->n_items == 1 ? item : NULL, NULL);
+}
+
+/* The one cell of all the fields. */
+static void
+declare_packed(TideCellReader *reader, const TideColumnRule *rule)
+{
+  g_auto(TideBuffer) qualifier = {0};
+  if (rule->qualifier != NULL && append_qualifier(rule, TIDE_BYTES_EMPTY, &qualifier))
+    tide_buffer_append_bytes(declare(reader->exact, rule, NULL), tide_buffer_bytes(&qualifier));
+  else
+    declare_rest(reader, rule, NULL, NULL);
+}
+
+static void
+declare_rule(TideCellReader *reader, const TideColumnRule *rule)
+{
+  if (rule->packing != TIDE_PACK_NONE) {
+    declare_packed(reader, rule);
+    return;
+  }
+  if (rule->all_remaining)
+    declare_rest(reader, rule, NULL, rule->qualifier == NULL ? rule->prefix : NULL);
+  for (gsize i = 0; i < rule->n_items; i++)
+    declare_item(reader, rule, &rule->items[i]);
+}
+
+TideCellReader *
+tide_cell_reader_new(const TideTable *table, const TideFieldNames *names)
+{
+  TideCellReader *reader = g_new0(TideCellReader, 1);
+  reader->names = names;
+  reader->exact = new_declared();
+  reader->patterns = new_declared();
+  reader->rest = new_declared();
+  reader->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  for (guint i = 0; i < table->rules->len; i++)
+    declare_rule(reader, &g_array_index(table->rules, TideColumnRule, i));
+  return reader;
+}
+
+void
+tide_cell_reader_free(TideCellReader *reader)
+{
+  if (reader == NULL)
+    return;
+  g_array_unref(reader->exact);
+  g_array_unref(reader->patterns);
+  g_array_unref(reader->rest);
+  g_array_unref(reader->cells);
+  tide_scratch_clear_memory(&reader->texts);
+  g_free(reader);
+}
+
+static gboolean
+begins_with(TideBytes text, TideBytes prefix)
+{
+  return text.len >= prefix.len && tide_bytes_equal(tide_bytes(text.data, prefix.len), prefix);
+}
+
+TideDeclaredColumn
+tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes qualifier)
+{
+  for (guint i = 0; i < reader->exact->len; i++) {
+    const Declared *declared = &g_array_index(reader->exact, Declared, i);
+    if (tide_bytes_equal(declared->family, family) &&
+        tide_bytes_equal(tide_buffer_bytes(&declared->qualifier), qualifier))
+      return declared->column;
+  }
+  for (guint i = 0; i < reader->patterns->len; i++) {
+    const Declared *declared = &g_array_index(reader->patterns, Declared, i);
+    if (tide_bytes_equal(declared->family, family) &&
+        tide_glob_matches(tide_buffer_bytes(&declared->qualifier), qualifier))
+      return declared->column;
+  }
+  for (guint i = 0; i < reader->rest->len; i++) {
+    const Declared *declared = &g_array_index(reader->rest, Declared, i);
+    if (tide_bytes_equal(declared->family, family) && begins_with(qualifier, tide_buffer_bytes(&declared->qualifier)))
+      return declared->column;
+  }
+  return (TideDeclaredColumn){0};
+}
+
+/* ---- values ---- */
+
+static guint64
+read_be64(TideBytes value)
+{
+  guint64 number;
+  memcpy(&number, value.data, sizeof number);
+  return GUINT64_FROM_BE(number);
+}
+
+static TideBytes
+keep_text(TideCellReader *reader, const char *text)
+{
+  return tide_scratch_copy(&reader->texts, tide_bytes_of_string(text));
+}
+
+static TideBytes
+decode_number(TideCellReader *reader, TideEncoding encoding, TideBytes value)
+{
+  char text[TIDE_NUMBER_TEXT_BYTES];
+  if (value.len != sizeof(guint64)) {
+    reader->n_unread += value.len > 0 ? 1 : 0; /* a null may have been written as nothing */
+    return value;
+  }
+  guint64 bits = read_be64(value);
+  if (encoding == TIDE_ENCODE_INT64) {
+    g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, (gint64)bits);
+    return keep_text(reader, text);
+  }
+  double number;
+  memcpy(&number, &bits, sizeof number);
+  return isfinite(number) ? keep_text(reader, tide_double_print(number, text)) : value;
+}
+
+static gboolean
+is_text(TideBytes value)
+{
+  for (gsize i = 0; i < value.len; i++)
+    if (value.data[i] < 0x20 || value.data[i] == 0x7f)
+      return FALSE;
+  return g_utf8_validate_len((const char *)value.data, value.len, NULL);
+}
+
+/* A made value that is text says itself; of bytes, a time or a field is read back. */
+static TideBytes
+decode_made(TideCellReader *reader, const TideKeyText *made, TideBytes value)
+{
+  gint64 time_ns = 0;
+  if (is_text(value))
+    return value;
+  if (tide_key_text_read_time(made, value, &time_ns)) {
+    g_autofree char *text = tide_time_text(tide_ns_to_ms(time_ns));
+    return keep_text(reader, text);
+  }
+  TideDecodedKey decoded = {0};
+  TideBytes shown = value;
+  if (tide_row_key_decode(made, value, &decoded) && decoded.n_fields == 1)
+    shown = tide_scratch_copy(&reader->texts, decoded.fields[0].text);
+  else
+    reader->n_unread++;
+  tide_decoded_key_clear(&decoded);
+  return shown;
+}
+
+static TideBytes
+decode_value(TideCellReader *reader, TideDeclaredColumn column, TideBytes value)
+{
+  if (column.rule == NULL)
+    return value;
+  if (column.item != NULL && column.item->value != NULL)
+    return decode_made(reader, column.item->value, value);
+  TideEncoding encoding =
+      column.item != NULL && column.item->encoding >= 0 ? (TideEncoding)column.item->encoding : column.rule->encoding;
+  if (encoding == TIDE_ENCODE_INT64 || encoding == TIDE_ENCODE_FLOAT64)
+    return decode_number(reader, encoding, value);
+  return value;
+}
+
+static gboolean
+add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
+{
+  TideCellReader *reader = data;
+  TideResultCell cell = {
+      .family = reader->packed->family,
+      .qualifier = tide_scratch_copy(&reader->texts, name),
+      .value = tide_scratch_copy(&reader->texts, text),
+      .timestamp_ms = reader->packed->timestamp_ms,
+  };
+  g_array_append_val(reader->cells, cell);
+  return TRUE;
+}
+
+/* FALSE when the cell is not packed as declared. */
+static gboolean
+unpack(TideCellReader *reader, TidePacking packing, const TideResultCell *cell)
+{
+  reader->packed = cell;
+  if (tide_packed_read(packing, cell->value, add_member, reader, NULL))
+    return TRUE;
+  reader->n_unread++;
+  return FALSE;
+}
+
+const TideResultRow *
+tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
+{
+  g_array_set_size(reader->cells, 0);
+  tide_scratch_reset(&reader->texts);
+  for (gsize i = 0; i < row->n_cells; i++) {
+    TideResultCell cell = row->cells[i];
+    TideDeclaredColumn column = tide_cell_reader_find(reader, cell.family, cell.qualifier);
+    gboolean packed = column.rule != NULL && column.rule->packing != TIDE_PACK_NONE;
+    if (packed && unpack(reader, column.rule->packing, &row->cells[i]))
+      continue;
+    if (!packed)
+      cell.value = decode_value(reader, column, cell.value);
+    g_array_append_val(reader->cells, cell);
+  }
+  reader->shown = (TideResultRow){
+      .row = row->row,
+      .cells = (const TideResultCell *)(gpointer)reader->cells->data,
+      .n_cells = reader->cells->len,
+  };
+  return &reader->shown;
+}
+
+guint64
+tide_cell_reader_n_unread(const TideCellReader *reader)
+{
+  return reader->n_unread;
+}

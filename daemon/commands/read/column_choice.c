@@ -1,0 +1,139 @@
+#include "commands/read/column_choice.h"
+
+#include "commands/cli/output.h"
+
+struct TideColumnChoice {
+  const GPtrArray *texts; /* borrowed */
+  TideBuffer *names;      /* owned: the texts' bytes, one for each */
+  GPtrArray *kept;        /* owned (element-type GBytes): what asked points to, beside names */
+  GArray *asked;          /* owned (element-type TideColumnName) */
+};
+
+static TideBytes
+keep(TideColumnChoice *choice, TideBytes bytes)
+{
+  GBytes *kept = g_bytes_new(bytes.data, bytes.len);
+  g_ptr_array_add(choice->kept, kept);
+  return tide_bytes(g_bytes_get_data(kept, NULL), bytes.len);
+}
+
+static void
+ask(TideColumnChoice *choice, TideBytes family, TideBytes qualifier, gboolean whole_family)
+{
+  TideColumnName column = {.family = family, .qualifier = qualifier, .whole_family = whole_family};
+  for (guint i = 0; i < choice->asked->len; i++) {
+    const TideColumnName *other = &g_array_index(choice->asked, TideColumnName, i);
+    if (other->whole_family == whole_family && tide_bytes_equal(other->family, family) &&
+        tide_bytes_equal(other->qualifier, qualifier))
+      return;
+  }
+  g_array_append_val(choice->asked, column);
+}
+
+/* What of @name is the qualifier when it names @family. FALSE when it does not. */
+static gboolean
+split_family(TideBytes name, TideBytes family, TideBytes *ret_qualifier)
+{
+  if (name.len <= family.len || name.data[family.len] != ':' ||
+      !tide_bytes_equal(tide_bytes(name.data, family.len), family))
+    return FALSE;
+  *ret_qualifier = tide_bytes(name.data + family.len + 1, name.len - family.len - 1);
+  return TRUE;
+}
+
+/* The packed cells of @family, in which any column may be. */
+static void
+ask_packed(TideColumnChoice *choice, const TideTable *table, TideBytes family)
+{
+  for (guint i = 0; i < table->rules->len; i++) {
+    const TideColumnRule *rule = &g_array_index(table->rules, TideColumnRule, i);
+    if (rule->packing == TIDE_PACK_NONE || !tide_bytes_equal(tide_bytes_of_string(rule->family), family))
+      continue;
+    g_auto(TideBuffer) qualifier = {0};
+    TideReading nothing = {0};
+    TideReject reject;
+    gboolean known = rule->qualifier != NULL && tide_key_text_is_constant(rule->qualifier) &&
+                     tide_key_text_append(rule->qualifier, &nothing, TIDE_BYTES_EMPTY, &qualifier, &reject);
+    ask(choice, family, known ? keep(choice, tide_buffer_bytes(&qualifier)) : TIDE_BYTES_EMPTY, !known);
+  }
+}
+
+static void
+ask_for(TideColumnChoice *choice, const TideTable *table, TideBytes name, gboolean as_stored)
+{
+  for (guint i = 0; i < table->families->len; i++) {
+    const TideFamilySettings *settings = table->families->pdata[i];
+    TideBytes family = keep(choice, tide_bytes_of_string(settings->name));
+    TideBytes qualifier;
+    ask(choice, family, name, FALSE);
+    if (split_family(name, family, &qualifier))
+      ask(choice, family, qualifier, FALSE);
+    if (!as_stored)
+      ask_packed(choice, table, family);
+  }
+}
+
+TideColumnChoice *
+tide_column_choice_new(const TideTable *table, const GPtrArray *texts, gboolean as_stored)
+{
+  TideColumnChoice *choice = g_new0(TideColumnChoice, 1);
+  choice->texts = texts;
+  choice->names = g_new0(TideBuffer, MAX(texts->len, 1));
+  choice->kept = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+  choice->asked = g_array_new(FALSE, FALSE, sizeof(TideColumnName));
+  for (guint i = 0; i < texts->len; i++) {
+    tide_text_unescape(texts->pdata[i], &choice->names[i]);
+    if (table != NULL)
+      ask_for(choice, table, tide_buffer_bytes(&choice->names[i]), as_stored);
+  }
+  return choice;
+}
+
+void
+tide_column_choice_free(TideColumnChoice *choice)
+{
+  if (choice == NULL)
+    return;
+  for (guint i = 0; i < choice->texts->len; i++)
+    tide_buffer_clear_memory(&choice->names[i]);
+  g_free(choice->names);
+  g_ptr_array_unref(choice->kept);
+  g_array_unref(choice->asked);
+  g_free(choice);
+}
+
+gsize
+tide_column_choice_count(const TideColumnChoice *choice)
+{
+  return choice->texts->len;
+}
+
+const char *
+tide_column_choice_text(const TideColumnChoice *choice, gsize i)
+{
+  return choice->texts->pdata[i];
+}
+
+gboolean
+tide_column_choice_is(const TideColumnChoice *choice, gsize i, TideBytes family, TideBytes qualifier)
+{
+  TideBytes name = tide_buffer_bytes(&choice->names[i]);
+  TideBytes rest;
+  return tide_bytes_equal(name, qualifier) || (split_family(name, family, &rest) && tide_bytes_equal(rest, qualifier));
+}
+
+gboolean
+tide_column_choice_takes(const TideColumnChoice *choice, TideBytes family, TideBytes qualifier)
+{
+  for (gsize i = 0; i < choice->texts->len; i++)
+    if (tide_column_choice_is(choice, i, family, qualifier))
+      return TRUE;
+  return choice->texts->len == 0;
+}
+
+const TideColumnName *
+tide_column_choice_asked(const TideColumnChoice *choice, gsize *ret_n_columns)
+{
+  *ret_n_columns = choice->asked->len;
+  return (const TideColumnName *)(gpointer)choice->asked->data;
+}

@@ -1,0 +1,229 @@
+#include "commands/read/gateway_session.h"
+
+#include "thrift/client/gateway_probe.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+struct TideGatewaySession {
+  const TideConfig *config; /* borrowed */
+  TideGatewayWish wish;
+  guint first;             /* of the gateways, that is tried first */
+  TideHBaseClient *client; /* owned; NULL before the first success */
+  TideWireMode mode;
+};
+
+gboolean
+tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
+                           GError **error)
+{
+  TideProbeWish wish = {.framing = config->hbase.framing, .protocol = config->hbase.protocol};
+  return tide_gateway_probe(endpoint, wish, TIDE_GATEWAY_PROBE_TIMEOUT_MS, NULL, ret_mode, error);
+}
+
+static TideHBaseClient *
+connect_gateway(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode, GError **error)
+{
+  TideWireMode mode;
+  if (!tide_gateway_session_probe(config, endpoint, &mode, error))
+    return NULL;
+  g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, mode);
+  gint64 deadline_us = tide_now_us() + config->hbase.connect_timeout_ms * TIDE_US_PER_MS;
+  if (!tide_hbase_client_connect(client, deadline_us, error))
+    return NULL;
+  *ret_mode = mode;
+  return g_steal_pointer(&client);
+}
+
+/* What went wrong, gateway by gateway. */
+typedef struct Failures {
+  GString *text; /* owned */
+  guint n;
+  guint n_wrong_service;
+} Failures;
+
+static void
+add_failure(Failures *failures, const TideEndpoint *endpoint, const GError *error)
+{
+  /* The probe's texts name their gateway; one that does not is named here. */
+  gboolean named = strstr(error->message, endpoint->text) != NULL;
+  g_string_append_printf(failures->text, "%s%s%s%s%s", failures->n > 0 ? "\n  " : "", named ? "" : "'",
+                         named ? "" : endpoint->text, named ? "" : "': ", error->message);
+  failures->n++;
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
+    failures->n_wrong_service++;
+}
+
+static void
+set_unavailable(const Failures *failures, GError **error)
+{
+  int code = failures->n_wrong_service == failures->n ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
+  if (failures->n == 1)
+    g_set_error(error, TIDE_ERROR, code, "no gateway can be used: %s", failures->text->str);
+  else
+    g_set_error(error, TIDE_ERROR, code, "none of the %u gateways can be used:\n  %s", failures->n,
+                failures->text->str);
+}
+
+/* Replaces the session's connection. On failure the old, closed one stays. */
+static gboolean
+open_connection(TideGatewaySession *session, GError **error)
+{
+  const GPtrArray *gateways = session->config->hbase.gateways;
+  g_autoptr(GString) text = g_string_new(NULL);
+  Failures failures = {.text = text};
+  g_autoptr(TideHBaseClient) second_best = NULL;
+  TideWireMode second_best_mode = {0};
+
+  for (guint i = 0; i < gateways->len; i++) {
+    const TideEndpoint *endpoint = gateways->pdata[(session->first + i) % gateways->len];
+    g_autoptr(GError) local_error = NULL;
+    TideWireMode mode;
+    g_autoptr(TideHBaseClient) client = connect_gateway(session->config, endpoint, &mode, &local_error);
+    if (client == NULL) {
+      add_failure(&failures, endpoint, local_error);
+      continue;
+    }
+    if (session->wish == TIDE_GATEWAY_PREFER_UNFRAMED && mode.framing == TIDE_FRAMING_FRAMED) {
+      if (second_best == NULL) {
+        second_best = g_steal_pointer(&client);
+        second_best_mode = mode;
+      }
+      continue;
+    }
+    tide_hbase_client_free(session->client);
+    session->client = g_steal_pointer(&client);
+    session->mode = mode;
+    return TRUE;
+  }
+  if (second_best == NULL) {
+    set_unavailable(&failures, error);
+    return FALSE;
+  }
+  tide_hbase_client_free(session->client);
+  session->client = g_steal_pointer(&second_best);
+  session->mode = second_best_mode;
+  return TRUE;
+}
+
+TideGatewaySession *
+tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish, GError **error)
+{
+  return tide_gateway_session_open_from(config, wish, 0, error);
+}
+
+TideGatewaySession *
+tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first, GError **error)
+{
+  g_autoptr(TideGatewaySession) session = g_new0(TideGatewaySession, 1);
+  session->config = config;
+  session->wish = wish;
+  session->first = first;
+  if (!open_connection(session, error))
+    return NULL;
+  return g_steal_pointer(&session);
+}
+
+void
+tide_gateway_session_free(TideGatewaySession *session)
+{
+  if (session == NULL)
+    return;
+  tide_hbase_client_free(session->client);
+  g_free(session);
+}
+
+TideHBaseClient *
+tide_gateway_session_client(TideGatewaySession *session)
+{
+  return session->client;
+}
+
+TideWireMode
+tide_gateway_session_mode(const TideGatewaySession *session)
+{
+  return session->mode;
+}
+
+gint64
+tide_gateway_session_deadline_us(const TideGatewaySession *session)
+{
+  return tide_now_us() + session->config->hbase.call_timeout_ms * TIDE_US_PER_MS;
+}
+
+gint64
+tide_gateway_session_admin_deadline_us(const TideGatewaySession *session)
+{
+  gint64 timeout_ms = MAX(session->config->hbase.call_timeout_ms, TIDE_GATEWAY_ADMIN_TIMEOUT_MS);
+  return tide_now_us() + timeout_ms * TIDE_US_PER_MS;
+}
+
+gboolean
+tide_gateway_error_is_lost(const GError *error)
+{
+  return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+}
+
+/* A connection that can be used: a new one when the last was lost. */
+static gboolean
+ensure_open(TideGatewaySession *session, GError **error)
+{
+  return tide_hbase_client_is_open(session->client) || open_connection(session, error);
+}
+
+gboolean
+tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const TideScanRequest *request,
+                          TideRowFunc func, gpointer data, GError **error)
+{
+  if (!ensure_open(session, error))
+    return FALSE;
+  guint64 n_rows = 0;
+  return tide_hbase_client_scan(session->client, table, request, session->config->hbase.call_timeout_ms, func, data,
+                                &n_rows, error);
+}
+
+void
+tide_gateway_session_explain(TideGatewaySession *session, const char *table, GError **error)
+{
+  gboolean exists = TRUE;
+  if (error == NULL || !g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
+      !tide_hbase_client_is_open(session->client) ||
+      !tide_hbase_client_table_exists(session->client, table, tide_gateway_session_deadline_us(session), &exists,
+                                      NULL) ||
+      exists)
+    return;
+  g_clear_error(error);
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND,
+                      "there is no such table in HBase: 'tidemark tables create' makes it");
+}
+
+static gboolean
+explain_failure(const TideGatewayTable *table, gboolean ok, GError **error)
+{
+  g_autofree char *name = ok ? NULL : g_strndup((const char *)table->name.data, table->name.len);
+  if (!ok)
+    tide_gateway_session_explain(table->session, name, error);
+  return ok;
+}
+
+gboolean
+tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
+                        GError **error)
+{
+  const TideGatewayTable *table = data;
+  gboolean ok = tide_gateway_session_scan(table->session, table->name, request, func, func_data, error);
+  return explain_failure(table, ok, error);
+}
+
+gboolean
+tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gpointer data,
+                       GError **error)
+{
+  const TideGatewayTable *table = data;
+  TideGatewaySession *session = table->session;
+  if (!ensure_open(session, error))
+    return FALSE;
+  gboolean ok = tide_hbase_client_get_multiple(session->client, table->name, request,
+                                               tide_gateway_session_deadline_us(session), func, func_data, error);
+  return explain_failure(table, ok, error);
+}

@@ -1,0 +1,80 @@
+/* A command's connection to HBase: the first of the configured gateways that answers, found out how it speaks. Commands
+ * that read go on with another gateway when this one is lost. Threads: one at a time. */
+#pragma once
+
+#include "config/config.h"
+#include "thrift/client/hbase_client.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideGatewayWish {
+  TIDE_GATEWAY_ANY,
+  TIDE_GATEWAY_PREFER_UNFRAMED, /* a framed gateway cannot create tables with split points; taken when there is no other
+                                 */
+} TideGatewayWish;
+
+typedef struct TideGatewaySession TideGatewaySession;
+
+/* One attempt at a gateway takes at most this long before it counts as silent; four modes may have to be tried. */
+#define TIDE_GATEWAY_PROBE_TIMEOUT_MS 1000
+
+/**
+ * tide_gateway_session_open: probe the gateways in their order and connect to the first that can be used.
+ * @config: borrowed for the session's life
+ * Errors: UNAVAILABLE with one sentence for each gateway; WRONG_SERVICE when all of them are something else.
+ */
+TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread over
+ * them. */
+TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first,
+                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_gateway_session_free(TideGatewaySession *session); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideGatewaySession, tide_gateway_session_free)
+
+/* Borrowed; another one after the session was opened again. */
+TideHBaseClient *tide_gateway_session_client(TideGatewaySession *session);
+TideWireMode tide_gateway_session_mode(const TideGatewaySession *session);
+
+/* Now plus hbase.call_timeout, monotonic. */
+gint64 tide_gateway_session_deadline_us(const TideGatewaySession *session);
+
+/* Creating a table waits for all its regions: the gateway itself gives up after 10 min at the earliest
+ * (hbase.client.sync.wait.timeout.msec). */
+#define TIDE_GATEWAY_ADMIN_TIMEOUT_MS (10 * 60 * 1000)
+gint64 tide_gateway_session_admin_deadline_us(const TideGatewaySession *session);
+
+/**
+ * tide_gateway_session_scan: tide_hbase_client_scan(), over a new connection when the last one was lost.
+ * Errors: as there; a caller that can repeat the request asks tide_gateway_error_is_lost().
+ */
+gboolean tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const TideScanRequest *request,
+                                   TideRowFunc func, gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* One table behind a session, as what reads rows is given it. */
+typedef struct TideGatewayTable {
+  TideGatewaySession *session; /* borrowed */
+  TideBytes name;              /* borrowed */
+} TideGatewayTable;
+
+/* Replaces @error, with which the gateway refused a call, by NOT_FOUND where the table does not exist: a gateway then
+ * gives its bare name for a reason. @table: as HBase names it */
+void tide_gateway_session_explain(TideGatewaySession *session, const char *table, GError **error);
+
+/* tide_gateway_session_scan() as a TideScanFunc; @table: a TideGatewayTable. Errors: also NOT_FOUND. */
+gboolean tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* tide_hbase_client_get_multiple() likewise. @func may be called for the same row again after a lost connection: the
+ * caller tries again, as tide_gateway_session_scan() says. */
+gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* TRUE when the connection was lost, so that the same read may succeed over another one. */
+gboolean tide_gateway_error_is_lost(const GError *error);
+
+/* Probes one gateway as the configuration wishes it. Errors: as tide_gateway_probe(). */
+gboolean tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

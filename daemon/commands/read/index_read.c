@@ -1,0 +1,319 @@
+#include "commands/read/index_read.h"
+
+#include "commands/cli/time_argument.h"
+#include "commands/read/gateway_session.h"
+#include "model/table/dated_table.h"
+#include "util/error.h"
+
+#define MAX_TOLD 10 /* rows that are told one by one; all of them are counted */
+
+/* A row of the data table that is to be read. */
+typedef struct Wanted {
+  gsize key_offset; /* in keys */
+  gsize key_len;
+} Wanted;
+
+struct TideIndexRead {
+  TideIndexReadOptions options;
+  TideKeyReader *index_keys;   /* owned */
+  TideCellReader *index_cells; /* owned: finds how a cell is declared */
+  GArray *ids;                 /* owned (element-type TideNameId): the fields of the index's key */
+  TideField *fields;           /* owned: those of the reading that the data table's key is made of */
+  guint32 *known;              /* owned */
+  TideReading reading;
+
+  TideBuffer keys;
+  GArray *wanted;   /* owned (element-type Wanted) */
+  GArray *rows;     /* owned (element-type TideBytes): of the request */
+  guint next;       /* of wanted: what comes before it was read or is missing */
+  guint batch_rows; /* wanted at a time */
+  gsize n_bytes;    /* that the batch's rows took */
+  gboolean stopped; /* the output takes no more: what was not shown is not missing */
+  guint64 n_missing;
+  guint64 n_unreadable;
+};
+
+/* ---- what an index must hold ---- */
+
+static gboolean
+contains(const GArray *ids, TideNameId id)
+{
+  for (guint i = 0; i < ids->len; i++)
+    if (g_array_index(ids, TideNameId, i) == id)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_fields(const TideIndexRead *read, GError **error)
+{
+  const TideConfig *config = read->options.config;
+  g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_fields(read->options.data->key, needed);
+  for (guint i = 0; i < needed->len; i++) {
+    TideNameId id = g_array_index(needed, TideNameId, i);
+    if (contains(read->ids, id))
+      continue;
+    g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "the index '%s' does not lead to rows of '%s': their key has the field '%s', which the index's key does "
+        "not tell; '--raw' shows the index itself",
+        read->options.index->name, read->options.data->name, field);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+declares_time(const TideTable *index)
+{
+  for (guint i = 0; i < index->rules->len; i++) {
+    const TideColumnRule *rule = &g_array_index(index->rules, TideColumnRule, i);
+    for (gsize k = 0; k < rule->n_items; k++)
+      if (rule->items[k].value != NULL)
+        return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+check_tables(const TideIndexRead *read, GError **error)
+{
+  const TideTable *index = read->options.index;
+  const TideTable *data = read->options.data;
+  if (tide_table_is_template(data)) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "the index '%s' leads to '%s', which stands for many tables: '--raw' shows the index, 'scan' reads one of "
+        "them",
+        index->name, data->name);
+    return FALSE;
+  }
+  if (tide_row_key_has_time(data->key) && !declares_time(index)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "the index '%s' declares no cell that holds the time: rows of '%s' cannot be found through it",
+                index->name, data->name);
+    return FALSE;
+  }
+  return check_fields(read, error);
+}
+
+TideIndexRead *
+tide_index_read_new(const TideIndexReadOptions *options, GError **error)
+{
+  g_autoptr(TideIndexRead) read = g_new0(TideIndexRead, 1);
+  const TideFieldNames *names = options->config->names;
+  guint32 n_known = tide_field_names_count(names);
+  read->options = *options;
+  read->index_keys = tide_key_reader_new(options->index, names);
+  read->index_cells = tide_cell_reader_new(options->index, names);
+  read->ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_stored_fields(options->index->key, read->ids);
+  read->fields = g_new0(TideField, MAX(read->ids->len, 1));
+  read->known = g_new0(guint32, MAX(n_known, 1));
+  for (guint i = 0; i < read->ids->len; i++)
+    read->known[g_array_index(read->ids, TideNameId, i)] = i + 1;
+  read->reading =
+      (TideReading){.fields = read->fields, .n_fields = read->ids->len, .known = read->known, .n_known = n_known};
+  read->wanted = g_array_new(FALSE, FALSE, sizeof(Wanted));
+  read->rows = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  read->batch_rows = TIDE_INDEX_FIRST_BATCH_ROWS;
+  if (!check_tables(read, error))
+    return NULL;
+  return g_steal_pointer(&read);
+}
+
+void
+tide_index_read_free(TideIndexRead *read)
+{
+  if (read == NULL)
+    return;
+  tide_key_reader_free(read->index_keys);
+  tide_cell_reader_free(read->index_cells);
+  g_array_unref(read->ids);
+  g_free(read->fields);
+  g_free(read->known);
+  tide_buffer_clear_memory(&read->keys);
+  g_array_unref(read->wanted);
+  g_array_unref(read->rows);
+  g_free(read);
+}
+
+/* ---- a row of the index ---- */
+
+/* The time that one of the cells holds. A key without time needs none. */
+static gboolean
+read_time(const TideIndexRead *read, const TideResultRow *row, gint64 *ret_time_ns)
+{
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    TideDeclaredColumn column = tide_cell_reader_find(read->index_cells, cell->family, cell->qualifier);
+    if (column.item != NULL && column.item->value != NULL &&
+        tide_key_text_read_time(column.item->value, cell->value, ret_time_ns))
+      return TRUE;
+  }
+  return !tide_row_key_has_time(read->options.data->key);
+}
+
+static void
+tell_unreadable(TideIndexRead *read, TideBytes key, const char *why)
+{
+  if (read->n_unreadable++ >= MAX_TOLD)
+    return;
+  g_autofree char *shown = tide_bytes_printable(key);
+  fprintf(stderr, "tidemark latest: row '%s' of the index '%s' leads nowhere: %s\n", shown, read->options.index->name,
+          why);
+}
+
+/* Fills in the reading of which the data table's key is made. */
+static gboolean
+read_index_row(TideIndexRead *read, const TideResultRow *row)
+{
+  if (!tide_key_reader_read(read->index_keys, row->row)) {
+    tell_unreadable(read, row->row, "the declared key did not make it");
+    return FALSE;
+  }
+  if (!read_time(read, row, &read->reading.event_time_ns)) {
+    tell_unreadable(read, row->row, "no cell holds a time as declared");
+    return FALSE;
+  }
+  const TideBytes *values = tide_key_reader_values(read->index_keys);
+  for (guint i = 0; i < read->ids->len; i++) {
+    TideNameId id = g_array_index(read->ids, TideNameId, i);
+    read->fields[i] = (TideField){
+        .name_id = id,
+        .kind = values[i].data != NULL ? TIDE_VALUE_STRING : TIDE_VALUE_NULL,
+        .name = tide_field_names_text(read->options.config->names, id),
+        .text = values[i],
+    };
+  }
+  return TRUE;
+}
+
+gboolean
+tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GError **error)
+{
+  TideReject reject = {0};
+  Wanted wanted = {.key_offset = read->keys.len};
+  if (!read_index_row(read, row))
+    return TRUE;
+  if (!tide_row_key_append(read->options.data->key, &read->reading, &read->keys, &reject)) {
+    g_autofree char *why = tide_reject_describe(&reject);
+    tell_unreadable(read, row->row, why);
+    return TRUE;
+  }
+  wanted.key_len = read->keys.len - wanted.key_offset;
+  g_array_append_val(read->wanted, wanted);
+  return read->wanted->len < read->batch_rows || tide_index_read_flush(read, error);
+}
+
+/* ---- rows of the data table ---- */
+
+static TideBytes
+wanted_key(const TideIndexRead *read, guint i)
+{
+  const Wanted *wanted = &g_array_index(read->wanted, Wanted, i);
+  return tide_bytes(read->keys.data + wanted->key_offset, wanted->key_len);
+}
+
+/* A row without any of the chosen columns is not told from one that is not there. */
+static const char *
+missing_what(const TideIndexRead *read)
+{
+  const TideColumnChoice *columns = read->options.columns;
+  return columns != NULL && tide_column_choice_count(columns) > 0 ? " with such a column" : "";
+}
+
+static void
+tell_missing(TideIndexRead *read, TideBytes key)
+{
+  if (read->n_missing++ >= MAX_TOLD)
+    return;
+  g_autofree char *shown = tide_bytes_printable(key);
+  fprintf(stderr, "tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s\n",
+          read->options.index->name, shown, read->options.data->name, missing_what(read));
+}
+
+/* Rows come in the order in which they were asked for: those in between do not exist. */
+static gboolean
+show_row(const TideResultRow *row, gpointer data)
+{
+  TideIndexRead *read = data;
+  while (read->next < read->wanted->len && !tide_bytes_equal(wanted_key(read, read->next), row->row))
+    tell_missing(read, wanted_key(read, read->next++));
+  read->next++;
+  for (gsize i = 0; i < row->n_cells; i++)
+    read->n_bytes += row->row.len + row->cells[i].qualifier.len + row->cells[i].value.len + sizeof *row->cells;
+  read->stopped = !tide_row_view_add_result(read->options.view, row);
+  return !read->stopped;
+}
+
+/* As many at a time as fit, by what these took. */
+static void
+choose_batch_rows(TideIndexRead *read)
+{
+  gsize row_bytes = MAX(read->n_bytes / MAX(read->wanted->len, 1), 1);
+  read->batch_rows = (guint)CLAMP(TIDE_INDEX_BATCH_BYTES / row_bytes, 1, TIDE_INDEX_BATCH_ROWS);
+}
+
+gboolean
+tide_index_read_flush(TideIndexRead *read, GError **error)
+{
+  if (read->wanted->len == 0 || read->stopped)
+    return TRUE;
+  g_array_set_size(read->rows, 0);
+  for (guint i = 0; i < read->wanted->len; i++) {
+    TideBytes key = wanted_key(read, i);
+    g_array_append_val(read->rows, key);
+  }
+  TideGetRequest request = {.rows = (const TideBytes *)(gpointer)read->rows->data, .n_rows = read->rows->len};
+  if (read->options.columns != NULL)
+    request.columns = tide_column_choice_asked(read->options.columns, &request.n_columns);
+  read->next = 0;
+  read->n_bytes = 0;
+  /* A lost connection is found before any row is shown: a reply is read whole. */
+  g_autoptr(GError) first_error = NULL;
+  if (!read->options.get(&request, show_row, read, read->options.get_data, &first_error)) {
+    if (!tide_gateway_error_is_lost(first_error)) {
+      g_propagate_error(error, g_steal_pointer(&first_error));
+      return FALSE;
+    }
+    if (!read->options.get(&request, show_row, read, read->options.get_data, error))
+      return FALSE;
+  }
+  while (!read->stopped && read->next < read->wanted->len)
+    tell_missing(read, wanted_key(read, read->next++));
+  choose_batch_rows(read);
+  g_array_set_size(read->wanted, 0);
+  tide_buffer_reset(&read->keys);
+  return TRUE;
+}
+
+gboolean
+tide_index_read_finish(const TideIndexRead *read)
+{
+  const char *index = read->options.index->name;
+  if (read->n_missing > MAX_TOLD) {
+    g_autofree char *count = tide_count_text(read->n_missing);
+    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s\n", count, index,
+            read->options.data->name, missing_what(read));
+  }
+  if (read->n_unreadable > MAX_TOLD) {
+    g_autofree char *count = tide_count_text(read->n_unreadable);
+    fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead nowhere\n", count, index);
+  }
+  return read->n_missing == 0 && read->n_unreadable == 0;
+}
+
+guint64
+tide_index_read_n_missing(const TideIndexRead *read)
+{
+  return read->n_missing;
+}
+
+guint64
+tide_index_read_n_unreadable(const TideIndexRead *read)
+{
+  return read->n_unreadable;
+}

@@ -1,0 +1,313 @@
+#include "commands/read/range_reader.h"
+
+#include "commands/read/gateway_session.h"
+
+/* Rows and cells of a page lie in `bytes`; pointers into it are made once it is complete and grows no more. */
+typedef struct PageRow {
+  gsize key_offset;
+  gsize key_len;
+  gsize first_cell;
+  gsize n_cells;
+} PageRow;
+
+typedef struct PageCell {
+  gsize offset; /* family, qualifier and value, one behind the other */
+  gsize family_len;
+  gsize qualifier_len;
+  gsize value_len;
+  gint64 timestamp_ms;
+} PageCell;
+
+struct TideRangeReader {
+  TideRangeReaderOptions options;
+  TideKeyRange range;    /* owned */
+  TideBuffer next_start; /* of the next page's request */
+  TideBuffer stop;       /* of every request */
+  TideBuffer last_key;   /* of the row received last; what is not behind it is dropped */
+  gboolean has_last_key;
+  gboolean at_end;     /* no page follows */
+  guint64 sifted_rows; /* asked for in the next page at the least, where rows are sifted */
+
+  TideBuffer bytes;
+  GArray *rows;            /* owned (element-type PageRow) */
+  GArray *cells;           /* owned (element-type PageCell) */
+  TideBuffer received_key; /* of the reply's last row, dropped or not */
+  guint64 n_received;      /* rows of the request's reply, dropped ones too */
+  gsize row_bytes;         /* what a row of the page before took; 0 before the first */
+  GArray *result_cells;    /* owned (element-type TideResultCell): of the row that is shown */
+  TideResultRow result;
+  gboolean result_made;
+  guint next_row; /* in rows */
+};
+
+/* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
+#define BEFORE_PADDING_BYTES 9
+
+/* Asked for at first where pages are bounded by bytes, because how large the rows are is not known then, and where rows
+ * are sifted. */
+#define FIRST_PAGE_ROWS 16
+
+void
+tide_row_key_append_before(TideBytes start, TideBuffer *out)
+{
+  if (start.len == 0)
+    return;
+  guint8 last = start.data[start.len - 1];
+  tide_buffer_append(out, start.data, start.len - 1);
+  if (last == 0)
+    return;
+  static const guint8 padding[BEFORE_PADDING_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  tide_buffer_append_byte(out, (guint8)(last - 1));
+  tide_buffer_append(out, padding, sizeof padding);
+}
+
+GArray *
+tide_key_ranges_new(guint n)
+{
+  GArray *ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
+  g_array_set_clear_func(ranges, (GDestroyNotify)tide_key_range_clear);
+  g_array_set_size(ranges, n);
+  return ranges;
+}
+
+TideRangeReader *
+tide_range_reader_new(const TideKeyRange *range, const TideRangeReaderOptions *options)
+{
+  TideRangeReader *reader = g_new0(TideRangeReader, 1);
+  reader->options = *options;
+  reader->sifted_rows = FIRST_PAGE_ROWS;
+  tide_buffer_append_bytes(&reader->range.start, tide_buffer_bytes(&range->start));
+  tide_buffer_append_bytes(&reader->range.stop, tide_buffer_bytes(&range->stop));
+  if (options->reversed) {
+    tide_buffer_append_bytes(&reader->next_start, tide_buffer_bytes(&range->stop));
+    tide_row_key_append_before(tide_buffer_bytes(&range->start), &reader->stop);
+  } else {
+    tide_buffer_append_bytes(&reader->next_start, tide_buffer_bytes(&range->start));
+    tide_buffer_append_bytes(&reader->stop, tide_buffer_bytes(&range->stop));
+  }
+  reader->rows = g_array_new(FALSE, FALSE, sizeof(PageRow));
+  reader->cells = g_array_new(FALSE, FALSE, sizeof(PageCell));
+  reader->result_cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  return reader;
+}
+
+void
+tide_range_reader_free(TideRangeReader *reader)
+{
+  if (reader == NULL)
+    return;
+  tide_key_range_clear(&reader->range);
+  tide_buffer_clear_memory(&reader->next_start);
+  tide_buffer_clear_memory(&reader->stop);
+  tide_buffer_clear_memory(&reader->last_key);
+  tide_buffer_clear_memory(&reader->received_key);
+  tide_buffer_clear_memory(&reader->bytes);
+  g_array_unref(reader->rows);
+  g_array_unref(reader->cells);
+  g_array_unref(reader->result_cells);
+  g_free(reader);
+}
+
+/* Whether @key is in the range and not yet seen. */
+static gboolean
+is_wanted(const TideRangeReader *reader, TideBytes key)
+{
+  if (tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0)
+    return FALSE;
+  if (reader->range.stop.len > 0 && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.stop)) >= 0)
+    return FALSE;
+  if (!reader->has_last_key)
+    return TRUE;
+  int order = tide_bytes_compare(key, tide_buffer_bytes(&reader->last_key));
+  return reader->options.reversed ? order < 0 : order > 0;
+}
+
+static gboolean
+keep_row(const TideResultRow *row, gpointer data)
+{
+  TideRangeReader *reader = data;
+  reader->n_received++;
+  tide_buffer_reset(&reader->received_key);
+  tide_buffer_append_bytes(&reader->received_key, row->row);
+  if (!is_wanted(reader, row->row))
+    return TRUE;
+  PageRow kept = {.key_offset = reader->bytes.len,
+                  .key_len = row->row.len,
+                  .first_cell = reader->cells->len,
+                  .n_cells = row->n_cells};
+  tide_buffer_append_bytes(&reader->bytes, row->row);
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const TideResultCell *cell = &row->cells[i];
+    PageCell kept_cell = {.offset = reader->bytes.len,
+                          .family_len = cell->family.len,
+                          .qualifier_len = cell->qualifier.len,
+                          .value_len = cell->value.len,
+                          .timestamp_ms = cell->timestamp_ms};
+    tide_buffer_append_bytes(&reader->bytes, cell->family);
+    tide_buffer_append_bytes(&reader->bytes, cell->qualifier);
+    tide_buffer_append_bytes(&reader->bytes, cell->value);
+    g_array_append_val(reader->cells, kept_cell);
+  }
+  g_array_append_val(reader->rows, kept);
+  return TRUE;
+}
+
+static void
+reset_page(TideRangeReader *reader)
+{
+  tide_buffer_reset(&reader->bytes);
+  g_array_set_size(reader->rows, 0);
+  g_array_set_size(reader->cells, 0);
+  reader->n_received = 0;
+  reader->next_row = 0;
+  reader->result_made = FALSE;
+}
+
+static gboolean
+request_page(TideRangeReader *reader, gint64 limit_rows, GError **error)
+{
+  TideScanRequest request = {
+      .start_row = tide_buffer_bytes(&reader->next_start),
+      .stop_row = tide_buffer_bytes(&reader->stop),
+      .columns = reader->options.columns,
+      .n_columns = reader->options.n_columns,
+      .min_time_ms = reader->options.min_time_ms,
+      .max_time_ms = reader->options.max_time_ms,
+      .max_versions = reader->options.max_versions,
+      .limit_rows = limit_rows,
+      .caching_rows = (guint32)limit_rows,
+      .reversed = reader->options.reversed,
+      .filter = reader->options.filter,
+  };
+  reset_page(reader);
+  return reader->options.scan(&request, keep_row, reader, reader->options.scan_data, error);
+}
+
+/* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key right
+ * after it when not. */
+static void
+go_on_behind_page(TideRangeReader *reader)
+{
+  TideBytes key = tide_buffer_bytes(&reader->received_key);
+  tide_buffer_reset(&reader->last_key);
+  tide_buffer_append_bytes(&reader->last_key, key);
+  reader->has_last_key = TRUE;
+  tide_buffer_reset(&reader->next_start);
+  tide_buffer_append_bytes(&reader->next_start, key);
+  if (!reader->options.reversed)
+    tide_buffer_append_byte(&reader->next_start, 0);
+}
+
+/* Whether the page reached beyond the range: a reversed request's stop row lies a little in front of it. */
+static gboolean
+has_left_range(const TideRangeReader *reader)
+{
+  TideBytes key = tide_buffer_bytes(&reader->received_key);
+  return reader->options.reversed && tide_bytes_compare(key, tide_buffer_bytes(&reader->range.start)) < 0;
+}
+
+static gint64
+next_limit_rows(const TideRangeReader *reader)
+{
+  const TideRangeReaderOptions *options = &reader->options;
+  guint64 rows = options->page_rows;
+  if (options->page_bytes > 0)
+    rows = reader->row_bytes > 0 ? MIN(rows, options->page_bytes / reader->row_bytes) : MIN(rows, FIRST_PAGE_ROWS);
+  if (options->rows_wanted != NULL)
+    rows = MIN(rows, MAX(*options->rows_wanted, options->is_sifted ? reader->sifted_rows : 0));
+  /* One more for the row at which a reversed request goes on. */
+  return (gint64)MAX(rows, 1) + (options->reversed && reader->has_last_key ? 1 : 0);
+}
+
+/* Whether a page that failed with @error may be asked for once more. A filter can make a region server pass over rows
+ * for longer than a call may last: without it each page moves on, and whoever reads leaves the rows out. */
+static gboolean
+may_try_again(TideRangeReader *reader, const GError *error)
+{
+  if (tide_gateway_error_is_lost(error))
+    return TRUE;
+  gboolean had_filter = reader->options.filter.len > 0;
+  reader->options.filter = TIDE_BYTES_EMPTY;
+  return had_filter;
+}
+
+static gboolean
+load_page(TideRangeReader *reader, GError **error)
+{
+  gint64 limit_rows = next_limit_rows(reader);
+  g_autoptr(GError) first_error = NULL;
+  if (!request_page(reader, limit_rows, &first_error)) {
+    if (!may_try_again(reader, first_error)) {
+      reset_page(reader);
+      g_propagate_error(error, g_steal_pointer(&first_error));
+      return FALSE;
+    }
+    if (!request_page(reader, limit_rows, error)) {
+      reset_page(reader); /* of what came before the error nothing is shown: the page is asked for again */
+      return FALSE;
+    }
+  }
+  if (reader->n_received < (guint64)limit_rows || has_left_range(reader))
+    reader->at_end = TRUE;
+  else
+    go_on_behind_page(reader);
+  reader->sifted_rows = MIN(reader->sifted_rows * 2, reader->options.page_rows);
+  if (reader->rows->len > 0)
+    reader->row_bytes = MAX(tide_range_reader_buffered_bytes(reader) / reader->rows->len, 1);
+  return TRUE;
+}
+
+gsize
+tide_range_reader_buffered_bytes(const TideRangeReader *reader)
+{
+  return reader->bytes.len + reader->rows->len * sizeof(PageRow) + reader->cells->len * sizeof(PageCell);
+}
+
+static void
+make_result(TideRangeReader *reader)
+{
+  const PageRow *row = &g_array_index(reader->rows, PageRow, reader->next_row);
+  const guint8 *bytes = reader->bytes.data;
+  g_array_set_size(reader->result_cells, 0);
+  for (gsize i = 0; i < row->n_cells; i++) {
+    const PageCell *cell = &g_array_index(reader->cells, PageCell, row->first_cell + i);
+    gsize qualifier_offset = cell->offset + cell->family_len;
+    TideResultCell result = {
+        .family = tide_bytes(bytes + cell->offset, cell->family_len),
+        .qualifier = tide_bytes(bytes + qualifier_offset, cell->qualifier_len),
+        .value = tide_bytes(bytes + qualifier_offset + cell->qualifier_len, cell->value_len),
+        .timestamp_ms = cell->timestamp_ms,
+    };
+    g_array_append_val(reader->result_cells, result);
+  }
+  reader->result = (TideResultRow){
+      .row = tide_bytes(bytes + row->key_offset, row->key_len),
+      .cells = (const TideResultCell *)reader->result_cells->data,
+      .n_cells = row->n_cells,
+  };
+  reader->result_made = TRUE;
+}
+
+gboolean
+tide_range_reader_peek(TideRangeReader *reader, const TideResultRow **ret_row, GError **error)
+{
+  while (reader->next_row >= reader->rows->len) {
+    if (reader->at_end) {
+      *ret_row = NULL;
+      return TRUE;
+    }
+    if (!load_page(reader, error))
+      return FALSE;
+  }
+  if (!reader->result_made)
+    make_result(reader);
+  *ret_row = &reader->result;
+  return TRUE;
+}
+
+void
+tide_range_reader_pass(TideRangeReader *reader)
+{
+  reader->next_row++;
+  reader->result_made = FALSE;
+}

@@ -1,0 +1,329 @@
+#include "commands/read/row_printer.h"
+
+#include "commands/cli/time_argument.h"
+
+struct TideRowPrinter {
+  TideRowPrinterOptions options;
+  gboolean wide;        /* one line a row */
+  FILE *stream;         /* borrowed */
+  TideListing *listing; /* owned; NULL for JSON */
+  GPtrArray *headings;  /* owned (element-type utf8) */
+  GPtrArray *line;      /* owned (element-type utf8): of the listing; reused */
+  gsize n_key_columns;  /* the line's first ones, which say whose cell it is */
+  TideBuffer text;      /* owned; reused */
+  guint64 n_rows;
+};
+
+static gboolean
+is_csv(const TideRowPrinter *printer)
+{
+  return printer->options.format == TIDE_OUTPUT_CSV;
+}
+
+static gsize
+n_chosen(const TideRowPrinter *printer)
+{
+  return printer->options.columns != NULL ? tide_column_choice_count(printer->options.columns) : 0;
+}
+
+/* CSV always has the key itself, for programs; a table has it where there are no fields to show in its place. */
+static gboolean
+shows_key(const TideRowPrinter *printer)
+{
+  return is_csv(printer) || printer->options.n_fields == 0;
+}
+
+/* ---- headings ---- */
+
+static void
+add_heading(TideRowPrinter *printer, const char *table_name, const char *csv_name)
+{
+  g_ptr_array_add(printer->headings, g_strdup(is_csv(printer) ? csv_name : table_name));
+}
+
+/* A field called as one of our own columns gets a name that no program takes for that. */
+static void
+add_field_heading(TideRowPrinter *printer, const char *field)
+{
+  static const char *const taken[] = {"row", "timestamp_ms", "time", "key_time", "column", "value", "age_ms", NULL};
+  if (is_csv(printer) && g_strv_contains(taken, field))
+    g_ptr_array_add(printer->headings, g_strconcat("key.", field, NULL));
+  else
+    g_ptr_array_add(printer->headings, g_strdup(field));
+}
+
+static void
+add_key_headings(TideRowPrinter *printer)
+{
+  if (shows_key(printer))
+    add_heading(printer, "ROW", "row");
+  for (gsize i = 0; i < printer->options.n_fields; i++)
+    add_field_heading(printer, printer->options.field_names[i]);
+  if (printer->options.with_key_time && !printer->wide)
+    add_heading(printer, "KEY TIME", "key_time");
+  printer->n_key_columns = printer->headings->len;
+}
+
+static void
+add_cell_headings(TideRowPrinter *printer)
+{
+  if (is_csv(printer))
+    add_heading(printer, NULL, "timestamp_ms");
+  if (is_csv(printer) || !printer->options.with_age)
+    add_heading(printer, "TIME", "time");
+  add_heading(printer, "COLUMN", "column");
+  add_heading(printer, "VALUE", "value");
+  if (printer->options.with_age)
+    add_heading(printer, "AGE", "age_ms");
+  if (!is_csv(printer) && printer->options.with_age)
+    add_heading(printer, "TIME", NULL);
+}
+
+static void
+add_headings(TideRowPrinter *printer)
+{
+  add_key_headings(printer);
+  if (!printer->wide) {
+    add_cell_headings(printer);
+    return;
+  }
+  add_heading(printer, "TIME", "time");
+  for (gsize i = 0; i < n_chosen(printer); i++)
+    g_ptr_array_add(printer->headings, g_strdup(tide_column_choice_text(printer->options.columns, i)));
+}
+
+static TideListing *
+make_listing(TideRowPrinter *printer)
+{
+  gsize n_columns = printer->headings->len;
+  g_autofree TideListingColumn *columns = g_new0(TideListingColumn, n_columns);
+  for (gsize i = 0; i < n_columns; i++) {
+    columns[i].name = printer->headings->pdata[i];
+    gboolean is_time = i == printer->n_key_columns && !printer->options.with_age;
+    columns[i].once = !printer->wide && (i < printer->n_key_columns || is_time);
+    columns[i].right = strcmp(columns[i].name, "AGE") == 0 && i > printer->n_key_columns;
+  }
+  return tide_listing_new(printer->stream, printer->options.format, tide_colour_wanted(printer->stream), columns,
+                          n_columns);
+}
+
+TideRowPrinter *
+tide_row_printer_new(FILE *stream, const TideRowPrinterOptions *options)
+{
+  TideRowPrinter *printer = g_new0(TideRowPrinter, 1);
+  printer->options = *options;
+  printer->stream = stream;
+  printer->headings = g_ptr_array_new_with_free_func(g_free);
+  printer->line = g_ptr_array_new_with_free_func(g_free);
+  printer->wide = n_chosen(printer) > 0 && !options->with_age && !options->line_per_cell;
+  add_headings(printer);
+  if (options->format != TIDE_OUTPUT_JSON)
+    printer->listing = make_listing(printer);
+  return printer;
+}
+
+void
+tide_row_printer_free(TideRowPrinter *printer)
+{
+  if (printer == NULL)
+    return;
+  tide_listing_free(printer->listing);
+  g_ptr_array_unref(printer->headings);
+  g_ptr_array_unref(printer->line);
+  tide_buffer_clear_memory(&printer->text);
+  g_free(printer);
+}
+
+/* ---- lines ---- */
+
+static gboolean
+is_shown(const TideRowPrinter *printer, const TideResultCell *cell)
+{
+  const TideRowPrinterOptions *options = &printer->options;
+  /* A subtraction of a time written by anybody may overflow: compare with the bound instead. */
+  if (options->max_age_ms > 0 && cell->timestamp_ms < options->now_ms - options->max_age_ms)
+    return FALSE;
+  return options->columns == NULL || tide_column_choice_takes(options->columns, cell->family, cell->qualifier);
+}
+
+static gint64
+cell_age_ms(const TideRowPrinter *printer, const TideResultCell *cell)
+{
+  gint64 age_ms = 0;
+  if (__builtin_sub_overflow(printer->options.now_ms, cell->timestamp_ms, &age_ms))
+    return cell->timestamp_ms < 0 ? G_MAXINT64 : G_MININT64;
+  return age_ms;
+}
+
+/* (transfer full) */
+static void
+add_text(TideRowPrinter *printer, char *text)
+{
+  g_ptr_array_add(printer->line, text);
+}
+
+/* Begins a line with what says which row it is of. */
+static void
+begin_line(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+{
+  g_ptr_array_set_size(printer->line, 0);
+  /* The key as HBase's shell prints it, so that it can be pasted there. */
+  if (shows_key(printer))
+    add_text(printer, tide_bytes_printable(row->row));
+  for (gsize i = 0; i < printer->options.n_fields; i++) {
+    if (fields != NULL)
+      add_text(printer, tide_text_printable(fields[i]));
+    else
+      add_text(printer, i == 0 && !shows_key(printer) ? tide_bytes_printable(row->row) : g_strdup(""));
+  }
+  if (printer->options.with_key_time && !printer->wide)
+    add_text(printer, fields != NULL ? tide_time_text(time_ms) : g_strdup(""));
+}
+
+static gboolean
+end_line(TideRowPrinter *printer)
+{
+  return tide_listing_add(printer->listing, (const char *const *)printer->line->pdata);
+}
+
+static gboolean
+print_cell(TideRowPrinter *printer, const TideResultCell *cell)
+{
+  const TideRowPrinterOptions *options = &printer->options;
+  gint64 age_ms = cell_age_ms(printer, cell);
+  g_ptr_array_set_size(printer->line, (int)printer->n_key_columns);
+  if (is_csv(printer))
+    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, cell->timestamp_ms));
+  if (is_csv(printer) || !options->with_age)
+    add_text(printer, tide_time_text(cell->timestamp_ms));
+  add_text(printer, tide_column_text(cell->family, cell->qualifier));
+  add_text(printer, tide_text_printable(cell->value));
+  if (options->with_age && is_csv(printer))
+    add_text(printer, g_strdup_printf("%" G_GINT64_FORMAT, age_ms));
+  else if (options->with_age)
+    add_text(printer, tide_age_text(age_ms));
+  if (options->with_age && !is_csv(printer))
+    add_text(printer, tide_time_text(cell->timestamp_ms));
+  return end_line(printer);
+}
+
+static gboolean
+print_cells(TideRowPrinter *printer, const TideResultRow *row)
+{
+  for (gsize i = 0; i < row->n_cells; i++) {
+    if (is_shown(printer, &row->cells[i]) && !print_cell(printer, &row->cells[i]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+print_wide_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms)
+{
+  const TideColumnChoice *chosen = printer->options.columns;
+  add_text(printer, tide_time_text(time_ms));
+  for (gsize i = 0; i < n_chosen(printer); i++) {
+    const TideResultCell *found = NULL;
+    for (gsize k = 0; k < row->n_cells && found == NULL; k++) {
+      if (tide_column_choice_is(chosen, i, row->cells[k].family, row->cells[k].qualifier))
+        found = &row->cells[k];
+    }
+    add_text(printer, found != NULL ? tide_text_printable(found->value) : g_strdup(""));
+  }
+  return end_line(printer);
+}
+
+/* ---- JSON ---- */
+
+static void
+append_json_cell(TideRowPrinter *printer, const TideResultCell *cell)
+{
+  TideBuffer *text = &printer->text;
+  g_autofree char *time = tide_time_text(cell->timestamp_ms);
+  tide_json_open(text, NULL, '{');
+  tide_json_shown(text, "family", cell->family);
+  tide_json_shown(text, "qualifier", cell->qualifier);
+  tide_json_shown(text, "value", cell->value);
+  tide_json_number(text, "timestamp_ms", cell->timestamp_ms);
+  tide_json_text(text, "time", time);
+  if (printer->options.with_age)
+    tide_json_number(text, "age_ms", cell_age_ms(printer, cell));
+  tide_json_close(text, "}");
+}
+
+/* A field's name may need escapes, unlike those of our own. */
+static void
+append_json_field_name(TideBuffer *text, const char *name)
+{
+  tide_json_name(text, NULL);
+  tide_json_shown_append(text, tide_bytes_of_string(name));
+  tide_buffer_append_byte(text, ':');
+}
+
+static void
+append_json_fields(TideRowPrinter *printer, const TideBytes *fields)
+{
+  TideBuffer *text = &printer->text;
+  tide_json_open(text, "fields", '{');
+  for (gsize i = 0; i < printer->options.n_fields; i++) {
+    append_json_field_name(text, printer->options.field_names[i]);
+    tide_json_shown_append(text, fields[i]);
+    if (tide_text_is_utf8(fields[i]))
+      continue;
+    g_autofree char *name = g_strconcat(printer->options.field_names[i], "_hex", NULL);
+    g_autofree char *hex = tide_bytes_hex(fields[i]);
+    append_json_field_name(text, name);
+    tide_json_shown_append(text, tide_bytes_of_string(hex));
+  }
+  tide_json_close(text, "}");
+}
+
+static gboolean
+print_json_row(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+{
+  TideBuffer *text = &printer->text;
+  tide_json_open(text, NULL, '{');
+  tide_json_shown_text(text, "table", printer->options.table);
+  tide_json_shown_and_hex(text, "row", row->row);
+  if (fields != NULL && printer->options.n_fields > 0)
+    append_json_fields(printer, fields);
+  if (!printer->options.with_age) {
+    g_autofree char *time = tide_time_text(time_ms);
+    tide_json_text(text, "time", time);
+  }
+  tide_json_open(text, "cells", '[');
+  for (gsize i = 0; i < row->n_cells; i++) {
+    if (is_shown(printer, &row->cells[i]))
+      append_json_cell(printer, &row->cells[i]);
+  }
+  tide_json_close(text, "]");
+  tide_json_print_line(text, printer->stream);
+  return !ferror(printer->stream);
+}
+
+gboolean
+tide_row_printer_add(TideRowPrinter *printer, const TideResultRow *row, gint64 time_ms, const TideBytes *fields)
+{
+  gsize n_shown = 0;
+  for (gsize i = 0; i < row->n_cells; i++)
+    n_shown += is_shown(printer, &row->cells[i]) ? 1 : 0;
+  if (n_shown == 0)
+    return TRUE;
+  printer->n_rows++;
+  if (printer->options.format == TIDE_OUTPUT_JSON)
+    return print_json_row(printer, row, time_ms, fields);
+  begin_line(printer, row, time_ms, fields);
+  return printer->wide ? print_wide_row(printer, row, time_ms) : print_cells(printer, row);
+}
+
+gboolean
+tide_row_printer_finish(TideRowPrinter *printer)
+{
+  return printer->listing != NULL ? tide_listing_finish(printer->listing) : !ferror(printer->stream);
+}
+
+guint64
+tide_row_printer_n_rows(const TideRowPrinter *printer)
+{
+  return printer->n_rows;
+}

@@ -1,0 +1,299 @@
+#include "commands/read/table_scan.h"
+
+#include "commands/cli/time_argument.h"
+#include "util/error.h"
+
+#include <stdio.h>
+
+struct TideTableScan {
+  const TideTableScanPlan *plan; /* borrowed */
+  guint64 rows_wanted;           /* G_MAXUINT64: no limit */
+  TideRowMerge *merge;           /* owned */
+  TideKeyReader *keys;           /* owned */
+  TideBuffer hbase_filter;
+  guint64 n_foreign;
+};
+
+void
+tide_table_scan_plan_clear(TideTableScanPlan *plan)
+{
+  g_clear_pointer(&plan->ranges, g_array_unref);
+  g_clear_pointer(&plan->filter, tide_key_filter_free);
+}
+
+gboolean
+tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fields, GError **error)
+{
+  const TideRowKey *key = plan->table->key;
+  const TideTableScanWish *wish = &plan->wish;
+  plan->ranges = tide_row_key_plan(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  if (plan->ranges == NULL)
+    return FALSE;
+  plan->filter = tide_row_key_filter(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  return plan->filter != NULL;
+}
+
+static gboolean
+same_ranges(const GArray *ranges, const GArray *others)
+{
+  for (guint i = 0; i < MIN(ranges->len, others->len); i++) {
+    const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, i);
+    const TideKeyRange *other = &g_array_index(others, TideKeyRange, i);
+    if (!tide_bytes_equal(tide_buffer_bytes(&range->start), tide_buffer_bytes(&other->start)) ||
+        !tide_bytes_equal(tide_buffer_bytes(&range->stop), tide_buffer_bytes(&other->stop)))
+      return FALSE;
+  }
+  return ranges->len == others->len;
+}
+
+void
+tide_table_scan_plan_tell(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
+                          const TideFieldNames *names)
+{
+  TideReading nothing = {0};
+  g_autoptr(GArray) all = tide_row_key_plan(plan->table->key, &nothing, 0, G_MAXINT64, NULL);
+  if (fields->reading.n_fields == 0 || !same_ranges(plan->ranges, all))
+    return;
+  g_autofree char *key = tide_row_key_describe(plan->table->key, names);
+  fprintf(stderr,
+          "tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
+          "given\n",
+          command, plan->table->name, key);
+}
+
+/* Two moments far apart, both after 2001: where they make the same range, the plan ended before the key's time. */
+#define PROBE_EARLY_NS G_GINT64_CONSTANT(1000000000000000000)
+#define PROBE_LATE_NS G_GINT64_CONSTANT(2000000000000000000)
+#define PROBE_SPAN_NS G_GINT64_CONSTANT(1000000000)
+
+/* Whether @fields fix everything that stands in front of the key's time: only then do the rows of a range sort by it.
+ */
+static gboolean
+reaches_time(const TideTable *table, const TideKeyArguments *fields)
+{
+  g_autoptr(GArray) early =
+      tide_row_key_plan(table->key, &fields->reading, PROBE_EARLY_NS, PROBE_EARLY_NS + PROBE_SPAN_NS, NULL);
+  g_autoptr(GArray) late =
+      tide_row_key_plan(table->key, &fields->reading, PROBE_LATE_NS, PROBE_LATE_NS + PROBE_SPAN_NS, NULL);
+  if (early == NULL || late == NULL || early->len == 0 || late->len == 0)
+    return FALSE;
+  const TideKeyRange *early_range = &g_array_index(early, TideKeyRange, 0);
+  const TideKeyRange *late_range = &g_array_index(late, TideKeyRange, 0);
+  return !tide_bytes_equal(tide_buffer_bytes(&early_range->start), tide_buffer_bytes(&late_range->start));
+}
+
+static gboolean
+fail_order(const TideConfig *config, const TideTable *table, const TideKeyArguments *fields, int time_order,
+           GError **error)
+{
+  g_autofree char *key = tide_row_key_describe(table->key, config->names);
+  g_autofree char *missing = fields != NULL ? tide_key_arguments_missing(fields, config, table) : NULL;
+  if (fields == NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "ranges of keys are read in the order of keys: give '--reverse', or fields instead of '--start'");
+  else if (time_order == 0)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time: its key is %s", table->name,
+                key);
+  else if (missing != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "the rows of '%s' sort by time only where the fields before it are fixed: give %s too (its key is %s)",
+                table->name, missing, key);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "the rows of '%s' do not sort by time with these fields: its key is %s", table->name, key);
+  return FALSE;
+}
+
+/* How the ranges come without a wish: merged by time where that is what the key gives. */
+static TideRowOrder
+stored_order(int time_order, gboolean sorted, gsize n_ranges)
+{
+  if (!sorted || n_ranges < 2)
+    return TIDE_ROW_ORDER_KEY;
+  return time_order > 0 ? TIDE_ROW_ORDER_OLDEST : TIDE_ROW_ORDER_NEWEST;
+}
+
+gboolean
+tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
+                           GError **error)
+{
+  const TideTableScanWish *wish = &plan->wish;
+  int time_order = tide_row_key_time_order(plan->table->key);
+  gboolean sorted = time_order != 0 && fields != NULL && reaches_time(plan->table, fields);
+  if (wish->newest_first || wish->oldest_first) {
+    if (!sorted)
+      return fail_order(config, plan->table, fields, time_order, error);
+    plan->order = wish->newest_first ? TIDE_ROW_ORDER_NEWEST : TIDE_ROW_ORDER_OLDEST;
+    plan->reversed = (int)plan->order != time_order;
+    return TRUE;
+  }
+  TideRowOrder order = stored_order(time_order, sorted, plan->ranges->len);
+  plan->order = wish->reversed ? (TideRowOrder)(-(int)order) : order;
+  plan->reversed = wish->reversed;
+  return TRUE;
+}
+
+void
+tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_ms, gint64 *ret_max_ms)
+{
+  const TideTableScanWish *wish = &plan->wish;
+  *ret_min_ms = 0;
+  *ret_max_ms = 0;
+  if (plan->table->cell_time != TIDE_CELL_TIME_EVENT || (wish->from_ns == 0 && wish->to_ns == G_MAXINT64))
+    return;
+  *ret_min_ms = MAX(tide_ns_to_ms(wish->from_ns), 0);
+  /* The bound is exclusive: a moment within a millisecond takes that millisecond in. */
+  *ret_max_ms = wish->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(wish->to_ns - 1) + 1;
+}
+
+/* Whether rows may come by the thousand of which none is shown. */
+static gboolean
+is_sifted(const TideTableScanPlan *plan)
+{
+  return plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
+}
+
+/* Whether @bytes can stand in the filter's language as they are, and are worth it. */
+static gboolean
+can_be_filtered(TideBytes bytes)
+{
+  for (gsize i = 0; i < bytes.len; i++)
+    if (!g_ascii_isalnum(bytes.data[i]) && (bytes.data[i] == 0 || strchr("._-:/#@", bytes.data[i]) == NULL))
+      return FALSE;
+  return bytes.len >= 2;
+}
+
+/* HBase compares without regard to case, and anywhere in the row's key, taken for UTF-8: bytes of ASCII are found
+ * whatever stands around them. */
+void
+tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuffer *out)
+{
+  gsize start = out->len;
+  for (guint i = 0; plan->filter != NULL && i < tide_key_filter_n_open(plan->filter); i++) {
+    TideBytes bytes = tide_key_filter_open_bytes(plan->filter, i);
+    if (!can_be_filtered(bytes))
+      continue;
+    if (out->len > start)
+      tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL(" AND "));
+    tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("RowFilter (=, 'substring:"));
+    tide_buffer_append_bytes(out, bytes);
+    tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("')"));
+  }
+}
+
+/* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
+static guint32
+page_rows_of(const TideTableScanPlan *plan)
+{
+  gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
+  rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
+  gboolean is_limited = plan->wish.limit_rows > 0 && !is_sifted(plan);
+  return is_limited ? (guint32)MIN(rows, plan->wish.limit_rows) : (guint32)rows;
+}
+
+TideTableScan *
+tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, TideScanFunc scan_func,
+                    gpointer scan_data)
+{
+  TideTableScan *scan = g_new0(TideTableScan, 1);
+  scan->plan = plan;
+  scan->rows_wanted = plan->wish.limit_rows > 0 ? plan->wish.limit_rows : G_MAXUINT64;
+  TideRangeReaderOptions options = {
+      .scan = scan_func,
+      .scan_data = scan_data,
+      .reversed = plan->reversed,
+      .page_rows = page_rows_of(plan),
+      .page_bytes = TIDE_TABLE_SCAN_MEMORY_BYTES / MAX(plan->ranges->len, 1),
+      .is_sifted = is_sifted(plan),
+      .rows_wanted = &scan->rows_wanted,
+  };
+  tide_table_scan_plan_append_hbase_filter(plan, &scan->hbase_filter);
+  options.filter = tide_buffer_bytes(&scan->hbase_filter);
+  if (plan->columns != NULL)
+    options.columns = tide_column_choice_asked(plan->columns, &options.n_columns);
+  tide_table_scan_plan_cell_times(plan, &options.min_time_ms, &options.max_time_ms);
+  GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
+  for (guint i = 0; i < plan->ranges->len; i++) {
+    /* In the order of keys the ranges come one after the other: from the last one, when reversed. */
+    guint place = plan->reversed ? plan->ranges->len - 1 - i : i;
+    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, place), &options));
+  }
+  scan->merge = tide_row_merge_new(plan->table->key, readers, plan->order);
+  scan->keys = tide_key_reader_new(plan->table, names);
+  return scan;
+}
+
+void
+tide_table_scan_free(TideTableScan *scan)
+{
+  if (scan == NULL)
+    return;
+  tide_row_merge_free(scan->merge);
+  tide_key_reader_free(scan->keys);
+  tide_buffer_clear_memory(&scan->hbase_filter);
+  g_free(scan);
+}
+
+/* Whether a key of these event times has one that is wanted. One without times has to be taken for what it is. */
+static gboolean
+is_in_time(const TideTableScanWish *wish, const TideDecodedKey *key)
+{
+  return !key->has_time || (key->from_ns < wish->to_ns && key->to_ns > wish->from_ns);
+}
+
+/* Whether @row is of the fields that were given. */
+static gboolean
+is_asked_for(TideTableScan *scan, TideBytes row)
+{
+  if (scan->plan->filter == NULL)
+    return TRUE;
+  TideKeyMatch match = tide_key_filter_match(scan->plan->filter, row);
+  scan->n_foreign += match == TIDE_KEY_FOREIGN ? 1 : 0;
+  return match == TIDE_KEY_TAKEN;
+}
+
+gboolean
+tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **error)
+{
+  *ret_row = (TideScannedRow){0};
+  while (scan->rows_wanted > 0) {
+    if (!tide_row_merge_next(scan->merge, &ret_row->row, &ret_row->time_ns, error))
+      return FALSE;
+    if (ret_row->row == NULL)
+      return TRUE;
+    if (!is_asked_for(scan, ret_row->row->row))
+      continue;
+    if (!tide_key_reader_read(scan->keys, ret_row->row->row))
+      return TRUE;
+    if (!is_in_time(&scan->plan->wish, tide_key_reader_key(scan->keys)))
+      continue;
+    ret_row->fields = tide_key_reader_values(scan->keys);
+    return TRUE;
+  }
+  return TRUE;
+}
+
+void
+tide_table_scan_tell_foreign(const TideTableScan *scan, const char *command)
+{
+  if (scan->n_foreign == 0)
+    return;
+  g_autofree char *count = tide_count_text(scan->n_foreign);
+  fprintf(stderr,
+          "tidemark %s: left out of '%s': %s row%s that the declared key did not make, and that cannot be told to be "
+          "of the fields given\n",
+          command, scan->plan->table->name, count, scan->n_foreign == 1 ? "" : "s");
+}
+
+void
+tide_table_scan_take(TideTableScan *scan)
+{
+  if (scan->rows_wanted != G_MAXUINT64)
+    scan->rows_wanted--;
+}
+
+gsize
+tide_table_scan_buffered_bytes(const TideTableScan *scan)
+{
+  return tide_row_merge_buffered_bytes(scan->merge);
+}

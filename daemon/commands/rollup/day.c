@@ -1,0 +1,60 @@
+#include "commands/rollup/day.h"
+
+#include "model/reading.h"
+#include "model/time/calendar.h"
+#include "model/time/time_cut.h"
+#include "model/time/time_text.h"
+#include "util/error.h"
+
+#define MS_PER_S G_GINT64_CONSTANT(1000)
+#define NOON_S (12 * 3600) /* clocks are not set at noon */
+
+static const TideTimeCut day_cut = {.unit = TIDE_CUT_DAY};
+
+static void
+set_day(GTimeZone *zone, gint64 within_ns, TideRollupDay *ret_day)
+{
+  ret_day->from_ms = tide_ns_to_ms(tide_time_cut_start_ns(day_cut, zone, within_ns));
+  ret_day->to_ms = tide_ns_to_ms(tide_time_cut_end_ns(day_cut, zone, within_ns));
+}
+
+static gboolean
+read_date(const char *text, TideTimeText *ret_date)
+{
+  TideBytes bytes = tide_bytes_of_string(text);
+  const char *detail;
+  return (tide_time_text_read_pattern(bytes, "yyyy-MM-dd", ret_date, &detail) ||
+          tide_time_text_read_pattern(bytes, "yyyyMMdd", ret_date, &detail)) &&
+         ret_date->year >= 1970 && ret_date->year < 2200;
+}
+
+gboolean
+tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRollupDay *ret_day, GError **error)
+{
+  gint64 noon_utc_s;
+  if (text == NULL) {
+    set_day(zone, now_ms * TIDE_NS_PER_MS, ret_day);
+    set_day(zone, ret_day->from_ms * TIDE_NS_PER_MS - 1, ret_day);
+    noon_utc_s = ret_day->from_ms / MS_PER_S + NOON_S;
+  } else {
+    TideTimeText date;
+    if (!read_date(text, &date)) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
+      return FALSE;
+    }
+    gint64 noon_s = tide_time_text_local_s(&date) + NOON_S;
+    TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
+    noon_utc_s = noon.utc_s[0];
+    if (noon.n == 0) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
+                  g_time_zone_get_identifier(zone), text);
+      return FALSE;
+    }
+    set_day(zone, noon_utc_s * MS_PER_S * TIDE_NS_PER_MS, ret_day);
+  }
+  gint64 local_s = noon_utc_s + (zone != NULL ? tide_zone_offset_s(zone, noon_utc_s) : 0);
+  g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(local_s);
+  g_autofree char *name = g_date_time_format(date, "%Y%m%d");
+  g_strlcpy(ret_day->name, name, sizeof ret_day->name);
+  return TRUE;
+}

@@ -1,0 +1,45 @@
+/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a file,
+ * so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but the time. */
+#pragma once
+
+#include "model/key/row_key.h"
+
+G_BEGIN_DECLS
+
+/* One region of the source, as it was when the rollup began, or a part of it. */
+typedef struct TideRollupRange {
+  TideKeyRange keys;
+  TideBuffer mark; /* the last row that was copied; empty: none */
+  gboolean done;
+  guint64 rows; /* up to the mark */
+  guint64 cells;
+} TideRollupRange;
+
+typedef struct TideRollupMarks {
+  char *source; /* owned: the tables' names */
+  char *target; /* owned */
+  gint64 from_ms; /* cell times, [from, to) */
+  gint64 to_ms;
+  gboolean done;   /* all ranges are copied and counted */
+  GArray *ranges; /* owned (element-type TideRollupRange), in the order of keys */
+} TideRollupMarks;
+
+/* Ownership: (transfer full). */
+TideRollupMarks *tide_rollup_marks_new(const char *source, const char *target, gint64 from_ms, gint64 to_ms);
+void tide_rollup_marks_free(TideRollupMarks *marks); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRollupMarks, tide_rollup_marks_free)
+
+/* Adds the range [@start, @stop), with nothing copied yet. */
+void tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop);
+
+/* As text, and back. Errors of read: TIDE_ERROR_DATA, with what is wrong. */
+char *tide_rollup_marks_text(const TideRollupMarks *marks); /* (transfer full) */
+TideRollupMarks *tide_rollup_marks_read(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Writes that text: the file is replaced as a whole, and on the disk when this returns. Errors: IO. */
+gboolean tide_rollup_marks_save(const char *text, const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* NULL without an error where there is no file. Errors: IO, and those of read. */
+TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,438 @@
+/* `tidemark rollup`: the nightly batch: one day of a table that is keyed by sensor, copied into a table of its own. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/progress.h"
+#include "commands/cli/stop_signal.h"
+#include "commands/cli/time_argument.h"
+#include "commands/read/gateway_session.h"
+#include "commands/read/key_arguments.h"
+#include "commands/rollup/day.h"
+#include "commands/rollup/job.h"
+#include "model/table/dated_table.h"
+#include "tables/declared_table.h"
+#include "util/clock.h"
+
+#include <errno.h>
+
+/* Each thread holds a page of the source and a call of the gateway. */
+#define DEFAULT_THREADS 4
+#define MAX_THREADS 64
+
+#define DEFAULT_PATIENCE_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to come back */
+
+/* How often marks are kept: what a kill repeats at the most. */
+#define SAVE_INTERVAL_US TIDE_US_PER_S
+#define LOOK_INTERVAL_US (TIDE_US_PER_S / 5)
+
+typedef struct RollupOptions {
+  const char *day;
+  const char *target;
+  const char *state_directory;
+  gboolean refresh;
+  gboolean open_day;
+  guint64 threads;
+  guint64 rate_rows_per_s;
+  gint64 patience_ms;
+} RollupOptions;
+
+typedef struct Rollup {
+  const TideConfig *config; /* borrowed */
+  const RollupOptions *options;
+  const TideTable *source; /* borrowed */
+  TideRollupDay day;
+  char *target;             /* owned: the table's name */
+  char *marks_path;         /* owned; NULL: marks cannot be kept */
+  TideRollupMarks *marks;   /* owned */
+  const volatile int *stop; /* set by a signal */
+} Rollup;
+
+static void
+clear_rollup(Rollup *rollup)
+{
+  g_free(rollup->target);
+  g_free(rollup->marks_path);
+  tide_rollup_marks_free(rollup->marks);
+}
+
+/* ---- what is asked for ---------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+check_source(const TideTable *source, GError **error)
+{
+  const char *why = NULL;
+  if (source->latest != TIDE_LATEST_NONE)
+    why = "it is a latest table, which holds no days";
+  else if (tide_table_is_template(source))
+    why = "it makes a table for each date already";
+  else if (source->cell_time != TIDE_CELL_TIME_EVENT)
+    why = "its cells carry another time than the event's, by which a day is told";
+  if (why == NULL)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' cannot be rolled up: %s", source->name, why);
+  return FALSE;
+}
+
+/* The table that is named, or the only one that is kept by days. Of others a day can be copied, too, but hardly anybody
+ * who does not say so wants it. */
+static const TideTable *
+choose_source(const TideConfig *config, const GPtrArray *arguments, GError **error)
+{
+  if (arguments->len > 0) {
+    const TideTable *named = tide_table_argument_find(config, arguments->pdata[0], error);
+    return named != NULL && check_source(named, error) ? named : NULL;
+  }
+  const TideTable *only = NULL;
+  guint n_fit = 0;
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    if (!check_source(table, NULL) || !tide_row_key_is_by_day(table->key))
+      continue;
+    only = table;
+    n_fit++;
+  }
+  if (n_fit == 1)
+    return only;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "%s: name the table to roll up",
+              n_fit == 0 ? "no declared table is kept by days" : "several declared tables are kept by days");
+  return NULL;
+}
+
+static gboolean
+choose_day(Rollup *rollup, gint64 now_ms, GError **error)
+{
+  GTimeZone *zone = tide_row_key_zone(rollup->source->key);
+  if (!tide_rollup_day_parse(rollup->options->day, zone, now_ms, &rollup->day, error)) {
+    g_prefix_error(error, "'--day' ");
+    return FALSE;
+  }
+  if (rollup->day.to_ms <= now_ms || rollup->options->open_day)
+    return TRUE;
+  g_autofree char *end = tide_time_text(rollup->day.to_ms);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "the day %s is not over before %s: readings would be missing; wait, or give --allow-open-day and later "
+              "--refresh",
+              rollup->day.name, end);
+  return FALSE;
+}
+
+/* ---- marks ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Where marks are kept: said, or systemd's, or the user's own. */
+static void
+choose_marks_path(Rollup *rollup)
+{
+  const char *directory = rollup->options->state_directory;
+  g_autofree char *users = g_build_filename(g_get_user_state_dir(), "tidemark", NULL);
+  if (directory == NULL)
+    directory = g_getenv("STATE_DIRECTORY");
+  if (directory == NULL)
+    directory = users;
+  g_autofree char *name = g_strdup_printf("rollup-%s", rollup->target);
+  g_strdelimit(name, ":", '-'); /* of a namespace */
+  if (g_mkdir_with_parents(directory, 0700) == 0)
+    rollup->marks_path = g_build_filename(directory, name, NULL);
+  else
+    fprintf(stderr, "tidemark rollup: cannot keep marks in '%s' (%s): a rollup that is killed begins anew\n", directory,
+            g_strerror(errno));
+}
+
+static gboolean
+is_same_work(const Rollup *rollup, const TideRollupMarks *marks)
+{
+  return strcmp(marks->source, rollup->source->name) == 0 && strcmp(marks->target, rollup->target) == 0 &&
+         marks->from_ms == rollup->day.from_ms && marks->to_ms == rollup->day.to_ms;
+}
+
+/* The marks of an earlier run that this one goes on from; none after --refresh. */
+static gboolean
+load_marks(Rollup *rollup, GError **error)
+{
+  if (rollup->marks_path == NULL || rollup->options->refresh)
+    return TRUE;
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(TideRollupMarks) marks = tide_rollup_marks_load(rollup->marks_path, &fault);
+  if (fault != NULL) {
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return FALSE;
+  }
+  if (marks == NULL)
+    return TRUE;
+  if (!is_same_work(rollup, marks)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' was rolled up from '%s', another day or zone (the marks are in '%s'): give another --to, or "
+                "--refresh to copy this one into it too",
+                rollup->target, marks->source, rollup->marks_path);
+    return FALSE;
+  }
+  rollup->marks = g_steal_pointer(&marks);
+  return TRUE;
+}
+
+static gboolean
+save_marks(const Rollup *rollup, const char *text, GError **error)
+{
+  return rollup->marks_path == NULL || tide_rollup_marks_save(text, rollup->marks_path, error);
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------------
+ */
+
+/* The part of @range that lies in @region, as a range of the work. */
+static void
+add_overlap(TideRollupMarks *marks, const TideKeyRange *range, const TideRegion *region)
+{
+  TideBytes start = tide_buffer_bytes(&range->start), stop = tide_buffer_bytes(&range->stop);
+  if (tide_bytes_compare(start, region->start_key) < 0)
+    start = region->start_key;
+  if (stop.len == 0 || (region->end_key.len > 0 && tide_bytes_compare(region->end_key, stop) < 0))
+    stop = region->end_key;
+  if (stop.len == 0 || tide_bytes_compare(start, stop) < 0)
+    tide_rollup_marks_add(marks, start, stop);
+}
+
+/* One range for each region; fewer and narrower ones where the key begins with the time. */
+static gboolean
+plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
+{
+  TideReading nothing = {0};
+  g_autoptr(GArray) ranges = tide_row_key_plan(rollup->source->key, &nothing, rollup->day.from_ms * TIDE_NS_PER_MS,
+                                               rollup->day.to_ms * TIDE_NS_PER_MS, error);
+  if (ranges == NULL)
+    return FALSE;
+  rollup->marks = tide_rollup_marks_new(rollup->source->name, rollup->target, rollup->day.from_ms, rollup->day.to_ms);
+  for (guint i = 0; i < ranges->len; i++)
+    for (guint k = 0; k < regions->len; k++)
+      add_overlap(rollup->marks, &g_array_index(ranges, TideKeyRange, i), regions->pdata[k]);
+  return TRUE;
+}
+
+/* Like the source, split where its regions are. */
+static gboolean
+create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray *regions, GError **error)
+{
+  g_autoptr(GArray) splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (guint i = 1; i < regions->len; i++)
+    g_array_append_val(splits, ((const TideRegion *)regions->pdata[i])->start_key);
+  TideTable target = *rollup->source;
+  target.name = rollup->target;
+  target.splits = splits;
+  TideTableRequest request = {.table = &target,
+                              .names = rollup->config->names,
+                              .plain_if_framed = TRUE,
+                              .deadline_us = tide_gateway_session_admin_deadline_us(session)};
+  TideTableCreation creation;
+  if (!tide_declared_table_create(tide_gateway_session_client(session), &request, &creation, error))
+    return FALSE;
+  if (creation == TIDE_TABLE_CREATED_PLAIN)
+    fprintf(stderr,
+            "tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points\n",
+            rollup->target);
+  return TRUE;
+}
+
+static gboolean
+prepare_tables(Rollup *rollup, GError **error)
+{
+  g_autoptr(TideGatewaySession) session =
+      tide_gateway_session_open(rollup->config, TIDE_GATEWAY_PREFER_UNFRAMED, error);
+  if (session == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) regions =
+      tide_hbase_client_regions(tide_gateway_session_client(session), tide_bytes_of_string(rollup->source->name),
+                                tide_gateway_session_deadline_us(session), error);
+  if (regions == NULL)
+    return FALSE;
+  if (regions->len == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
+    return FALSE;
+  }
+  return create_target(rollup, session, regions, error) &&
+         (rollup->marks != NULL || plan_ranges(rollup, regions, error));
+}
+
+/* ---- work ----------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideRollupState *ret_state, GError **error)
+{
+  TideRollupOptions job_options = {
+      .config = rollup->config,
+      .marks = marks,
+      .count_only = count_only,
+      .threads = (guint32)rollup->options->threads,
+      .rate_rows_per_s = count_only ? 0 : rollup->options->rate_rows_per_s,
+      .ttl_ms = rollup->source->ttl_ms, /* a read does not give it back, but it is counted from the cells' time */
+      .patience_us = rollup->options->patience_ms * TIDE_US_PER_MS,
+  };
+  gint64 now_us = tide_now_us();
+  gint64 save_us = now_us + SAVE_INTERVAL_US;
+  TideProgress progress;
+  tide_progress_begin(&progress, count_only ? "rows counted" : "rows copied", 0, now_us);
+  TideRollupJob *job = tide_rollup_job_start(&job_options);
+  gboolean kept = TRUE;
+  do {
+    *ret_state = tide_rollup_job_wait(job, now_us + LOOK_INTERVAL_US);
+    now_us = tide_now_us();
+    tide_progress_update(&progress, ret_state->rows, now_us);
+    if (!count_only && kept && now_us >= save_us) {
+      g_autofree char *text = tide_rollup_job_marks_text(job);
+      kept = save_marks(rollup, text, error);
+      save_us = now_us + SAVE_INTERVAL_US;
+    }
+    if (*rollup->stop != 0 || !kept)
+      tide_rollup_job_stop(job);
+  } while (!ret_state->ended);
+  tide_progress_end(&progress);
+  return tide_rollup_job_finish(job, kept ? error : NULL) && kept;
+}
+
+/* Keeps where the work stands, whether it is done or not. */
+static gboolean
+keep_marks(const Rollup *rollup, gboolean so_far_ok, GError **error)
+{
+  g_autofree char *text = tide_rollup_marks_text(rollup->marks);
+  g_autoptr(GError) fault = NULL;
+  if (save_marks(rollup, text, &fault))
+    return so_far_ok;
+  if (so_far_ok)
+    g_propagate_error(error, g_steal_pointer(&fault));
+  return FALSE;
+}
+
+/* The same ranges of the target, all to be counted. */
+static TideRollupMarks *
+counting_marks(const TideRollupMarks *marks)
+{
+  TideRollupMarks *counting = tide_rollup_marks_new(marks->source, marks->target, marks->from_ms, marks->to_ms);
+  for (guint i = 0; i < marks->ranges->len; i++) {
+    const TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, i).keys;
+    tide_rollup_marks_add(counting, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
+  }
+  return counting;
+}
+
+static void
+print_copied(const Rollup *rollup, const TideRollupState *state, gint64 elapsed_us)
+{
+  g_autofree char *rows = tide_count_text(state->rows);
+  g_autofree char *cells = tide_count_text(state->cells);
+  g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
+  printf("%s: %s rows, %s cells of the day %s of '%s' copied in %s\n", rollup->target, rows, cells, rollup->day.name,
+         rollup->source->name, elapsed);
+}
+
+/* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
+static gboolean
+compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRollupState *counted)
+{
+  g_autofree char *rows = tide_count_text(counted->rows);
+  g_autofree char *cells = tide_count_text(counted->cells);
+  if (copied->rows == counted->rows && copied->cells == counted->cells) {
+    printf("verified: HBase holds %s rows, %s cells of that day in '%s'\n", rows, cells, rollup->target);
+    return TRUE;
+  }
+  g_autofree char *copied_rows = tide_count_text(copied->rows);
+  g_autofree char *copied_cells = tide_count_text(copied->cells);
+  printf(
+      "DIFFERENT: HBase holds %s rows, %s cells of that day in '%s', and %s rows, %s cells were copied: readings that "
+      "came meanwhile, or other writers; run it again with --refresh\n",
+      rows, cells, rollup->target, copied_rows, copied_cells);
+  return FALSE;
+}
+
+static gboolean
+roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
+{
+  gint64 start_us = tide_now_us();
+  TideRollupState copied, counted;
+  if (!load_marks(rollup, error))
+    return FALSE;
+  if (rollup->marks != NULL && rollup->marks->done) {
+    printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);
+    return TRUE;
+  }
+  gboolean resumed = rollup->marks != NULL;
+  if (!prepare_tables(rollup, error))
+    return FALSE;
+  if (resumed)
+    printf("%s: going on where an earlier run ended\n", rollup->target);
+  fflush(stdout);
+  if (!keep_marks(rollup, TRUE, error) ||
+      !keep_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, error), error))
+    return FALSE;
+  print_copied(rollup, &copied, tide_now_us() - start_us);
+  fflush(stdout);
+
+  g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
+  if (!run_job(rollup, counting, TRUE, &counted, error))
+    return FALSE;
+  rollup->marks->done = compare_counts(rollup, &copied, &counted);
+  if (!keep_marks(rollup, TRUE, error))
+    return FALSE;
+  call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  return TRUE;
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+begin_rollup(TideCommandCall *call, GError **error)
+{
+  const RollupOptions *options = call->options;
+  if (!tide_command_load_config(call))
+    return FALSE;
+  Rollup rollup = {
+      .config = call->config, .options = options, .source = choose_source(call->config, call->arguments, error)};
+  if (rollup.source == NULL || !choose_day(&rollup, tide_wall_clock_epoch_ms(), error))
+    return FALSE;
+  rollup.target = options->target != NULL ? g_strdup(options->target)
+                                          : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
+  choose_marks_path(&rollup);
+  rollup.stop = tide_stop_signal_install();
+  gboolean ok = roll_up(call, &rollup, error);
+  clear_rollup(&rollup);
+  return ok;
+}
+
+static const TideOption rollup_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"day", "DAY", TIDE_TEXT(RollupOptions, day),
+     "the day to copy, such as 2017-07-26, by the clocks of the key's zone (yesterday)"},
+    {"to", "TABLE", TIDE_TEXT(RollupOptions, target),
+     "the table to copy into; created when it is not there (the table's name, _ and the day)"},
+    {"refresh", NULL, TIDE_FLAG(RollupOptions, refresh),
+     "copy a day again that was copied already: readings that came later"},
+    {"allow-open-day", NULL, TIDE_FLAG(RollupOptions, open_day), "copy a day that is not over yet"},
+    {"threads", "N", TIDE_COUNT(RollupOptions, threads), "regions at a time, each with a connection (4)", .min = 1,
+     .max = MAX_THREADS},
+    {"rate", "N", TIDE_COUNT(RollupOptions, rate_rows_per_s),
+     "at most N rows a second, so that other work has room (unlimited)", .min = 1},
+    {"patience", "TIME", TIDE_DURATION(RollupOptions, patience_ms),
+     "give up when a region has not moved for this long (5m)"},
+    {"state", "DIRECTORY", TIDE_TEXT(RollupOptions, state_directory),
+     "where it is kept how far the work is ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
+};
+
+const TideCommand tide_command_rollup = {
+    .name = "rollup",
+    .arguments = "[TABLE]",
+    .summary = "Copies one day of a table that is keyed by sensor into a table of its own: the nightly batch.",
+    .details = "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a "
+               "second run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted. "
+               "Exit code 1 when the\ncounts differ, 75 when it was stopped.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark rollup SENSOR\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
+    .max_arguments = 1,
+    .options = rollup_options,
+    .n_options = G_N_ELEMENTS(rollup_options),
+    .options_size = sizeof(RollupOptions),
+    .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .patience_ms = DEFAULT_PATIENCE_MS},
+    .run = begin_rollup,
+};

@@ -1,0 +1,483 @@
+/* `tidemark simulate`: made-up readings into a topic, or to standard output. What is made up, and in which order, is
+ * told by commands/simulate/simulation.h. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/progress.h"
+#include "commands/cli/stop_signal.h"
+#include "commands/cli/time_argument.h"
+#include "commands/simulate/message_sample.h"
+#include "commands/simulate/simulation.h"
+#include "kafka/kafka_probe.h"
+#include "kafka/kafka_producer.h"
+#include "mapping/mapping.h"
+#include "model/reading.h"
+#include "util/clock.h"
+
+#include <errno.h>
+
+#define KAFKA_TIMEOUT_MS 5000
+
+/* Waits for the rate, and for the last delivery reports, are cut into pieces, so that a signal is soon seen. */
+#define WAIT_MS 100
+
+typedef struct SimulateOptions {
+  const char *brokers;
+  const char *topic;
+  const char *start_time;
+  const char *log_path;
+  const char *sample_path;
+  gboolean print;
+  gboolean yes;
+  guint64 readings;
+  guint64 machines;
+  guint64 metrics;
+  guint64 rate_per_s; /* 0: as fast as it goes */
+  gint64 step_ms;
+  gint64 linger_ms;
+  double late;
+  double repeat;
+  double poison;
+  guint64 shuffle_window;
+  guint64 seed;
+} SimulateOptions;
+
+typedef struct Simulate {
+  TideSimulation *simulation; /* owned */
+  TideMessageSample *sample;  /* owned; NULL without --sample */
+  TideSimulationParameters parameters;
+  TideKafkaProducer *producer; /* owned; NULL with --print */
+  FILE *log;                   /* owned; NULL without --log */
+  const char *log_path;
+  const volatile int *stop; /* set by a signal */
+  guint64 rate_per_s;
+  gint64 linger_ms;
+  guint64 n_sent[TIDE_SIMULATED_POISON + 1]; /* by kind */
+  gint64 start_us;
+  TideProgress progress;
+} Simulate;
+
+static guint64
+n_messages(const Simulate *simulate)
+{
+  guint64 n = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS(simulate->n_sent); i++)
+    n += simulate->n_sent[i];
+  return n;
+}
+
+static guint64
+share(double of_one)
+{
+  return (guint64)(of_one * TIDE_SIMULATION_ALL + 0.5);
+}
+
+/* Where no start is given, the last reading happens about now: later ones could lie in the future and be refused. */
+static gboolean
+read_parameters(const SimulateOptions *options, guint64 machines, TideSimulationParameters *parameters, GError **error)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  guint64 rounds = (options->readings + machines - 1) / machines;
+  gint64 start_ns = 0;
+  *parameters = (TideSimulationParameters){
+      .readings = options->readings,
+      .machines = machines,
+      .metrics = options->metrics,
+      .seed = options->seed,
+      .step_ms = options->step_ms,
+      .late = share(options->late),
+      .repeat = share(options->repeat),
+      .poison = share(options->poison),
+      .shuffle_window = options->shuffle_window,
+  };
+  gint64 span_ms = 0;
+  if (rounds > G_MAXINT64 || __builtin_mul_overflow((gint64)rounds, options->step_ms, &span_ms)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "so many readings, so far apart, are beyond any calendar");
+    return FALSE;
+  }
+  if (options->start_time == NULL) {
+    parameters->start_epoch_ms = now_ms - span_ms;
+    return TRUE;
+  }
+  if (!tide_time_option_parse("start-time", options->start_time, now_ms * TIDE_NS_PER_MS, &start_ns, error))
+    return FALSE;
+  parameters->start_epoch_ms = tide_ns_to_ms(start_ns);
+  return TRUE;
+}
+
+/* ---- sending -------------------------------------------------------------------------------------------------------
+ */
+
+/* Waits until the next message is due by the rate; FALSE when asked to stop. */
+static gboolean
+wait_for_rate(Simulate *simulate)
+{
+  if (simulate->rate_per_s == 0)
+    return *simulate->stop == 0;
+  gint64 due_us = simulate->start_us +
+                  (gint64)((double)n_messages(simulate) * (double)TIDE_US_PER_S / (double)simulate->rate_per_s);
+  gint64 wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
+  while (wait_ms > 0 && *simulate->stop == 0) {
+    if (simulate->producer != NULL)
+      tide_kafka_producer_poll(simulate->producer, (int)MIN(wait_ms, WAIT_MS));
+    else
+      g_usleep((gulong)(MIN(wait_ms, WAIT_MS) * TIDE_US_PER_MS));
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+    wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
+  }
+  return *simulate->stop == 0;
+}
+
+static gboolean
+write_log(Simulate *simulate, const TideSimulatedMessage *message, TideBytes payload, GError **error)
+{
+  if (simulate->log == NULL || message->kind == TIDE_SIMULATED_POISON)
+    return TRUE;
+  fwrite(payload.data, 1, payload.len, simulate->log);
+  if (fputc('\n', simulate->log) != EOF)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
+  return FALSE;
+}
+
+/* FALSE without an error: the output takes no more. */
+static gboolean
+send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
+{
+  if (simulate->producer != NULL) {
+    if (!tide_kafka_producer_send(simulate->producer, key, payload, simulate->stop, error))
+      return FALSE;
+    tide_kafka_producer_poll(simulate->producer, 0);
+    return TRUE;
+  }
+  fwrite(payload.data, 1, payload.len, stdout);
+  return fputc('\n', stdout) != EOF; /* tide_output_close() says what went wrong */
+}
+
+/* With a sample, each of its lines is a machine. */
+static void
+append_message(const Simulate *simulate, const TideSimulatedMessage *message, TideBuffer *key, TideBuffer *payload)
+{
+  const TideSimulationParameters *parameters = &simulate->parameters;
+  tide_simulation_append_key(simulate->simulation, message, key);
+  if (simulate->sample == NULL || message->kind == TIDE_SIMULATED_POISON) {
+    tide_simulation_append_payload(simulate->simulation, message, payload);
+    return;
+  }
+  gint64 round = (gint64)(message->reading / parameters->machines);
+  tide_message_sample_append(simulate->sample, (guint)(message->reading % parameters->machines),
+                             parameters->start_epoch_ms + round * parameters->step_ms,
+                             parameters->seed + message->reading, payload);
+}
+
+static gboolean
+send_all(Simulate *simulate, GError **error)
+{
+  g_auto(TideBuffer) key = {0};
+  g_auto(TideBuffer) payload = {0};
+  TideSimulatedMessage message;
+  while (wait_for_rate(simulate) && tide_simulation_next(simulate->simulation, &message)) {
+    tide_buffer_reset(&key);
+    tide_buffer_reset(&payload);
+    append_message(simulate, &message, &key, &payload);
+    if (!send_message(simulate, tide_buffer_bytes(&key), tide_buffer_bytes(&payload), error) ||
+        !write_log(simulate, &message, tide_buffer_bytes(&payload), error))
+      return FALSE;
+    simulate->n_sent[message.kind]++;
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+  }
+  return TRUE;
+}
+
+/* librdkafka gives up on a message by itself (message.timeout.ms, 5 min), so this ends. */
+static void
+await_deliveries(Simulate *simulate)
+{
+  while (simulate->producer != NULL && tide_kafka_producer_poll(simulate->producer, WAIT_MS) > 0)
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+}
+
+/* ---- result --------------------------------------------------------------------------------------------------------
+ */
+
+static void
+print_summary(const Simulate *simulate, FILE *stream)
+{
+  gint64 elapsed_us = MAX(tide_now_us() - simulate->start_us, 1);
+  guint64 n = n_messages(simulate);
+  g_autofree char *readings = tide_count_text(simulate->n_sent[TIDE_SIMULATED_READING]);
+  g_autofree char *repeats = tide_count_text(simulate->n_sent[TIDE_SIMULATED_REPEAT]);
+  g_autofree char *poison = tide_count_text(simulate->n_sent[TIDE_SIMULATED_POISON]);
+  g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
+  g_autofree char *rate = tide_count_text((guint64)((double)n * (double)TIDE_US_PER_S / (double)elapsed_us));
+  fprintf(stream, "%s readings, %s repeats, %s poison messages in %s: %s messages/s\n", readings, repeats, poison,
+          elapsed, rate);
+}
+
+static gboolean
+check_deliveries(const Simulate *simulate, GError **error)
+{
+  if (simulate->producer == NULL)
+    return TRUE;
+  guint64 n = n_messages(simulate);
+  guint64 delivered = tide_kafka_producer_delivered(simulate->producer);
+  if (delivered == n)
+    return TRUE;
+  const char *fault = tide_kafka_producer_fault(simulate->producer);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were delivered: %s", delivered, n,
+              fault != NULL ? fault : "no reason was given");
+  return FALSE;
+}
+
+static gboolean
+close_log(Simulate *simulate, GError **error)
+{
+  FILE *log = g_steal_pointer(&simulate->log);
+  if (log == NULL || fclose(log) == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+run_simulation(Simulate *simulate, GError **error)
+{
+  simulate->stop = tide_stop_signal_install();
+  simulate->start_us = tide_now_us();
+  gboolean ok = send_all(simulate, error);
+  /* What was handed over is waited for even after a fault, so that the counts are true. */
+  await_deliveries(simulate);
+  tide_progress_end(&simulate->progress);
+  /* With --print, standard output is the messages'. */
+  print_summary(simulate, simulate->producer != NULL ? stdout : stderr);
+  if (!ok || !check_deliveries(simulate, error) || !close_log(simulate, error))
+    return FALSE;
+  if (*simulate->stop == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal before all readings were sent");
+  return FALSE;
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+/* Fails early, and with the cause, where no broker answers: a message alone would wait for minutes. */
+static gboolean
+open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
+{
+  g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(kafka, KAFKA_TIMEOUT_MS, error);
+  if (probe == NULL)
+    return FALSE;
+  simulate->producer = tide_kafka_producer_new(kafka, topic, simulate->linger_ms, error);
+  return simulate->producer != NULL;
+}
+
+static gboolean
+open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  char *no_topics[] = {NULL};
+  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .topics = no_topics, .properties = properties};
+  return open_producer(&kafka, options->topic, simulate, error);
+}
+
+/* Made-up readings in a topic that others read are not easily taken out again. */
+static gboolean
+open_configured_topic(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  const char *topic = options->topic != NULL ? options->topic : config->kafka.topics[0];
+  if (options->topic == NULL && !options->yes) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "made-up readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
+        "'--yes'; '--print' shows them",
+        topic, config->path);
+    return FALSE;
+  }
+  if (topic[0] == '^') {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
+    return FALSE;
+  }
+  return open_producer(&config->kafka, topic, simulate, error);
+}
+
+static gboolean
+open_log(Simulate *simulate, const char *path, GError **error)
+{
+  simulate->log_path = path;
+  if (path == NULL)
+    return TRUE;
+  simulate->log = fopen(path, "we");
+  if (simulate->log != NULL)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot write '%s': %s", path, g_strerror(errno));
+  return FALSE;
+}
+
+static gboolean
+check_options(const TideCommandCall *call, GError **error)
+{
+  const SimulateOptions *options = call->options;
+  if (options->brokers != NULL && options->topic == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' needs '--topic'");
+    return FALSE;
+  }
+  if (options->brokers != NULL && call->config_path != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
+    return FALSE;
+  }
+  if (options->brokers != NULL && options->sample_path != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'--sample' needs the configuration, which names the time: leave '--brokers' out");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+describe_first(const TideMapping *mapping, const TideMapped *mapped, const TideReject *reject, gboolean is_mapped,
+               GString *text)
+{
+  TideReject told = is_mapped && mapped->n_rejects > 0 ? mapped->rejects[0] : *reject;
+  if (is_mapped && mapped->n_rejects == 0) {
+    g_string_append(text, "no table takes it");
+    return;
+  }
+  tide_reject_resolve_field(&told, tide_mapping_names(mapping));
+  g_autofree char *why = tide_reject_describe(&told);
+  g_string_append_printf(text, "%s: %s", tide_reject_reason_name(told.reason), why);
+}
+
+/* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */
+static gboolean
+check_first_message(const TideConfig *config, const Simulate *simulate, GError **error)
+{
+  g_auto(TideBuffer) key = {0}, payload = {0};
+  TideSimulatedMessage first = {.kind = TIDE_SIMULATED_READING};
+  append_message(simulate, &first, &key, &payload);
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  TideMessage message = {.topic = tide_bytes_of_string(config->kafka.topics[0]),
+                         .timestamp_ms = now_ms,
+                         .key = tide_buffer_bytes(&key),
+                         .value = tide_buffer_bytes(&payload),
+                         .has_value = TRUE};
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  TideMapped mapped;
+  TideReject reject = {0};
+  tide_mapping_set_now(mapping, now_ms);
+  gboolean is_mapped = tide_mapping_apply(mapping, &message, &mapped, &reject);
+  if (is_mapped && mapped.n_rejects == 0 && (mapped.n_rows > 0 || mapped.n_unmatched_readings == 0))
+    return TRUE;
+  g_autoptr(GString) why = g_string_new(NULL);
+  describe_first(mapping, &mapped, &reject, is_mapped, why);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
+              "'--brokers' sends without a configuration",
+              config->path, why->str);
+  return FALSE;
+}
+
+static gboolean
+needs_config(const TideCommandCall *call)
+{
+  const SimulateOptions *options = call->options;
+  return options->sample_path != NULL || call->config_path != NULL || (!options->print && options->brokers == NULL);
+}
+
+/* @config: NULL: none is needed. */
+static gboolean
+prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
+{
+  guint64 machines = options->machines;
+  if (options->sample_path != NULL) {
+    simulate->sample = tide_message_sample_load(options->sample_path, config, error);
+    if (simulate->sample == NULL)
+      return FALSE;
+    machines = tide_message_sample_n_lines(simulate->sample);
+  }
+  if (!read_parameters(options, machines, &simulate->parameters, error))
+    return FALSE;
+  simulate->simulation = tide_simulation_new(&simulate->parameters);
+  if (config != NULL && !check_first_message(config, simulate, error))
+    return FALSE;
+  if (options->print)
+    return TRUE;
+  return config != NULL ? open_configured_topic(config, options, simulate, error)
+                        : open_named_topic(options, simulate, error);
+}
+
+static gboolean
+simulate_readings(TideCommandCall *call, GError **error)
+{
+  const SimulateOptions *options = call->options;
+  if (!check_options(call, error) || (needs_config(call) && !tide_command_load_config(call)))
+    return FALSE;
+  Simulate simulate = {.rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms};
+  const TideSimulationParameters *parameters = &simulate.parameters;
+  gboolean ok = prepare(call->config, options, &simulate, error) && open_log(&simulate, options->log_path, error);
+  if (ok) {
+    g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
+    fprintf(stderr, "the same again: --seed %" G_GUINT64_FORMAT " --start-time %s\n", parameters->seed, start);
+    tide_progress_begin(&simulate.progress, "readings", parameters->readings, tide_now_us());
+    ok = run_simulation(&simulate, error);
+  }
+  tide_simulation_free(simulate.simulation);
+  tide_message_sample_free(simulate.sample);
+  tide_kafka_producer_free(simulate.producer);
+  if (simulate.log != NULL)
+    fclose(simulate.log);
+  return ok;
+}
+
+static const TideOption simulate_options[] = {
+    {"config", "FILE", TIDE_OPTION_CONFIG, 0,
+     "configuration to take brokers, topic and properties from (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
+    {"brokers", "LIST", TIDE_TEXT(SimulateOptions, brokers), "brokers, HOST:PORT, in place of a configuration",
+     .letter = 'b'},
+    {"topic", "NAME", TIDE_TEXT(SimulateOptions, topic), "topic (with --yes: the first that is configured)",
+     .letter = 't'},
+    {"yes", NULL, TIDE_FLAG(SimulateOptions, yes), "send to the configured topic without '--topic'", .letter = 'y'},
+    {"sample", "FILE", TIDE_TEXT(SimulateOptions, sample_path),
+     "messages like those in FILE, one a line, each a machine of its own, with other times and numbers"},
+    {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "readings, without the repeated ones (100000)"},
+    {"machines", "N", TIDE_COUNT(SimulateOptions, machines), "machines that take turns (1000)", .min = 1,
+     .max = 1000000000},
+    {"metrics", "N", TIDE_COUNT(SimulateOptions, metrics), "values in a reading (10)", .max = 10000},
+    {"rate", "N", TIDE_COUNT(SimulateOptions, rate_per_s), "messages a second; 0: as fast as it goes (0)"},
+    {"linger", "DURATION", TIDE_DURATION(SimulateOptions, linger_ms),
+     "a message waits so long for others to be sent with (20ms)"},
+    {"start-time", "TIME", TIDE_TEXT(SimulateOptions, start_time),
+     "event time of the first readings (such that the last ones happen now)"},
+    {"step", "DURATION", TIDE_DURATION(SimulateOptions, step_ms), "from one reading of a machine to its next (1s)"},
+    {"late", "SHARE", TIDE_PERCENT(SimulateOptions, late),
+     "readings that come behind newer ones of their machine, like 2% (0%)"},
+    {"repeat", "SHARE", TIDE_PERCENT(SimulateOptions, repeat), "readings that come twice (0%)"},
+    {"poison", "SHARE", TIDE_PERCENT(SimulateOptions, poison), "messages that are no reading, besides (0%)"},
+    {"shuffle", "WINDOW", TIDE_COUNT(SimulateOptions, shuffle_window),
+     "permute the messages within windows of so many (off)", .max = 10000000},
+    {"seed", "N", TIDE_COUNT(SimulateOptions, seed), "another one makes other values (1)"},
+    {"print", NULL, TIDE_FLAG(SimulateOptions, print), "print the messages instead of sending them"},
+    {"log", "FILE", TIDE_TEXT(SimulateOptions, log_path), "also write each reading sent to FILE, one a line, in order"},
+};
+
+const TideCommand tide_command_simulate = {
+    .name = "simulate",
+    .summary = "Sends made-up readings of many machines to a topic; the same seed makes the same ones.",
+    .details = "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark simulate --readings 10 --machines 2 --print\n"
+               "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
+               "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
+               "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",
+    .options = simulate_options,
+    .n_options = G_N_ELEMENTS(simulate_options),
+    .options_size = sizeof(SimulateOptions),
+    .defaults = &(const SimulateOptions){.readings = 100000,
+                                         .machines = 1000,
+                                         .metrics = 10,
+                                         .step_ms = 1000,
+                                         .linger_ms = TIDE_KAFKA_PRODUCER_LINGER_MS,
+                                         .seed = 1},
+    .run = simulate_readings,
+};

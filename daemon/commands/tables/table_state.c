@@ -1,0 +1,299 @@
+#include "commands/tables/table_state.h"
+
+#include "commands/cli/output.h"
+#include "tables/declared_table.h"
+#include "tables/table_check.h"
+#include "thrift/client/shell_command.h"
+
+/* Missing split points and faults of borders that are named; of split points all are in the remedies. */
+#define SHOWN_POINTS 3u
+
+static gboolean
+read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *config, const TideTable *table,
+            GError **error)
+{
+  g_auto(TideSchemeStore) store = {0};
+  tide_scheme_store_init(&store, config);
+  if (!tide_scheme_store_compare(&store, client, table, state->description, &state->scheme, error))
+    return FALSE;
+  state->scheme_place = state->scheme.stored.place;
+  if (state->scheme.verdict != TIDE_SCHEME_SAME &&
+      !tide_scheme_store_find_place(&store, client, &state->scheme_place, error))
+    return FALSE;
+  if (state->scheme.verdict == TIDE_SCHEME_CHANGED)
+    g_ptr_array_add(
+        state->differences,
+        g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
+                        "run' refuses to start over it",
+                        tide_scheme_place_text(state->scheme.stored.place), state->scheme.stored.text,
+                        state->scheme.declared));
+  return TRUE;
+}
+
+static gboolean
+read_enabled(TideTableState *state, TideGatewaySession *session, const TideTable *table, GError **error)
+{
+  gboolean is_enabled = FALSE;
+  if (!tide_hbase_client_table_is_enabled(tide_gateway_session_client(session), table->name,
+                                          tide_gateway_session_deadline_us(session), &is_enabled, error))
+    return FALSE;
+  if (!is_enabled) {
+    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows are held, and offsets with them"));
+    g_ptr_array_add(state->remedies, g_strdup_printf("enable \"%s\"", table->name));
+  }
+  return TRUE;
+}
+
+TideTableState *
+tide_table_state_read(TideGatewaySession *session, const TideConfig *config, const TideTable *table, GError **error)
+{
+  TideHBaseClient *client = tide_gateway_session_client(session);
+  g_autoptr(TideTableState) state = g_new0(TideTableState, 1);
+  state->differences = g_ptr_array_new_with_free_func(g_free);
+  state->remedies = g_ptr_array_new_with_free_func(g_free);
+  if (!tide_hbase_client_table_exists(client, table->name, tide_gateway_session_deadline_us(session), &state->exists,
+                                      error))
+    return NULL;
+  if (!state->exists)
+    return g_steal_pointer(&state);
+  state->description =
+      tide_hbase_client_describe(client, table->name, tide_gateway_session_deadline_us(session), error);
+  if (state->description == NULL)
+    return NULL;
+  state->regions = tide_hbase_client_regions(client, tide_bytes_of_string(table->name),
+                                             tide_gateway_session_deadline_us(session), error);
+  if (state->regions == NULL || !read_enabled(state, session, table, error) ||
+      !read_scheme(state, client, config, table, error))
+    return NULL;
+  g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
+  tide_table_state_compare(state, table, declared);
+  return g_steal_pointer(&state);
+}
+
+void
+tide_table_state_free(TideTableState *state)
+{
+  if (state == NULL)
+    return;
+  tide_table_description_free(state->description);
+  g_clear_pointer(&state->regions, g_ptr_array_unref);
+  g_clear_pointer(&state->differences, g_ptr_array_unref);
+  g_clear_pointer(&state->remedies, g_ptr_array_unref);
+  tide_scheme_finding_clear(&state->scheme);
+  g_free(state);
+}
+
+static const TideFamilySettings *
+find_family(const TideTableDescription *description, const char *name)
+{
+  for (guint i = 0; i < description->families->len; i++) {
+    const TideFamilySettings *family = description->families->pdata[i];
+    if (strcmp(family->name, name) == 0)
+      return family;
+  }
+  return NULL;
+}
+
+/* A family of the table, its declaration, and what would make the one the other. */
+typedef struct FamilyComparison {
+  TideTableState *state;
+  const TideFamilySettings *present;
+  const TideFamilySettings *declared;
+  TideFamilySettings *changes; /* only what differs is set */
+  gboolean differs;
+} FamilyComparison;
+
+static void
+add_family_difference(FamilyComparison *it, const char *setting, const char *present, const char *declared)
+{
+  it->differs = TRUE;
+  g_ptr_array_add(it->state->differences, g_strdup_printf("family '%s' has %s %s, declared is %s", it->declared->name,
+                                                          setting, present, declared));
+}
+
+/* @name: of a value in the shell's words. */
+static void
+compare_choice(FamilyComparison *it, const char *setting, gsize offset, const char *(*name)(int value))
+{
+  int present = G_STRUCT_MEMBER(int, it->present, offset), declared = G_STRUCT_MEMBER(int, it->declared, offset);
+  if (declared < 0 || g_strcmp0(name(present), name(declared)) == 0)
+    return;
+  add_family_difference(it, setting, name(present) != NULL ? name(present) : "unset", name(declared));
+  G_STRUCT_MEMBER(int, it->changes, offset) = declared;
+}
+
+static void
+compare_number(FamilyComparison *it, const char *setting, gsize offset, const char *when_zero)
+{
+  gint32 present = G_STRUCT_MEMBER(gint32, it->present, offset);
+  gint32 declared = G_STRUCT_MEMBER(gint32, it->declared, offset);
+  if (declared <= 0 || present == declared)
+    return;
+  g_autofree char *present_text = present > 0 ? g_strdup_printf("%d", present) : g_strdup(when_zero);
+  g_autofree char *declared_text = g_strdup_printf("%d", declared);
+  add_family_difference(it, setting, present_text, declared_text);
+  G_STRUCT_MEMBER(gint32, it->changes, offset) = declared;
+}
+
+static const char *
+on_or_off(int value)
+{
+  return value > 0 ? "on" : "off";
+}
+
+/* Only what the declaration sets is compared: the rest is the operator's business. */
+static void
+compare_family(TideTableState *state, const char *table, const TideFamilySettings *declared,
+               const TideFamilySettings *present)
+{
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  TideFamilySettings *family = tide_family_settings_new(declared->name);
+  g_ptr_array_add(changes->families, family);
+  FamilyComparison it = {.state = state, .present = present, .declared = declared, .changes = family};
+  compare_choice(&it, "compression", G_STRUCT_OFFSET(TideFamilySettings, compression), tide_compression_name);
+  compare_choice(&it, "bloom filter", G_STRUCT_OFFSET(TideFamilySettings, bloom_filter), tide_bloom_filter_name);
+  compare_choice(&it, "block encoding", G_STRUCT_OFFSET(TideFamilySettings, data_block_encoding),
+                 tide_block_encoding_name);
+  compare_number(&it, "block size", G_STRUCT_OFFSET(TideFamilySettings, block_size_bytes), "unset");
+  compare_number(&it, "versions", G_STRUCT_OFFSET(TideFamilySettings, max_versions), "unset");
+  compare_number(&it, "time to live (s)", G_STRUCT_OFFSET(TideFamilySettings, time_to_live_s), "for ever");
+  compare_choice(&it, "in-memory", G_STRUCT_OFFSET(TideFamilySettings, in_memory), on_or_off);
+  if (it.differs)
+    g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+static void
+add_missing_family(TideTableState *state, const char *table, const TideFamilySettings *declared)
+{
+  g_ptr_array_add(state->differences, g_strdup_printf("family '%s' is missing", declared->name));
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
+  g_ptr_array_add(changes->families, tide_family_settings_copy(declared));
+  g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+/* All but the scheme, which need not be kept as an attribute: read_scheme(). */
+static void
+compare_attributes(TideTableState *state, const TideTableDescription *declared)
+{
+  g_autoptr(TideTableDescription) changes = tide_table_description_new(declared->name);
+  for (guint i = 0; i < declared->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(declared->attributes, TideAttribute, i);
+    const TideBytes *present = tide_table_description_attribute(state->description, attribute->name);
+    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE)) ||
+        (present != NULL && tide_bytes_equal(*present, attribute->value)))
+      continue;
+    g_autofree char *name = tide_text_printable(attribute->name);
+    g_autofree char *value = tide_text_printable(attribute->value);
+    g_autofree char *present_value = present != NULL ? tide_text_printable(*present) : g_strdup("unset");
+    g_ptr_array_add(state->differences,
+                    g_strdup_printf("attribute '%s' is %s, declared is %s", name, present_value, value));
+    tide_table_description_add_attribute(changes, attribute->name, attribute->value);
+  }
+  if (changes->attributes->len > 0)
+    g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
+}
+
+static void
+check_durability(TideTableState *state, const char *table)
+{
+  char *remedy = NULL;
+  char *risk = tide_table_durability_risk(table, state->description, &remedy);
+  if (risk == NULL)
+    return;
+  g_ptr_array_add(state->differences, risk);
+  g_ptr_array_add(state->remedies, remedy);
+}
+
+static gboolean
+is_border(const GPtrArray *regions, TideBytes point)
+{
+  for (guint i = 0; i < regions->len; i++) {
+    if (tide_bytes_equal(((const TideRegion *)regions->pdata[i])->start_key, point))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+GArray *
+tide_table_state_missing_splits(const TideTable *table, const GPtrArray *regions)
+{
+  GArray *missing = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  for (guint i = 0; table->splits != NULL && i < table->splits->len; i++) {
+    TideBytes point = g_array_index(table->splits, TideBytes, i);
+    if (!is_border(regions, point))
+      g_array_append_val(missing, point);
+  }
+  return missing;
+}
+
+static void
+compare_splits(TideTableState *state, const TideTable *table)
+{
+  g_autoptr(GArray) missing = tide_table_state_missing_splits(table, state->regions);
+  if (missing->len == 0)
+    return;
+  GString *points = g_string_new(NULL);
+  for (guint i = 0; i < missing->len; i++) {
+    TideBytes point = g_array_index(missing, TideBytes, i);
+    g_autofree char *printable = tide_bytes_printable(point);
+    if (i < SHOWN_POINTS)
+      g_string_append_printf(points, "%s'%s'", i > 0 ? ", " : "", printable);
+    g_ptr_array_add(state->remedies, tide_shell_split_command(table->name, point));
+  }
+  g_ptr_array_add(state->differences,
+                  g_strdup_printf("%u of %u declared split points are no region boundary: %s%s", missing->len,
+                                  table->splits->len, points->str, missing->len > SHOWN_POINTS ? ", ..." : ""));
+  g_string_free(points, TRUE);
+}
+
+/* Only the first are told: one hole in the regions often comes with many. */
+static void
+add_border_fault(TideTableState *state, guint *n_faults, const char *sentence, TideBytes key)
+{
+  g_autofree char *printable = tide_bytes_printable(key);
+  if ((*n_faults)++ < SHOWN_POINTS)
+    g_ptr_array_add(state->differences, g_strdup_printf("%s '%s'", sentence, printable));
+}
+
+/* The regions must follow each other from the empty key to the empty key: what is in none can be neither written nor
+ * read, what is in two is served by either. */
+static void
+check_regions(TideTableState *state)
+{
+  TideBytes end = TIDE_BYTES_EMPTY; /* of the regions so far */
+  guint n_faults = 0;
+  for (guint i = 0; i < state->regions->len; i++) {
+    const TideRegion *region = state->regions->pdata[i];
+    gboolean all_is_held = i > 0 && end.len == 0;
+    int order = all_is_held ? -1 : tide_bytes_compare(region->start_key, end);
+    if (order > 0)
+      add_border_fault(state, &n_faults, "no region holds the rows in front of", region->start_key);
+    else if (order < 0)
+      add_border_fault(state, &n_faults, "two regions hold the rows from", region->start_key);
+    if (!all_is_held && (order >= 0 || region->end_key.len == 0 || tide_bytes_compare(region->end_key, end) > 0))
+      end = region->end_key;
+  }
+  if (state->regions->len == 0)
+    g_ptr_array_add(state->differences, g_strdup("it has no regions: nothing can be written or read"));
+  else if (end.len > 0)
+    add_border_fault(state, &n_faults, "no region holds the rows from", end);
+  if (n_faults > SHOWN_POINTS)
+    g_ptr_array_add(state->differences, g_strdup_printf("%u more such places", n_faults - SHOWN_POINTS));
+}
+
+void
+tide_table_state_compare(TideTableState *state, const TideTable *table, const TideTableDescription *declared)
+{
+  for (guint i = 0; i < declared->families->len; i++) {
+    const TideFamilySettings *family = declared->families->pdata[i];
+    const TideFamilySettings *present = find_family(state->description, family->name);
+    if (present != NULL)
+      compare_family(state, declared->name, family, present);
+    else
+      add_missing_family(state, declared->name, family);
+  }
+  compare_attributes(state, declared);
+  check_durability(state, declared->name);
+  check_regions(state);
+  compare_splits(state, table);
+}

@@ -1,0 +1,91 @@
+/* `tidemark tables`: creates the declared tables, or shows how those in HBase differ from their declaration. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
+#include "commands/read/key_arguments.h"
+#include "commands/tables/create_tables.h"
+#include "commands/tables/show_tables.h"
+
+/* A sample that is not there in so long will not come. */
+#define SAMPLE_TIMEOUT_MS 60000
+
+typedef struct TablesOptions {
+  gboolean dry_run;
+  guint64 sample; /* messages; 0: none */
+  const char *topic;
+  guint64 regions; /* 0: as declared */
+  int format;      /* TideOutputFormat */
+} TablesOptions;
+
+/* The tables named in @arguments behind the verb; all when none is. (element-type TideTable, borrowed) */
+static GPtrArray *
+choose_tables(const TideConfig *config, const GPtrArray *arguments, GError **error)
+{
+  g_autoptr(GPtrArray) tables = g_ptr_array_new();
+  for (guint i = 1; i < arguments->len; i++) {
+    const TideTable *table = tide_table_argument_find(config, arguments->pdata[i], error);
+    if (table == NULL)
+      return NULL;
+    g_ptr_array_add(tables, (gpointer)table);
+  }
+  for (guint i = 0; arguments->len == 1 && i < config->tables->len; i++)
+    g_ptr_array_add(tables, config->tables->pdata[i]);
+  return g_steal_pointer(&tables);
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+run_tables(TideCommandCall *call, GError **error)
+{
+  static const char *const verbs[] = {"create", "show", NULL};
+  const TablesOptions *options = call->options;
+  if (!tide_command_check_verb(call, verbs, "tables", error) || !tide_command_load_config(call))
+    return FALSE;
+  g_autoptr(GPtrArray) tables = choose_tables(call->config, call->arguments, error);
+  if (tables == NULL)
+    return FALSE;
+  if (strcmp(call->arguments->pdata[0], "show") == 0)
+    return tide_tables_show(call, tables, (TideOutputFormat)options->format, error);
+  TideCreateOptions create = {.dry_run = options->dry_run,
+                              .sample = {.topic = options->topic,
+                                         .max_messages = options->sample,
+                                         .timeout_ms = SAMPLE_TIMEOUT_MS,
+                                         .regions = (guint32)options->regions}};
+  return tide_tables_create(call, tables, &create, error);
+}
+
+static const TideOption tables_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"dry-run", NULL, TIDE_FLAG(TablesOptions, dry_run),
+     "create: only print the commands of HBase's shell that do the same"},
+    {"sample", "N", TIDE_COUNT(TablesOptions, sample),
+     "create: take the split points from the row keys that the first N messages make", .min = 1, .max = 10000000},
+    {"topic", "NAME", TIDE_TEXT(TablesOptions, topic), "the topic to sample (the configured one)"},
+    {"regions", "N", TIDE_COUNT(TablesOptions, regions),
+     "how many regions a sample is divided into (as the table's 'regions' says)", .min = 2, .max = 10000},
+    {"format", "FORMAT", TIDE_CHOICE(TablesOptions, format), "show: table, csv or json (table)", .letter = 'f',
+     .choices = tide_output_format_names},
+};
+
+const TideCommand tide_command_tables = {
+    .name = "tables",
+    .arguments = "create|show [TABLE…]",
+    .summary = "Creates the declared tables that are missing, or compares those in HBase with their declaration.",
+    .details = "create  makes tables with their families and split points, and the namespaces they need. It changes "
+               "no table\n"
+               "        that exists and may be run again at any time.\n"
+               "show    exits with 1 when a table is missing or differs.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark tables create -c tidemark.yaml\n"
+               "  tidemark tables create -c tidemark.yaml --dry-run | hbase shell -n\n"
+               "  tidemark tables create METRIC --sample 100000 --regions 16\n"
+               "  tidemark tables show METRIC",
+    .max_arguments = G_MAXUINT,
+    .options = tables_options,
+    .n_options = G_N_ELEMENTS(tables_options),
+    .options_size = sizeof(TablesOptions),
+    .run = run_tables,
+};

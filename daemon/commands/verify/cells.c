@@ -1,0 +1,311 @@
+#include "commands/verify/cells.h"
+
+/* Linear probing: at 7/8 a key that is not there is found absent after some thirty places, next to each other. */
+#define FULL_EIGHTHS 7u
+
+#define COLUMN_FACTOR G_GUINT64_CONSTANT(0x9E3779B97F4A7C15) /* 2^64 by the golden ratio */
+
+struct TideVerifyCells {
+  TideVerifyEntry *slots; /* owned */
+  gsize n_slots;
+  gsize n_used;
+  gsize max_used;
+  guint64 first; /* the rows of this pass */
+  guint64 last;
+  gboolean is_overrun;
+};
+
+TideVerifyCells *
+tide_verify_cells_new(gsize memory_bytes)
+{
+  g_autoptr(TideVerifyCells) cells = g_new0(TideVerifyCells, 1);
+  cells->n_slots = MAX(memory_bytes / sizeof(TideVerifyEntry), 8);
+  cells->max_used = cells->n_slots / 8 * FULL_EIGHTHS;
+  cells->slots = g_try_new0(TideVerifyEntry, cells->n_slots);
+  if (cells->slots == NULL)
+    return NULL;
+  cells->last = G_MAXUINT64;
+  return g_steal_pointer(&cells);
+}
+
+void
+tide_verify_cells_free(TideVerifyCells *cells)
+{
+  if (cells == NULL)
+    return;
+  g_free(cells->slots);
+  g_free(cells);
+}
+
+void
+tide_verify_cells_begin(TideVerifyCells *cells, guint64 first, guint64 last)
+{
+  if (cells->n_used > 0)
+    memset(cells->slots, 0, cells->n_slots * sizeof *cells->slots);
+  cells->n_used = 0;
+  cells->first = first;
+  cells->last = last;
+}
+
+guint64
+tide_verify_cells_last(const TideVerifyCells *cells)
+{
+  return cells->last;
+}
+
+gboolean
+tide_verify_cells_is_overrun(const TideVerifyCells *cells)
+{
+  return cells->is_overrun;
+}
+
+gboolean
+tide_verify_cells_takes(const TideVerifyCells *cells, TideVerifyRow row)
+{
+  return row.high >= cells->first && row.high <= cells->last;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The entries of a column stand from here on, up to the first free slot, with others between them. Independent of
+ * row.high, by which passes are cut. */
+static gsize
+home_of(const TideVerifyCells *cells, TideVerifyRow row, guint64 column)
+{
+  guint64 mixed = row.low ^ (column * COLUMN_FACTOR);
+  return (gsize)(((unsigned __int128)mixed * cells->n_slots) >> 64);
+}
+
+static gsize
+next_slot(const TideVerifyCells *cells, gsize slot)
+{
+  return slot + 1 == cells->n_slots ? 0 : slot + 1;
+}
+
+/* Frees @hole and closes the gap: an entry behind it moves up unless that would put it in front of its home. */
+static void
+remove_at(TideVerifyCells *cells, gsize hole)
+{
+  TideVerifyEntry *slots = cells->slots;
+  for (gsize at = next_slot(cells, hole); slots[at].kind != TIDE_VERIFY_FREE; at = next_slot(cells, at)) {
+    gsize home = home_of(cells, slots[at].row, slots[at].column);
+    gboolean is_between = hole < at ? home > hole && home <= at : home > hole || home <= at;
+    if (is_between)
+      continue;
+    slots[hole] = slots[at];
+    hole = at;
+  }
+  slots[hole] = (TideVerifyEntry){0};
+  cells->n_used--;
+}
+
+/* Leaves the rows of the range's upper half to a later pass. */
+static void
+halve_range(TideVerifyCells *cells)
+{
+  cells->last = cells->first + (cells->last - cells->first) / 2;
+  gsize start = 0;
+  while (cells->slots[start].kind != TIDE_VERIFY_FREE)
+    start++;
+  /* From behind a free slot on, what moves up never comes from what was looked at already. */
+  gsize slot = next_slot(cells, start);
+  for (gsize i = 1; i < cells->n_slots; i++, slot = next_slot(cells, slot))
+    while (cells->slots[slot].kind != TIDE_VERIFY_FREE && cells->slots[slot].row.high > cells->last)
+      remove_at(cells, slot);
+}
+
+/* Room for one entry of @row. FALSE when the row is not, or no more, of this pass. */
+static gboolean
+make_room(TideVerifyCells *cells, TideVerifyRow row)
+{
+  while (cells->n_used >= cells->max_used && cells->first < cells->last)
+    halve_range(cells);
+  if (!tide_verify_cells_takes(cells, row))
+    return FALSE;
+  if (cells->n_used < cells->max_used)
+    return TRUE;
+  cells->is_overrun = TRUE;
+  return FALSE;
+}
+
+static void
+insert(TideVerifyCells *cells, const TideVerifyEntry *entry, TideVerifyKind kind)
+{
+  gsize slot = home_of(cells, entry->row, entry->column);
+  while (cells->slots[slot].kind != TIDE_VERIFY_FREE)
+    slot = next_slot(cells, slot);
+  cells->slots[slot] = *entry;
+  cells->slots[slot].kind = (guint8)kind;
+  cells->n_used++;
+}
+
+const TideVerifyEntry *
+tide_verify_cells_next(const TideVerifyCells *cells, gsize *position)
+{
+  while (*position < cells->n_slots) {
+    const TideVerifyEntry *entry = &cells->slots[(*position)++];
+    if (entry->kind != TIDE_VERIFY_FREE)
+      return entry;
+  }
+  return NULL;
+}
+
+TideVerifyColumn
+tide_verify_cells_column(const TideVerifyCells *cells, TideVerifyRow row, guint64 column)
+{
+  return (TideVerifyColumn){cells, row, column, home_of(cells, row, column)};
+}
+
+TideVerifyEntry *
+tide_verify_column_next(TideVerifyColumn *column)
+{
+  for (;;) {
+    TideVerifyEntry *entry = &column->cells->slots[column->slot];
+    if (entry->kind == TIDE_VERIFY_FREE)
+      return NULL;
+    column->slot = next_slot(column->cells, column->slot);
+    if (entry->row.low == column->row.low && entry->row.high == column->row.high && entry->column == column->column)
+      return entry;
+  }
+}
+
+/* ---- what is told --------------------------------------------------------------------------------------------------
+ */
+
+/* Removes what is expected at @time_ms in the column of @cell. */
+static void
+forget_time(TideVerifyCells *cells, const TideVerifyEntry *cell, gint64 time_ms)
+{
+  TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+  for (;;) {
+    gsize begin = column.slot;
+    const TideVerifyEntry *entry = tide_verify_column_next(&column);
+    if (entry == NULL)
+      return;
+    if (entry->kind != TIDE_VERIFY_EXPECTED || entry->time_ms != time_ms)
+      continue;
+    remove_at(cells, (gsize)(entry - cells->slots));
+    column.slot = begin; /* others have moved up */
+  }
+}
+
+/* The times that are expected in a column. */
+typedef struct ExpectedTimes {
+  gint64 times[TIDE_VERIFY_MAX_VERSIONS];
+  guint n;
+  gint64 oldest;
+} ExpectedTimes;
+
+static gboolean
+holds_time(const ExpectedTimes *expected, gint64 time_ms)
+{
+  for (guint i = 0; i < expected->n; i++)
+    if (expected->times[i] == time_ms)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+note_time(ExpectedTimes *expected, gint64 time_ms)
+{
+  if (holds_time(expected, time_ms))
+    return;
+  g_assert(expected->n < G_N_ELEMENTS(expected->times));
+  if (expected->n == 0 || time_ms < expected->oldest)
+    expected->oldest = time_ms;
+  expected->times[expected->n++] = time_ms;
+}
+
+void
+tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, guint versions)
+{
+  if (!make_room(cells, cell->row))
+    return;
+  guint partition = tide_verify_source_partition(cell->source);
+  ExpectedTimes expected = {.n = 0};
+  TideVerifyEntry *entry;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+       (entry = tide_verify_column_next(&column)) != NULL;) {
+    if (entry->kind != TIDE_VERIFY_EXPECTED)
+      continue;
+    if (entry->time_ms == cell->time_ms && tide_verify_source_partition(entry->source) == partition) {
+      entry->value = cell->value;
+      entry->source = cell->source;
+      return;
+    }
+    note_time(&expected, entry->time_ms);
+  }
+  if (!holds_time(&expected, cell->time_ms) && expected.n >= CLAMP(versions, 1, TIDE_VERIFY_MAX_VERSIONS)) {
+    if (cell->time_ms < expected.oldest)
+      return;
+    forget_time(cells, cell, expected.oldest);
+  }
+  insert(cells, cell, TIDE_VERIFY_EXPECTED);
+}
+
+void
+tide_verify_cells_allow(TideVerifyCells *cells, const TideVerifyEntry *cell)
+{
+  if (!make_room(cells, cell->row))
+    return;
+  TideVerifyEntry *entry;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+       (entry = tide_verify_column_next(&column)) != NULL;)
+    if (entry->kind == TIDE_VERIFY_POSSIBLE && entry->time_ms == cell->time_ms && entry->value == cell->value)
+      return;
+  insert(cells, cell, TIDE_VERIFY_POSSIBLE);
+}
+
+void
+tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
+{
+  if (!make_room(cells, cell->row))
+    return;
+  gboolean is_matched = FALSE;
+  gboolean is_of_use = !cell->is_outside;
+  TideVerifyEntry *entry;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+       (entry = tide_verify_column_next(&column)) != NULL;) {
+    is_of_use = is_of_use || entry->kind == TIDE_VERIFY_EXPECTED;
+    if (entry->time_ms != cell->time_ms)
+      continue;
+    if (entry->kind == TIDE_VERIFY_FOUND) {
+      entry->value = cell->value; /* read again: as it is now */
+      return;
+    }
+    if (entry->value != cell->value)
+      continue;
+    entry->is_matched = TRUE;
+    is_matched = TRUE;
+  }
+  if (!is_matched && is_of_use)
+    insert(cells, cell, TIDE_VERIFY_FOUND);
+}
+
+void
+tide_verify_cells_explain(TideVerifyCells *cells, const TideVerifyEntry *cell)
+{
+  TideVerifyEntry *entry;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
+       (entry = tide_verify_column_next(&column)) != NULL;)
+    if (entry->kind == TIDE_VERIFY_FOUND && entry->time_ms == cell->time_ms && entry->value == cell->value)
+      entry->is_explained = TRUE;
+}
+
+void
+tide_verify_cells_delete(TideVerifyCells *cells, TideVerifyRow row, gint64 time_ms, gboolean surely)
+{
+  if (!make_room(cells, row))
+    return;
+  TideVerifyColumn column = tide_verify_cells_column(cells, row, 0);
+  TideVerifyEntry *entry = tide_verify_column_next(&column);
+  if (entry == NULL) {
+    TideVerifyEntry made = {.row = row, .time_ms = surely ? time_ms : -1, .value = (guint64)time_ms};
+    insert(cells, &made, TIDE_VERIFY_DELETED);
+    return;
+  }
+  if (surely)
+    entry->time_ms = MAX(entry->time_ms, time_ms);
+  entry->value = (guint64)MAX((gint64)entry->value, time_ms);
+}

@@ -1,0 +1,173 @@
+#include "commands/verify/judge.h"
+
+const char *
+tide_verdict_name(TideVerdict verdict)
+{
+  static const char *const names[TIDE_VERDICT_COUNT] = {
+      [TIDE_VERDICT_NONE] = "none",
+      [TIDE_VERDICT_RIGHT] = "right",
+      [TIDE_VERDICT_CONFLICT] = "conflict",
+      [TIDE_VERDICT_MISSING] = "missing",
+      [TIDE_VERDICT_WRONG] = "wrong",
+      [TIDE_VERDICT_STALE] = "stale",
+      [TIDE_VERDICT_UNEXPECTED] = "unexpected",
+      [TIDE_VERDICT_DELETED] = "deleted",
+      [TIDE_VERDICT_EXPIRED] = "expired",
+      [TIDE_VERDICT_OVERWRITTEN] = "overwritten",
+      [TIDE_VERDICT_SUPERSEDED] = "superseded",
+      [TIDE_VERDICT_BEYOND] = "beyond",
+      [TIDE_VERDICT_UNEXPLAINED] = "unexplained",
+  };
+  return names[verdict];
+}
+
+gboolean
+tide_verdict_is_difference(TideVerdict verdict)
+{
+  return verdict == TIDE_VERDICT_MISSING || verdict == TIDE_VERDICT_WRONG || verdict == TIDE_VERDICT_STALE ||
+         verdict == TIDE_VERDICT_UNEXPECTED;
+}
+
+/* Up to when a row is deleted: it must be, and it may be. -1: not at all. */
+typedef struct Deletion {
+  gint64 must_ms;
+  gint64 may_ms;
+} Deletion;
+
+static Deletion
+deletion_of(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  if (!rule->has_deletes)
+    return (Deletion){-1, -1};
+  TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, 0);
+  const TideVerifyEntry *deleted = tide_verify_column_next(&column);
+  return deleted != NULL ? (Deletion){deleted->time_ms, (gint64)deleted->value} : (Deletion){-1, -1};
+}
+
+/* What stands in an expected cell's column. */
+typedef struct Surroundings {
+  gboolean is_first;   /* of those that are expected at its time */
+  gboolean is_matched; /* one of them */
+  gboolean is_conflict;
+  gboolean has_older;           /* something was found at an older time */
+  const TideVerifyEntry *other; /* found at its time, and none of the values expected */
+  guint n_newer;                /* times at which something was found */
+} Surroundings;
+
+static gboolean
+was_found(const TideVerifyEntry *entry)
+{
+  return entry->kind == TIDE_VERIFY_FOUND || entry->is_matched;
+}
+
+static void
+look_at_same_time(Surroundings *around, const TideVerifyEntry *entry, const TideVerifyEntry *near)
+{
+  if (near->kind == TIDE_VERIFY_FOUND) {
+    around->other = near;
+    return;
+  }
+  around->is_matched = around->is_matched || near->is_matched;
+  if (near->kind != TIDE_VERIFY_EXPECTED)
+    return;
+  around->is_first = around->is_first && near->source >= entry->source;
+  around->is_conflict = around->is_conflict || near->value != entry->value;
+}
+
+static Surroundings
+look_around(const TideVerifyCells *cells, const TideVerifyEntry *entry)
+{
+  Surroundings around = {.is_first = TRUE};
+  gint64 newer[TIDE_VERIFY_MAX_VERSIONS];
+  const TideVerifyEntry *near;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
+       (near = tide_verify_column_next(&column)) != NULL;) {
+    if (near->time_ms == entry->time_ms) {
+      look_at_same_time(&around, entry, near);
+      continue;
+    }
+    if (!was_found(near))
+      continue;
+    around.has_older = around.has_older || near->time_ms < entry->time_ms;
+    gboolean is_new = near->time_ms > entry->time_ms && around.n_newer < G_N_ELEMENTS(newer);
+    for (guint i = 0; i < around.n_newer; i++)
+      is_new = is_new && newer[i] != near->time_ms;
+    if (is_new)
+      newer[around.n_newer++] = near->time_ms;
+  }
+  return around;
+}
+
+static TideVerdict
+judge_expected(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  Surroundings around = look_around(cells, entry);
+  Deletion deletion = deletion_of(cells, entry, rule);
+  if (!around.is_first)
+    return TIDE_VERDICT_NONE;
+  if (entry->time_ms <= deletion.must_ms)
+    return around.is_matched ? TIDE_VERDICT_UNEXPECTED : TIDE_VERDICT_DELETED;
+  if (around.is_matched)
+    return around.is_conflict ? TIDE_VERDICT_CONFLICT : TIDE_VERDICT_RIGHT;
+  if (entry->time_ms <= deletion.may_ms)
+    return TIDE_VERDICT_DELETED;
+  if (rule->ttl_ms > 0 && entry->time_ms <= rule->now_ms - rule->ttl_ms)
+    return TIDE_VERDICT_EXPIRED;
+  if (around.other != NULL)
+    return around.other->is_explained ? TIDE_VERDICT_OVERWRITTEN : TIDE_VERDICT_WRONG;
+  if (around.n_newer >= rule->versions)
+    return TIDE_VERDICT_SUPERSEDED;
+  return rule->is_latest && around.has_older ? TIDE_VERDICT_STALE : TIDE_VERDICT_MISSING;
+}
+
+/* TRUE when @entry was found where an expected one should have been: at its time, or older than one that was not found.
+ */
+static gboolean
+is_judged_elsewhere(const TideVerifyCells *cells, const TideVerifyEntry *entry)
+{
+  const TideVerifyEntry *near;
+  for (TideVerifyColumn column = tide_verify_cells_column(cells, entry->row, entry->column);
+       (near = tide_verify_column_next(&column)) != NULL;)
+    if (near->kind == TIDE_VERIFY_EXPECTED &&
+        (near->time_ms == entry->time_ms || (near->time_ms > entry->time_ms && !near->is_matched)))
+      return TRUE;
+  return FALSE;
+}
+
+static TideVerdict
+judge_found(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  if (entry->time_ms <= deletion_of(cells, entry, rule).must_ms)
+    return TIDE_VERDICT_UNEXPECTED;
+  if (is_judged_elsewhere(cells, entry))
+    return TIDE_VERDICT_NONE;
+  if (entry->is_explained)
+    return TIDE_VERDICT_BEYOND;
+  if (entry->is_outside)
+    return TIDE_VERDICT_NONE;
+  return rule->is_whole ? TIDE_VERDICT_UNEXPECTED : TIDE_VERDICT_UNEXPLAINED;
+}
+
+TideVerdict
+tide_verify_judge(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  switch ((TideVerifyKind)entry->kind) {
+  case TIDE_VERIFY_EXPECTED:
+    return judge_expected(cells, entry, rule);
+  case TIDE_VERIFY_FOUND:
+    return judge_found(cells, entry, rule);
+  case TIDE_VERIFY_FREE:
+  case TIDE_VERIFY_POSSIBLE:
+  case TIDE_VERIFY_DELETED:
+    break;
+  }
+  return TIDE_VERDICT_NONE;
+}
+
+gboolean
+tide_verify_is_open(const TideVerifyCells *cells, const TideVerifyEntry *entry, const TideVerifyRule *rule)
+{
+  if (entry->kind == TIDE_VERIFY_FOUND)
+    return TRUE;
+  return rule->has_deletes && tide_verdict_is_difference(tide_verify_judge(cells, entry, rule));
+}

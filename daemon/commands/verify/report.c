@@ -1,0 +1,275 @@
+#include "commands/verify/report.h"
+
+#include "commands/cli/listing.h"
+#include "commands/cli/time_argument.h"
+
+/* Of a value that is shown to people; JSON has all of it. */
+#define SHOWN_VALUE_BYTES 80u
+
+static const TideVerdict differences[] = {TIDE_VERDICT_MISSING, TIDE_VERDICT_WRONG, TIDE_VERDICT_STALE,
+                                          TIDE_VERDICT_UNEXPECTED};
+
+/* Those that are no differences, and what they are for people. */
+typedef struct Remark {
+  TideVerdict verdict;
+  const char *text;
+} Remark;
+
+static const Remark remarks[] = {
+    {TIDE_VERDICT_CONFLICT,
+     "conflict: several partitions wrote different values of one time, and one of them is there"},
+    {TIDE_VERDICT_OVERWRITTEN, "overwritten: a message outside of the window wrote another value of the same time"},
+    {TIDE_VERDICT_SUPERSEDED, "superseded: newer cells of the same column are there, and no more versions are kept"},
+    {TIDE_VERDICT_BEYOND, "beyond: made by messages outside of the window, such as those not committed yet"},
+    {TIDE_VERDICT_DELETED, "deleted: a later reading or tombstone of the row took them away"},
+    {TIDE_VERDICT_EXPIRED, "expired: older than their table keeps them"},
+    {TIDE_VERDICT_UNEXPLAINED, "unexplained: no message that was read makes them"},
+};
+
+static guint64
+count_of(const TideVerifyReport *report, TideVerdict verdict)
+{
+  guint64 count = 0;
+  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++)
+    count += tide_verify_tables_at(report->tables, i)->counts[verdict];
+  return count;
+}
+
+guint64
+tide_verify_report_differences(const TideVerifyReport *report)
+{
+  guint64 count = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS(differences); i++)
+    count += count_of(report, differences[i]);
+  return count;
+}
+
+/* Cells that had to be in the table, each time of a column once. */
+static guint64
+n_expected(const TideVerifyTable *table)
+{
+  const guint64 *counts = table->counts;
+  return counts[TIDE_VERDICT_RIGHT] + counts[TIDE_VERDICT_CONFLICT] + counts[TIDE_VERDICT_MISSING] +
+         counts[TIDE_VERDICT_WRONG] + counts[TIDE_VERDICT_STALE] + counts[TIDE_VERDICT_OVERWRITTEN] +
+         counts[TIDE_VERDICT_SUPERSEDED];
+}
+
+static guint64
+n_rejected(const TideVerifyMessageCounts *counts)
+{
+  guint64 n = 0;
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+    n += counts->rejected[i];
+  return n;
+}
+
+/* ---- for people ----------------------------------------------------------------------------------------------------
+ */
+
+static char *
+value_text(const TideBuffer *value)
+{
+  gboolean is_cut = value->len > SHOWN_VALUE_BYTES;
+  g_autofree char *text = tide_text_printable(tide_bytes(value->data, MIN(value->len, SHOWN_VALUE_BYTES)));
+  return is_cut ? g_strdup_printf("'%s'… (%" G_GSIZE_FORMAT " bytes)", text, value->len)
+                : g_strdup_printf("'%s'", text);
+}
+
+static char *
+found_text(const TideVerifySample *sample)
+{
+  if (!sample->has_found)
+    return g_strdup("nothing");
+  g_autofree char *value = value_text(&sample->found);
+  if (sample->found_ms == sample->entry.time_ms)
+    return g_steal_pointer(&value);
+  g_autofree char *time = tide_time_text(sample->found_ms);
+  return g_strdup_printf("%s of %s", value, time);
+}
+
+static void
+print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FILE *stream)
+{
+  const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
+  const char *table = tide_verify_tables_at(report->tables, sample->place)->table->name;
+  if (!sample->is_resolved) {
+    fprintf(stream, "%s: %s: a cell that cannot be shown: it, or its message, is gone meanwhile\n",
+            tide_verdict_name(sample->verdict), table);
+    return;
+  }
+  g_autofree char *row = tide_bytes_printable(tide_buffer_bytes(&sample->row));
+  g_autofree char *column = tide_column_text(tide_bytes_of_string(family->name), tide_buffer_bytes(&sample->qualifier));
+  g_autofree char *time = tide_time_text(sample->entry.time_ms);
+  g_autofree char *found = found_text(sample);
+  fprintf(stream, "%s: %s row '%s' %s of %s: ", tide_verdict_name(sample->verdict), table, row, column, time);
+  gboolean is_unexpected = sample->verdict == TIDE_VERDICT_UNEXPECTED;
+  g_autofree char *expected = is_unexpected ? g_strdup("nothing") : value_text(&sample->expected);
+  fprintf(stream, "expected %s, found %s", expected, found);
+  if (sample->has_message) {
+    guint place = tide_verify_source_partition(sample->entry.source);
+    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, place);
+    fprintf(stream, " (topic '%s' partition %d offset %" G_GINT64_FORMAT "%s)", part->topic, part->partition,
+            tide_verify_source_offset(sample->entry.source), is_unexpected ? ", deleted since" : "");
+  }
+  fputc('\n', stream);
+}
+
+static void
+print_window(const TideVerifyReport *report, FILE *stream)
+{
+  const TideVerifyMessageCounts *counts = report->counts;
+  g_autofree char *messages = tide_count_text(counts->messages);
+  g_autofree char *cells = tide_count_text(counts->cells);
+  g_autofree char *elapsed = tide_age_text(report->elapsed_us / 1000);
+  fprintf(stream, "%s messages of %u partitions", messages, report->parts->len);
+  if (report->group != NULL)
+    fprintf(stream, ", up to what group '%s' has committed", report->group);
+  fprintf(stream, ": %s cells, in %s", cells, elapsed);
+  if (report->n_passes > 1)
+    fprintf(stream, " and %u passes", report->n_passes);
+  fputc('\n', stream);
+  for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
+    if (counts->rejected[i] > 0)
+      fprintf(stream, "%" G_GUINT64_FORMAT " message%s cannot be used (%s): nothing is expected of %s\n",
+              counts->rejected[i], counts->rejected[i] == 1 ? "" : "s", tide_reject_reason_name(i),
+              counts->rejected[i] == 1 ? "it" : "them");
+  if (counts->rejected_readings > 0)
+    fprintf(stream, "%" G_GUINT64_FORMAT " readings of other messages cannot be used\n", counts->rejected_readings);
+  if (counts->dead_lettered > 0)
+    fprintf(stream, "%" G_GUINT64_FORMAT " %s: the cells may be there or not\n", counts->dead_lettered,
+            counts->dead_lettered == 1 ? "message is a dead letter" : "messages are dead letters");
+  if (counts->unmatched > 0)
+    fprintf(stream, "%" G_GUINT64_FORMAT " readings are of no table\n", counts->unmatched);
+}
+
+static void
+print_tables(const TideVerifyReport *report, FILE *stream)
+{
+  static const TideListingColumn columns[] = {
+      {"TABLE", FALSE, FALSE}, {"CELLS", TRUE, FALSE},      {"MISSING", TRUE, FALSE}, {"WRONG", TRUE, FALSE},
+      {"STALE", TRUE, FALSE},  {"UNEXPECTED", TRUE, FALSE}, {"CONFLICT", TRUE, FALSE}};
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stream, TIDE_OUTPUT_TABLE, tide_colour_wanted(stream), columns, G_N_ELEMENTS(columns));
+  gboolean goes_on = TRUE;
+  for (guint i = 0; goes_on && i < tide_verify_tables_count(report->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
+    g_autofree char *expected = tide_count_text(n_expected(table));
+    g_autofree char *missing = tide_count_text(table->counts[TIDE_VERDICT_MISSING]);
+    g_autofree char *wrong = tide_count_text(table->counts[TIDE_VERDICT_WRONG]);
+    g_autofree char *stale = tide_count_text(table->counts[TIDE_VERDICT_STALE]);
+    g_autofree char *unexpected = tide_count_text(table->counts[TIDE_VERDICT_UNEXPECTED]);
+    g_autofree char *conflict = tide_count_text(table->counts[TIDE_VERDICT_CONFLICT]);
+    const char *const values[] = {table->table->name, expected, missing, wrong, stale, unexpected, conflict};
+    goes_on = tide_listing_add(listing, values);
+  }
+  (void)tide_listing_finish(listing); /* a failing output is told by tide_output_close() */
+}
+
+void
+tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
+{
+  for (guint i = 0; i < report->samples->len; i++)
+    print_sample(report, &g_array_index(report->samples, TideVerifySample, i), stream);
+  print_tables(report, stream);
+  for (gsize i = 0; i < G_N_ELEMENTS(remarks); i++) {
+    guint64 count = count_of(report, remarks[i].verdict);
+    g_autofree char *text = tide_count_text(count);
+    if (count > 0)
+      fprintf(stream, "%s %s\n", text, remarks[i].text);
+  }
+  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
+    if (!table->is_there)
+      fprintf(stream, "table '%s' does not exist\n", table->table->name);
+  }
+  if (report->not_whole != NULL)
+    fprintf(stream, "unexpected cells cannot be told: %s\n", report->not_whole);
+  print_window(report, stream);
+  guint64 n = tide_verify_report_differences(report);
+  g_autofree char *text = tide_count_text(n);
+  if (n == 0)
+    fprintf(stream, "all is right\n");
+  else
+    fprintf(stream, "%s %s\n", text, n == 1 ? "difference" : "differences");
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------------------
+ */
+
+static void
+append_sample(const TideVerifyReport *report, const TideVerifySample *sample, TideBuffer *line)
+{
+  const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
+  tide_json_shown_text(line, "kind", tide_verdict_name(sample->verdict));
+  tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->place)->table->name);
+  tide_json_shown_text(line, "family", family->name);
+  tide_json_number(line, "time_ms", sample->entry.time_ms);
+  if (sample->is_resolved) {
+    tide_json_shown_and_hex(line, "row", tide_buffer_bytes(&sample->row));
+    tide_json_shown(line, "qualifier", tide_buffer_bytes(&sample->qualifier));
+  }
+  if (sample->has_expected && sample->verdict != TIDE_VERDICT_UNEXPECTED)
+    tide_json_shown(line, "expected", tide_buffer_bytes(&sample->expected));
+  if (sample->has_found) {
+    tide_json_shown(line, "found", tide_buffer_bytes(&sample->found));
+    tide_json_number(line, "found_time_ms", sample->found_ms);
+  }
+  if (sample->has_message) {
+    guint place = tide_verify_source_partition(sample->entry.source);
+    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, place);
+    tide_json_shown_text(line, "topic", part->topic);
+    tide_json_number(line, "partition", part->partition);
+    tide_json_number(line, "offset", tide_verify_source_offset(sample->entry.source));
+  }
+}
+
+static void
+append_counts(const guint64 counts[TIDE_VERDICT_COUNT], TideBuffer *line)
+{
+  for (TideVerdict verdict = TIDE_VERDICT_RIGHT; verdict < TIDE_VERDICT_COUNT; verdict++)
+    tide_json_number(line, tide_verdict_name(verdict), (gint64)counts[verdict]);
+}
+
+static void
+append_summary(const TideVerifyReport *report, TideBuffer *line)
+{
+  tide_json_number(line, "partitions", (gint64)report->parts->len);
+  tide_json_number(line, "messages", (gint64)report->counts->messages);
+  tide_json_number(line, "cells", (gint64)report->counts->cells);
+  tide_json_number(line, "rejected", (gint64)n_rejected(report->counts));
+  tide_json_number(line, "rejected_readings", (gint64)report->counts->rejected_readings);
+  tide_json_number(line, "dead_lettered", (gint64)report->counts->dead_lettered);
+  tide_json_number(line, "unmatched", (gint64)report->counts->unmatched);
+  tide_json_number(line, "passes", (gint64)report->n_passes);
+  tide_json_number(line, "differences", (gint64)tide_verify_report_differences(report));
+  tide_json_bool(line, "whole", report->not_whole == NULL);
+}
+
+static void
+begin_line(TideBuffer *line, const char *type)
+{
+  tide_json_open(line, NULL, '{');
+  tide_json_text(line, "type", type);
+}
+
+void
+tide_verify_report_print_json(const TideVerifyReport *report, FILE *stream)
+{
+  g_auto(TideBuffer) line = {0};
+  for (guint i = 0; i < report->samples->len; i++) {
+    begin_line(&line, "sample");
+    append_sample(report, &g_array_index(report->samples, TideVerifySample, i), &line);
+    tide_json_print_line(&line, stream);
+  }
+  for (guint i = 0; i < tide_verify_tables_count(report->tables); i++) {
+    const TideVerifyTable *table = tide_verify_tables_at(report->tables, i);
+    begin_line(&line, "table");
+    tide_json_shown_text(&line, "table", table->table->name);
+    tide_json_bool(&line, "exists", table->is_there);
+    append_counts(table->counts, &line);
+    tide_json_print_line(&line, stream);
+  }
+  begin_line(&line, "summary");
+  append_summary(report, &line);
+  tide_json_print_line(&line, stream);
+}

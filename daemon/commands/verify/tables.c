@@ -1,0 +1,433 @@
+#include "commands/verify/tables.h"
+
+#include "commands/read/key_arguments.h"
+#include "commands/read/range_reader.h"
+#include "commands/read/table_instances.h"
+#include "model/table/dated_table.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* A page of a scan: what `rollup` uses, and for the same reasons. */
+#define PAGE_ROWS 500u
+#define PAGE_BYTES (2u << 20)
+
+/* A gateway that restarts, or a region that moves, is back before. */
+#define PATIENCE_US (60 * TIDE_US_PER_S)
+#define RETRY_US (500 * TIDE_US_PER_MS)
+
+/* Cell times of a declared table's rows. */
+typedef struct Window {
+  gint64 min_ms;
+  gint64 max_ms; /* below min_ms: there are none */
+} Window;
+
+struct TideVerifyTables {
+  const TideConfig *config;    /* borrowed */
+  TideGatewaySession *session; /* borrowed */
+  GPtrArray *wanted;           /* owned (element-type TideTable): borrowed tables; none: all */
+  GPtrArray *tables;           /* owned (element-type TideVerifyTable) */
+  GArray *families;            /* owned (element-type TideVerifyFamily) */
+  GHashTable *places;          /* owned: name to 1 + place; 0: not to be verified */
+  guint *place_of_declared;    /* owned, by index: of plain tables; TIDE_TABLE_NONE */
+  guint last_dated;            /* place of the dated table met last; TIDE_TABLE_NONE */
+  Window *windows;             /* owned, by index */
+};
+
+static void
+clear_family(gpointer data)
+{
+  TideVerifyFamily *family = data;
+  g_free(family->name);
+}
+
+void
+tide_verify_tables_free(TideVerifyTables *tables)
+{
+  if (tables == NULL)
+    return;
+  g_ptr_array_unref(tables->wanted);
+  g_ptr_array_unref(tables->tables);
+  g_array_unref(tables->families);
+  g_hash_table_unref(tables->places);
+  g_free(tables->place_of_declared);
+  g_free(tables->windows);
+  g_free(tables);
+}
+
+guint
+tide_verify_tables_count(const TideVerifyTables *tables)
+{
+  return tables->tables->len;
+}
+
+TideVerifyTable *
+tide_verify_tables_at(const TideVerifyTables *tables, guint place)
+{
+  return tables->tables->pdata[place];
+}
+
+const TideVerifyFamily *
+tide_verify_tables_family(const TideVerifyTables *tables, guint family)
+{
+  return &g_array_index(tables->families, TideVerifyFamily, family);
+}
+
+TideGatewaySession *
+tide_verify_tables_session(TideVerifyTables *tables)
+{
+  return tables->session;
+}
+
+/* ---- which tables --------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+is_wanted(const TideVerifyTables *tables, const TideTable *table)
+{
+  for (guint i = 0; i < tables->wanted->len; i++) {
+    const TideTable *wanted = tables->wanted->pdata[i];
+    if (wanted->index == table->index && (tide_table_is_template(wanted) || strcmp(wanted->name, table->name) == 0))
+      return TRUE;
+  }
+  return tables->wanted->len == 0;
+}
+
+static const TideFamilySettings *
+find_family(const GPtrArray *families, const char *name)
+{
+  for (guint i = 0; i < families->len; i++) {
+    const TideFamilySettings *family = families->pdata[i];
+    if (strcmp(family->name, name) == 0)
+      return family;
+  }
+  return NULL;
+}
+
+static gint64
+shorter_ttl_ms(gint64 a_ms, gint64 b_ms)
+{
+  return a_ms == 0 || (b_ms > 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
+
+/* @found: the family in HBase; NULL: as declared */
+static TideVerifyFamily
+make_family(guint place, const TideTable *table, const TideFamilySettings *declared, const TideFamilySettings *found)
+{
+  const TideFamilySettings *kept = found != NULL ? found : declared;
+  gint64 ttl_ms = shorter_ttl_ms(table->ttl_ms, (gint64)declared->time_to_live_s * 1000);
+  gint32 versions = table->latest == TIDE_LATEST_NONE ? kept->max_versions : 1;
+  return (TideVerifyFamily){
+      .table = place,
+      .name = g_strdup(declared->name),
+      .versions = (guint)CLAMP(versions, 1, (gint32)TIDE_VERIFY_MAX_VERSIONS),
+      .ttl_ms = shorter_ttl_ms(ttl_ms, (gint64)kept->time_to_live_s * 1000),
+  };
+}
+
+static gboolean
+add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GError **error)
+{
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(TideTableDescription) description =
+      tide_hbase_client_describe(tide_gateway_session_client(tables->session), table->name,
+                                 tide_gateway_session_deadline_us(tables->session), &fault);
+  if (description == NULL && !g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_NOT_FOUND)) {
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot look at table '%s': ", table->name);
+    return FALSE;
+  }
+  if (tables->families->len + table->families->len > G_MAXUINT16) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "too many tables to verify at a time: choose with '--table'");
+    return FALSE;
+  }
+  guint place = tables->tables->len;
+  TideVerifyTable *added = g_new0(TideVerifyTable, 1);
+  *added = (TideVerifyTable){.table = table,
+                             .is_there = description != NULL,
+                             .first_family = tables->families->len,
+                             .n_families = table->families->len};
+  for (guint i = 0; i < table->families->len; i++) {
+    const TideFamilySettings *declared = table->families->pdata[i];
+    TideVerifyFamily family = make_family(
+        place, table, declared, description != NULL ? find_family(description->families, declared->name) : NULL);
+    g_array_append_val(tables->families, family);
+  }
+  g_ptr_array_add(tables->tables, added);
+  *ret_place = place;
+  return TRUE;
+}
+
+/* Looks @table up, or takes it among those to be verified. */
+static gboolean
+place_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GError **error)
+{
+  *ret_place = TIDE_TABLE_NONE;
+  if (is_wanted(tables, table) && !add_table(tables, table, ret_place, error))
+    return FALSE;
+  guint known = *ret_place == TIDE_TABLE_NONE ? 0 : *ret_place + 1;
+  g_hash_table_insert(tables->places, g_strdup(table->name), GUINT_TO_POINTER(known));
+  return TRUE;
+}
+
+static gboolean
+add_tables(TideVerifyTables *tables, GError **error)
+{
+  g_autoptr(GPtrArray) instances = tide_table_instances(tables->session, tables->config, tables->config->tables, error);
+  if (instances == NULL)
+    return FALSE;
+  for (guint i = 0; i < instances->len; i++) {
+    const TideTable *table = instances->pdata[i];
+    guint place;
+    if (!place_table(tables, table, &place, error))
+      return FALSE;
+    if (table->declared == NULL)
+      tables->place_of_declared[table->index] = place;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_wanted(TideVerifyTables *tables, const char *name, GError **error)
+{
+  const TideTable *table = tide_table_of_name(tables->config, name);
+  if (table == NULL) /* says which names there are */
+    table = tide_table_argument_find(tables->config, name, error);
+  if (table == NULL)
+    return FALSE;
+  if (table->declared != NULL && !tide_table_is_template(table->declared)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is a copy that 'tidemark rollup' has made: verify '%s'",
+                name, table->declared->name);
+    return FALSE;
+  }
+  g_ptr_array_add(tables->wanted, (gpointer)table);
+  return TRUE;
+}
+
+TideVerifyTables *
+tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, const GPtrArray *wanted, GError **error)
+{
+  g_autoptr(TideVerifyTables) tables = g_new0(TideVerifyTables, 1);
+  tables->config = config;
+  tables->session = session;
+  tables->wanted = g_ptr_array_new();
+  tables->tables = g_ptr_array_new_with_free_func(g_free);
+  tables->families = g_array_new(FALSE, FALSE, sizeof(TideVerifyFamily));
+  g_array_set_clear_func(tables->families, clear_family);
+  tables->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  tables->place_of_declared = g_new0(guint, config->tables->len);
+  tables->windows = g_new0(Window, config->tables->len);
+  tables->last_dated = TIDE_TABLE_NONE;
+  for (guint i = 0; i < config->tables->len; i++) {
+    tables->place_of_declared[i] = TIDE_TABLE_NONE;
+    tables->windows[i] = (Window){G_MAXINT64, G_MININT64};
+  }
+  for (guint i = 0; i < wanted->len; i++)
+    if (!add_wanted(tables, wanted->pdata[i], error))
+      return NULL;
+  return add_tables(tables, error) ? g_steal_pointer(&tables) : NULL;
+}
+
+static gboolean
+find_dated(TideVerifyTables *tables, const TideRow *row, guint *ret_place, GError **error)
+{
+  if (tables->last_dated != TIDE_TABLE_NONE) {
+    const TideTable *last = tide_verify_tables_at(tables, tables->last_dated)->table;
+    if (last->index == row->table_index && tide_bytes_equal(tide_bytes_of_string(last->name), row->table_name)) {
+      *ret_place = tables->last_dated;
+      return TRUE;
+    }
+  }
+  g_autofree char *name = g_strndup((const char *)row->table_name.data, row->table_name.len);
+  gpointer known = NULL;
+  if (g_hash_table_lookup_extended(tables->places, name, NULL, &known)) {
+    *ret_place = GPOINTER_TO_UINT(known) == 0 ? TIDE_TABLE_NONE : GPOINTER_TO_UINT(known) - 1;
+  } else {
+    const TideTable *table = tide_table_of_name(tables->config, name);
+    g_assert(table != NULL); /* the mapping made the name by the table's own pattern */
+    if (!place_table(tables, table, ret_place, error))
+      return FALSE;
+  }
+  tables->last_dated = *ret_place;
+  return TRUE;
+}
+
+gboolean
+tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_place, GError **error)
+{
+  if (row->table_name.len > 0)
+    return find_dated(tables, row, ret_place, error);
+  *ret_place = tables->place_of_declared[row->table_index];
+  return TRUE;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------------------------------
+ */
+
+static Window *
+window_of(const TideVerifyTables *tables, guint place)
+{
+  return &tables->windows[tide_verify_tables_at(tables, place)->table->index];
+}
+
+void
+tide_verify_tables_note_time(TideVerifyTables *tables, guint place, gint64 time_ms)
+{
+  Window *window = window_of(tables, place);
+  window->min_ms = MIN(window->min_ms, time_ms);
+  window->max_ms = MAX(window->max_ms, time_ms);
+}
+
+gboolean
+tide_verify_tables_is_outside(const TideVerifyTables *tables, guint place, gint64 time_ms)
+{
+  const Window *window = window_of(tables, place);
+  gboolean is_latest = tide_verify_tables_at(tables, place)->table->latest != TIDE_LATEST_NONE;
+  /* What a latest table holds must come from somewhere however new it is. */
+  return time_ms < window->min_ms || (!is_latest && time_ms > window->max_ms);
+}
+
+TideVerifyRow
+tide_verify_row(guint place, TideBytes key)
+{
+  XXH128_hash_t hash = XXH3_128bits_withSeed(key.data, key.len, place);
+  return (TideVerifyRow){.high = hash.high64, .low = hash.low64};
+}
+
+gboolean
+tide_verify_tables_entry(const TideVerifyTables *tables, guint place, TideVerifyRow row, const TideResultCell *cell,
+                         TideVerifyEntry *ret_entry)
+{
+  const TideVerifyTable *table = tide_verify_tables_at(tables, place);
+  for (guint i = 0; i < table->n_families; i++) {
+    guint family = table->first_family + i;
+    const char *name = tide_verify_tables_family(tables, family)->name;
+    if (!tide_bytes_equal(tide_bytes_of_string(name), cell->family))
+      continue;
+    guint64 column = XXH3_64bits_withSeed(cell->qualifier.data, cell->qualifier.len, i);
+    *ret_entry = (TideVerifyEntry){.row = row,
+                                   .column = MAX(column, 1), /* 0 stands for the row */
+                                   .time_ms = cell->timestamp_ms,
+                                   .value = XXH3_64bits(cell->value.data, cell->value.len),
+                                   .family = (guint16)family};
+    return TRUE;
+  }
+  return FALSE;
+}
+
+TideVerifyRule
+tide_verify_tables_rule(const TideVerifyTables *tables, const TideVerifyEntry *entry, gint64 now_ms, gboolean is_whole)
+{
+  const TideVerifyFamily *family = tide_verify_tables_family(tables, entry->family);
+  const TideTable *table = tide_verify_tables_at(tables, family->table)->table;
+  return (TideVerifyRule){
+      .is_latest = table->latest != TIDE_LATEST_NONE,
+      .has_deletes = table->latest == TIDE_LATEST_REPLACE || table->tombstone == TIDE_TOMBSTONE_DELETE,
+      .versions = family->versions,
+      .ttl_ms = family->ttl_ms,
+      .now_ms = now_ms,
+      .is_whole = is_whole,
+  };
+}
+
+/* ---- scans ---------------------------------------------------------------------------------------------------------
+ */
+
+static guint
+most_versions(const TideVerifyTables *tables, const TideVerifyTable *table)
+{
+  guint versions = 1;
+  for (guint i = 0; i < table->n_families; i++)
+    versions = MAX(versions, tide_verify_tables_family(tables, table->first_family + i)->versions);
+  return versions;
+}
+
+static gboolean
+may_pass(const GError *error)
+{
+  return tide_gateway_error_is_lost(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY);
+}
+
+/* The next row; again and again while its page may yet come. */
+static gboolean
+next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRow **ret_row, GError **error)
+{
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  for (;;) {
+    g_autoptr(GError) fault = NULL;
+    if (*scan->stop != 0) {
+      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
+      return FALSE;
+    }
+    if (tide_range_reader_peek(reader, ret_row, &fault))
+      return TRUE;
+    if (!may_pass(fault) || tide_now_us() >= deadline_us) {
+      g_propagate_error(error, g_steal_pointer(&fault));
+      return FALSE;
+    }
+    g_usleep(RETRY_US);
+  }
+}
+
+/* Waits until the rate lets the next row go. */
+static void
+heed_rate(guint64 rate_rows_per_s, gint64 *due_us)
+{
+  if (rate_rows_per_s == 0)
+    return;
+  gint64 now_us = tide_now_us();
+  if (*due_us > now_us)
+    g_usleep((gulong)(*due_us - now_us));
+  *due_us = MAX(*due_us, now_us) + TIDE_US_PER_S / (gint64)MIN(rate_rows_per_s, (guint64)TIDE_US_PER_S);
+}
+
+static gboolean
+read_rows(TideRangeReader *reader, const TideVerifyScan *scan, GError **error)
+{
+  gint64 due_us = 0;
+  const TideResultRow *row;
+  while (next_row(reader, scan, &row, error)) {
+    if (row == NULL || !scan->take_row(row, scan->data))
+      return TRUE;
+    tide_range_reader_pass(reader);
+    heed_rate(scan->rate_rows_per_s, &due_us);
+  }
+  return FALSE;
+}
+
+gboolean
+tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GError **error)
+{
+  const TideVerifyTable *table = tide_verify_tables_at(tables, scan->place);
+  const Window *window = window_of(tables, scan->place);
+  if (!table->is_there || window->min_ms > window->max_ms)
+    return TRUE;
+  g_autofree TideColumnName *columns = g_new0(TideColumnName, table->n_families);
+  for (guint i = 0; i < table->n_families; i++)
+    columns[i] = (TideColumnName){
+        .family = tide_bytes_of_string(tide_verify_tables_family(tables, table->first_family + i)->name),
+        .whole_family = TRUE};
+  TideGatewayTable read = {.session = tables->session, .name = tide_bytes_of_string(table->table->name)};
+  gboolean is_latest = table->table->latest != TIDE_LATEST_NONE;
+  TideRangeReaderOptions options = {
+      .scan = tide_gateway_table_scan,
+      .scan_data = &read,
+      .columns = columns,
+      .n_columns = table->n_families,
+      /* No upper bound: of a column whose newest cell is newer, HBase may or may not show the one within. */
+      .min_time_ms = is_latest ? 0 : MAX(window->min_ms, 0),
+      .max_time_ms = is_latest ? 0 : G_MAXINT64,
+      .max_versions = (gint32)most_versions(tables, table),
+      .page_rows = PAGE_ROWS,
+      .page_bytes = PAGE_BYTES,
+  };
+  TideKeyRange all = {0};
+  g_autoptr(TideRangeReader) reader = tide_range_reader_new(&all, &options);
+  if (read_rows(reader, scan, error))
+    return TRUE;
+  g_prefix_error(error, "cannot read table '%s': ", table->table->name);
+  return FALSE;
+}

@@ -1,0 +1,545 @@
+/* A consumer's life and its rounds: poll, take in, seal, take home. Its parts have files of their own: intake.h,
+ * letter_desk.h, pauses.h, consumer_commits.h, consumer_status.h; what it does at a rebalance stands in
+ * consumer_assignment.c. */
+#include "consumer/consumer_private.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+/* Messages taken before batches that came home are looked at and lanes are ticked: keeps both well below a millisecond
+ * apart at full speed. */
+#define MESSAGES_A_ROUND 512u
+
+/* The longest a poll waits when nothing is due: bounds how stale the watchdog's time and the gauges are. */
+#define MAX_POLL_MS 500
+
+#define SHOW_INTERVAL_US TIDE_US_PER_S
+
+/* While a spent budget must wait before it pauses again: for batches that give some of it back. */
+#define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
+
+/* How long what comes home is waited for where places of dated tables are all in use, before it is looked again. */
+#define PLACES_LOOK_US (20 * TIDE_US_PER_MS)
+
+/* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
+ * deadline. */
+#define LAST_COMMIT_US (2 * TIDE_US_PER_S)
+
+/* ---- what comes home ---- */
+
+static gboolean
+owns_source(TideSourceRef ref, gpointer data)
+{
+  return tide_partition_owns(tide_consumer_partition(data, ref.slot), ref);
+}
+
+static gboolean
+is_taken_away(TideSourceRef ref, gpointer data)
+{
+  return !tide_consumer_partition(data, ref.slot)->assigned;
+}
+
+static void
+on_in_doubt(TideSourceRef ref, TideDoubt doubt, gpointer data)
+{
+  tide_doubt_add(&tide_consumer_partition(data, ref.slot)->doubt, doubt, tide_now_us());
+}
+
+static TideDoubt
+inherited_of(TideSourceRef ref, gpointer data)
+{
+  return tide_consumer_partition(data, ref.slot)->inherited;
+}
+
+static void
+on_forgotten(TideSourceRef ref, gint64 until_us, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_partition_forget(tide_consumer_partition(consumer, ref.slot), ref, until_us);
+}
+
+/* @ref's row is written and will be once more, or it goes on like any other. */
+static void
+on_heal_changed(TideSourceRef ref, TideHealChange change, gpointer data)
+{
+  TidePartition *partition = tide_consumer_partition(data, ref.slot);
+  partition->kept_acks += change == TIDE_HEAL_KEPT ? 1 : 0;
+  partition->kept_acks -= change == TIDE_HEAL_KEPT ? 0 : 1;
+  if (change == TIDE_HEAL_VOID)
+    tide_partition_ack(partition, ref, 1);
+}
+
+static void
+mark_sources(TideConsumer *consumer, const TideBatch *batch)
+{
+  if (G_UNLIKELY(batch->poison.len > 0)) {
+    tide_letter_desk_take_refused(&consumer->desk, batch);
+    return;
+  }
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++)
+    tide_partition_slots_ack(consumer->partitions, sources[i].ref);
+}
+
+void
+tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
+{
+  consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
+  gboolean any_letters = tide_letter_desk_take_home(&consumer->desk);
+  TideBatch *batch = tide_inbox_take(&consumer->inbox, any_letters ? 0 : deadline_us);
+  if (batch == NULL && !any_letters)
+    return;
+  gint64 now_us = tide_now_us();
+  consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
+  for (TideBatch *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_open_lanes_judge(consumer->open_lanes, batch, now_us);
+    mark_sources(consumer, batch);
+    tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
+  }
+  tide_letter_desk_take_waiting(&consumer->desk);
+  consumer->commits.marks_moved = TRUE;
+  tide_pauses_heed_spans(&consumer->pauses);
+}
+
+static void
+show(TideConsumer *consumer, gint64 now_us)
+{
+  consumer->shown_us = now_us;
+  tide_consumer_status_show(&consumer->status, consumer->partitions, tide_open_lanes_oldest_us(consumer->open_lanes));
+}
+
+static gboolean
+any_letter_pending(const TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->held_text == NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Where no row is under way, what is unfinished waits for a letter. */
+static void
+look_whether_finished(TideConsumer *consumer)
+{
+  if (!consumer->context.until_end || !tide_open_lanes_is_empty(consumer->open_lanes) || any_letter_pending(consumer))
+    return;
+  if (!atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
+    return;
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->assigned && !partition->reached_end && partition->held_text == NULL)
+      return;
+  }
+  show(consumer, tide_now_us());
+  atomic_store_explicit(&consumer->status.finished, TRUE, memory_order_release);
+}
+
+static void
+wake(gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_kafka_source_wake(consumer->source);
+}
+
+/* ---- the thread ---- */
+
+/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What comes
+ * home may need the mapping: a message in hand is to be mapped again. */
+static gboolean
+wait_for_places(gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    return FALSE;
+  tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  tide_consumer_take_home(consumer, tide_now_us() + PLACES_LOOK_US);
+  return TRUE;
+}
+
+void
+tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us)
+{
+  TidePartition *partition = tide_consumer_partition(consumer, record->slot);
+  consumer->commits.marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
+}
+
+/* Takes what can be read now, and says how many: MESSAGES_A_ROUND when there may be more. */
+static guint32
+take_messages(TideConsumer *consumer, int timeout_ms)
+{
+  if (G_UNLIKELY(tide_pauses_must_wait(&consumer->pauses))) {
+    /* Memory or a span is spent, and it is too early to pause again: under a second without a poll does no harm. */
+    tide_consumer_take_home(consumer, tide_now_us() + UNPAUSED_WAIT_US);
+    return 0;
+  }
+  TideKafkaRecord record;
+  gint64 now_us = 0;
+  guint32 n = 0;
+  while (n < MESSAGES_A_ROUND && tide_kafka_source_poll(consumer->source, n == 0 ? timeout_ms : 0, &record)) {
+    if (n++ == 0) {
+      now_us = tide_now_us();
+      tide_mapping_set_now(consumer->intake.mapping, tide_wall_clock_epoch_ms());
+    }
+    tide_consumer_handle_message(consumer, &record, now_us);
+    tide_kafka_source_release(&record);
+    if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits)
+      break;
+  }
+  return n;
+}
+
+/* TRUE when there may be more. */
+static gboolean
+read_messages(TideConsumer *consumer, int timeout_ms)
+{
+  guint32 n = take_messages(consumer, timeout_ms);
+  tide_letter_desk_note_messages(&consumer->desk, n);
+  return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
+}
+
+static int
+poll_timeout_ms(gint64 due_us, gint64 now_us)
+{
+  if (due_us <= now_us)
+    return 0;
+  gint64 wait_ms = (due_us - now_us + TIDE_US_PER_MS - 1) / TIDE_US_PER_MS;
+  return (int)MIN(wait_ms, MAX_POLL_MS);
+}
+
+static void
+run_rounds(TideConsumer *consumer)
+{
+  gint64 due_us = 0;
+  gboolean more = FALSE;
+  while (!atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
+    gint64 now_us = tide_now_us();
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
+    tide_consumer_take_home(consumer, 0);
+    tide_pauses_heed_budget(&consumer->pauses, now_us);
+    tide_pauses_heed_tables(&consumer->pauses);
+    tide_pauses_heed_letters(&consumer->pauses, tide_dead_letters_is_holding_racy(consumer->context.letters), now_us);
+    more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
+    tide_consumer_take_home(consumer, 0);
+    TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH
+                            : more                         ? TIDE_PRESSURE_NONE
+                                                           : TIDE_PRESSURE_IDLE;
+    now_us = tide_now_us();
+    if (tide_consumer_commits_due_us(&consumer->commits) <= now_us)
+      tide_consumer_commits_store_marks(&consumer->commits);
+    due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure,
+                                      tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
+                 tide_consumer_commits_due_us(&consumer->commits));
+    if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
+      show(consumer, now_us);
+      tide_pauses_lengthen_read_ahead(&consumer->pauses, now_us);
+      tide_consumer_read_again(consumer, now_us);
+    }
+    look_whether_finished(consumer);
+  }
+}
+
+static guint64
+count_unfinished(const TideConsumer *consumer)
+{
+  guint64 n = 0;
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    n += tide_consumer_partition(consumer, (guint16)i)->offsets.unfinished;
+  return n;
+}
+
+static gboolean
+has_work(const TideConsumer *consumer)
+{
+  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    if (tide_consumer_has_work(tide_consumer_partition(consumer, (guint16)i), is_empty))
+      return TRUE;
+  return FALSE;
+}
+
+/* Serves the group. What was prefetched before the pause is not begun, so that it is read again later. */
+static void
+poll_without_reading(TideConsumer *consumer, int timeout_ms)
+{
+  TideKafkaRecord record;
+  if (tide_kafka_source_poll(consumer->source, timeout_ms, &record))
+    tide_kafka_source_release(&record);
+}
+
+/* A group in the middle of a rebalance takes no commits: it is served until it does, or the time is up. */
+static gboolean
+commit_at_last(TideConsumer *consumer, gint64 deadline_us)
+{
+  g_autofree guint16 *slots = g_new(guint16, MAX(consumer->partitions->len, 1));
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    slots[i] = (guint16)i;
+  while (!tide_consumer_commits_close(&consumer->commits, slots, consumer->partitions->len, deadline_us)) {
+    gint64 now_us = tide_now_us();
+    if (now_us >= deadline_us)
+      return tide_consumer_commits_are_done(&consumer->commits, slots, consumer->partitions->len);
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
+    poll_without_reading(consumer, 100);
+  }
+  return TRUE;
+}
+
+/* Fetches no more, goes on polling (the group must be served), and waits until all is acknowledged or the time is up.
+ */
+static void
+drain(TideConsumer *consumer)
+{
+  gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, (guint16)i), TIDE_PAUSE_MEMORY, TRUE);
+  while (has_work(consumer) && tide_now_us() < deadline_us) {
+    gint64 now_us = tide_now_us();
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
+    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
+    poll_without_reading(consumer, 20);
+    tide_consumer_take_home(consumer, 0);
+  }
+  gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
+  if (!committed || consumer->commit_lost)
+    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  guint64 unfinished = count_unfinished(consumer);
+  if (unfinished == 0)
+    return;
+  if (!has_work(consumer)) {
+    tide_log(
+        TIDE_LOG_NOTICE,
+        "stopping with %" G_GUINT64_FORMAT
+        " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
+        unfinished);
+    return;
+  }
+  atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  tide_log(TIDE_LOG_WARNING,
+           "stopping with %" G_GUINT64_FORMAT
+           " messages unfinished: their offsets are not committed, they are read again",
+           unfinished);
+}
+
+/* The thread's owner function. */
+static void
+run_consumer(gpointer data)
+{
+  TideConsumer *consumer = data;
+  run_rounds(consumer);
+  drain(consumer);
+  tide_kafka_source_close(consumer->source);
+}
+
+/* ---- life ---- */
+
+static void
+register_metrics(TideConsumer *consumer)
+{
+  TideMetrics *metrics = consumer->context.metrics;
+  TideConsumerCounters *counters = &consumer->counters;
+  const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by what happened";
+  counters->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
+  counters->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
+  counters->rebalances_lost = tide_metrics_counter(metrics, name, help, "type=\"lost\"");
+  counters->out_of_range = tide_metrics_counter(
+      metrics, "tidemark_kafka_offset_out_of_range_total",
+      "Committed offsets that were no more in the topic: messages were lost before they were read", NULL);
+  counters->messages_lost = tide_metrics_counter(
+      metrics, "tidemark_messages_lost_total",
+      "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
+  counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
+                                           "Fetched pieces whose checksum or compression is wrong", NULL);
+  counters->read_again = tide_metrics_counter(
+      metrics, "tidemark_kafka_read_again_total",
+      "Times a partition was read again from its committed offset, because more was in doubt than could be remembered, "
+      "or because rows that it shared with a partition that was taken away were given up",
+      NULL);
+}
+
+static void
+tell_source(guint16 slot, gboolean pause, gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (pause)
+    tide_kafka_source_pause(consumer->source, slot);
+  else
+    tide_kafka_source_resume(consumer->source, slot);
+}
+
+static void
+init_pauses(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TidePausesContext pauses = {.partitions = consumer->partitions,
+                              .budget = context->budget,
+                              .table_budgets = context->table_budgets,
+                              .status = &consumer->status,
+                              .metrics = context->metrics,
+                              .max_span_messages = context->config->kafka.max_span_messages,
+                              .tell = tell_source,
+                              .tell_data = consumer};
+  tide_pauses_init(&consumer->pauses, &pauses);
+}
+
+static void
+init_intake(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideIntakeContext intake = {.config = context->config,
+                              .protocol = context->protocol,
+                              .budget = context->budget,
+                              .dated = context->dated,
+                              .letters = context->letters,
+                              .metrics = context->metrics,
+                              .open_lanes = consumer->open_lanes,
+                              .pauses = &consumer->pauses,
+                              .desk = &consumer->desk,
+                              .wait_for_places = wait_for_places,
+                              .wait_data = consumer};
+  tide_intake_init(&consumer->intake, &intake);
+}
+
+static void
+init_desk(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideLetterDeskContext desk = {.partitions = consumer->partitions,
+                                .budget = context->budget,
+                                .letters = context->letters,
+                                .mapping = consumer->intake.mapping,
+                                .open_lanes = consumer->open_lanes,
+                                .pauses = &consumer->pauses,
+                                .on_bad_message = context->config->readings.on_bad_message,
+                                .wake = wake,
+                                .wake_data = consumer};
+  tide_letter_desk_init(&consumer->desk, &desk);
+}
+
+static void
+init_commits(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideConsumerCommitsContext commits = {.config = context->config,
+                                        .source = consumer->source,
+                                        .partitions = consumer->partitions,
+                                        .open_lanes = consumer->open_lanes,
+                                        .metrics = context->metrics};
+  tide_consumer_commits_init(&consumer->commits, &commits);
+}
+
+static gboolean
+make_source(TideConsumer *consumer, guint32 index, GError **error)
+{
+  TideKafkaSourceOptions options = {.config = consumer->context.config, .index = index};
+  TideKafkaHandlers handlers = tide_consumer_source_handlers(consumer);
+  consumer->source = tide_kafka_source_new(&options, &handlers, error);
+  return consumer->source != NULL;
+}
+
+TideConsumer *
+tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **error)
+{
+  TideConsumer *consumer = g_new0(TideConsumer, 1);
+  consumer->context = *context;
+  consumer->partitions = g_ptr_array_new();
+  tide_consumer_status_init(&consumer->status, tide_now_us());
+  init_pauses(consumer);
+  register_metrics(consumer);
+  tide_write_latency_init(&consumer->write_latency, context->metrics);
+  tide_inbox_init(&consumer->inbox, wake, consumer);
+  TideOpenLanesContext lanes_context = {.config = context->config,
+                                        .protocol = context->protocol,
+                                        .budget = context->budget,
+                                        .table_budgets = context->table_budgets,
+                                        .lanes = context->lanes,
+                                        .regions = context->regions,
+                                        .dated = context->dated,
+                                        .dated_names = &consumer->intake.dated_names,
+                                        .inbox = &consumer->inbox,
+                                        .metrics = context->metrics,
+                                        .heal_handler = {.is_owned = owns_source,
+                                                         .is_taken_away = is_taken_away,
+                                                         .changed = on_heal_changed,
+                                                         .in_doubt = on_in_doubt,
+                                                         .forgotten = on_forgotten,
+                                                         .inherited = inherited_of,
+                                                         .data = consumer}};
+  consumer->open_lanes = tide_open_lanes_new(&lanes_context);
+  init_intake(consumer);
+  init_desk(consumer);
+  if (!make_source(consumer, index, error)) {
+    tide_consumer_free(consumer);
+    return NULL;
+  }
+  init_commits(consumer);
+  return consumer;
+}
+
+TideConsumer *
+tide_consumer_start(const TideConsumerContext *context, guint32 index, GError **error)
+{
+  TideConsumer *consumer = tide_consumer_new(context, index, error);
+  if (consumer == NULL)
+    return NULL;
+  g_autofree char *name = g_strdup_printf("tide-consumer-%u", index);
+  consumer->thread = tide_thread_start(name, run_consumer, consumer);
+  return consumer;
+}
+
+void
+tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us)
+{
+  atomic_store_explicit(&consumer->stop_deadline_us, deadline_us, memory_order_release);
+  atomic_store_explicit(&consumer->stopping, TRUE, memory_order_release);
+  tide_kafka_source_wake(consumer->source);
+}
+
+TideConsumerState
+tide_consumer_state_racy(const TideConsumer *consumer)
+{
+  return tide_consumer_status_read_racy(&consumer->status);
+}
+
+char *
+tide_consumer_held_text(TideConsumer *consumer)
+{
+  return tide_consumer_status_held_text(&consumer->status);
+}
+
+char *
+tide_consumer_trouble_text(TideConsumer *consumer)
+{
+  return tide_consumer_status_trouble_text(&consumer->status);
+}
+
+gboolean
+tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us)
+{
+  if (consumer->thread == NULL)
+    return TRUE;
+  if (!tide_thread_join_until(consumer->thread, deadline_us))
+    return FALSE;
+  consumer->thread = NULL;
+  return TRUE;
+}
+
+void
+tide_consumer_free(TideConsumer *consumer)
+{
+  if (consumer == NULL)
+    return;
+  tide_thread_join(consumer->thread);
+  tide_kafka_source_free(consumer->source);
+  tide_open_lanes_free(consumer->open_lanes);
+  tide_intake_clear(&consumer->intake);
+  tide_inbox_clear(&consumer->inbox);
+  tide_letter_desk_clear(&consumer->desk);
+  for (guint i = 0; i < consumer->partitions->len; i++)
+    tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
+  g_ptr_array_unref(consumer->partitions);
+  tide_consumer_status_clear(&consumer->status);
+  g_free(consumer);
+}

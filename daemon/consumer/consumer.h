@@ -1,0 +1,55 @@
+/* A consumer: one thread with one Kafka consumer of the group. It decodes and maps its messages, keeps its open rows,
+ * hands sealed batches to the lanes, and marks its partitions' offsets when they come home. All of that is its own and
+ * unlocked; it meets other threads at whole batches only. */
+#pragma once
+
+#include "consumer/consumer_status.h"
+#include "dead_letters/dead_letters.h"
+#include "kafka/kafka_source.h"
+#include "kafka/kafka_watch.h"
+#include "tables/dated_tables.h"
+#include "util/budget.h"
+#include "write/lanes.h"
+#include "write/regions.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideConsumer TideConsumer;
+
+typedef struct TideConsumerContext {
+  const TideConfig *config; /* borrowed, all */
+  TideWireProtocol protocol;
+  TideBudget *budget;
+  TideBudget *table_budgets; /* shares of budget, by table place */
+  TideLanes *lanes;
+  TideRegions *regions;
+  TideDatedTables *dated;
+  TideDeadLetters *letters;
+  TideMetrics *metrics;
+  TideKafkaWatch *watch;
+  gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
+} TideConsumerContext;
+
+/* Connects and starts the thread "tide-consumer-N". Errors: CONFIG, KAFKA. */
+TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Asks for a stop: fetching ends, rows are flushed and awaited until @deadline_us, offsets committed, the group left.
+ * Threads: any. */
+void tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us);
+
+/* FALSE when the thread has not ended at @deadline_us; it must then be left alone. */
+gboolean tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us);
+void tide_consumer_free(TideConsumer *consumer); /* joins first */
+
+/* ---- what others may see of it (consumer_status.h); any thread ---- */
+
+TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
+
+/* Why partitions are held, one sentence each; NULL when none is. (transfer full) */
+char *tide_consumer_held_text(TideConsumer *consumer);
+
+/* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
+char *tide_consumer_trouble_text(TideConsumer *consumer);
+
+G_END_DECLS

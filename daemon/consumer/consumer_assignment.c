@@ -1,0 +1,340 @@
+/* What a consumer does when its source tells that partitions come and go, have ended, or are in trouble. All is called
+ * on the consumer's thread, out of its polls. */
+#include "consumer/consumer_private.h"
+#include "consumer/partition_slots.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
+
+/* NULL: there is no place for it. */
+static TidePartition *
+find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
+{
+  guint16 slot;
+  TidePartition *partition =
+      tide_partition_slots_find(consumer->partitions, topic, number, TIDE_PARTITION_SLOTS_MAX, &slot);
+  if (slot == G_MAXUINT16 || partition != NULL)
+    return partition;
+  partition = tide_partition_new(topic, number, slot, consumer->context.metrics, &consumer->write_latency);
+  partition->watch = consumer->context.watch;
+  g_ptr_array_add(consumer->partitions, partition);
+  return partition;
+}
+
+static void
+on_progress(gpointer data)
+{
+  TideConsumer *consumer = data;
+  atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
+}
+
+static guint16
+on_assigned(const TideKafkaAssignment *assignment, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = find_or_add_partition(consumer, assignment->topic, assignment->partition);
+  if (partition == NULL) {
+    tide_log(TIDE_LOG_CRIT, "a consumer has at most %u partitions: raise kafka.threads; the program ends",
+             TIDE_PARTITION_SLOTS_MAX);
+    atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
+    return G_MAXUINT16;
+  }
+  if (!partition->assigned)
+    tide_partition_assign(partition);
+  /* Not known: the first end that is reached will do. */
+  if (consumer->context.until_end)
+    partition->end_offset = MAX(assignment->end_offset, 0);
+  tide_consumer_commits_take_over(&consumer->commits, partition, assignment);
+  return partition->slot;
+}
+
+static void
+on_taking(const guint16 *slots, gsize n_slots, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_consumer_commits_open(&consumer->commits, slots, n_slots);
+  atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
+}
+
+static void
+on_assignment_done(gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_counter_inc(consumer->counters.rebalances_assigned);
+  consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
+  atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  tide_consumer_status_publish_trouble(&consumer->status, NULL);
+  tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
+  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
+  tide_pauses_heed_assigned(&consumer->pauses);
+  tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions",
+           atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
+}
+
+static gboolean
+any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
+{
+  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
+  for (gsize i = 0; i < n_slots; i++)
+    if (tide_consumer_has_work(tide_consumer_partition(consumer, slots[i]), is_empty))
+      return TRUE;
+  return FALSE;
+}
+
+/* Sends all that may be sent and waits for it. The thread does not poll meanwhile; the group's heartbeats go on. */
+static void
+drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gint64 deadline_us)
+{
+  while (any_has_work(consumer, slots, n_slots)) {
+    gint64 now_us = tide_now_us();
+    atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
+    if (now_us >= deadline_us)
+      return;
+    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
+    tide_consumer_take_home(consumer, MIN(deadline_us, now_us + 100 * TIDE_US_PER_MS));
+  }
+}
+
+/* The drain must end before the group loses patience: heartbeats go on meanwhile, but the others wait for this member,
+ * and a broker takes a member that does not poll for gone. Half of each leaves room for the commit and for joining
+ * again. */
+static gint64
+revoke_deadline_us(const TideConsumer *consumer)
+{
+  const TideConfig *config = consumer->context.config;
+  gint64 patience_ms = MIN(config->kafka.session_timeout_ms, config->kafka.max_poll_interval_ms);
+  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, patience_ms / 2);
+  gint64 deadline_us = tide_now_us() + bound_ms * TIDE_US_PER_MS;
+  if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    deadline_us = MIN(deadline_us, atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire));
+  return deadline_us;
+}
+
+static void
+on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
+{
+  TideConsumer *consumer = data;
+  if (lost) {
+    tide_counter_inc(consumer->counters.rebalances_lost);
+    tide_log(TIDE_LOG_WARNING, "%zu partitions were lost: nothing is committed for them, their next owner reads again",
+             n_slots);
+  } else {
+    tide_counter_inc(consumer->counters.rebalances_revoked);
+    gint64 deadline_us = revoke_deadline_us(consumer);
+    drain_partitions(consumer, slots, n_slots, deadline_us);
+    gint64 commit_us = consumer->context.config->kafka.session_timeout_ms / 4 * TIDE_US_PER_MS;
+    (void)tide_consumer_commits_close(&consumer->commits, slots, n_slots, MAX(deadline_us, tide_now_us()) + commit_us);
+  }
+  if (!tide_consumer_commits_are_done(&consumer->commits, slots, n_slots)) {
+    consumer->commit_lost = TRUE;
+    if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+      atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  }
+  tide_pauses_lift(&consumer->pauses, slots, n_slots);
+}
+
+static void
+on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
+{
+  TideConsumer *consumer = data;
+  guint32 unfinished = 0;
+  gboolean has_work = any_has_work(consumer, slots, n_slots);
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
+    unfinished += partition->offsets.unfinished;
+    tide_partition_release(partition, consumer->context.budget);
+  }
+  tide_open_lanes_give_up(consumer->open_lanes, tide_now_us());
+  /* A stop does not find it any more when it looks for work. */
+  if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
+    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
+  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
+  tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);
+}
+
+static void
+on_reached_end(guint16 slot, gint64 offset, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  partition->eof_offset = offset;
+  if (partition->end_offset >= 0 && offset >= partition->end_offset)
+    partition->reached_end = TRUE;
+}
+
+/* ---- reading again ---- */
+
+static void
+read_partition_again(TideConsumer *consumer, TidePartition *partition)
+{
+  guint16 slot = partition->slot;
+  gint64 position = tide_partition_position(partition);
+  tide_pauses_lift(&consumer->pauses, &slot, 1);
+  tide_partition_read_again(partition, consumer->context.budget);
+  tide_open_lanes_disown(consumer->open_lanes);
+  tide_counter_inc(consumer->counters.read_again);
+  tide_log(TIDE_LOG_NOTICE,
+           "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
+           " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
+           "with a partition that was taken away were given up",
+           partition->topic, partition->partition, position);
+  tide_kafka_source_move(consumer->source, slot, position);
+}
+
+void
+tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
+    if (partition->assigned && tide_partition_is_read_again(partition) && partition->again_us <= now_us &&
+        partition->held_text == NULL && tide_partition_position(partition) >= 0)
+      read_partition_again(consumer, partition);
+  }
+}
+
+/* ---- troubles ---- */
+
+static void
+hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, const char *remedy)
+{
+  char *text = g_strdup_printf("topic '%s' partition %d stands still: %s; %s", partition->topic, partition->partition,
+                               why, remedy);
+  tide_pauses_hold(&consumer->pauses, partition, text);
+}
+
+static void
+on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+{
+  tide_counter_add(consumer->counters.messages_lost, (guint64)(report->lost_to - report->lost_from));
+  if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
+    hold_and_say(consumer, partition, report->text,
+                 "decide where to go on (kafka-consumer-groups --reset-offsets, or on_lost_offsets: continue) and "
+                 "restart; a longer retention.ms keeps it from coming back");
+    return;
+  }
+  tide_log(TIDE_LOG_CRIT,
+           "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
+           ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
+           partition->topic, partition->partition, report->text, report->lost_to);
+  tide_kafka_source_move(consumer->source, partition->slot, report->lost_to);
+}
+
+static void
+on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const TideKafkaReport *report)
+{
+  switch ((int)report->kind) {
+  case TIDE_KAFKA_TROUBLE_LOST:
+    tide_counter_inc(consumer->counters.out_of_range);
+    on_lost_messages(consumer, partition, report);
+    break;
+  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
+    tide_counter_inc(consumer->counters.out_of_range);
+    hold_and_say(consumer, partition, report->text,
+                 "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
+    break;
+  case TIDE_KAFKA_TROUBLE_DAMAGED:
+    tide_counter_inc(consumer->counters.damaged);
+    hold_and_say(consumer, partition, report->text,
+                 "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
+                 "kafka-consumer-groups --reset-offsets passes over it");
+    break;
+  }
+}
+
+/* What goes on being tried by librdkafka. */
+static void
+say_trouble(TideConsumer *consumer, const TideKafkaReport *report)
+{
+  TideLogLevel level = report->kind == TIDE_KAFKA_TROUBLE_MISSING ? TIDE_LOG_CRIT
+                       : report->kind == TIDE_KAFKA_TROUBLE_DENIED || report->kind == TIDE_KAFKA_TROUBLE_POLL
+                           ? TIDE_LOG_ERROR
+                           : TIDE_LOG_WARNING;
+  guint64 suppressed = 0;
+  if (level == TIDE_LOG_WARNING &&
+      !tide_log_limit_pass(&consumer->trouble_limit, tide_now_us(), TROUBLE_LOG_US, &suppressed))
+    return;
+  const char *next = report->kind == TIDE_KAFKA_TROUBLE_POLL
+                         ? "joining the group again; what was in flight is read again"
+                     : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
+                                                                  : "it is tried again, no offset moves meanwhile";
+  tide_log(level, "kafka: %s; %s (%" G_GUINT64_FORMAT " such events not logged)", report->text, next, suppressed);
+}
+
+static void
+on_trouble(const TideKafkaReport *report, gpointer data)
+{
+  TideConsumer *consumer = data;
+  switch (report->kind) {
+  case TIDE_KAFKA_TROUBLE_LOST:
+  case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
+  case TIDE_KAFKA_TROUBLE_DAMAGED:
+    if (report->slot != G_MAXUINT16)
+      on_partition_trouble(consumer, tide_consumer_partition(consumer, report->slot), report);
+    return;
+  case TIDE_KAFKA_TROUBLE_FATAL:
+    tide_log(TIDE_LOG_CRIT,
+             "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
+             "the program ends",
+             report->text);
+    atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
+    return;
+  case TIDE_KAFKA_TROUBLE_DENIED:
+    atomic_store_explicit(&consumer->status.denied, TRUE, memory_order_relaxed);
+    break;
+  case TIDE_KAFKA_TROUBLE_MISSING:
+  case TIDE_KAFKA_TROUBLE_POLL:
+  case TIDE_KAFKA_TROUBLE_PARTITION:
+  case TIDE_KAFKA_TROUBLE_CLIENT:
+    break;
+  }
+  say_trouble(consumer, report);
+  tide_consumer_status_publish_trouble(&consumer->status, report->text);
+}
+
+static void
+on_recovered(guint16 slot, gpointer data)
+{
+  TideConsumer *consumer = data;
+  const TidePartition *partition = tide_consumer_partition(consumer, slot);
+  atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
+  tide_consumer_status_publish_trouble(&consumer->status, NULL);
+  tide_log(TIDE_LOG_NOTICE, "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+}
+
+static void
+on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
+{
+  TideConsumer *consumer = data;
+  TidePartition *partition = tide_consumer_partition(consumer, slot);
+  if (!partition->assigned)
+    return;
+  tide_consumer_commits_answered(&consumer->commits, partition, offset, good);
+  tide_pauses_heed_span(&consumer->pauses, partition);
+}
+
+static void
+on_commit_failed(const char *text, gpointer data)
+{
+  TideConsumer *consumer = data;
+  tide_consumer_commits_failed(&consumer->commits, text);
+}
+
+TideKafkaHandlers
+tide_consumer_source_handlers(TideConsumer *consumer)
+{
+  return (TideKafkaHandlers){.data = consumer,
+                             .progress = on_progress,
+                             .taking = on_taking,
+                             .committed = on_committed,
+                             .assigned = on_assigned,
+                             .assignment_done = on_assignment_done,
+                             .revoking = on_revoking,
+                             .revoked = on_revoked,
+                             .reached_end = on_reached_end,
+                             .recovered = on_recovered,
+                             .trouble = on_trouble,
+                             .commit_failed = on_commit_failed};
+}

@@ -1,0 +1,219 @@
+#include "consumer/consumer_commits.h"
+#include "consumer/handover.h"
+#include "consumer/partition_slots.h"
+#include "util/clock.h"
+
+#define COMMIT_LOG_US (30 * TIDE_US_PER_S)
+
+/* Marks are stored for the next commit no more often than this: storing costs a microsecond or two for each partition,
+ * and commits are at least 100 ms apart. */
+#define STORE_INTERVAL_US (50 * TIDE_US_PER_MS)
+
+/* Commits with a note in a group of cooperative members: one that meets a rebalance may cost the assignment
+ * (tide_kafka_source_commit_later()), so they are rare. Of eager members none has partitions then. */
+#define COOPERATIVE_NOTE_INTERVAL_US (10 * TIDE_US_PER_S)
+
+/* How long a question inside of a rebalance may take. */
+#define QUESTION_US (4 * TIDE_US_PER_S)
+
+void
+tide_consumer_commits_init(TideConsumerCommits *commits, const TideConsumerCommitsContext *context)
+{
+  *commits = (TideConsumerCommits){.context = *context};
+  commits->failures = tide_metrics_counter(context->metrics, "tidemark_kafka_commit_failures_total",
+                                           "Commits that the broker refused", NULL);
+}
+
+static TideHandoverContext
+handover_context(const TideConsumerCommits *commits)
+{
+  const TideConfig *config = commits->context.config;
+  return (TideHandoverContext){.now_us = tide_now_us(),
+                               .now_epoch_ms = tide_wall_clock_epoch_ms(),
+                               .settle_us = config->hbase.settle_ms * TIDE_US_PER_MS,
+                               .span_messages = (guint64)config->kafka.max_span_messages};
+}
+
+/* ---- commits ---- */
+
+/* A list of commits in the making. */
+typedef struct CommitList {
+  GArray *commits; /* (element-type TideKafkaCommit) */
+  GPtrArray *notes;
+} CommitList;
+
+static CommitList
+commit_list_new(void)
+{
+  return (CommitList){g_array_new(FALSE, FALSE, sizeof(TideKafkaCommit)), g_ptr_array_new_with_free_func(g_free)};
+}
+
+static void
+commit_list_free(CommitList *list)
+{
+  g_array_unref(list->commits);
+  g_ptr_array_unref(list->notes);
+}
+
+static void
+add_commit(CommitList *list, const TideConsumerCommits *commits, TidePartition *partition, gboolean closing)
+{
+  TideHandoverContext context = handover_context(commits);
+  TideCommitNote note = tide_handover_note(partition, closing, &context);
+  char *text = tide_commit_note_format(&note);
+  TideKafkaCommit commit = {.slot = partition->slot, .offset = tide_partition_position(partition), .note = text};
+  g_ptr_array_add(list->notes, text);
+  g_array_append_val(list->commits, commit);
+  tide_partition_commit_asked(partition, commit.offset, TRUE, note.is_closed);
+}
+
+static gboolean
+send_and_wait(TideConsumerCommits *commits, const CommitList *list, gint64 deadline_us)
+{
+  g_autofree char *problem = NULL;
+  const TideKafkaCommit *first = (const TideKafkaCommit *)(gconstpointer)list->commits->data;
+  if (tide_kafka_source_commit(commits->context.source, first, list->commits->len, deadline_us, &problem))
+    return TRUE;
+  tide_consumer_commits_failed(commits, problem);
+  return FALSE;
+}
+
+static gboolean
+must_open(const TidePartition *partition)
+{
+  return partition->commit.needs_opening && tide_partition_position(partition) >= 0;
+}
+
+static gint64
+note_interval_us(const TideConsumerCommits *commits)
+{
+  const TideKafkaConfig *config = &commits->context.config->kafka;
+  gint64 interval_us = config->commit_interval_ms * TIDE_US_PER_MS;
+  return config->assignment == TIDE_ASSIGNMENT_COOPERATIVE ? MAX(interval_us, COOPERATIVE_NOTE_INTERVAL_US)
+                                                           : interval_us;
+}
+
+static void
+store_mark(TideConsumerCommits *commits, TidePartition *partition)
+{
+  if (tide_kafka_source_store(commits->context.source, partition->slot, partition->offsets.mark))
+    tide_partition_commit_asked(partition, partition->offsets.mark, FALSE, FALSE);
+}
+
+void
+tide_consumer_commits_store_marks(TideConsumerCommits *commits)
+{
+  const GPtrArray *partitions = commits->context.partitions;
+  gint64 now_us = tide_now_us();
+  gboolean notes_are_due = now_us >= commits->noted_us + note_interval_us(commits);
+  CommitList list = commit_list_new();
+  commits->marks_moved = FALSE;
+  commits->stored_us = now_us;
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    gint64 mark = partition->offsets.mark;
+    if (!partition->assigned || (!must_open(partition) && (mark < 0 || mark == partition->stored_offset)))
+      continue;
+    if (!must_open(partition) && !tide_handover_needs_note(partition, now_us))
+      store_mark(commits, partition);
+    else if (notes_are_due)
+      add_commit(&list, commits, partition, FALSE);
+    else
+      commits->marks_moved = TRUE; /* looked at again */
+  }
+  if (list.commits->len > 0) {
+    commits->noted_us = now_us;
+    tide_kafka_source_commit_later(commits->context.source, (const TideKafkaCommit *)(gconstpointer)list.commits->data,
+                                   list.commits->len);
+  }
+  commit_list_free(&list);
+}
+
+gint64
+tide_consumer_commits_due_us(const TideConsumerCommits *commits)
+{
+  return commits->marks_moved ? commits->stored_us + STORE_INTERVAL_US : G_MAXINT64;
+}
+
+/* Whether @partition is committed as it is to be left to its next owner. */
+static gboolean
+is_left_well(const TidePartition *partition)
+{
+  return partition->commit.is_closed && partition->commit.offset == tide_partition_position(partition);
+}
+
+gboolean
+tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots, gint64 deadline_us)
+{
+  CommitList list = commit_list_new();
+  gboolean is_empty = tide_open_lanes_is_empty(commits->context.open_lanes);
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
+      add_commit(&list, commits, partition, is_empty || !partition->was_unheld);
+  }
+  gboolean good = send_and_wait(commits, &list, deadline_us);
+  commit_list_free(&list);
+  return good;
+}
+
+gboolean
+tide_consumer_commits_are_done(const TideConsumerCommits *commits, const guint16 *slots, gsize n_slots)
+{
+  for (gsize i = 0; i < n_slots; i++) {
+    const TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    if (partition->assigned && partition->offsets.mark >= 0 && partition->commit.offset != partition->offsets.mark)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+void
+tide_consumer_commits_open(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots)
+{
+  CommitList list = commit_list_new();
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
+    if (must_open(partition))
+      add_commit(&list, commits, partition, FALSE);
+  }
+  (void)send_and_wait(commits, &list, tide_now_us() + QUESTION_US);
+  commit_list_free(&list);
+}
+
+/* ---- answers ---- */
+
+void
+tide_consumer_commits_answered(TideConsumerCommits *commits, TidePartition *partition, gint64 offset, gboolean good)
+{
+  tide_partition_commit_answered(partition, offset, good);
+  if (!good)
+    commits->marks_moved = TRUE;
+}
+
+void
+tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
+{
+  guint64 suppressed;
+  tide_counter_inc(commits->failures);
+  if (tide_log_limit_pass(&commits->failure_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING,
+             "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
+             "writes: nothing is lost (%" G_GUINT64_FORMAT " such failures not logged)",
+             text, suppressed);
+}
+
+/* ---- what others left ---- */
+
+void
+tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition,
+                                const TideKafkaAssignment *assignment)
+{
+  TideHandoverContext context = handover_context(commits);
+  TideHandoverFrom from = {.is_new = assignment->is_new,
+                           .start_offset = assignment->start_offset,
+                           .end_offset = assignment->end_offset,
+                           .note = assignment->note};
+  tide_handover_take(partition, &from, &context);
+  tide_open_lanes_inherit(commits->context.open_lanes, partition->inherited.until_us);
+}

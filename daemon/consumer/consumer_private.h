@@ -1,0 +1,85 @@
+/* Inside of a consumer: shared by consumer.c, its rounds, and consumer_assignment.c, what it does when its source tells
+ * it something; nobody else includes this. The two are one module: the source calls the second out of the first's
+ * polls, and a rebalance goes rounds of its own until what it takes away has come home. All functions are for the
+ * consumer's thread. */
+#pragma once
+
+#include "consumer/consumer.h"
+#include "consumer/consumer_commits.h"
+#include "consumer/intake.h"
+#include "consumer/partition_slots.h"
+#include "util/log.h"
+
+G_BEGIN_DECLS
+
+/* What happens to partitions. */
+typedef struct TideConsumerCounters {
+  TideCounter *rebalances_assigned;
+  TideCounter *rebalances_revoked;
+  TideCounter *rebalances_lost;
+  TideCounter *out_of_range;
+  TideCounter *messages_lost;
+  TideCounter *damaged;
+  TideCounter *read_again;
+} TideConsumerCounters;
+
+struct TideConsumer {
+  /* set before start, then read-only */
+  TideConsumerContext context;
+  TideThread *thread;
+  TideConsumerCounters counters;
+
+  /* the consumer's thread only */
+  TideKafkaSource *source;
+  TideOpenLanes *open_lanes;
+  TideWriteLatency write_latency;
+  GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
+  TidePauses pauses;
+  TideIntake intake;
+  TideLetterDesk desk;
+  TideConsumerCommits commits;
+  gint64 shown_us;
+  gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
+  TideLogLimit trouble_limit;
+
+  /* any thread */
+  TideConsumerStatus status;
+  TideInbox inbox;
+  _Atomic gboolean stopping;
+  _Atomic gint64 stop_deadline_us;
+};
+
+static inline TidePartition *
+tide_consumer_partition(const TideConsumer *consumer, guint16 slot)
+{
+  return tide_partition_slots_at(consumer->partitions, slot);
+}
+
+/* ---- consumer.c ---- */
+
+void tide_consumer_handle_message(TideConsumer *consumer, const TideKafkaRecord *record, gint64 now_us);
+
+/* All but the thread. (transfer full) */
+TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether something of @partition is on its way. @is_empty: nothing of any is. */
+static inline gboolean
+tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
+{
+  return tide_partition_has_work(partition) || (partition->assigned && partition->was_unheld && !is_empty);
+}
+
+/* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are committed in the
+ * background.
+ * @deadline_us: how long to wait for a batch; 0: not at all */
+void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
+
+/* ---- consumer_assignment.c ---- */
+
+TideKafkaHandlers tide_consumer_source_handlers(TideConsumer *consumer);
+
+/* Partitions of which more is in doubt than can be remembered, and whose moment has come, are read again. */
+void tide_consumer_read_again(TideConsumer *consumer, gint64 now_us);
+
+G_END_DECLS

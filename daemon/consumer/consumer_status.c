@@ -1,0 +1,119 @@
+#include "consumer/consumer_status.h"
+#include "consumer/partition_slots.h"
+
+void
+tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us)
+{
+  *status = (TideConsumerStatus){0};
+  tide_mutex_init(&status->lock);
+  atomic_init(&status->last_round_us, now_us);
+}
+
+void
+tide_consumer_status_clear(TideConsumerStatus *status)
+{
+  tide_mutex_clear(&status->lock);
+  g_clear_pointer(&status->held_text, g_free);
+  g_clear_pointer(&status->trouble_text, g_free);
+}
+
+/* ---- the consumer's thread ---- */
+
+void
+tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us)
+{
+  guint32 paused = 0;
+  guint64 in_flight = 0;
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    if (!partition->assigned)
+      continue;
+    tide_partition_show(partition);
+    paused += partition->is_paused ? 1 : 0;
+    in_flight += partition->offsets.unfinished;
+  }
+  atomic_store_explicit(&status->paused, paused, memory_order_relaxed);
+  atomic_store_explicit(&status->in_flight, in_flight, memory_order_relaxed);
+  atomic_store_explicit(&status->oldest_us, oldest_us, memory_order_relaxed);
+}
+
+void
+tide_consumer_status_publish_assigned(TideConsumerStatus *status, const GPtrArray *partitions)
+{
+  guint32 n = 0;
+  for (guint i = 0; i < partitions->len; i++)
+    n += tide_partition_slots_at(partitions, (guint16)i)->assigned ? 1 : 0;
+  atomic_store_explicit(&status->assigned, n, memory_order_relaxed);
+}
+
+/* @text: (transfer full) */
+static void
+set_text(TideConsumerStatus *status, char **member, char *text)
+{
+  tide_mutex_lock(&status->lock);
+  g_free(*member);
+  *member = text;
+  tide_mutex_unlock(&status->lock);
+}
+
+void
+tide_consumer_status_publish_held(TideConsumerStatus *status, const GPtrArray *partitions)
+{
+  GString *text = g_string_new(NULL);
+  guint32 n = 0;
+  for (guint i = 0; i < partitions->len; i++) {
+    const TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    if (!partition->assigned || partition->held_text == NULL)
+      continue;
+    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->held_text);
+  }
+  atomic_store_explicit(&status->held, n, memory_order_relaxed);
+  set_text(status, &status->held_text, g_string_free(text, n == 0));
+}
+
+void
+tide_consumer_status_publish_trouble(TideConsumerStatus *status, const char *text)
+{
+  set_text(status, &status->trouble_text, g_strdup(text));
+}
+
+/* ---- any thread ---- */
+
+TideConsumerState
+tide_consumer_status_read_racy(const TideConsumerStatus *status)
+{
+  return (TideConsumerState){
+      .last_round_us = atomic_load_explicit(&status->last_round_us, memory_order_relaxed),
+      .assigned = atomic_load_explicit(&status->assigned, memory_order_relaxed),
+      .held = atomic_load_explicit(&status->held, memory_order_relaxed),
+      .paused = atomic_load_explicit(&status->paused, memory_order_relaxed),
+      .in_flight = atomic_load_explicit(&status->in_flight, memory_order_relaxed),
+      .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),
+      .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
+      .finished = atomic_load_explicit(&status->finished, memory_order_relaxed),
+      .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),
+      .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),
+      .denied = atomic_load_explicit(&status->denied, memory_order_relaxed),
+  };
+}
+
+static char *
+copy_text(TideConsumerStatus *status, char *const *member)
+{
+  tide_mutex_lock(&status->lock);
+  char *text = g_strdup(*member);
+  tide_mutex_unlock(&status->lock);
+  return text;
+}
+
+char *
+tide_consumer_status_held_text(TideConsumerStatus *status)
+{
+  return copy_text(status, &status->held_text);
+}
+
+char *
+tide_consumer_status_trouble_text(TideConsumerStatus *status)
+{
+  return copy_text(status, &status->trouble_text);
+}

@@ -1,0 +1,36 @@
+/* What the owner of a partition leaves to the next one, and what that makes of it: the rule of docs/internals.md, equal
+ * times, without the commits themselves.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "consumer/partition.h"
+#include "kafka/commit_note.h"
+
+G_BEGIN_DECLS
+
+/* The two clocks at one moment, and what the configuration says. */
+typedef struct TideHandoverContext {
+  gint64 now_us; /* monotonic */
+  gint64 now_epoch_ms;
+  gint64 settle_us;
+  guint64 span_messages; /* kafka.max_span_messages */
+} TideHandoverContext;
+
+/* Cells of offsets below the mark are in doubt: each commit must say so. */
+gboolean tide_handover_needs_note(const TidePartition *partition, gint64 now_us);
+
+/* What is committed beside tide_partition_position(). @closing: nothing more will be sent by us. */
+TideCommitNote tide_handover_note(const TidePartition *partition, gboolean closing, const TideHandoverContext *context);
+
+typedef struct TideHandoverFrom {
+  gboolean is_new;     /* nothing was ever committed */
+  gint64 start_offset; /* -1: unknown */
+  gint64 end_offset;   /* of the log; -1: unknown */
+  TideBytes note;      /* may be anybody's */
+} TideHandoverFrom;
+
+/* @partition was assigned: what its last owner left in doubt. */
+void tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const TideHandoverContext *context);
+
+G_END_DECLS

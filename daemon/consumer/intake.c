@@ -1,0 +1,305 @@
+#include "consumer/intake.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
+
+/* Of so many readings it is said what becomes of their fields. */
+#define TOLD_READINGS 10000u
+
+/* How long a message waits for a place for its dated table: less than any watchdog does for a round. */
+#define PLACES_WAIT_US (10 * TIDE_US_PER_S)
+
+/* ---- life ---- */
+
+static void
+register_expired(TideIntake *intake)
+{
+  const GPtrArray *tables = intake->context.config->tables;
+  TideMetrics *metrics = intake->context.metrics;
+  intake->expired = g_new0(TideExpiredCounters, tables->len);
+  for (guint i = 0; i < tables->len; i++) {
+    g_autofree char *label = tide_metrics_label("table", ((const TideTable *)g_ptr_array_index(tables, i))->name);
+    intake->expired[i].rows =
+        tide_metrics_counter(metrics, "tidemark_rows_expired_total",
+                             "Rows not written because their cells are older than their time to live", label);
+    intake->expired[i].cells = tide_metrics_counter(
+        metrics, "tidemark_cells_expired_total",
+        "Cells left out of rows that are written, because they are older than their time to live", label);
+    intake->expired[i].future_rows = tide_metrics_counter(
+        metrics, "tidemark_rows_future_total",
+        "Rows that a latest table did not get: later than the record's time by more than max_future "
+        "(on_future: history)",
+        label);
+  }
+}
+
+void
+tide_intake_init(TideIntake *intake, const TideIntakeContext *context)
+{
+  *intake = (TideIntake){.context = *context};
+  intake->readings_ambiguous = tide_metrics_counter(
+      context->metrics, "tidemark_readings_ambiguous_total",
+      "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
+  register_expired(intake);
+  intake->mapping = tide_mapping_new(context->config, context->protocol);
+}
+
+void
+tide_intake_clear(TideIntake *intake)
+{
+  tide_field_use_clear(&intake->field_use);
+  tide_mapping_free(intake->mapping);
+  g_free(intake->expired);
+}
+
+/* ---- a message ---- */
+
+static void
+log_bad_message(TideIntake *intake, const TideMessage *message, const TideReject *reject, const char *next)
+{
+  guint64 suppressed;
+  if (!tide_log_limit_pass(&intake->bad_message_limit, tide_now_us(), BAD_MESSAGE_LOG_US, &suppressed))
+    return;
+  g_autofree char *why = tide_reject_describe(reject);
+  g_autofree char *partition = g_strdup_printf("%d", message->partition);
+  g_autofree char *offset = g_strdup_printf("%" G_GINT64_FORMAT, message->offset);
+  g_autofree char *topic = g_strndup((const char *)message->topic.data, message->topic.len);
+  const TideLogField fields[] = {{"TOPIC", topic},
+                                 {"PARTITION", partition},
+                                 {"OFFSET", offset},
+                                 {"REASON", tide_reject_reason_name(reject->reason)}};
+  tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+                  "cannot use message %s of '%s' partition %s: %s; %s (%" G_GUINT64_FORMAT " such events not logged)",
+                  offset, topic, partition, why, next, suppressed);
+}
+
+/* What is done with a message, or a reading, that cannot be used. */
+static TideOnBadMessage
+policy_for_bad(const TideIntake *intake)
+{
+  TideOnBadMessage policy = intake->context.config->readings.on_bad_message;
+  if (policy == TIDE_BAD_MESSAGE_DEAD_LETTER && !tide_dead_letters_exist(intake->context.letters))
+    return TIDE_BAD_MESSAGE_STOP;
+  return policy;
+}
+
+static void
+hold_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
+{
+  gboolean is_chosen = intake->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
+  const char *remedy =
+      is_chosen ? "mend the configuration, or set another on_bad_message, and restart" : TIDE_NO_PLACE_FOR_LETTERS;
+  g_autofree char *why = tide_reject_describe(reject);
+  partition->held_ms = message->timestamp_ms;
+  tide_pauses_hold_at_message(intake->context.pauses, partition,
+                              g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                                              ": %s; %s",
+                                              partition->topic, partition->partition, message->offset, why, remedy));
+}
+
+static void
+handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
+{
+  if (reject->reason == TIDE_REJECT_TOMBSTONE) {
+    /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
+    tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
+    return;
+  }
+  switch (policy_for_bad(intake)) {
+  case TIDE_BAD_MESSAGE_SKIP:
+    log_bad_message(intake, message, reject, "passing over it, as on_bad_message says");
+    tide_partition_skip(partition, intake->context.budget, message->offset, reject->reason);
+    break;
+  case TIDE_BAD_MESSAGE_DEAD_LETTER:
+    log_bad_message(intake, message, reject, "it becomes a dead letter");
+    tide_letter_desk_take_message(intake->context.desk, partition, message, reject);
+    break;
+  case TIDE_BAD_MESSAGE_STOP:
+    hold_at_bad_message(intake, partition, message, reject);
+    break;
+  }
+}
+
+/* The readings that were left out of @ref's message. */
+static void
+handle_bad_readings(TideIntake *intake, const TideMessage *message, const TideMapped *mapped, TideSourceRef ref,
+                    TideOnBadMessage policy)
+{
+  gboolean skip = policy == TIDE_BAD_MESSAGE_SKIP;
+  log_bad_message(intake, message, &mapped->rejects[0],
+                  skip ? "the reading is passed over, the message's others are written"
+                       : "the reading becomes a dead letter, the message's others are written");
+  if (!skip)
+    tide_letter_desk_take_readings(intake->context.desk, ref, message, mapped);
+}
+
+/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+static const TideRow *
+place_rows(TideIntake *intake, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rows; i++) {
+    TideRow *row = &mapped->rows[i];
+    if (row->table_name.len == 0)
+      continue;
+    const TideTable *declared = g_ptr_array_index(intake->context.config->tables, row->table_index);
+    const TideTable *table =
+        tide_dated_cache_get(&intake->dated_names, intake->context.dated, declared, row->table_name);
+    if (G_UNLIKELY(table == NULL)) {
+      tide_open_lanes_give_places_back(intake->context.open_lanes); /* those of the rows before */
+      return row;
+    }
+    row->table_index = table->index;
+  }
+  return NULL;
+}
+
+/* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
+static void
+hold_at_unplaced_row(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideRow *row)
+{
+  g_autofree char *table = tide_bytes_printable(row->table_name);
+  char *why =
+      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                      ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
+                      "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
+                      partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
+  partition->held_ms = message->timestamp_ms;
+  tide_pauses_hold_at_message(intake->context.pauses, partition, why);
+}
+
+/* @by_table: what has expired */
+static void
+count_expired(const TideIntake *intake, const TideExpired *by_table)
+{
+  for (guint i = 0; i < intake->context.config->tables->len; i++) {
+    tide_counter_add(intake->expired[i].rows, by_table[i].n_rows);
+    tide_counter_add(intake->expired[i].cells, by_table[i].n_cells);
+    tide_counter_add(intake->expired[i].future_rows, by_table[i].n_future_rows);
+  }
+}
+
+/* Says once, of the first readings, which of their fields go nowhere, and which are asked for in vain. */
+static void
+tell_fields(TideIntake *intake)
+{
+  const TideFieldUse *use = &intake->field_use;
+  g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
+  g_autofree char *absent = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT);
+  if (left != NULL)
+    tide_log(TIDE_LOG_INFO, "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s",
+             use->n_readings, left);
+  if (absent != NULL)
+    tide_log(TIDE_LOG_WARNING,
+             "none of the first %" G_GUINT64_FORMAT " readings has the fields that the configuration asks for: %s; are "
+             "they spelt as the readings have them?",
+             use->n_readings, absent);
+  intake->fields_told = TRUE;
+  tide_field_use_clear(&intake->field_use);
+}
+
+static void
+note_fields(TideIntake *intake, const TideMapped *mapped)
+{
+  tide_field_use_note(&intake->field_use, intake->mapping, mapped->n_readings);
+  if (intake->field_use.n_readings >= TOLD_READINGS)
+    tell_fields(intake);
+}
+
+/* An owner before us may have sent these rows, and they may land once more. FALSE: there is no room to remember that.
+ */
+static gboolean
+remember_repeated(TideIntake *intake, TidePartition *partition, const TideMapped *mapped, gint64 now_us)
+{
+  TideDoubt doubt = {partition->repeated.until_us, G_MININT64};
+  for (guint32 i = 0; i < mapped->n_rows; i++)
+    for (guint32 c = 0; c < mapped->rows[i].n_cells; c++)
+      doubt.time_ms = MAX(doubt.time_ms, mapped->rows[i].cells[c].timestamp_ms);
+  tide_doubt_add(&partition->doubt, doubt, now_us);
+  return tide_open_lanes_repeat(intake->context.open_lanes, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
+}
+
+static TideSourceRef
+begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
+             TideOnBadMessage policy, gint64 now_us)
+{
+  gint64 offset = message->offset;
+  if (!tide_partition_is_read_again(partition) && G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) &&
+      !remember_repeated(intake, partition, mapped, now_us))
+    tide_partition_let_go(partition, partition->repeated.until_us);
+  if (G_UNLIKELY(tide_partition_is_read_again(partition)))
+    return tide_partition_pass(partition, mapped->n_readings);
+  return tide_partition_begin(partition, intake->context.budget, offset, mapped, policy == TIDE_BAD_MESSAGE_SKIP);
+}
+
+/* What was mapped of a message whose rows all have their places. */
+static void
+take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
+            TideOnBadMessage policy, gint64 now_us)
+{
+  if (G_UNLIKELY(!intake->fields_told))
+    note_fields(intake, mapped);
+  if (G_UNLIKELY(mapped->expired != NULL))
+    count_expired(intake, mapped->expired);
+  if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
+    tide_counter_add(intake->readings_ambiguous, mapped->n_ambiguous_readings);
+  TideSourceRef ref = begin_mapped(intake, partition, message, mapped, policy, now_us);
+  if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
+    handle_bad_readings(intake, message, mapped, ref, policy);
+  guint32 crowded =
+      tide_open_lanes_append_message(intake->context.open_lanes, mapped->rows, mapped->n_rows, ref, now_us);
+  if (G_UNLIKELY(crowded != 0))
+    tide_pauses_heed_crowded_table(intake->context.pauses, partition, crowded);
+  tide_pauses_heed_span(intake->context.pauses, partition);
+}
+
+/* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */
+static const TideRow *
+try_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
+{
+  TideMapped mapped;
+  TideReject reject = {0};
+  if (!tide_mapping_apply(intake->mapping, message, &mapped, &reject)) {
+    if (G_UNLIKELY(tide_partition_is_read_again(partition)))
+      (void)tide_partition_pass(partition, 0); /* its letter is made when it comes again */
+    else
+      handle_bad_message(intake, partition, message, &reject);
+    return NULL;
+  }
+  TideOnBadMessage policy = policy_for_bad(intake);
+  if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP && !tide_partition_is_read_again(partition))) {
+    hold_at_bad_message(intake, partition, message, &mapped.rejects[0]);
+    return NULL;
+  }
+  const TideRow *unplaced = place_rows(intake, &mapped);
+  if (G_LIKELY(unplaced == NULL))
+    take_mapped(intake, partition, message, &mapped, policy, now_us);
+  return unplaced;
+}
+
+gboolean
+tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
+{
+  intake->newest_ms = message->timestamp_ms;
+  if (!partition->assigned || partition->held_text != NULL)
+    return FALSE; /* behind the message that holds the partition: fetched again once that is solved */
+  if (G_UNLIKELY(partition->commit.start_offset < 0))
+    partition->commit.start_offset = message->offset; /* the broker had not said where it begins */
+  const TideRow *unplaced = try_message(intake, partition, message, now_us);
+  gint64 until_us = now_us + PLACES_WAIT_US;
+  while (G_UNLIKELY(unplaced != NULL && tide_now_us() < until_us) &&
+         intake->context.wait_for_places(intake->context.wait_data))
+    unplaced = try_message(intake, partition, message, tide_now_us());
+  if (G_UNLIKELY(unplaced != NULL))
+    hold_at_unplaced_row(intake, partition, message, unplaced);
+  /* One that makes no rows is finished here and now: no batch will come home to say so. */
+  return partition->offsets.mark != partition->stored_offset;
+}
+
+gint64
+tide_intake_late_us(const TideIntake *intake, gint64 now_epoch_ms)
+{
+  if (intake->newest_ms < 0)
+    return G_MAXINT64;
+  return MAX(now_epoch_ms - intake->newest_ms, 0) * TIDE_US_PER_MS;
+}

@@ -1,0 +1,122 @@
+#include "consumer/offsets.h"
+
+#define FIRST_CAPACITY 256u /* messages: 6 KiB, little for a quiet partition */
+
+void
+tide_offsets_init(TideOffsets *offsets)
+{
+  *offsets = (TideOffsets){.mark = -1};
+}
+
+void
+tide_offsets_clear(TideOffsets *offsets)
+{
+  g_free(offsets->ring);
+  tide_offsets_init(offsets);
+}
+
+static TideTrackedMessage *
+tracked(const TideOffsets *offsets, guint32 sequence)
+{
+  return &offsets->ring[sequence & (offsets->capacity - 1)];
+}
+
+static void
+grow(TideOffsets *offsets)
+{
+  TideOffsets grown = *offsets;
+  grown.capacity = offsets->capacity == 0 ? FIRST_CAPACITY : offsets->capacity * 2;
+  g_assert(grown.capacity <= 1u << 31);
+  grown.ring = g_new(TideTrackedMessage, grown.capacity);
+  for (guint32 sequence = offsets->head; sequence != offsets->tail; sequence++)
+    *tracked(&grown, sequence) = *tracked(offsets, sequence);
+  g_free(offsets->ring);
+  *offsets = grown;
+}
+
+static void
+advance_mark(TideOffsets *offsets)
+{
+  while (offsets->head != offsets->tail && tracked(offsets, offsets->head)->remaining_rows == 0) {
+    offsets->mark = tracked(offsets, offsets->head)->offset + 1;
+    offsets->head++;
+  }
+}
+
+guint32
+tide_offsets_begin(TideOffsets *offsets, const TideTrackedMessage *message)
+{
+  if (tide_offsets_span(offsets) == offsets->capacity)
+    grow(offsets);
+  guint32 sequence = offsets->tail++;
+  *tracked(offsets, sequence) = *message;
+  if (message->remaining_rows == 0)
+    advance_mark(offsets);
+  else {
+    offsets->unfinished++;
+    offsets->unfinished_readings += message->n_readings;
+    offsets->awaited_acks += message->remaining_rows;
+  }
+  return sequence;
+}
+
+const TideTrackedMessage *
+tide_offsets_ack(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
+{
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  TideTrackedMessage *message = tracked(offsets, sequence);
+  g_assert(n_acks > 0 && message->remaining_rows >= n_acks);
+  message->remaining_rows -= n_acks;
+  offsets->awaited_acks -= n_acks;
+  if (message->remaining_rows > 0)
+    return NULL;
+  offsets->unfinished--;
+  offsets->unfinished_readings -= message->n_readings;
+  if (sequence == offsets->head)
+    advance_mark(offsets);
+  return message;
+}
+
+const TideTrackedMessage *
+tide_offsets_newest(const TideOffsets *offsets)
+{
+  return offsets->capacity > 0 ? tracked(offsets, offsets->tail - 1) : NULL;
+}
+
+const TideTrackedMessage *
+tide_offsets_oldest(const TideOffsets *offsets)
+{
+  return offsets->head != offsets->tail ? tracked(offsets, offsets->head) : NULL;
+}
+
+void
+tide_offsets_owe_more(TideOffsets *offsets, guint32 sequence, guint32 n_acks)
+{
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  g_assert(tracked(offsets, sequence)->remaining_rows > 0);
+  tracked(offsets, sequence)->remaining_rows += n_acks;
+  offsets->awaited_acks += n_acks;
+}
+
+gboolean
+tide_offsets_hold(TideOffsets *offsets)
+{
+  if (offsets->head == offsets->tail)
+    return FALSE;
+  tracked(offsets, offsets->head)->remaining_rows++;
+  offsets->awaited_acks++;
+  return TRUE;
+}
+
+gint64
+tide_offsets_offset_of(const TideOffsets *offsets, guint32 sequence)
+{
+  g_assert(sequence - offsets->head < tide_offsets_span(offsets));
+  return tracked(offsets, sequence)->offset;
+}
+
+gsize
+tide_offsets_memory_bytes(const TideOffsets *offsets)
+{
+  return offsets->capacity * sizeof *offsets->ring;
+}

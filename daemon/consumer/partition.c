@@ -1,0 +1,429 @@
+#include "consumer/partition.h"
+
+/* Commits that are not answered, of a minute at the least. */
+#define MAX_ASKED 2048u
+
+static char *
+labels_of(const char *topic, gint32 partition)
+{
+  g_autofree char *label = tide_metrics_label("topic", topic);
+  return g_strdup_printf("%s,partition=\"%d\"", label, partition);
+}
+
+/* Its name, and the series that carry it. */
+static void
+take_name(TidePartition *self, const char *topic, gint32 partition)
+{
+  self->topic = g_strdup(topic);
+  self->partition = partition;
+  self->labels = labels_of(self->topic, self->partition);
+  self->messages_received = tide_metrics_counter(self->metrics, "tidemark_messages_received_total",
+                                                 "Messages taken from Kafka", self->labels);
+  self->messages_written = tide_metrics_counter(self->metrics, "tidemark_messages_written_total",
+                                                "Messages of which HBase acknowledged every row", self->labels);
+  self->messages_unmatched = tide_metrics_counter(
+      self->metrics, "tidemark_messages_unmatched_total",
+      "Messages with readings of which no table takes one: their conditions do not hold", self->labels);
+  self->messages_expired = tide_metrics_counter(
+      self->metrics, "tidemark_messages_expired_total",
+      "Messages that make no row because all that tables take is older than its time to live", self->labels);
+  self->messages_handed_back = tide_metrics_counter(
+      self->metrics, "tidemark_messages_handed_back_total",
+      "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
+  self->readings_received = tide_metrics_counter(self->metrics, "tidemark_readings_received_total",
+                                                 "Readings decoded from messages", self->labels);
+  self->readings_written = tide_metrics_counter(self->metrics, "tidemark_readings_written_total",
+                                                "Readings of messages that were written", self->labels);
+  self->readings_dead_lettered = tide_metrics_counter(self->metrics, "tidemark_readings_dead_lettered_total",
+                                                      "Readings that are kept as dead letters", self->labels);
+  self->readings_unmatched =
+      tide_metrics_counter(self->metrics, "tidemark_readings_unmatched_total",
+                           "Readings that no table takes: its conditions do not hold", self->labels);
+  self->readings_expired = tide_metrics_counter(
+      self->metrics, "tidemark_readings_expired_total",
+      "Readings not written because all their rows are older than their time to live", self->labels);
+  self->readings_skipped =
+      tide_metrics_counter(self->metrics, "tidemark_readings_skipped_total",
+                           "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
+                           "on_bad_message: skip)",
+                           self->labels);
+  self->readings_handed_back =
+      tide_metrics_counter(self->metrics, "tidemark_readings_handed_back_total",
+                           "Readings of messages that were handed back with their partition", self->labels);
+  self->in_flight = tide_metrics_gauge(self->metrics, "tidemark_messages_in_flight",
+                                       "Messages not yet acknowledged by HBase", self->labels);
+  self->readings_in_flight =
+      tide_metrics_gauge(self->metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
+  self->stored_gauge =
+      tide_metrics_gauge_unknown(self->metrics, "tidemark_kafka_stored_offset",
+                                 "Offset stored for commit: everything below it is finished", self->labels);
+  self->paused_gauge =
+      tide_metrics_gauge(self->metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
+}
+
+TidePartition *
+tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics, TideWriteLatency *latency)
+{
+  TidePartition *self = g_new0(TidePartition, 1);
+  self->slot = slot;
+  self->metrics = metrics;
+  self->latency = latency;
+  self->stored_offset = self->end_offset = -1;
+  self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
+  tide_offsets_init(&self->offsets);
+  take_name(self, topic, partition);
+  return self;
+}
+
+void
+tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
+{
+  g_assert(!self->assigned);
+  g_free(self->topic);
+  g_free(self->labels);
+  memset(self->messages_dead_lettered, 0, sizeof self->messages_dead_lettered);
+  memset(self->messages_skipped, 0, sizeof self->messages_skipped);
+  take_name(self, topic, partition);
+}
+
+/* What is in flight has changed: shows it, and charges for what it takes. */
+static void
+follow_in_flight(TidePartition *partition, TideBudget *budget)
+{
+  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+  gint64 held =
+      (gint64)(tide_offsets_memory_bytes(&partition->offsets) + tide_message_letters_memory_bytes(&partition->letters));
+  if (held == partition->charged_bytes)
+    return;
+  tide_budget_charge(budget, held - partition->charged_bytes);
+  partition->charged_bytes = held;
+}
+
+void
+tide_partition_free(TidePartition *partition, TideBudget *budget)
+{
+  if (partition == NULL)
+    return;
+  tide_kafka_watch_remove(partition->watch, partition->watched);
+  tide_offsets_clear(&partition->offsets);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
+  g_array_unref(partition->commit.asked);
+  g_free(partition->held_text);
+  g_free(partition->labels);
+  g_free(partition->topic);
+  g_free(partition);
+}
+
+void
+tide_partition_assign(TidePartition *partition)
+{
+  partition->epoch++;
+  partition->assigned = TRUE;
+  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
+  partition->pause_reasons = 0;
+  partition->crowded_table = 0;
+  partition->is_paused = FALSE;
+  partition->stored_offset = partition->end_offset = -1;
+  partition->eof_offset = partition->held_ms = -1;
+  partition->reached_end = partition->was_unheld = FALSE;
+  tide_kafka_watch_remove(partition->watch, partition->watched);
+  partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
+  g_clear_pointer(&partition->held_text, g_free);
+}
+
+void
+tide_partition_release(TidePartition *partition, TideBudget *budget)
+{
+  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
+  partition->assigned = FALSE;
+  atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
+  partition->kept_acks = 0;
+  partition->again_us = 0;
+  partition->n_unheld = 0;
+  tide_offsets_clear(&partition->offsets);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
+  tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
+  tide_gauge_clear(partition->stored_gauge);
+  tide_gauge_set(partition->paused_gauge, 0);
+}
+
+/* The counter of @name with the partition's labels and @reason; it is made for the first. */
+static TideCounter *
+counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
+{
+  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, reason);
+  return tide_metrics_counter(partition->metrics, name, help, labels);
+}
+
+static void
+note_written(TidePartition *partition)
+{
+  partition->n_written++;
+  tide_counter_inc(partition->messages_written);
+}
+
+static void
+count_skipped(TidePartition *partition, TideRejectReason reason)
+{
+  TideCounter **skipped = &partition->messages_skipped[reason];
+  if (*skipped == NULL)
+    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
+                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
+                                 "without value (tombstone: ignore)",
+                                 tide_reject_reason_name(reason));
+  tide_counter_inc(*skipped);
+}
+
+/* A message that makes no rows is done at once. */
+static void
+count_without_rows(TidePartition *partition, const TideMapped *mapped)
+{
+  if (mapped->n_expired_readings > 0)
+    tide_counter_inc(partition->messages_expired);
+  else if (mapped->n_unmatched_readings > 0)
+    tide_counter_inc(partition->messages_unmatched);
+  else if (mapped->n_rejects > 0)
+    count_skipped(partition, mapped->rejects[0].reason);
+  else
+    note_written(partition); /* no readings, nothing to write */
+}
+
+static void
+note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mapped)
+{
+  for (guint32 i = 0; i < mapped->n_rejects; i++)
+    tide_message_letters_add_rejected(&partition->letters, sequence, mapped->rejects[i].reason, 1);
+}
+
+TideSourceRef
+tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset, const TideMapped *mapped,
+                     gboolean skip_rejects)
+{
+  guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
+  guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped;
+  guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped;
+  tide_counter_inc(partition->messages_received);
+  tide_counter_add(partition->readings_received, mapped->n_readings);
+  if (G_UNLIKELY(n_without_acks > 0)) {
+    tide_counter_add(partition->readings_unmatched, mapped->n_unmatched_readings);
+    tide_counter_add(partition->readings_expired, mapped->n_expired_readings);
+    tide_counter_add(partition->readings_skipped, n_skipped);
+  }
+  if (n_acks == 0)
+    count_without_rows(partition, mapped);
+  const TideTrackedMessage message = {.offset = offset,
+                                      .remaining_rows = n_acks,
+                                      .n_readings = mapped->n_readings - n_without_acks,
+                                      .timestamp_ms = mapped->timestamp_ms};
+  guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
+  if (!skip_rejects)
+    note_rejects(partition, sequence, mapped);
+  follow_in_flight(partition, budget);
+  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+}
+
+TideSourceRef
+tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
+{
+  tide_counter_inc(partition->messages_received);
+  const TideTrackedMessage message = {.offset = offset, .remaining_rows = 1, .timestamp_ms = -1};
+  guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
+  tide_message_letters_add_rejected(&partition->letters, sequence, reason, 0);
+  follow_in_flight(partition, budget);
+  return (TideSourceRef){partition->slot, partition->epoch, sequence};
+}
+
+void
+tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
+{
+  tide_counter_inc(partition->messages_received);
+  count_skipped(partition, reason);
+  tide_offsets_begin(&partition->offsets, &(TideTrackedMessage){.offset = offset, .timestamp_ms = -1});
+  follow_in_flight(partition, budget);
+}
+
+static void
+count_dead_lettered(TidePartition *partition, const TideLetterEnd *end, guint32 n_readings)
+{
+  TideCounter **dead_lettered = &partition->messages_dead_lettered[end->reason];
+  if (*dead_lettered == NULL)
+    *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
+                                       "Messages that are kept as dead letters, as a whole or in part",
+                                       tide_letter_reason_name(end->reason));
+  guint32 n_dead = end->whole ? n_readings : end->n_readings;
+  tide_counter_inc(*dead_lettered);
+  tide_counter_add(partition->readings_dead_lettered, n_dead);
+  tide_counter_add(partition->readings_written, n_readings - n_dead);
+}
+
+void
+tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
+{
+  const TideTrackedMessage *message = tide_offsets_ack(&partition->offsets, ref.sequence, n_acks);
+  if (message == NULL)
+    return;
+  TideLetterEnd end;
+  if (G_UNLIKELY(tide_message_letters_end(&partition->letters, ref.sequence, &end)))
+    count_dead_lettered(partition, &end, message->n_readings);
+  else {
+    note_written(partition);
+    tide_counter_add(partition->readings_written, message->n_readings);
+    tide_write_latency_note(partition->latency, message->timestamp_ms);
+  }
+  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+}
+
+gboolean
+tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref, guint32 n_acks)
+{
+  guint32 n_settled;
+  gboolean must_submit = tide_message_letters_add_refused(&partition->letters, ref.sequence, n_acks, &n_settled);
+  if (n_settled > 0)
+    tide_partition_ack(partition, ref, n_settled);
+  follow_in_flight(partition, budget);
+  return must_submit;
+}
+
+void
+tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows)
+{
+  if (n_rows > n_owed)
+    tide_offsets_owe_more(&partition->offsets, ref.sequence, n_rows - n_owed);
+  else if (n_rows < n_owed)
+    tide_partition_ack(partition, ref, n_owed - n_rows);
+}
+
+void
+tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job)
+{
+  tide_partition_ack(partition, job->source, tide_message_letters_kept(&partition->letters, job));
+  follow_in_flight(partition, budget);
+}
+
+static TideConsumerPosition
+position_of(const TidePartition *partition)
+{
+  const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
+  const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
+  return (TideConsumerPosition){
+      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->eof_offset),
+      .mark = partition->offsets.mark,
+      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->held_ms,
+      .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
+  };
+}
+
+void
+tide_partition_let_go(TidePartition *partition, gint64 until_us)
+{
+  partition->commit.needs_opening |= partition->again_us == 0;
+  partition->again_us = MAX(partition->again_us, until_us);
+}
+
+void
+tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us)
+{
+  if (!partition->assigned)
+    return;
+  /* A message that is not held, or not any more, may overwrite whatever is behind the mark. */
+  if (tide_partition_owns(partition, ref) || tide_offsets_hold(&partition->offsets))
+    partition->kept_acks++;
+  tide_partition_let_go(partition, until_us);
+}
+
+TideSourceRef
+tide_partition_pass(TidePartition *partition, guint32 n_readings)
+{
+  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(partition->messages_handed_back);
+  tide_counter_add(partition->readings_received, n_readings);
+  tide_counter_add(partition->readings_handed_back, n_readings);
+  partition->was_unheld = TRUE;
+  if (partition->commit.needs_opening)
+    partition->n_unheld++;
+  return (TideSourceRef){.slot = partition->slot, .epoch = (guint16)(partition->epoch - 1)};
+}
+
+void
+tide_partition_read_again(TidePartition *partition, TideBudget *budget)
+{
+  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
+  gint64 position = tide_partition_position(partition);
+  if (position != partition->commit.start_offset)
+    partition->commit.start_ms = 0;
+  partition->kept_acks = 0;
+  partition->again_us = 0;
+  partition->n_unheld = 0;
+  partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
+  partition->reached_end = FALSE;
+  partition->epoch++;
+  atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
+  tide_offsets_clear(&partition->offsets);
+  tide_message_letters_clear(&partition->letters);
+  follow_in_flight(partition, budget);
+  partition->commit.start_offset = position;
+  partition->commit.sequence = 0;
+  g_array_set_size(partition->commit.asked, 0);
+  partition->stored_offset = -1;
+}
+
+void
+tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed)
+{
+  GArray *asked = partition->commit.asked;
+  TideAskedCommit last = {offset, partition->offsets.head, noted, closed};
+  partition->stored_offset = offset;
+  if (asked->len >= MAX_ASKED)
+    g_array_remove_range(asked, 0, MAX_ASKED / 2); /* no answer since long: what is committed seems older than it is */
+  g_array_append_val(asked, last);
+}
+
+void
+tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good)
+{
+  GArray *asked = partition->commit.asked;
+  guint n = 0;
+  while (n < asked->len && g_array_index(asked, TideAskedCommit, n).offset <= offset)
+    n++;
+  if (!good) {
+    if (offset == partition->stored_offset)
+      partition->stored_offset = -1; /* once more */
+    return;
+  }
+  partition->commit.offset = offset;
+  if (n > 0 && g_array_index(asked, TideAskedCommit, n - 1).is_noted) {
+    partition->commit.needs_opening = FALSE;
+    partition->n_unheld = 0;
+  }
+  if (n == 0)
+    return;
+  partition->commit.is_closed = g_array_index(asked, TideAskedCommit, n - 1).is_closed;
+  partition->commit.sequence = g_array_index(asked, TideAskedCommit, n - 1).sequence;
+  g_array_remove_range(asked, 0, n);
+}
+
+gboolean
+tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us)
+{
+  TideRepeated *repeated = &partition->repeated;
+  if (now_us >= repeated->until_us || repeated->left_messages == 0 || offset >= repeated->end_offset)
+    return FALSE;
+  repeated->left_messages--;
+  return TRUE;
+}
+
+void
+tide_partition_show(TidePartition *partition)
+{
+  TideConsumerPosition position = position_of(partition);
+  tide_kafka_watch_note(partition->watch, partition->watched, &position);
+  tide_gauge_set(partition->paused_gauge, partition->is_paused ? 1 : 0);
+  if (partition->stored_offset >= 0)
+    tide_gauge_set(partition->stored_gauge, partition->stored_offset);
+}

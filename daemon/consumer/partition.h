@@ -1,0 +1,204 @@
+/* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the
+ * life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
+ *
+ * The books, which balance at every step.
+ *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
+ *   Readings: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight; a message
+ * that could not be mapped has none.
+ *
+ * Threads: the owning consumer's only; counters and gauges are read by the metrics. */
+#pragma once
+
+#include "consumer/offsets.h"
+#include "consumer/write_latency.h"
+#include "dead_letters/message_letters.h"
+#include "kafka/kafka_watch.h"
+#include "mapping/mapping.h"
+#include "model/reject.h"
+#include "rows/doubt.h"
+#include "util/metrics.h"
+#include "write/batch.h"
+
+G_BEGIN_DECLS
+
+typedef enum TidePauseReason {
+  TIDE_PAUSE_MEMORY = 1 << 0,  /* the budget is spent: every partition pauses */
+  TIDE_PAUSE_SPAN = 1 << 1,    /* too many messages from the oldest unfinished to the newest */
+  TIDE_PAUSE_HELD = 1 << 2,    /* a message cannot be used, and the operator chose to stop there or gave no place for
+                                * dead letters */
+  TIDE_PAUSE_TABLE = 1 << 3,   /* a table that it feeds holds more than its share of the budget */
+  TIDE_PAUSE_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
+  TIDE_PAUSE_REFUSED = 1 << 5, /* much of it is taken apart for refused rows: little more is read meanwhile */
+} TidePauseReason;
+
+typedef struct TideAskedCommit {
+  gint64 offset;
+  guint32 sequence; /* of the first message behind it */
+  gboolean is_noted;
+  gboolean is_closed;
+} TideAskedCommit;
+
+/* What is committed of a partition. */
+typedef struct TidePartitionCommit {
+  gint64 start_offset;    /* where the assignment began; -1: unknown */
+  gint64 start_ms;        /* wall clock: the group began there; 0: it did not */
+  gint64 offset;          /* committed last, as far as is known; -1: nothing is */
+  gboolean is_closed;     /* the note of that */
+  gboolean needs_opening; /* before anything (more) of it is sent: the note must be another */
+  guint32 sequence;       /* of the first message behind offset */
+  GArray *asked;          /* owned (element-type TideAskedCommit): not answered yet, in the order of offsets */
+} TidePartitionCommit;
+
+/* Messages that an owner before us may have sent, and that may land once more: the first so many, below the end. */
+typedef struct TideRepeated {
+  gint64 until_us; /* 0: none may */
+  gint64 end_offset;
+  guint64 left_messages;
+} TideRepeated;
+
+typedef struct TidePartition {
+  char *topic; /* owned */
+  gint32 partition;
+  guint16 slot;
+  guint16 epoch;
+  gboolean assigned;
+  TideOwnedEpoch owned; /* the same for other threads */
+  TideOffsets offsets;
+  TideMessageLetters letters;
+  guint64 kept_acks;           /* of rows that are written, and will be once more: heals.h */
+  gint64 charged_bytes;        /* what the budget holds for offsets and letters */
+  guint pause_reasons;         /* TidePauseReason */
+  guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
+  guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
+  gint64 read_ahead_us;        /* when that changed */
+  gboolean is_paused;          /* what librdkafka was told ... */
+  gint64 pause_changed_us;     /* ... and when; 0: not in this assignment */
+  gint64 stored_offset;        /* that was to be committed last; -1: none, or it was refused */
+  TidePartitionCommit commit;
+  TideDoubt doubt;     /* cells that this consumer has sent */
+  TideDoubt inherited; /* cells that owners before us have sent */
+  TideRepeated repeated;
+  gint64 again_us;     /* what is read now is not held, and read again from the mark on at this moment; 0: no */
+  guint32 n_unheld;    /* messages read so, that the committed note does not speak of */
+  gboolean was_unheld; /* in this assignment: rows may be on their way that no message waits for */
+  gint64 end_offset;   /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gboolean reached_end;
+  gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
+  char *held_text;               /* owned: why it is held */
+  gint64 held_ms;                /* the record time of the message that holds it; -1: it has none, or no message does */
+  guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
+  TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
+  TideWatchedPartition *watched; /* borrowed, while assigned */
+  /* metrics */
+  TideMetrics *metrics;      /* borrowed: for those that come with their first event */
+  TideWriteLatency *latency; /* borrowed: the consumer's */
+  TideCounter *messages_received;
+  TideCounter *messages_written;
+  TideCounter *messages_dead_lettered[TIDE_LETTER_N_REASONS]; /* NULL until the first */
+  TideCounter *messages_unmatched;
+  TideCounter *messages_expired;
+  TideCounter *messages_skipped[TIDE_REJECT_N_REASONS]; /* NULL until the first */
+  TideCounter *messages_handed_back;
+  TideCounter *readings_received;
+  TideCounter *readings_written;
+  TideCounter *readings_dead_lettered;
+  TideCounter *readings_unmatched;
+  TideCounter *readings_expired;
+  TideCounter *readings_skipped;
+  TideCounter *readings_handed_back;
+  TideGauge *in_flight;
+  TideGauge *readings_in_flight;
+  TideGauge *stored_gauge;
+  TideGauge *paused_gauge;
+  char *labels; /* owned */
+} TidePartition;
+
+/* @metrics, @latency: kept by reference; the latter is set to the time before acknowledgements are told. */
+TidePartition *tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetrics *metrics,
+                                  TideWriteLatency *latency);
+/* From now on it is another partition, in the place of one that is not assigned: acknowledgements of that are
+ * recognised by their epoch. The series of the old one stay. */
+void tide_partition_rename(TidePartition *partition, const char *topic, gint32 number);
+void tide_partition_free(TidePartition *partition, TideBudget *budget);
+
+/* A new assignment: nothing is unfinished. */
+void tide_partition_assign(TidePartition *partition);
+/* It is no longer ours: what was unfinished is handed back, and later acknowledgements of it are dropped. */
+void tide_partition_release(TidePartition *partition, TideBudget *budget);
+
+/* The offset to commit; -1: none is known. */
+static inline gint64
+tide_partition_position(const TidePartition *partition)
+{
+  return partition->offsets.mark >= 0 ? partition->offsets.mark : partition->commit.start_offset;
+}
+
+/* Messages from what is committed to the newest that was fetched: what the span bound limits. */
+static inline guint32
+tide_partition_span(const TidePartition *partition)
+{
+  return partition->offsets.tail - partition->commit.sequence + partition->n_unheld;
+}
+
+/* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
+ * not wait for them. */
+static inline gboolean
+tide_partition_has_work(const TidePartition *partition)
+{
+  return partition->offsets.awaited_acks > partition->kept_acks;
+}
+
+static inline gboolean
+tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
+{
+  return partition->assigned && partition->epoch == ref.epoch;
+}
+
+/* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' letters unless
+ * @skip_rejects: it ends with an acknowledgement for each. */
+TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
+                                   const TideMapped *mapped, gboolean skip_rejects);
+/* A message was fetched that cannot be mapped: one acknowledgement, that of its letter, ends it. */
+TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset,
+                                            TideRejectReason reason);
+/* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
+ * what to delete. */
+void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
+/* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
+void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
+/* HBase refused rows of @ref's message, in flight, and of no other, for which @n_acks are owed. Returns: TRUE when the
+ * message's letter is to be submitted now. */
+gboolean tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref,
+                                    guint32 n_acks) G_GNUC_WARN_UNUSED_RESULT;
+/* Parts of @ref's message, in flight, for which @n_owed were owed, are appended again as @n_rows rows. */
+void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows);
+/* The letter of @job, of a message in flight, is kept. */
+void tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job);
+
+/* There is no room to remember what may overwrite rows of @partition: at @until_us it is read again from its mark on.
+ * Until then messages are read and written as ever, but not held: they are handed back as they come. */
+void tide_partition_let_go(TidePartition *partition, gint64 until_us);
+/* The same, because of a row of @ref's message whose acknowledgement is not coming. */
+void tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_us);
+static inline gboolean
+tide_partition_is_read_again(const TidePartition *partition)
+{
+  return partition->again_us > 0;
+}
+/* A message was fetched meanwhile. Returns the source of its rows: nobody's. */
+TideSourceRef tide_partition_pass(TidePartition *partition, guint32 n_readings);
+/* The moment has come: all that is unfinished is handed back, and the next message is that of
+ * tide_partition_position(). */
+void tide_partition_read_again(TidePartition *partition, TideBudget *budget);
+
+/* @offset is being committed: that of tide_partition_position(). */
+void tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean noted, gboolean closed);
+/* How that ended, and with it all that was asked before. */
+void tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean good);
+
+/* A message of @offset was fetched. TRUE when an owner before us may have sent it, so that it may land once more. */
+gboolean tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us);
+
+void tide_partition_show(TidePartition *partition); /* sets the gauges, and tells the watch where it stands */
+
+G_END_DECLS

@@ -1,0 +1,35 @@
+/* The places of a consumer's partitions. A place has 16 bits in all that is on its way, and a consumer may come to have
+ * more partitions in its life: topics come and go. Each has a place of its own while there are places; then those that
+ * were given away make room.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "consumer/partition.h"
+
+G_BEGIN_DECLS
+
+/* Below G_MAXUINT16, which stands for none. */
+#define TIDE_PARTITION_SLOTS_MAX 65535u
+
+/* The partition in place @slot, which there is. */
+static inline TidePartition *
+tide_partition_slots_at(const GPtrArray *partitions, guint16 slot)
+{
+  return g_ptr_array_index(partitions, slot);
+}
+
+/* A row of @ref's message was written; nothing when its partition is no longer ours. */
+void tide_partition_slots_ack(const GPtrArray *partitions, TideSourceRef ref);
+
+/**
+ * tide_partition_slots_find: the partition in its place, or a place for it.
+ * @partitions: (element-type TidePartition), by slot; NULL where @ret_slot is the next
+ * @max_slots: TIDE_PARTITION_SLOTS_MAX, but for tests
+ * @ret_slot: (out): of what is returned, or for a new one that is to be appended; G_MAXUINT16 when all are assigned
+ * Returns: (nullable): the partition itself, or one that is not assigned any more and was given the name.
+ */
+TidePartition *tide_partition_slots_find(GPtrArray *partitions, const char *topic, gint32 number, guint max_slots,
+                                         guint16 *ret_slot);
+
+G_END_DECLS

@@ -1,0 +1,230 @@
+#include "consumer/pauses.h"
+#include "consumer/partition_slots.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* librdkafka throws prefetched messages away at a pause, and keeps a little memory of each: a partition changes no more
+ * than once a second, whatever the reasons. */
+#define PAUSE_INTERVAL_US TIDE_US_PER_S
+
+/* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
+#define HOLD_INTERVAL_US TIDE_US_PER_S
+
+/* What is to be taken apart is much when it is one message of so many. */
+#define MUCH_OF 4u
+
+/* Then so many are read ahead: a fraction of what was, and this at the least. With ten machines in a partition a latest
+ * row is made of a hundred messages then. */
+#define SHORTENED_TO 8u
+#define LEAST_READ_AHEAD 1000u
+
+#define SHORTEN_INTERVAL_US TIDE_US_PER_S
+#define LENGTHEN_INTERVAL_US (5 * TIDE_US_PER_S)
+
+void
+tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
+{
+  TideMetrics *metrics = context->metrics;
+  *pauses = (TidePauses){.context = *context};
+  pauses->n_pauses = tide_metrics_counter(metrics, "tidemark_kafka_pauses_total", "Times a partition was paused", NULL);
+  pauses->n_resumes =
+      tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
+  pauses->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
+                                               "Messages that hold their partition: on_bad_message: stop, no place "
+                                               "for dead letters, or too many dated tables",
+                                               NULL);
+}
+
+/* Tells librdkafka when "any reason to pause" has changed, as soon as it may be told. */
+static void
+apply_pause(TidePauses *pauses, TidePartition *partition, gint64 now_us)
+{
+  gboolean should = partition->pause_reasons != 0;
+  if (!partition->assigned || should == partition->is_paused)
+    return;
+  if (now_us - partition->pause_changed_us < PAUSE_INTERVAL_US) {
+    pauses->waits = TRUE;
+    return;
+  }
+  partition->pause_changed_us = now_us;
+  partition->is_paused = should;
+  tide_counter_inc(should ? pauses->n_pauses : pauses->n_resumes);
+  pauses->context.tell(partition->slot, should, pauses->context.tell_data);
+}
+
+static void
+apply_waiting_pauses(TidePauses *pauses, gint64 now_us)
+{
+  const GPtrArray *partitions = pauses->context.partitions;
+  pauses->waits = pauses->span_waits = FALSE;
+  for (guint i = 0; i < partitions->len; i++)
+    apply_pause(pauses, tide_partition_slots_at(partitions, (guint16)i), now_us);
+}
+
+void
+tide_pauses_set(TidePauses *pauses, TidePartition *partition, TidePauseReason reason, gboolean on)
+{
+  guint before = partition->pause_reasons;
+  partition->pause_reasons = on ? before | reason : before & ~(guint)reason;
+  if (partition->pause_reasons != before)
+    apply_pause(pauses, partition, tide_now_us());
+}
+
+static void
+set_all(TidePauses *pauses, TidePauseReason reason, gboolean on)
+{
+  const GPtrArray *partitions = pauses->context.partitions;
+  for (guint i = 0; i < partitions->len; i++)
+    tide_pauses_set(pauses, tide_partition_slots_at(partitions, (guint16)i), reason, on);
+}
+
+void
+tide_pauses_heed_budget(TidePauses *pauses, gint64 now_us)
+{
+  if (pauses->waits)
+    apply_waiting_pauses(pauses, now_us);
+  gboolean should = pauses->memory_paused ? !tide_budget_has_room_racy(pauses->context.budget)
+                                          : tide_budget_is_spent_racy(pauses->context.budget);
+  if (should == pauses->memory_paused || (!should && now_us - pauses->memory_changed_us < PAUSE_INTERVAL_US))
+    return;
+  pauses->memory_paused = should;
+  pauses->memory_changed_us = now_us;
+  set_all(pauses, TIDE_PAUSE_MEMORY, should);
+}
+
+void
+tide_pauses_heed_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded)
+{
+  partition->crowded_table = crowded;
+  tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+}
+
+void
+tide_pauses_heed_tables(TidePauses *pauses)
+{
+  const GPtrArray *partitions = pauses->context.partitions;
+  for (guint i = 0; i < partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
+    if (partition->crowded_table == 0 ||
+        !tide_budget_has_room_racy(&pauses->context.table_budgets[partition->crowded_table - 1]))
+      continue;
+    partition->crowded_table = 0;
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, FALSE);
+  }
+}
+
+static void
+heed_read_ahead(TidePauses *pauses, TidePartition *partition)
+{
+  guint32 ahead = tide_offsets_span(&partition->offsets);
+  guint32 limit = partition->read_ahead_messages;
+  if (limit > 0 && ahead >= limit) {
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
+    pauses->span_waits |= !partition->is_paused;
+  } else if (limit == 0 || ahead <= limit / 2)
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
+}
+
+void
+tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition)
+{
+  heed_read_ahead(pauses, partition);
+  guint32 span = tide_partition_span(partition);
+  guint32 limit = pauses->context.max_span_messages;
+  if (span >= limit) {
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, TRUE);
+    pauses->span_waits |= !partition->is_paused;
+  } else if (span <= limit / 2)
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, FALSE);
+}
+
+void
+tide_pauses_heed_spans(TidePauses *pauses)
+{
+  for (guint i = 0; i < pauses->context.partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    if (partition->assigned)
+      tide_pauses_heed_span(pauses, partition);
+  }
+}
+
+void
+tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us)
+{
+  guint32 ahead = tide_offsets_span(&partition->offsets);
+  if (n_messages < ahead / MUCH_OF ||
+      (partition->read_ahead_messages > 0 && now_us - partition->read_ahead_us < SHORTEN_INTERVAL_US))
+    return;
+  partition->read_ahead_us = now_us;
+  partition->read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
+  heed_read_ahead(pauses, partition);
+}
+
+void
+tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
+{
+  for (guint i = 0; i < pauses->context.partitions->len; i++) {
+    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
+    if (partition->read_ahead_messages == 0 || now_us - partition->read_ahead_us < LENGTHEN_INTERVAL_US)
+      continue;
+    partition->read_ahead_us = now_us;
+    partition->read_ahead_messages *= 2;
+    if (partition->read_ahead_messages >= pauses->context.max_span_messages)
+      partition->read_ahead_messages = 0;
+    heed_read_ahead(pauses, partition);
+  }
+}
+
+void
+tide_pauses_heed_letters(TidePauses *pauses, gboolean holding, gint64 now_us)
+{
+  if (holding == pauses->letters_paused || (!holding && now_us - pauses->letters_changed_us < HOLD_INTERVAL_US))
+    return;
+  pauses->letters_paused = holding;
+  pauses->letters_changed_us = now_us;
+  set_all(pauses, TIDE_PAUSE_LETTERS, holding);
+}
+
+void
+tide_pauses_heed_assigned(TidePauses *pauses)
+{
+  if (pauses->memory_paused)
+    set_all(pauses, TIDE_PAUSE_MEMORY, TRUE);
+  if (pauses->letters_paused)
+    set_all(pauses, TIDE_PAUSE_LETTERS, TRUE);
+}
+
+void
+tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
+{
+  gint64 now_us = tide_now_us();
+  for (gsize i = 0; i < n_slots; i++) {
+    TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, slots[i]);
+    partition->pause_reasons = 0;
+    partition->crowded_table = 0;
+    partition->pause_changed_us = 0; /* the next assignment is fetched anew anyway */
+    apply_pause(pauses, partition, now_us);
+    partition->pause_changed_us = 0;
+  }
+}
+
+/* ---- held partitions ---- */
+
+void
+tide_pauses_hold(TidePauses *pauses, TidePartition *partition, char *text)
+{
+  g_autofree char *number = g_strdup_printf("%d", partition->partition);
+  const TideLogField fields[] = {{"TOPIC", partition->topic}, {"PARTITION", number}};
+  tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
+  g_free(partition->held_text);
+  partition->held_text = text;
+  tide_pauses_set(pauses, partition, TIDE_PAUSE_HELD, TRUE);
+  tide_consumer_status_publish_held(pauses->context.status, pauses->context.partitions);
+}
+
+void
+tide_pauses_hold_at_message(TidePauses *pauses, TidePartition *partition, char *text)
+{
+  tide_counter_inc(pauses->messages_held);
+  tide_pauses_hold(pauses, partition, text);
+}

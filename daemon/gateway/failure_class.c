@@ -1,0 +1,356 @@
+#include "gateway/failure_class.h"
+
+#include "util/error.h"
+
+#include <string.h>
+
+static const char remedy_missing[] = "create the table with: tidemark tables create";
+static const char remedy_disabled[] = "enable the table in the HBase shell with: enable 'TABLE'";
+/* All that a putMultiple says of a disabled table is that nobody serves its regions. */
+static const char remedy_perhaps_disabled[] = "if this lasts, see whether the table is enabled";
+static const char remedy_family[] = "add the column family in the HBase shell with: alter 'TABLE', 'FAMILY'";
+static const char remedy_namespace[] = "create the namespace in the HBase shell with: create_namespace 'NAME'";
+static const char remedy_access[] = "let the gateway's user write the table, in the HBase shell with: grant";
+static const char remedy_quota[] = "raise the table's space quota, or delete what it holds";
+static const char remedy_read_only[] = "end the read-only mode of the gateway, or of the table";
+
+/* What an exception's name or the begin of its message means. */
+typedef struct FailureText {
+  const char *text;
+  TideFailure failure;
+} FailureText;
+
+#define RETRY                                                                                                          \
+  {                                                                                                                    \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, NULL                                                                          \
+  }
+#define RETRY_BUT(remedy)                                                                                              \
+  {                                                                                                                    \
+    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, remedy                                                                        \
+  }
+/* The gateway itself has no answer of the region server, which may still be at work on it. */
+#define IN_DOUBT                                                                                                       \
+  {                                                                                                                    \
+    TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, 0, NULL                                                                        \
+  }
+#define HOLD(remedy)                                                                                                   \
+  {                                                                                                                    \
+    TIDE_OUTCOME_HOLD, FALSE, FALSE, 0, remedy                                                                         \
+  }
+#define POISON                                                                                                         \
+  {                                                                                                                    \
+    TIDE_OUTCOME_POISON, TRUE, FALSE, 0, NULL                                                                          \
+  }
+#define SUSPECT                                                                                                        \
+  {                                                                                                                    \
+    TIDE_OUTCOME_POISON, FALSE, FALSE, 0, NULL                                                                         \
+  }
+
+/* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
+ * names that are not here: see of_unknown_name(). */
+static const FailureText exceptions[] = {
+    {"TableNotFoundException", HOLD(remedy_missing)},
+    {"TableNotEnabledException", HOLD(remedy_disabled)},
+    {"TableDisabledException", HOLD(remedy_disabled)},
+    {"NoSuchColumnFamilyException", HOLD(remedy_family)},
+    {"InvalidFamilyOperationException", HOLD(remedy_family)},
+    {"NamespaceNotFoundException", HOLD(remedy_namespace)},
+    {"AccessDeniedException", HOLD(remedy_access)},
+    {"AccessControlException", HOLD(remedy_access)},
+    {"SpaceLimitingException", HOLD(remedy_quota)},
+    {"QuotaExceededException", HOLD(remedy_quota)},
+    /* These are of DoNotRetryIOException, and pass all the same. */
+    {"RegionServerStoppedException", RETRY},
+    {"RegionServerAbortedException", RETRY},
+    {"RpcThrottlingException", RETRY},
+    {"ThrottlingException", RETRY},
+    {"MergeRegionException", RETRY},
+    {"DoNotRetryRegionException", RETRY},
+    {"RegionOfflineException", RETRY},
+    {"WrongRegionException", RETRY},
+    {"NotServingRegionException", RETRY_BUT(remedy_perhaps_disabled)},
+    {"RegionMovedException", RETRY},
+    {"RegionOpeningException", RETRY},
+    {"RegionTooBusyException", RETRY},
+    {"CallQueueTooBigException", RETRY},
+    {"CallDroppedException", RETRY},
+    {"ServerNotRunningYetException", RETRY},
+    {"NoServerForRegionException", RETRY},
+    {"FailedServerException", RETRY},
+    {"ConnectException", RETRY}, /* nothing was sent */
+    {"NoRouteToHostException", RETRY},
+    {"UnknownHostException", RETRY},
+    {"StoppedRpcClientException", RETRY},
+    {"DroppedSnapshotException", RETRY},
+    {"OutOfMemoryError", RETRY},
+    {"CallTimeoutException", IN_DOUBT},
+    {"SocketTimeoutException", IN_DOUBT},
+    {"TimeoutException", IN_DOUBT},
+    {"TimeoutIOException", IN_DOUBT},
+    {"WALSyncTimeoutIOException", IN_DOUBT},
+    {"RetriesExhaustedException", IN_DOUBT},
+    {"RetriesExhaustedWithDetailsException", IN_DOUBT},
+    {"RequestTooBigException", POISON},
+    {"ConstraintException", SUSPECT},
+    {"IllegalArgumentException", SUSPECT},
+    {"NullPointerException", SUSPECT},
+    {"UnsupportedOperationException", SUSPECT},
+};
+
+/* Messages without a name before them, by how they begin: the client's own, and those of nameless wrappers. */
+static const FailureText messages[] = {
+    {"Failed after attempts=", IN_DOUBT}, /* of which any may have timed out */
+    {"Over memstore limit", RETRY},
+    {"StoreTooBusy", RETRY},
+    {"Region moved to", RETRY},
+    {"Run out of memory", RETRY},
+    {"Call id=", IN_DOUBT},                /* ... waitTime=10002, rpcTimeout=10000 */
+    {"Requested row out of range", RETRY}, /* by a stale map of regions */
+    {"Insufficient permissions", HOLD(remedy_access)},
+    {"Thrift Server is in Read-only mode", HOLD(remedy_read_only)},
+    {"region is read only", HOLD(remedy_read_only)},
+    {"KeyValue size too large", POISON},
+    {"Cell with size ", POISON},
+    {"Cell[", POISON},
+    {"Row length ", POISON},
+    {"Row buffer is null", POISON},
+    {"Row can't be empty", POISON},
+    {"No columns to insert", POISON},
+    {"Family cannot be null", POISON},
+    {"Timestamp cannot be negative", POISON},
+    {"Timestamp for KV out of range", POISON}, /* hbase.hregion.keyvalue.timestamp.slop.millisecs */
+    {"Rejecting large batch operation", SUSPECT},
+    {"Internal error processing", SUSPECT},
+};
+
+/* Wrappers: what counts is what they say. */
+static const char *const wrappers[] = {
+    "DoNotRetryIOException",      "IOException",         "RemoteException", "RemoteWithExtrasException",
+    "FailedSanityCheckException", "UncheckedIOException"};
+
+static const FailureText *
+find_exception(const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(exceptions); i++)
+    if (strcmp(name, exceptions[i].text) == 0)
+      return &exceptions[i];
+  return NULL;
+}
+
+static const FailureText *
+find_message(const char *message)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++)
+    if (g_str_has_prefix(message, messages[i].text))
+      return &messages[i];
+  return NULL;
+}
+
+static gboolean
+is_wrapper(const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(wrappers); i++)
+    if (strcmp(name, wrappers[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* All that HBase says of a table that is not there is the table's name: "METRIC" or "ns:METRIC". */
+static gboolean
+is_table_name(const char *text)
+{
+  return *text != '\0' && strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.:-") == strlen(text) &&
+         strcmp(text, "null") != 0;
+}
+
+/* A class that is not in the table. HBase's client tries again by itself whatever may pass, and then names only the
+ * class: nobody knows whether a region server still works on one of its attempts. With its package it comes from where
+ * nothing was tried again, as of coprocessors. */
+static TideFailure
+of_unknown_name(const char *qualified_name, gboolean for_good)
+{
+  gboolean is_javas = g_str_has_prefix(qualified_name, "java.");
+  gboolean has_package = strchr(qualified_name, '.') != NULL;
+  return for_good || (has_package && !is_javas) ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
+}
+
+/* FNV-1a of @text without its digits: regions, servers and sizes have numbers that differ from refusal to refusal. */
+static guint32
+kind_of(const char *text)
+{
+  guint32 kind = 2166136261u;
+  for (; *text != '\0'; text++)
+    if (!g_ascii_isdigit(*text))
+      kind = (kind ^ (guint8)*text) * 16777619u;
+  return kind;
+}
+
+/* One failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a name alone, or a message
+ * alone. Only how it begins is looked at: what follows may quote row keys, and so anything.
+ * @for_good: the gateway said that it is not worth trying again */
+static TideFailure
+classify_member(const char *text, gboolean for_good)
+{
+  for (;;) {
+    gsize name_len = strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.$");
+    g_autofree char *qualified_name = g_strndup(text, name_len);
+    if (!g_str_has_suffix(qualified_name, "Exception") && !g_str_has_suffix(qualified_name, "Error"))
+      break;
+    const char *dot = strrchr(qualified_name, '.');
+    const char *name = dot != NULL ? dot + 1 : qualified_name;
+    const FailureText *known = find_exception(name);
+    if (known != NULL)
+      return known->failure;
+    const char *rest = text + name_len;
+    if (!is_wrapper(name) || !g_str_has_prefix(rest, ": "))
+      return of_unknown_name(qualified_name, for_good || strcmp(name, "DoNotRetryIOException") == 0);
+    for_good =
+        for_good || strcmp(name, "DoNotRetryIOException") == 0 || strcmp(name, "FailedSanityCheckException") == 0;
+    text = rest + 2;
+  }
+  const FailureText *known = find_message(text);
+  if (known != NULL)
+    return known->failure;
+  if (g_str_has_suffix(text, " is disabled.") || g_str_has_suffix(text, " is disabled"))
+    return (TideFailure)HOLD(remedy_disabled);
+  if (is_table_name(text))
+    return (TideFailure)HOLD(remedy_missing);
+  return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
+}
+
+static TideFailure
+of_member(const char *text, gboolean for_good)
+{
+  TideFailure failure = classify_member(text, for_good);
+  if (failure.outcome == TIDE_OUTCOME_POISON && !failure.is_certain)
+    failure.kind = kind_of(text);
+  return failure;
+}
+
+static guint
+rank_of(TideFailure failure)
+{
+  switch (failure.outcome) {
+  case TIDE_OUTCOME_UNKNOWN:
+    return 4;
+  case TIDE_OUTCOME_HOLD:
+    return 3;
+  case TIDE_OUTCOME_RETRY:
+    return 2;
+  case TIDE_OUTCOME_POISON:
+    return 1;
+  case TIDE_OUTCOME_OK:
+  case TIDE_OUTCOME_NOT_SENT:
+    break;
+  }
+  return 0;
+}
+
+static TideFailure
+worse_of(TideFailure a, TideFailure b)
+{
+  TideFailure worse = rank_of(b) > rank_of(a) ? b : a;
+  if (a.outcome == TIDE_OUTCOME_POISON && b.outcome == TIDE_OUTCOME_POISON)
+    worse.is_certain = a.is_certain && b.is_certain;
+  return worse;
+}
+
+/* What the exceptions of a putMultiple are counted by: ": 2 times, " behind each. Returns NULL when none follows. */
+static const char *
+find_count(const char *text, const char **ret_behind)
+{
+  for (const char *at = strstr(text, ": "); at != NULL; at = strstr(at + 1, ": ")) {
+    gsize n_digits = strspn(at + 2, G_CSET_DIGITS);
+    const char *unit = at + 2 + n_digits;
+    if (n_digits == 0 || !g_str_has_prefix(unit, " time"))
+      continue;
+    const char *behind = unit + strlen(unit[5] == 's' ? " times" : " time");
+    if (!g_str_has_prefix(behind, ", "))
+      continue;
+    *ret_behind = behind + 2;
+    return at;
+  }
+  return NULL;
+}
+
+/* "A: 2 times, B: 1 time, servers with issues: host,16020,1 " - or its begin, when it was too long. */
+static TideFailure
+of_members(const char *text, gboolean for_good)
+{
+  TideFailure worst = {.outcome = TIDE_OUTCOME_OK};
+  gboolean is_first = TRUE;
+  while (*text != '\0' && !g_str_has_prefix(text, "servers with issues:")) {
+    const char *behind = NULL;
+    const char *end = find_count(text, &behind);
+    g_autofree char *member = end != NULL ? g_strndup(text, (gsize)(end - text)) : g_strdup(text);
+    TideFailure failure = of_member(g_strstrip(member), for_good);
+    worst = is_first ? failure : worse_of(worst, failure);
+    is_first = FALSE;
+    text = end != NULL ? behind : "";
+  }
+  return is_first ? (TideFailure)IN_DOUBT : worst;
+}
+
+/* The client puts the name of its gateway in front of all that went wrong there. */
+static const char *
+skip_gateway_name(const char *text)
+{
+  static const char before[] = "gateway '", behind[] = "': ";
+  const char *end = g_str_has_prefix(text, before) ? strstr(text + sizeof before - 1, behind) : NULL;
+  return end != NULL ? end + sizeof behind - 1 : text;
+}
+
+/* The gateway's own words: what reply_reader.c puts before them says whether canRetry was FALSE. */
+static const char *
+skip_introduction(const char *message, gboolean *ret_for_good)
+{
+  const char *text = skip_gateway_name(message);
+  *ret_for_good = FALSE;
+  if (!g_str_has_prefix(text, "the gateway "))
+    return text;
+  const char *method_end = strstr(text, "'");
+  method_end = method_end != NULL ? strstr(method_end + 1, "'") : NULL;
+  const char *words = method_end != NULL ? strstr(method_end, ": ") : NULL;
+  if (words == NULL)
+    return text;
+  *ret_for_good = g_str_has_prefix(method_end + 1, " for good: ");
+  return words + 2;
+}
+
+static TideFailure
+of_answer(const char *message)
+{
+  gboolean for_good;
+  const char *text = skip_introduction(message, &for_good);
+  if (!g_str_has_prefix(text, "Failed "))
+    return of_member(text, for_good);
+  gsize n_digits = strspn(text + strlen("Failed "), G_CSET_DIGITS);
+  const char *unit = text + strlen("Failed ") + n_digits;
+  const char *members = n_digits > 0 && g_str_has_prefix(unit, " action") ? strstr(unit, ": ") : NULL;
+  return members != NULL ? of_members(members + 2, for_good) : of_member(text, for_good);
+}
+
+TideFailure
+tide_failure_of(const GError *error)
+{
+  if (error == NULL)
+    return (TideFailure){.outcome = TIDE_OUTCOME_OK};
+  if (tide_error_outcome_unknown(error))
+    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN,
+                         .is_cut = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)};
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))
+    return of_answer(error->message);
+  /* An unforeseen exception of the handler: of a bad row as of a broken gateway. */
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .kind = kind_of(skip_gateway_name(error->message))};
+  return (TideFailure)RETRY;
+}
+
+const char *
+tide_outcome_name(TideOutcome outcome)
+{
+  static const char *const names[TIDE_OUTCOME_COUNT] = {"ok", "not_sent", "retry", "unknown", "hold", "poison"};
+  return names[outcome];
+}

@@ -1,0 +1,211 @@
+#include "gateway/gateway_load.h"
+
+#include "util/clock.h"
+
+/* A call takes as long as its rows and so many more: 0.55 ms for one row, 40 us for each of a thousand (measured with
+ * HBase 2.6.1 on one host). So large and small calls can be compared. */
+#define CALL_COST_ROWS 14
+
+/* Each call is an eighth of the average: a change shows after a few calls, and one odd call is forgotten after twenty.
+ */
+#define AVERAGE_CALLS 8
+
+#define SLOW_FROM 4 /* times the fastest */
+#define SLOW_UNTIL 2
+#define SLOW_CALLS 3
+#define SLOW_US (1 * TIDE_US_PER_S)
+#define FORGET_US (60 * TIDE_US_PER_S)
+
+#define MIN_STAY_US (2 * TIDE_US_PER_S)
+#define MOVE_INTERVAL_US (250 * TIDE_US_PER_MS)
+
+#define GROWTH_PAUSE_MIN_US (1 * TIDE_US_PER_S)
+#define GROWTH_PAUSE_MAX_US (60 * TIDE_US_PER_S)
+
+#define FAILURES_TO_OPEN 5
+#define REST_MIN_US (1 * TIDE_US_PER_S)
+#define REST_MAX_US (30 * TIDE_US_PER_S)
+
+void
+tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away)
+{
+  load->usable = TRUE;
+  load->resting = FALSE;
+  load->n_allowed = load->n_connections + 1;
+  load->n_easy = TIDE_GATEWAY_MAX_ALLOWED;
+  load->growth_pause_us = GROWTH_PAUSE_MIN_US;
+  if (!was_away)
+    return;
+  load->failures = FAILURES_TO_OPEN - 1;
+  load->failing_since_us = load->acknowledged_us;
+}
+
+guint32
+tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us)
+{
+  gboolean pauses = load->n_allowed >= load->n_easy && load->n_allowed < TIDE_GATEWAY_MAX_ALLOWED;
+  /* What is allowed and not used tells nothing: then there is nothing to learn from more. */
+  if (pauses && load->n_connections >= load->n_allowed && now_us >= load->grows_us) {
+    load->n_allowed++;
+    load->grows_us = now_us + load->growth_pause_us;
+  }
+  return load->n_allowed;
+}
+
+void
+tide_gateway_load_closed_at_once(TideGatewayLoad *load, gint64 now_us)
+{
+  load->n_allowed = load->n_easy = MAX(load->n_connections, 1);
+  load->grows_us = now_us + load->growth_pause_us;
+  load->growth_pause_us = MIN(load->growth_pause_us * 2, GROWTH_PAUSE_MAX_US);
+}
+
+gint64
+tide_gateway_load_rest(TideGatewayLoad *load, gint64 now_us)
+{
+  load->usable = FALSE;
+  load->resting = TRUE;
+  load->rest_us = load->rest_us == 0 ? REST_MIN_US : MIN(load->rest_us * 2, REST_MAX_US);
+  return now_us + load->rest_us;
+}
+
+static double
+row_us(const TideGatewayLoad *load)
+{
+  return load->call_us / (load->call_rows + CALL_COST_ROWS);
+}
+
+/* The least time for a row of those that are measured; 0: none is. */
+static double
+fastest_row_us(const TideGatewayLoads *loads)
+{
+  double fastest_us = 0;
+  for (guint32 i = 0; i < loads->n; i++) {
+    const TideGatewayLoad *load = &loads->loads[i];
+    if (load->usable && load->call_us > 0 && (fastest_us <= 0 || row_us(load) < fastest_us))
+      fastest_us = row_us(load);
+  }
+  return fastest_us;
+}
+
+static void
+average_in(double *average, double value)
+{
+  *average = *average <= 0 ? value : *average + (value - *average) / AVERAGE_CALLS;
+}
+
+/* What nobody has used for long may have changed. That it was slow is remembered so far that one more call is enough.
+ */
+static void
+forget_old_measure(TideGatewayLoad *load, gint64 now_us)
+{
+  if (load->n_connections > 0 || now_us - load->called_us < FORGET_US)
+    return;
+  load->call_us = load->call_rows = 0;
+  load->slow = FALSE;
+}
+
+static void
+judge_speed(const TideGatewayLoads *loads, TideGatewayLoad *load, gint64 now_us)
+{
+  double fastest_us = fastest_row_us(loads);
+  if (row_us(load) < fastest_us * SLOW_UNTIL)
+    load->slow = FALSE;
+  if (row_us(load) < fastest_us * SLOW_FROM) {
+    load->slow_calls = 0;
+    return;
+  }
+  if (load->slow_calls++ == 0)
+    load->slow_since_us = now_us;
+  if (load->slow_calls >= SLOW_CALLS && now_us - load->slow_since_us >= SLOW_US)
+    load->slow = TRUE;
+}
+
+static gboolean
+another_works_since(const TideGatewayLoads *loads, const TideGatewayLoad *failing)
+{
+  for (guint32 i = 0; i < loads->n; i++) {
+    const TideGatewayLoad *other = &loads->loads[i];
+    if (other != failing && other->usable && other->acknowledged_us > failing->failing_since_us)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideCallMeasure *measure, gint64 now_us)
+{
+  TideGatewayLoad *load = &loads->loads[index];
+  load->called_us = now_us;
+  if (measure->end == TIDE_CALL_END_BAD_ROW) {
+    load->failures = 0;
+    return FALSE;
+  }
+  if (measure->end != TIDE_CALL_END_WRITTEN) {
+    if (load->failures++ == 0)
+      load->failing_since_us = now_us;
+    return load->usable && load->failures >= FAILURES_TO_OPEN && another_works_since(loads, load);
+  }
+  load->acknowledged_us = now_us;
+  load->failures = 0;
+  load->rest_us = 0;
+  if (load->n_allowed < load->n_easy)
+    load->n_allowed++;
+  average_in(&load->call_us, (double)MAX(measure->duration_us, 1));
+  average_in(&load->call_rows, measure->n_rows);
+  judge_speed(loads, load, now_us);
+  return FALSE;
+}
+
+/* How much @n_connections would be felt at @load, in connections to a gateway that is not slow. */
+static double
+weight(const TideGatewayLoads *loads, const TideGatewayLoad *load, guint32 n_connections)
+{
+  double fastest_us = fastest_row_us(loads);
+  return load->slow && fastest_us > 0 ? n_connections * row_us(load) / fastest_us : n_connections;
+}
+
+static gboolean
+has_room(TideGatewayLoad *load, gint64 now_us)
+{
+  return tide_gateway_load_allowed(load, now_us) > load->n_connections;
+}
+
+int
+tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64 now_us)
+{
+  int best = -1;
+  double best_weight = 0;
+  for (guint32 i = 0; i < loads->n; i++) {
+    guint32 index = (loads->first + i) % loads->n;
+    TideGatewayLoad *load = &loads->loads[index];
+    forget_old_measure(load, now_us);
+    if (!load->usable || (must_have_room && !has_room(load, now_us)))
+      continue;
+    double its_weight = weight(loads, load, load->n_connections + 1);
+    gboolean is_news = best >= 0 && load->call_us <= 0 && loads->loads[best].call_us > 0;
+    if (best < 0 || its_weight < best_weight || (its_weight <= best_weight && is_news)) {
+      best = (int)index;
+      best_weight = its_weight;
+    }
+  }
+  return best;
+}
+
+gboolean
+tide_gateway_loads_should_move(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us)
+{
+  const TideGatewayLoad *load = &loads->loads[index];
+  int best = tide_gateway_loads_best(loads, TRUE, now_us);
+  if (best < 0 || (guint32)best == index)
+    return FALSE;
+  if (load->resting)
+    return TRUE;
+  if (now_us - opened_us < MIN_STAY_US || now_us < loads->moves_us)
+    return FALSE;
+  const TideGatewayLoad *other = &loads->loads[best];
+  if (weight(loads, other, other->n_connections + 1) >= weight(loads, load, load->n_connections))
+    return FALSE;
+  loads->moves_us = now_us + MOVE_INTERVAL_US;
+  return TRUE;
+}

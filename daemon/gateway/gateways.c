@@ -1,0 +1,372 @@
+#include "gateway/gateways_private.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+
+#define FULL_LOG_INTERVAL_US (60 * TIDE_US_PER_S)
+
+/* A connection that its gateway did not want is found closed within so long: writers look at idle ones each second. */
+#define CLOSED_AT_ONCE_US (3 * TIDE_US_PER_S)
+
+static void
+init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
+{
+  TideGateway *gateway = &gateways->gateways[index];
+  gateway->gateways = gateways;
+  gateway->endpoint = g_ptr_array_index(gateways->config->gateways, index);
+  gateway->index = index;
+  g_autofree char *label = tide_metrics_label("gateway", gateway->endpoint->text);
+  gateway->up_gauge =
+      tide_metrics_gauge(metrics, "tidemark_gateway_up", "1 while the gateway answers and does not rest", label);
+  gateway->connections_gauge =
+      tide_metrics_gauge(metrics, "tidemark_gateway_connections", "Open connections of writers", label);
+  gateway->allowed_gauge =
+      tide_metrics_gauge(metrics, "tidemark_gateway_connections_allowed",
+                         "Connections that it may have now: few after it came back, or while it is full", label);
+  gateway->latency_gauge = tide_metrics_gauge_milli(
+      metrics, "tidemark_gateway_latency_seconds", "Moving average of acknowledged calls; 0 while not measured", label);
+  gateway->slow_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
+                                           "1 while it takes several times as long for a row as the fastest", label);
+  gateway->rests =
+      tide_metrics_counter(metrics, "tidemark_gateway_breaker_opened_total",
+                           "Times that it was left alone because its calls failed and others' did not", label);
+  gateway->closed_at_once =
+      tide_metrics_counter(metrics, "tidemark_gateway_closed_at_once_total",
+                           "New connections that it closed while others worked: its threads or queue are full", label);
+}
+
+TideGateways *
+tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics)
+{
+  TideGateways *gateways = g_new0(TideGateways, 1);
+  gateways->config = config;
+  gateways->cancellable = g_cancellable_new();
+  gateways->protocol = config->protocol;
+  tide_mutex_init(&gateways->lock);
+  tide_cond_init(&gateways->changed);
+  gateways->n = config->gateways->len;
+  gateways->gateways = g_new0(TideGateway, gateways->n);
+  gateways->loads = (TideGatewayLoads){
+      .loads = g_new0(TideGatewayLoad, gateways->n),
+      .n = gateways->n,
+      .first = (guint32)g_random_int_range(0, (gint32)gateways->n),
+  };
+  for (guint32 i = 0; i < gateways->n; i++)
+    init_gateway(gateways, i, metrics);
+  return gateways;
+}
+
+void
+tide_gateways_start(TideGateways *gateways)
+{
+  for (guint32 i = 0; i < gateways->n; i++) {
+    g_autofree char *name = g_strdup_printf("tide-gateway-%u", i);
+    gateways->gateways[i].thread = tide_thread_start(name, tide_gateway_run_prober, &gateways->gateways[i]);
+  }
+}
+
+void
+tide_gateways_stop(TideGateways *gateways)
+{
+  tide_mutex_lock(&gateways->lock);
+  gateways->stopped = TRUE;
+  tide_cond_broadcast(&gateways->changed);
+  tide_mutex_unlock(&gateways->lock);
+  g_cancellable_cancel(gateways->cancellable);
+  for (guint32 i = 0; i < gateways->n; i++)
+    tide_thread_join(g_steal_pointer(&gateways->gateways[i].thread));
+}
+
+void
+tide_gateways_free(TideGateways *gateways)
+{
+  if (gateways == NULL)
+    return;
+  for (guint32 i = 0; i < gateways->n; i++)
+    g_free(gateways->gateways[i].complaint);
+  g_free(gateways->gateways);
+  g_free(gateways->loads.loads);
+  tide_cond_clear(&gateways->changed);
+  tide_mutex_clear(&gateways->lock);
+  g_object_unref(gateways->cancellable);
+  g_free(gateways);
+}
+
+/* ---- what is known ---- */
+
+void
+tide_gateway_show_locked(TideGateway *gateway)
+{
+  const TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  tide_gauge_set(gateway->up_gauge, gateway->state == GATEWAY_UP ? 1 : 0);
+  tide_gauge_set(gateway->connections_gauge, load->n_connections);
+  tide_gauge_set(gateway->allowed_gauge, load->usable ? load->n_allowed : 0);
+  tide_gauge_set(gateway->latency_gauge, (gint64)load->call_us / TIDE_US_PER_MS);
+  tide_gauge_set(gateway->slow_gauge, load->slow ? 1 : 0);
+}
+
+static guint32
+n_up_locked(const TideGateways *gateways)
+{
+  guint32 n = 0;
+  for (guint32 i = 0; i < gateways->n; i++)
+    n += gateways->gateways[i].state == GATEWAY_UP ? 1 : 0;
+  return n;
+}
+
+gboolean
+tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtocol *ret_protocol)
+{
+  gboolean up;
+  tide_mutex_lock(&gateways->lock);
+  {
+    while (n_up_locked(gateways) == 0 && !gateways->stopped && tide_now_us() < deadline_us)
+      tide_cond_wait_until(&gateways->changed, &gateways->lock, deadline_us);
+    up = n_up_locked(gateways) > 0 && !gateways->stopped;
+    if (up)
+      *ret_protocol = (TideWireProtocol)gateways->protocol;
+  }
+  tide_mutex_unlock(&gateways->lock);
+  return up;
+}
+
+char *
+tide_gateways_complaint(TideGateways *gateways)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  tide_mutex_lock(&gateways->lock);
+  {
+    for (guint32 i = 0; i < gateways->n; i++) {
+      const TideGateway *gateway = &gateways->gateways[i];
+      if (gateway->state == GATEWAY_UP)
+        continue;
+      g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "",
+                             gateway->complaint != NULL ? gateway->complaint : gateway->endpoint->text);
+    }
+  }
+  tide_mutex_unlock(&gateways->lock);
+  return text->len > 0 ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
+}
+
+guint32
+tide_gateways_n_up(TideGateways *gateways)
+{
+  tide_mutex_lock(&gateways->lock);
+  guint32 n = n_up_locked(gateways);
+  tide_mutex_unlock(&gateways->lock);
+  return n;
+}
+
+guint32
+tide_gateways_n(const TideGateways *gateways)
+{
+  return gateways->n;
+}
+
+const char *
+tide_gateway_name(const TideGateway *gateway)
+{
+  return gateway->endpoint->text;
+}
+
+/* ---- connecting ---- */
+
+/* The prober decides. */
+static void
+suspect_locked(TideGateway *gateway)
+{
+  if (gateway->state != GATEWAY_UP)
+    return;
+  gateway->state = GATEWAY_SUSPECT;
+  tide_gateway_load_of(gateway)->usable = FALSE;
+  tide_gateway_show_locked(gateway);
+  tide_cond_broadcast(&gateway->gateways->changed);
+}
+
+/* When it may be worth looking again although nothing was said: a full gateway may have one more then. */
+static gint64
+next_growth_us(const TideGateways *gateways)
+{
+  gint64 next_us = G_MAXINT64;
+  for (guint32 i = 0; i < gateways->n; i++) {
+    const TideGatewayLoad *load = &gateways->loads.loads[i];
+    if (load->usable && load->n_allowed >= load->n_easy)
+      next_us = MIN(next_us, load->grows_us);
+  }
+  return next_us;
+}
+
+/* Chooses a gateway and says in which mode it is spoken to; a writer's is counted from now on. */
+static TideGateway *
+reserve(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideWireMode *ret_mode)
+{
+  TideGateway *best = NULL;
+  tide_mutex_lock(&gateways->lock);
+  while (!gateways->stopped) {
+    gint64 now_us = tide_now_us();
+    int index = tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
+    if (index >= 0) {
+      best = &gateways->gateways[index];
+      *ret_mode = best->mode;
+      tide_gateway_load_of(best)->n_connections += for_writer ? 1 : 0;
+      tide_gateway_show_locked(best);
+      break;
+    }
+    if (now_us >= deadline_us)
+      break;
+    tide_cond_wait_until(&gateways->changed, &gateways->lock,
+                         MIN(deadline_us, MAX(next_growth_us(gateways), now_us + 1)));
+  }
+  tide_mutex_unlock(&gateways->lock);
+  return best;
+}
+
+static TideHBaseClient *
+connect_to(TideGateway *gateway, TideWireMode mode)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideHBaseClient) client = tide_hbase_client_new(gateway->endpoint, mode);
+  gint64 deadline_us = tide_now_us() + gateway->gateways->config->connect_timeout_ms * TIDE_US_PER_MS;
+  if (!tide_hbase_client_connect(client, deadline_us, &error))
+    return NULL;
+  return g_steal_pointer(&client);
+}
+
+/* It did not take a connection: nobody has to wait for more proof. */
+static void
+refused(TideGateway *gateway, gboolean for_writer)
+{
+  tide_mutex_lock(&gateway->gateways->lock);
+  {
+    tide_gateway_load_of(gateway)->n_connections -= for_writer ? 1 : 0;
+    suspect_locked(gateway);
+    tide_gateway_show_locked(gateway);
+  }
+  tide_mutex_unlock(&gateway->gateways->lock);
+}
+
+static TideGateway *
+connect_somewhere(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideHBaseClient **ret_client)
+{
+  TideWireMode mode;
+  TideGateway *gateway;
+  while ((gateway = reserve(gateways, for_writer, deadline_us, &mode)) != NULL) {
+    *ret_client = connect_to(gateway, mode);
+    if (*ret_client != NULL)
+      return gateway;
+    refused(gateway, for_writer);
+  }
+  return NULL;
+}
+
+TideGateway *
+tide_gateways_connect(TideGateways *gateways, gint64 deadline_us, TideHBaseClient **ret_client)
+{
+  return connect_somewhere(gateways, FALSE, deadline_us, ret_client);
+}
+
+void
+tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseClient *client, gboolean broke)
+{
+  tide_hbase_client_free(client);
+  if (!broke)
+    return;
+  tide_mutex_lock(&gateways->lock);
+  /* A full gateway closes it, too; then writers have the better proof. */
+  if (tide_gateway_load_of(gateway)->n_proven == 0)
+    suspect_locked(gateway);
+  tide_mutex_unlock(&gateways->lock);
+}
+
+/* ---- writers ---- */
+
+gboolean
+tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link)
+{
+  TideHBaseClient *client = NULL;
+  TideGateway *gateway = connect_somewhere(gateways, TRUE, deadline_us, &client);
+  if (gateway == NULL)
+    return FALSE;
+  *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
+  return TRUE;
+}
+
+/* The breaker opens. */
+static void
+rest_locked(TideGateway *gateway, gint64 now_us)
+{
+  TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  gateway->rests_until_us = tide_gateway_load_rest(load, now_us);
+  gateway->state = GATEWAY_RESTING;
+  tide_counter_inc(gateway->rests);
+  g_free(gateway->complaint);
+  gateway->complaint =
+      g_strdup_printf("'%s' failed %u calls in a row while others did not: it rests for %" G_GINT64_FORMAT " ms",
+                      gateway->endpoint->text, load->failures, load->rest_us / TIDE_US_PER_MS);
+  tide_cond_broadcast(&gateway->gateways->changed);
+}
+
+void
+tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure)
+{
+  gint64 now_us = tide_now_us();
+  TideGatewayLoad *load = tide_gateway_load_of(link->gateway);
+  tide_mutex_lock(&gateways->lock);
+  {
+    guint32 allowed_before = load->n_allowed;
+    if (!link->proven && measure->end != TIDE_CALL_END_NO_ANSWER) {
+      link->proven = TRUE;
+      load->n_proven++;
+    }
+    if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
+      rest_locked(link->gateway, now_us);
+    tide_gateway_show_locked(link->gateway);
+    if (load->n_allowed != allowed_before)
+      tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */
+  }
+  tide_mutex_unlock(&gateways->lock);
+}
+
+gboolean
+tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink *link)
+{
+  tide_mutex_lock(&gateways->lock);
+  gboolean should =
+      tide_gateway_loads_should_move(&gateways->loads, link->gateway->index, link->opened_us, tide_now_us());
+  tide_mutex_unlock(&gateways->lock);
+  return should;
+}
+
+void
+tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean broke)
+{
+  TideGateway *gateway = link->gateway;
+  TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  gint64 now_us = tide_now_us();
+  guint32 n_left = 0;
+  tide_mutex_lock(&gateways->lock);
+  {
+    load->n_connections--;
+    load->n_proven -= link->proven ? 1 : 0;
+    gboolean closed_at_once =
+        broke && !link->proven && load->n_proven > 0 && now_us - link->opened_us < CLOSED_AT_ONCE_US;
+    if (closed_at_once) {
+      tide_gateway_load_closed_at_once(load, now_us);
+      tide_counter_inc(gateway->closed_at_once);
+      n_left = load->n_allowed;
+    } else if (broke)
+      suspect_locked(gateway);
+    tide_gateway_show_locked(gateway);
+    if (!broke)
+      tide_cond_broadcast(&gateways->changed); /* its place is free */
+  }
+  tide_mutex_unlock(&gateways->lock);
+  tide_hbase_client_free(link->client);
+  *link = (TideGatewayLink){0};
+  guint64 suppressed;
+  if (n_left > 0 && tide_log_limit_pass(&gateway->full_limit, now_us, FULL_LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_NOTICE,
+             "gateway '%s' closes new connections at once while others work: it may be full; using %u for now "
+             "(%" G_GUINT64_FORMAT " such events not logged)",
+             gateway->endpoint->text, n_left, suppressed);
+}

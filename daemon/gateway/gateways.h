@@ -1,0 +1,72 @@
+/* The gateways: which are up, which mode each speaks, and which one a writer should connect to.
+ *
+ * Each gateway has a thread of its own that probes it while it is not known to be up, with a pause that doubles: so a
+ * gateway that is down, hangs or speaks something else delays nobody, and one that returns is used within a second or
+ * so. The first one found decides the wire protocol (unless it is configured); one that speaks the other is refused by
+ * name. That thread is the breaker's probe, too: whatever opened it, a gateway is connected to only after it has
+ * answered, and then by one writer first (gateway_load.h has the rules, and their figures).
+ *
+ * A gateway that goes away is a notice in the log, as any restart is; a warning once it lasts (gateway_prober.c).
+ *
+ * Threads: any; one lock, never held across a call. */
+#pragma once
+
+#include "config/config.h"
+#include "gateway/gateway_load.h"
+#include "thrift/client/gateway_probe.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideGateways TideGateways;
+typedef struct TideGateway TideGateway;
+
+/* @config: borrowed. Starts nothing yet. */
+TideGateways *tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics);
+void tide_gateways_start(TideGateways *gateways); /* the probing threads */
+void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
+void tide_gateways_free(TideGateways *gateways);
+
+/* Waits until a gateway is up and so the protocol is known. FALSE at @deadline_us or when stopped. */
+gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtocol *ret_protocol);
+
+/* One line on each gateway that is not up: "gw1:9090 refused the connection; ...". (transfer full) (nullable) */
+char *tide_gateways_complaint(TideGateways *gateways);
+guint32 tide_gateways_n_up(TideGateways *gateways);
+guint32 tide_gateways_n(const TideGateways *gateways);
+
+/**
+ * tide_gateways_connect: a connection for a few calls, to the best gateway of those up. Waits while none is.
+ * @ret_client: (transfer full); give back with tide_gateways_release()
+ * Returns: NULL at @deadline_us or when stopped. A gateway that refuses is handed to its prober and the next is tried.
+ */
+TideGateway *tide_gateways_connect(TideGateways *gateways, gint64 deadline_us, TideHBaseClient **ret_client);
+
+/* @broke: the connection failed; the gateway is probed before anybody connects to it again. Frees @client. */
+void tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseClient *client, gboolean broke);
+
+/* A writer's connection: counted, measured, and moved. Its fields are the writer's to read and tide_gateways_*()'s to
+ * change. */
+typedef struct TideGatewayLink {
+  TideGateway *gateway;    /* NULL: none */
+  TideHBaseClient *client; /* owned */
+  gint64 opened_us;
+  gboolean proven; /* has carried an answer */
+} TideGatewayLink;
+
+/* As tide_gateways_connect(), for a writer: a gateway that may have no more connections now is left out, too. They
+ * become more with acknowledged calls, so only who has rows to give may wait for that. */
+gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link);
+
+/* A call over @link has ended. */
+void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);
+
+/* TRUE when the link should be closed and another opened: the gateway rests, or another one should have the writer. */
+gboolean tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink *link);
+
+/* @broke: the connection failed, and the gateway with it unless that is only full. */
+void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean broke);
+
+const char *tide_gateway_name(const TideGateway *gateway);
+
+G_END_DECLS

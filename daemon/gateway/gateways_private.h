@@ -1,0 +1,73 @@
+/* What gateways.c and gateway_prober.c share: the gateways' fields, and who may touch them. */
+#pragma once
+
+#include "gateway/gateway_load.h"
+#include "gateway/gateways.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef enum GatewayState {
+  GATEWAY_DOWN,    /* not found up yet, or a probe found it down */
+  GATEWAY_SUSPECT, /* something broke: the next probe decides */
+  GATEWAY_RESTING, /* its calls failed while others' did not: probed when the rest is over */
+  GATEWAY_UP,
+} GatewayState;
+
+struct TideGateway {
+  /* set before start, then read-only */
+  TideGateways *gateways;
+  const TideEndpoint *endpoint; /* borrowed from the configuration */
+  guint32 index;
+  TideGauge *up_gauge;
+  TideGauge *connections_gauge;
+  TideGauge *allowed_gauge;
+  TideGauge *latency_gauge;
+  TideGauge *slow_gauge;
+  /* under lock */
+  TideCounter *rests;          /* the breaker opened */
+  TideCounter *closed_at_once; /* new connections that it did not want */
+  GatewayState state;
+  gboolean mode_known;
+  TideWireMode mode;
+  gint64 rests_until_us;
+  char *complaint; /* owned; why it is not up */
+  /* any thread */
+  TideLogLimit full_limit;
+  /* its own thread only */
+  TideThread *thread;
+  gboolean was_up;      /* once at least */
+  gint64 down_since_us; /* 0: up */
+  gint64 complained_us;
+  TideLogLevel complained_level;
+};
+
+struct TideGateways {
+  const TideHBaseConfig *config;
+  GCancellable *cancellable; /* owned: ends running probes */
+  TideMutex lock;
+  TideCond changed;
+  guint32 n;
+  TideGateway *gateways; /* owned array */
+  /* under lock */
+  TideGatewayLoads loads; /* each gateway's, by index */
+  int protocol;           /* TideWireProtocol, -1 while unknown */
+  gboolean stopped;
+};
+
+static inline TideGatewayLoad *
+tide_gateway_load_of(TideGateway *gateway)
+{
+  return &gateway->gateways->loads.loads[gateway->index];
+}
+
+/* Sets the gauges that follow from its state and load. */
+void tide_gateway_show_locked(TideGateway *gateway);
+
+/* The owner function of a gateway's thread; @data: the gateway. */
+void tide_gateway_run_prober(gpointer data);
+
+G_END_DECLS

@@ -1,0 +1,180 @@
+#include "gateway/writer_connection.h"
+
+#include "gateway/failure_class.h"
+#include "util/backoff.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
+
+static const char *const reason_names[TIDE_CONNECT_N_REASONS] = {"first", "broken", "stale", "moved", "aged"};
+
+void
+tide_writer_connection_init(TideWriterConnection *connection, const TideHBaseConfig *config, TideGateways *gateways,
+                            TideMetrics *metrics)
+{
+  *connection = (TideWriterConnection){.config = config, .gateways = gateways};
+  tide_mutex_init(&connection->lock);
+  for (TideConnectReason reason = TIDE_CONNECT_FIRST; reason < TIDE_CONNECT_N_REASONS; reason++) {
+    g_autofree char *label = tide_metrics_label("reason", reason_names[reason]);
+    connection->connects[reason] =
+        tide_metrics_counter(metrics, "tidemark_hbase_connects_total", "Connections opened by writers", label);
+  }
+}
+
+void
+tide_writer_connection_clear(TideWriterConnection *connection)
+{
+  tide_mutex_clear(&connection->lock);
+}
+
+/* Each connection gets an age of its own from the upper half, so that they are not all replaced at once. */
+static void
+adopt(TideWriterConnection *connection, const TideGatewayLink *link)
+{
+  gint64 max_age_us = connection->config->max_connection_age_ms * TIDE_US_PER_MS;
+  connection->link = *link;
+  connection->expires_us = link->opened_us + tide_upper_half_us(max_age_us);
+  connection->last_used_us = link->opened_us;
+  tide_counter_inc(connection->connects[connection->reason]);
+}
+
+/* A connection that never carried an answer and is cut is no restart seen late: the gateway did not want it. */
+static void
+give_up(TideWriterConnection *connection, TideConnectReason reason)
+{
+  if (connection->link.gateway == NULL)
+    return;
+  gboolean broke = reason == TIDE_CONNECT_BROKEN || (reason == TIDE_CONNECT_STALE && !connection->link.proven);
+  tide_gateways_close_link(connection->gateways, &connection->link, broke);
+  connection->reason = reason;
+}
+
+gboolean
+tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us)
+{
+  TideGatewayLink link;
+  if (connection->link.gateway != NULL && tide_hbase_client_is_ready(connection->link.client))
+    return TRUE;
+  give_up(connection, TIDE_CONNECT_STALE);
+  if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
+    return FALSE;
+  adopt(connection, &link);
+  return TRUE;
+}
+
+static void
+set_active(TideWriterConnection *connection, TideHBaseClient *client)
+{
+  tide_mutex_lock(&connection->lock);
+  connection->active = client;
+  if (client != NULL && connection->cancelled)
+    tide_hbase_client_cancel(client);
+  tide_mutex_unlock(&connection->lock);
+}
+
+/* It was cut while nothing was on its way: a restart of the gateway, or its own limit for idle connections. Where
+ * another connection cannot be had at once this one stays, and the client tries to connect again. */
+static void
+replace_stale(TideWriterConnection *connection)
+{
+  TideGatewayLink fresh;
+  if (tide_hbase_client_is_ready(connection->link.client) ||
+      !tide_gateways_open_link(connection->gateways, tide_now_us(), &fresh))
+    return;
+  give_up(connection, TIDE_CONNECT_STALE);
+  adopt(connection, &fresh);
+}
+
+TideHBaseClient *
+tide_writer_connection_begin(TideWriterConnection *connection)
+{
+  replace_stale(connection);
+  set_active(connection, connection->link.client);
+  return connection->link.client;
+}
+
+void
+tide_writer_connection_end(TideWriterConnection *connection)
+{
+  set_active(connection, NULL);
+}
+
+const char *
+tide_writer_connection_gateway_name(const TideWriterConnection *connection)
+{
+  return tide_gateway_name(connection->link.gateway);
+}
+
+static TideCallEnd
+end_of(const GError *error)
+{
+  if (error == NULL)
+    return TIDE_CALL_END_WRITTEN;
+  if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    return TIDE_CALL_END_NO_ANSWER;
+  TideFailure failure = tide_failure_of(error);
+  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain;
+  return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
+}
+
+void
+tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, const GError *error)
+{
+  connection->last_used_us = tide_now_us();
+  if (tide_error_is_cancelled(error))
+    return;
+  TideCallMeasure measure = {
+      .end = end_of(error), .n_rows = n_rows, .duration_us = connection->last_used_us - start_us};
+  tide_gateways_note_call(connection->gateways, &connection->link, &measure);
+}
+
+void
+tide_writer_connection_settle(TideWriterConnection *connection)
+{
+  if (!tide_hbase_client_is_open(connection->link.client))
+    give_up(connection, TIDE_CONNECT_BROKEN);
+  else if (tide_now_us() >= connection->expires_us)
+    give_up(connection, TIDE_CONNECT_AGED);
+  else if (tide_gateways_should_move(connection->gateways, &connection->link))
+    give_up(connection, TIDE_CONNECT_MOVED);
+}
+
+/* A failed ping is no news: nothing was on its way. */
+void
+tide_writer_connection_keep_alive(TideWriterConnection *connection)
+{
+  gint64 now_us = tide_now_us();
+  if (now_us >= connection->expires_us) {
+    give_up(connection, TIDE_CONNECT_AGED);
+    return;
+  }
+  if (now_us - connection->last_used_us < connection->config->idle_ping_ms * TIDE_US_PER_MS)
+    return;
+  g_autoptr(GError) error = NULL;
+  gint64 timeout_us = MIN(PING_TIMEOUT_US, connection->config->call_timeout_ms * TIDE_US_PER_MS);
+  TideHBaseClient *client = tide_writer_connection_begin(connection);
+  gboolean alive = tide_hbase_client_ping(client, tide_now_us() + timeout_us, &error);
+  tide_writer_connection_end(connection);
+  if (alive)
+    connection->last_used_us = tide_now_us();
+  else
+    give_up(connection, TIDE_CONNECT_BROKEN);
+}
+
+void
+tide_writer_connection_close(TideWriterConnection *connection)
+{
+  if (connection->link.gateway != NULL)
+    tide_gateways_close_link(connection->gateways, &connection->link, FALSE);
+}
+
+void
+tide_writer_connection_cancel(TideWriterConnection *connection)
+{
+  tide_mutex_lock(&connection->lock);
+  connection->cancelled = TRUE;
+  if (connection->active != NULL)
+    tide_hbase_client_cancel(connection->active);
+  tide_mutex_unlock(&connection->lock);
+}

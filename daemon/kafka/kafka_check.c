@@ -1,0 +1,100 @@
+#include "kafka/kafka_check.h"
+
+#include "config/option/nearest_name.h"
+#include "kafka/kafka_conf.h"
+#include "util/error.h"
+
+#include <string.h>
+
+/* ---- properties, each by itself ---- */
+
+static void
+add_names(GPtrArray *names, const char **dump, size_t n)
+{
+  for (size_t i = 0; i < n; i += 2)
+    g_ptr_array_add(names, g_strdup(dump[i]));
+  rd_kafka_conf_dump_free(dump, n);
+}
+
+/* All that librdkafka knows; those of topics among them. (transfer full), NULL-terminated */
+static char **
+known_names(void)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_topic_conf_t *topic_conf = rd_kafka_topic_conf_new();
+  size_t n;
+  const char **dump = rd_kafka_conf_dump(conf, &n);
+  add_names(names, dump, n);
+  dump = rd_kafka_topic_conf_dump(topic_conf, &n);
+  add_names(names, dump, n);
+  rd_kafka_topic_conf_destroy(topic_conf);
+  rd_kafka_conf_destroy(conf);
+  g_ptr_array_add(names, NULL);
+  return (char **)g_ptr_array_steal(names, NULL);
+}
+
+static void
+add_unknown(const TideKafkaProperty *property, GPtrArray *problems)
+{
+  g_auto(GStrv) names = known_names();
+  const char *nearest = tide_nearest_name(property->name, (const char *const *)names);
+  g_autofree char *shown = tide_problem_quote(property->name);
+  tide_problems_add_error(problems, property->place, "'%s' is no property of librdkafka %s%s%s%s", shown,
+                          rd_kafka_version_str(), nearest != NULL ? ": did you mean '" : "",
+                          nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+void
+tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
+{
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  for (guint i = 0; i < config->kafka.properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->kafka.properties, TideKafkaProperty, i);
+    char reason[512];
+    rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, property->name, property->value, reason, sizeof reason);
+    if (result == RD_KAFKA_CONF_UNKNOWN)
+      add_unknown(property, problems);
+    else if (result != RD_KAFKA_CONF_OK && property->secret) /* its words would repeat the value */
+      tide_problems_add_error(problems, property->place, "the value of '%s' is not accepted", property->name);
+    else if (result != RD_KAFKA_CONF_OK)
+      tide_problems_add_error(problems, property->place, "'%s' is not accepted: %s", property->name, reason);
+  }
+  rd_kafka_conf_destroy(conf);
+}
+
+/* ---- clients ---- */
+
+static void
+log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
+{
+  /* What matters is returned; without brokers there is nothing else to be said. */
+}
+
+/* @conf: (transfer full) (nullable): NULL with @error set. */
+static gboolean
+try_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
+{
+  if (conf == NULL)
+    return FALSE;
+  char reason[512];
+  rd_kafka_conf_set_log_cb(conf, log_nothing);
+  (void)rd_kafka_conf_set(conf, "bootstrap.servers", NULL, reason, sizeof reason);
+  rd_kafka_t *client = rd_kafka_new(type, conf, reason, sizeof reason);
+  if (client != NULL) {
+    rd_kafka_destroy(client);
+    return TRUE;
+  }
+  rd_kafka_conf_destroy(conf);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
+  return FALSE;
+}
+
+gboolean
+tide_kafka_check_clients(const TideConfig *config, GError **error)
+{
+  TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
+  return try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_consumer(&config->kafka, &consumer, error), error) &&
+         try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_originals(&config->kafka, error), error) &&
+         try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_letters(&config->kafka, error), error);
+}

@@ -1,0 +1,80 @@
+#include "kafka/kafka_client.h"
+
+#include "util/error.h"
+#include "util/lock.h"
+
+struct TideKafkaClient {
+  rd_kafka_t *kafka;   /* owned */
+  const char *brokers; /* borrowed from the configuration */
+  TideMutex lock;
+  char *fault; /* owned; under lock: the first thing that librdkafka said of a broker */
+};
+
+/* Called from the thread that waits for an answer, or from one of librdkafka's. */
+static void
+note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
+{
+  TideKafkaClient *client = opaque;
+  /* "All brokers down" sums up what was said before. */
+  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+    return;
+  tide_mutex_lock(&client->lock);
+  if (client->fault == NULL)
+    client->fault = g_strdup(reason);
+  tide_mutex_unlock(&client->lock);
+}
+
+static void
+log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
+{
+  /* What matters comes through note_fault(); the rest would only mix with the command's output. */
+}
+
+TideKafkaClient *
+tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, GError **error)
+{
+  TideKafkaClient *client = g_new0(TideKafkaClient, 1);
+  client->brokers = config->brokers;
+  tide_mutex_init(&client->lock);
+  rd_kafka_conf_set_log_cb(conf, log_nothing);
+  rd_kafka_conf_set_error_cb(conf, note_fault);
+  rd_kafka_conf_set_opaque(conf, client);
+  char reason[512];
+  /* A consumer, because brokers may create a topic when a producer asks for it. */
+  client->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
+  if (client->kafka != NULL)
+    return client;
+  rd_kafka_conf_destroy(conf);
+  tide_kafka_client_free(client);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
+  return NULL;
+}
+
+void
+tide_kafka_client_free(TideKafkaClient *client)
+{
+  if (client == NULL)
+    return;
+  if (client->kafka != NULL)
+    rd_kafka_destroy(client->kafka);
+  tide_mutex_clear(&client->lock);
+  g_free(client->fault);
+  g_free(client);
+}
+
+rd_kafka_t *
+tide_kafka_client_handle(TideKafkaClient *client)
+{
+  return client->kafka;
+}
+
+void
+tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error)
+{
+  rd_kafka_poll(client->kafka, 0); /* delivers what the error callback has to say */
+  tide_mutex_lock(&client->lock);
+  g_autofree char *fault = g_strdup(client->fault);
+  tide_mutex_unlock(&client->lock);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "no answer from '%s': %s", client->brokers,
+              fault != NULL ? fault : rd_kafka_err2str(result));
+}

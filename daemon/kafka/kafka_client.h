@@ -1,0 +1,23 @@
+/* A command's client of the brokers: it joins no group, commits nothing and logs nothing; what librdkafka says of a
+ * broker becomes part of the command's one error. Threads: one at a time. */
+#pragma once
+
+#include "kafka/kafka_conf.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideKafkaClient TideKafkaClient;
+
+/* @config: borrowed. @conf: (transfer full), also on failure. Errors: CONFIG for properties that librdkafka refuses. */
+TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_kafka_client_free(TideKafkaClient *client); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaClient, tide_kafka_client_free)
+
+rd_kafka_t *tide_kafka_client_handle(TideKafkaClient *client); /* borrowed */
+
+/* KAFKA: no answer, with the first thing that was said of a broker, which is the cause where @result is only a timeout.
+ */
+void tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,250 @@
+#include "kafka/kafka_conf.h"
+
+#include "util/budget.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <string.h>
+
+#define LOG_INTERVAL_US TIDE_US_PER_S
+
+/* How soon new partitions and topics are noticed, unless kafka.librdkafka says otherwise: librdkafka's own 5 minutes
+ * would let a partition that was added wait as long. */
+#define METADATA_MS "60000"
+
+/* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
+#define MIN_QUEUE_BYTES (1024u * 1024)
+
+/* librdkafka counts its queue in KiB, of which it takes no more. */
+#define MAX_QUEUE_BYTES (G_GUINT64_CONSTANT(2097151) * 1024)
+
+/* librdkafka counts payload alone, but each message in its queue costs it some 350 bytes more: of small ones, 110 bytes
+ * each, four times their payload (measured: at a budget of 64 MiB a backlog took the process to 189 MiB without this,
+ * to 78 MiB with it, and was read no slower). */
+#define MEMORY_PER_PAYLOAD 4
+
+/* From one partition in one fetch, so that several share it. */
+#define MIN_PARTITION_FETCH_BYTES (256u * 1024)
+#define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
+
+/* A letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is sent
+ * again. */
+#define LETTER_TIMEOUT_MS "10000"
+
+/* A topic that is not there may be on its way to be: so long it is waited for, well within the letter's own time. */
+#define TOPIC_COMES_MS "3000"
+
+/* librdkafka's own bound, its largest: what a topic takes is the broker's to say, and is said by name. */
+#define CLIENT_MAX_MESSAGE_BYTES "1000000000"
+
+/* Called from librdkafka's own threads. */
+static void
+log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
+{
+  /* The properties are for several clients: that the producer has no use for the consumer's is as it should be. */
+  if (strcmp(facility, "CONFWARN") == 0 && strstr(text, "will be ignored by this") != NULL)
+    return;
+  static TideLogLimit limit; /* one for all clients: a broker that is down says so many times a second */
+  guint64 suppressed = 0;
+  TideLogLevel ours = (TideLogLevel)CLAMP(level, TIDE_LOG_CRIT, TIDE_LOG_DEBUG);
+  /* An unreachable broker is "error" to librdkafka, which goes on trying: to an operator it is a warning. */
+  ours = MAX(ours, TIDE_LOG_WARNING);
+  if (!tide_log_enabled(ours) ||
+      (ours <= TIDE_LOG_NOTICE && !tide_log_limit_pass(&limit, tide_now_us(), LOG_INTERVAL_US, &suppressed)))
+    return;
+  tide_log(ours, "kafka client: %s: %s (%" G_GUINT64_FORMAT " such lines not logged)", facility, text, suppressed);
+}
+
+gboolean
+tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
+{
+  char reason[512];
+  if (rd_kafka_conf_set(conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: '%s' is not accepted: %s", name, reason);
+  return FALSE;
+}
+
+static gboolean
+set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **error)
+{
+  if (!tide_kafka_conf_set(conf, "bootstrap.servers", config->brokers, error) ||
+      !tide_kafka_conf_set(conf, "client.id", "tidemark", error) ||
+      !tide_kafka_conf_set(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, error))
+    return FALSE;
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (!tide_kafka_conf_set(conf, property->name, property->value, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new(const TideKafkaConfig *config, GError **error)
+{
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
+  if (set_properties(conf, config, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+static gboolean
+set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error)
+{
+  char text[24];
+  g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
+  return tide_kafka_conf_set(conf, name, text, error);
+}
+
+/* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
+ * librdkafka asks for more only below it, and one fetch comes on top. At the most what librdkafka takes, 2 GiB. */
+static guint64
+queue_bytes_of(guint64 share_bytes)
+{
+  return CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
+}
+
+/* group.instance.id of consumer @index: @pattern with the host's name for %H, and "-INDEX". (transfer full) */
+static char *
+instance_name(const char *pattern, guint32 index)
+{
+  GString *name = g_string_new(pattern);
+  g_string_replace(name, "%H", g_get_host_name(), 0);
+  g_string_append_printf(name, "-%u", index);
+  return g_string_free(name, FALSE);
+}
+
+const char *
+tide_kafka_conf_principal(const TideKafkaConfig *config)
+{
+  for (guint i = 0; i < config->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
+    if (strcmp(property->name, "sasl.username") == 0 && !property->secret)
+      return property->value;
+  }
+  return NULL;
+}
+
+static gboolean
+set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
+{
+  const char *strategy = config->assignment == TIDE_ASSIGNMENT_COOPERATIVE ? "cooperative-sticky" : "range,roundrobin";
+  if (!tide_kafka_conf_set(conf, "group.id", config->group, error) ||
+      !tide_kafka_conf_set(conf, "partition.assignment.strategy", strategy, error) ||
+      !set_number(conf, "session.timeout.ms", config->session_timeout_ms, error) ||
+      !set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) ||
+      !set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error))
+    return FALSE;
+  if (config->instance == NULL || strcmp(config->instance, TIDE_KAFKA_NO_INSTANCE) == 0)
+    return TRUE;
+  g_autofree char *instance = instance_name(config->instance, index);
+  return tide_kafka_conf_set(conf, "group.instance.id", instance, error);
+}
+
+/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
+static gboolean
+set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
+{
+  return rd_kafka_version() < 0x02020000 || tide_kafka_conf_set(conf, "fetch.queue.backoff.ms", "5", error);
+}
+
+TideKafkaConsumerConf
+tide_kafka_conf_consumer(const TideConfig *config, guint32 index)
+{
+  return (TideKafkaConsumerConf){.index = index,
+                                 .queue_bytes =
+                                     tide_budget_prefetch_bytes(config->limits.memory_bytes) / config->kafka.threads,
+                                 .max_message_bytes = config->readings.decode.max_message_bytes};
+}
+
+static gboolean
+set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer,
+             GError **error)
+{
+  /* One fetch may fill the queue; a message larger than our limit must still come through to be rejected by us. */
+  guint64 queue = queue_bytes_of(consumer->queue_bytes);
+  guint64 fetch = MAX(queue, (guint64)consumer->max_message_bytes);
+  return set_membership(conf, config, consumer->index, error) &&
+         /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
+         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.auto.commit", "true", error) &&
+         set_number(conf, "auto.commit.interval.ms", config->commit_interval_ms, error) &&
+         /* Out of range is an incident that is counted and said, never a silent jump. */
+         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
+         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+         tide_kafka_conf_set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
+         set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
+         set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
+         set_number(conf, "max.partition.fetch.bytes",
+                    (gint64)CLAMP(queue / 4, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
+}
+
+static gboolean
+set_originals(rd_kafka_conf_t *conf, GError **error)
+{
+  return tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
+         tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
+         /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka
+          * 2.0.2), so it has room for a fetch of each of a dozen partitions. */
+         tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "131072", error) &&
+         tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "2048", error);
+}
+
+static gboolean
+set_letters(rd_kafka_conf_t *conf, GError **error)
+{
+  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) &&
+         tide_kafka_conf_set(conf, "acks", "all", error) &&
+         tide_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", error) &&
+         tide_kafka_conf_set(conf, "message.timeout.ms", LETTER_TIMEOUT_MS, error) &&
+         tide_kafka_conf_set(conf, "topic.metadata.propagation.max.ms", TOPIC_COMES_MS, error) &&
+         tide_kafka_conf_set(conf, "message.max.bytes", CLIENT_MAX_MESSAGE_BYTES, error) &&
+         tide_kafka_conf_set(conf, "queue.buffering.max.messages", "10000", error) &&
+         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151", error) && /* kafka_letters.c has a bound */
+         tide_kafka_conf_set(conf, "linger.ms", "5", error) &&
+         /* The topic's bound is for whole batches: small ones are refused for the size of a letter only. */
+         tide_kafka_conf_set(conf, "batch.size", "65536", error) &&
+         /* Java's default partitioner, so that a key lands where other producers put it. */
+         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
+}
+
+/* What @set, one of the above, makes of what any client needs. */
+static rd_kafka_conf_t *
+new_with(const TideKafkaConfig *config, gboolean (*set)(rd_kafka_conf_t *conf, GError **error), GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL || set(conf, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
+{
+  return new_with(config, set_originals, error);
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error)
+{
+  return new_with(config, set_letters, error);
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer, GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  if (set_consumer(conf, config, consumer, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}

@@ -1,0 +1,325 @@
+#include "kafka/kafka_look.h"
+
+#include "kafka/kafka_client.h"
+#include "kafka/letter_topic.h"
+#include "util/clock.h"
+
+#include <regex.h>
+
+/* From each of so many topics of a pattern one partition is read: rights go by names, and those of one pattern mostly
+ * by one rule. */
+#define MAX_TRIED 64
+
+typedef struct Looking {
+  const TideConfig *config; /* borrowed */
+  TideKafkaClient *client;  /* owned */
+  rd_kafka_t *kafka;        /* borrowed from it */
+  gint64 timeout_ms;
+  TideKafkaLook *look;
+  rd_kafka_topic_partition_list_t *tried; /* owned: partitions to read from; opaque: their TideSeenTopic */
+} Looking;
+
+static gint64
+deadline_of(const Looking *it)
+{
+  return tide_now_us() + it->timeout_ms * TIDE_US_PER_MS;
+}
+
+static const char *
+principal_text(const Looking *it)
+{
+  const char *principal = tide_kafka_conf_principal(&it->config->kafka);
+  return principal != NULL ? principal : "the user that this connection has";
+}
+
+/* ---- which topics there are ---- */
+
+/* An extended POSIX pattern, as librdkafka takes it. */
+static gboolean
+matches(const char *wish, const char *name)
+{
+  regex_t pattern;
+  if (wish[0] != '^')
+    return strcmp(wish, name) == 0;
+  if (regcomp(&pattern, wish, REG_EXTENDED | REG_NOSUB) != 0)
+    return FALSE;
+  gboolean good = regexec(&pattern, name, 0, NULL, 0) == 0;
+  regfree(&pattern);
+  return good;
+}
+
+static void
+set_fault(TideSeenTopic *topic, char *fault)
+{
+  if (topic->fault == NULL)
+    topic->fault = fault;
+  else
+    g_free(fault);
+}
+
+static char *
+describe_fault(const Looking *it, const char *name, rd_kafka_resp_err_t code)
+{
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    return g_strdup_printf("%s may not read '%s': grant READ and DESCRIBE on it", principal_text(it), name);
+  return g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_err2str(code));
+}
+
+static void
+add_match(Looking *it, TideSeenTopic *topic, const struct rd_kafka_metadata_topic *present)
+{
+  if (present->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    return;
+  topic->n_topics++;
+  topic->n_partitions += (guint)present->partition_cnt;
+  if (present->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    set_fault(topic, describe_fault(it, present->topic, present->err));
+    return;
+  }
+  if (it->tried->cnt >= MAX_TRIED || present->partition_cnt == 0)
+    return;
+  rd_kafka_topic_partition_t *one =
+      rd_kafka_topic_partition_list_add(it->tried, present->topic, present->partitions[0].id);
+  one->offset = RD_KAFKA_OFFSET_TAIL(1); /* of an empty one the end is an answer, too */
+  one->opaque = topic;
+}
+
+static void
+find_topic(Looking *it, const char *wish, const struct rd_kafka_metadata *metadata)
+{
+  TideSeenTopic *topic = g_new0(TideSeenTopic, 1);
+  topic->name = g_strdup(wish);
+  g_ptr_array_add(it->look->topics, topic);
+  for (int i = 0; i < metadata->topic_cnt; i++)
+    if (matches(wish, metadata->topics[i].topic))
+      add_match(it, topic, &metadata->topics[i]);
+}
+
+static gboolean
+has_topic(const struct rd_kafka_metadata *metadata, const char *name)
+{
+  for (int i = 0; name != NULL && i < metadata->topic_cnt; i++)
+    if (strcmp(metadata->topics[i].topic, name) == 0)
+      return metadata->topics[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return FALSE;
+}
+
+static gboolean
+ask_for_topics(Looking *it, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_resp_err_t result = rd_kafka_metadata(it->kafka, 1, NULL, &metadata, (int)it->timeout_ms);
+  if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    tide_kafka_client_set_error(it->client, result, error);
+    return FALSE;
+  }
+  it->look->n_brokers = (guint)metadata->broker_cnt;
+  for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
+    find_topic(it, *topic, metadata);
+  it->look->has_letters_topic = has_topic(metadata, it->config->dead_letters.topic);
+  rd_kafka_metadata_destroy(metadata);
+  return TRUE;
+}
+
+/* ---- whether they can be read ---- */
+
+/* Takes the answer for its partition, which is asked no more. */
+static void
+take_answer(Looking *it, const rd_kafka_message_t *message)
+{
+  const char *name = message->rkt != NULL ? rd_kafka_topic_name(message->rkt) : "";
+  rd_kafka_topic_partition_t *one = rd_kafka_topic_partition_list_find(it->tried, name, message->partition);
+  if (one == NULL)
+    return;
+  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR && message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
+    set_fault(one->opaque, describe_fault(it, name, message->err));
+  rd_kafka_topic_partition_list_del(it->tried, name, message->partition);
+}
+
+/* Reads the newest message of one partition of each. */
+static void
+try_to_read(Looking *it)
+{
+  gint64 deadline_us = deadline_of(it), left_us;
+  if (it->tried->cnt == 0 || rd_kafka_assign(it->kafka, it->tried) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return;
+  while (it->tried->cnt > 0 && (left_us = deadline_us - tide_now_us()) > 0) {
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(it->kafka, (int)(left_us / TIDE_US_PER_MS) + 1);
+    if (message == NULL)
+      continue;
+    take_answer(it, message);
+    rd_kafka_message_destroy(message);
+  }
+  for (int i = 0; i < it->tried->cnt; i++)
+    set_fault(it->tried->elems[i].opaque,
+              g_strdup_printf("'%s' partition %d gave no answer in %" G_GINT64_FORMAT
+                              " ms: see that it has a leader, and that this host reaches it",
+                              it->tried->elems[i].topic, it->tried->elems[i].partition, it->timeout_ms));
+  (void)rd_kafka_assign(it->kafka, NULL);
+}
+
+/* ---- the group ---- */
+
+/* Of the first partition that can be asked for, as the daemon will ask. */
+static void
+ask_for_offsets(Looking *it)
+{
+  if (it->tried->cnt == 0)
+    return;
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, it->tried->elems[0].topic, it->tried->elems[0].partition);
+  const char *group = it->config->kafka.group;
+  rd_kafka_resp_err_t result = rd_kafka_committed(it->kafka, list, (int)it->timeout_ms);
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    result = list->elems[0].err;
+  rd_kafka_topic_partition_list_destroy(list);
+  if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+    it->look->group_fault =
+        g_strdup_printf("%s may not be in group '%s': grant READ on the group", principal_text(it), group);
+  else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
+}
+
+/* ---- settings of topics ---- */
+
+static void
+take_setting(TideTopicSettings *settings, const rd_kafka_ConfigEntry_t *entry)
+{
+  const char *name = rd_kafka_ConfigEntry_name(entry);
+  const char *value = rd_kafka_ConfigEntry_value(entry);
+  if (value == NULL)
+    return;
+  if (strcmp(name, "max.message.bytes") == 0)
+    settings->max_message_bytes = g_ascii_strtoll(value, NULL, 10);
+  else if (strcmp(name, "retention.ms") == 0)
+    settings->retention_ms = g_ascii_strtoll(value, NULL, 10);
+  else if (strcmp(name, "cleanup.policy") == 0)
+    settings->is_compacted = strstr(value, "compact") != NULL;
+}
+
+static void
+take_settings(Looking *it, const rd_kafka_DescribeConfigs_result_t *result)
+{
+  size_t n_resources, n_entries;
+  const rd_kafka_ConfigResource_t **resources = rd_kafka_DescribeConfigs_result_resources(result, &n_resources);
+  for (size_t i = 0; i < n_resources && i < it->look->settings->len; i++) {
+    TideTopicSettings *settings = &g_array_index(it->look->settings, TideTopicSettings, i);
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resources[i], &n_entries);
+    settings->is_known = rd_kafka_ConfigResource_error(resources[i]) == RD_KAFKA_RESP_ERR_NO_ERROR && n_entries > 0;
+    for (size_t k = 0; k < n_entries; k++)
+      take_setting(settings, entries[k]);
+  }
+}
+
+/* In the order in which they are asked for, which is that of the answer. What is not told stays unknown. */
+static void
+ask_for_settings(Looking *it)
+{
+  GArray *settings = it->look->settings;
+  g_autofree rd_kafka_ConfigResource_t **resources = g_new0(rd_kafka_ConfigResource_t *, settings->len);
+  for (guint i = 0; i < settings->len; i++)
+    resources[i] =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, g_array_index(settings, TideTopicSettings, i).name);
+  char reason[256];
+  rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(it->kafka, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+  (void)rd_kafka_AdminOptions_set_request_timeout(options, (int)it->timeout_ms, reason, sizeof reason);
+  rd_kafka_queue_t *queue = rd_kafka_queue_new(it->kafka);
+  rd_kafka_DescribeConfigs(it->kafka, resources, settings->len, options, queue);
+  rd_kafka_event_t *event = rd_kafka_queue_poll(queue, (int)it->timeout_ms + 1000);
+  const rd_kafka_DescribeConfigs_result_t *result = rd_kafka_event_DescribeConfigs_result(event);
+  if (result != NULL && rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    take_settings(it, result);
+  if (event != NULL)
+    rd_kafka_event_destroy(event);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_AdminOptions_destroy(options);
+  rd_kafka_ConfigResource_destroy_array(resources, settings->len);
+}
+
+/* The letters' topic and those that are read and named; of patterns' topics the settings are not looked at. */
+static void
+look_at_letters_topic(Looking *it)
+{
+  TideTopicSettings letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
+  if (!it->look->has_letters_topic)
+    return;
+  g_array_append_val(it->look->settings, letters);
+  for (char **topic = it->config->kafka.topics; *topic != NULL; topic++) {
+    TideTopicSettings settings = {.name = *topic, .retention_ms = -1};
+    if (**topic != '^')
+      g_array_append_val(it->look->settings, settings);
+  }
+  ask_for_settings(it);
+}
+
+/* ---- all of it ---- */
+
+static void
+free_seen_topic(gpointer data)
+{
+  TideSeenTopic *topic = data;
+  g_free(topic->name);
+  g_free(topic->fault);
+  g_free(topic);
+}
+
+static TideKafkaLook *
+ask(Looking *it, GError **error)
+{
+  g_autoptr(TideKafkaLook) look = g_new0(TideKafkaLook, 1);
+  look->topics = g_ptr_array_new_with_free_func(free_seen_topic);
+  look->settings = g_array_new(FALSE, FALSE, sizeof(TideTopicSettings));
+  it->look = look;
+  it->tried = rd_kafka_topic_partition_list_new(8);
+  gboolean asked = ask_for_topics(it, error);
+  if (asked) {
+    ask_for_offsets(it);
+    try_to_read(it);
+    look_at_letters_topic(it);
+  }
+  rd_kafka_topic_partition_list_destroy(it->tried);
+  return asked ? g_steal_pointer(&look) : NULL;
+}
+
+/* A consumer of the group that never joins it: it may ask for the offsets, and reads what it is assigned by hand. */
+static rd_kafka_conf_t *
+make_conf(const TideKafkaConfig *config, GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  if (tide_kafka_conf_set(conf, "group.id", config->group, error) &&
+      tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
+      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+      tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
+      tide_kafka_conf_set(conf, "fetch.wait.max.ms", "10", error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+TideKafkaLook *
+tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error)
+{
+  rd_kafka_conf_t *conf = make_conf(&config->kafka, error);
+  if (conf == NULL)
+    return NULL;
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&config->kafka, conf, error);
+  if (client == NULL)
+    return NULL;
+  Looking it = {
+      .config = config, .client = client, .kafka = tide_kafka_client_handle(client), .timeout_ms = timeout_ms};
+  return ask(&it, error);
+}
+
+void
+tide_kafka_look_free(TideKafkaLook *look)
+{
+  if (look == NULL)
+    return;
+  g_clear_pointer(&look->topics, g_ptr_array_unref);
+  g_clear_pointer(&look->settings, g_array_unref);
+  g_free(look->group_fault);
+  g_free(look);
+}

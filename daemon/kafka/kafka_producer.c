@@ -1,0 +1,188 @@
+#include "kafka/kafka_producer.h"
+
+#include "kafka/kafka_conf.h"
+#include "util/error.h"
+
+/* While the queue is full, room comes with the next delivery report. */
+#define QUEUE_FULL_WAIT_MS 100
+
+struct TideKafkaProducer {
+  rd_kafka_t *kafka; /* owned */
+  char *topic;       /* owned */
+  guint64 delivered;
+  char *failure;      /* owned: of the first message that failed */
+  char *broker_fault; /* owned: the last one */
+};
+
+/* Callbacks run inside of rd_kafka_poll(), so on the owner's thread. */
+static void
+count_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
+{
+  TideKafkaProducer *producer = opaque;
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    producer->delivered++;
+    return;
+  }
+  if (producer->failure == NULL)
+    producer->failure = g_strdup(rd_kafka_err2str(message->err));
+}
+
+static void
+note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
+{
+  TideKafkaProducer *producer = opaque;
+  g_free(producer->broker_fault);
+  producer->broker_fault = g_strdup(reason);
+}
+
+static void
+log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
+{
+  /* Faults come through the callbacks above; the rest would only mix with the command's progress. */
+}
+
+static gboolean
+set_producer(rd_kafka_conf_t *conf, gint64 linger_ms, GError **error)
+{
+  g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
+  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) && /* also acks=all, and order kept */
+         tide_kafka_conf_set(conf, "linger.ms", linger, error) &&
+         /* Java's default partitioner, so that a key lands where other producers put it. */
+         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
+}
+
+TideKafkaProducer *
+tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64 linger_ms, GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  if (!set_producer(conf, linger_ms, error)) {
+    rd_kafka_conf_destroy(conf);
+    return NULL;
+  }
+  TideKafkaProducer *producer = g_new0(TideKafkaProducer, 1);
+  producer->topic = g_strdup(topic);
+  rd_kafka_conf_set_opaque(conf, producer);
+  rd_kafka_conf_set_log_cb(conf, log_nothing);
+  rd_kafka_conf_set_error_cb(conf, note_broker_fault);
+  rd_kafka_conf_set_dr_msg_cb(conf, count_delivery);
+  char reason[512];
+  producer->kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof reason);
+  if (producer->kafka != NULL)
+    return producer;
+  rd_kafka_conf_destroy(conf);
+  tide_kafka_producer_free(producer);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
+  return NULL;
+}
+
+void
+tide_kafka_producer_free(TideKafkaProducer *producer)
+{
+  if (producer == NULL)
+    return;
+  if (producer->kafka != NULL) {
+    rd_kafka_purge(producer->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_poll(producer->kafka, 0);
+    rd_kafka_destroy(producer->kafka);
+  }
+  g_free(producer->topic);
+  g_free(producer->failure);
+  g_free(producer->broker_fault);
+  g_free(producer);
+}
+
+static rd_kafka_resp_err_t
+produce(TideKafkaProducer *producer, TideBytes key, TideBytes payload)
+{
+  return rd_kafka_producev(producer->kafka, RD_KAFKA_V_TOPIC(producer->topic), RD_KAFKA_V_KEY(key.data, key.len),
+                           RD_KAFKA_V_VALUE((void *)(gsize)payload.data, payload.len),
+                           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+}
+
+static gboolean
+check_sent(rd_kafka_resp_err_t result, const char *topic, GError **error)
+{
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return TRUE;
+  if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", topic);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", topic, rd_kafka_err2str(result));
+  return FALSE;
+}
+
+gboolean
+tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes payload, const volatile int *stop,
+                         GError **error)
+{
+  rd_kafka_resp_err_t result = produce(producer, key, payload);
+  while (result == RD_KAFKA_RESP_ERR__QUEUE_FULL && *stop == 0) {
+    rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
+    result = produce(producer, key, payload);
+  }
+  return check_sent(result, producer->topic, error);
+}
+
+/* An empty value is not one that is null: it needs an address. */
+static void *
+address_of(TideBytes bytes, gboolean is_there)
+{
+  if (!is_there)
+    return NULL;
+  return bytes.data != NULL ? (void *)(gsize)bytes.data : (void *)(gsize) "";
+}
+
+static rd_kafka_resp_err_t
+produce_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record)
+{
+  rd_kafka_headers_t *headers = rd_kafka_headers_new(record->n_headers);
+  for (guint32 i = 0; i < record->n_headers; i++) {
+    const TideLetterHeader *header = &record->headers[i];
+    (void)rd_kafka_header_add(headers, header->name.len > 0 ? (const char *)header->name.data : "",
+                              (gssize)header->name.len, address_of(header->value, header->has_value),
+                              (gssize)header->value.len); /* it fails for a list that is read-only: this one is new */
+  }
+  rd_kafka_resp_err_t result =
+      rd_kafka_producev(producer->kafka, RD_KAFKA_V_TOPIC(record->topic), RD_KAFKA_V_PARTITION(record->partition),
+                        RD_KAFKA_V_TIMESTAMP(MAX(record->timestamp_ms, 0)), /* 0: now */
+                        RD_KAFKA_V_KEY(address_of(record->key, record->has_key), record->key.len),
+                        RD_KAFKA_V_VALUE(address_of(record->value, record->has_value), record->value.len),
+                        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+  if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_headers_destroy(headers); /* else the message has it */
+  return result;
+}
+
+gboolean
+tide_kafka_producer_send_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record,
+                                const volatile int *stop, GError **error)
+{
+  rd_kafka_resp_err_t result = produce_record(producer, record);
+  while (result == RD_KAFKA_RESP_ERR__QUEUE_FULL && *stop == 0) {
+    rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
+    result = produce_record(producer, record);
+  }
+  return check_sent(result, record->topic, error);
+}
+
+guint64
+tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms)
+{
+  rd_kafka_poll(producer->kafka, wait_ms);
+  int waiting = rd_kafka_outq_len(producer->kafka);
+  return waiting > 0 ? (guint64)waiting : 0;
+}
+
+guint64
+tide_kafka_producer_delivered(const TideKafkaProducer *producer)
+{
+  return producer->delivered;
+}
+
+const char *
+tide_kafka_producer_fault(const TideKafkaProducer *producer)
+{
+  return producer->failure != NULL ? producer->failure : producer->broker_fault;
+}

@@ -1,0 +1,89 @@
+#include "kafka/kafka_refill.h"
+
+#include "util/clock.h"
+
+#include <stdlib.h>
+
+/* A broker that does not answer in this time: our thread for it is awake all the same. */
+#define QUESTION_MS 10
+
+/* Of the time, at most this part is spent on questions. */
+#define SHARE_OF_TIME 4
+
+/* The queue counts as full from three quarters on: it is looked at every now and then only, and its bytes are
+ * estimated. */
+static gboolean
+reaches(const TideKafkaRefill *refill, guint64 n_queued, guint64 quarters)
+{
+  guint64 bytes = n_queued * (refill->n_bytes / refill->n_messages);
+  return 4 * bytes >= quarters * refill->queue_bytes || 4 * n_queued >= quarters * refill->queue_messages;
+}
+
+static guint64
+number_of(const rd_kafka_conf_t *conf, const char *name)
+{
+  char text[32];
+  size_t size = sizeof text;
+  return rd_kafka_conf_get(conf, name, text, &size) == RD_KAFKA_CONF_OK ? strtoull(text, NULL, 10) : 0;
+}
+
+void
+tide_kafka_refill_init(TideKafkaRefill *refill, rd_kafka_t *kafka, rd_kafka_queue_t *queue)
+{
+  const rd_kafka_conf_t *conf = rd_kafka_conf(kafka);
+  *refill = (TideKafkaRefill){.kafka = kafka, .queue = queue};
+  if (number_of(conf, "fetch.queue.backoff.ms") > 0)
+    return;
+  refill->queue_bytes = 1024 * number_of(conf, "queued.max.messages.kbytes");
+  refill->queue_messages = number_of(conf, "queued.min.messages");
+}
+
+/* The answer does not matter. */
+static void
+wake_brokers(const TideKafkaRefill *refill)
+{
+  rd_kafka_topic_partition_list_t *partitions = NULL;
+  if (rd_kafka_assignment(refill->kafka, &partitions) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return;
+  for (int i = 0; i < partitions->cnt; i++)
+    partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
+  if (partitions->cnt > 0)
+    rd_kafka_offsets_for_times(refill->kafka, partitions, QUESTION_MS);
+  rd_kafka_topic_partition_list_destroy(partitions);
+}
+
+static void
+ask(TideKafkaRefill *refill)
+{
+  gint64 begin_us = tide_now_us();
+  if (begin_us < refill->not_before_us)
+    return;
+  wake_brokers(refill);
+  refill->n_questions++;
+  gint64 end_us = tide_now_us();
+  refill->not_before_us = end_us + SHARE_OF_TIME * (end_us - begin_us);
+  refill->was_full = FALSE;
+}
+
+void
+tide_kafka_refill_look(TideKafkaRefill *refill)
+{
+  if (refill->queue_bytes > 0) {
+    guint64 n_queued = rd_kafka_queue_length(refill->queue);
+    if (reaches(refill, n_queued, 3))
+      refill->was_full = TRUE;
+    else if (refill->was_full && !reaches(refill, n_queued, 2))
+      ask(refill);
+  }
+  refill->n_messages = 0;
+  refill->n_bytes = 0;
+}
+
+int
+tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms)
+{
+  if (G_LIKELY(!refill->was_full) || timeout_ms == 0 || rd_kafka_queue_length(refill->queue) > 0)
+    return timeout_ms;
+  ask(refill);
+  return refill->was_full ? MIN(timeout_ms, QUESTION_MS) : timeout_ms;
+}

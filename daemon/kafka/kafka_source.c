@@ -1,0 +1,639 @@
+#include "kafka/kafka_source.h"
+
+#include "kafka/kafka_commit.h"
+#include "kafka/kafka_conf.h"
+#include "kafka/kafka_message.h"
+#include "kafka/kafka_refill.h"
+#include "kafka/kafka_start.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+#define NO_SLOT G_MAXUINT16
+
+/* Partitions found without a look by name: direct-mapped, a power of two. */
+#define CACHE_SIZE 256u
+
+typedef struct CacheEntry {
+  const rd_kafka_topic_t *topic;
+  gint32 partition;
+  guint16 slot;
+} CacheEntry;
+
+typedef struct SlotName {
+  char *topic; /* owned */
+  gint32 partition;
+  gboolean denied; /* reported, and nothing was read since */
+} SlotName;
+
+struct TideKafkaSource {
+  TideKafkaSourceOptions options;
+  TideKafkaHandlers handlers;
+  rd_kafka_t *kafka;
+  rd_kafka_queue_t *queue; /* of the consumer: for wake */
+  TideKafkaRefill refill;
+  GPtrArray *names; /* owned (element-type SlotName), by slot; NULL where unknown */
+  CacheEntry cache[CACHE_SIZE];
+  guint n_denied; /* slots */
+  gboolean is_closed;
+};
+
+static void
+slot_name_free(gpointer data)
+{
+  SlotName *name = data;
+  if (name == NULL)
+    return;
+  g_free(name->topic);
+  g_free(name);
+}
+
+/* ---- slots ---- */
+
+static guint16
+find_slot_by_name(const TideKafkaSource *source, const char *topic, gint32 partition)
+{
+  for (guint i = 0; i < source->names->len; i++) {
+    const SlotName *name = g_ptr_array_index(source->names, i);
+    if (name != NULL && name->partition == partition && strcmp(name->topic, topic) == 0)
+      return (guint16)i;
+  }
+  return NO_SLOT;
+}
+
+static guint16
+find_slot(TideKafkaSource *source, const rd_kafka_message_t *raw)
+{
+  gsize place = ((gsize)raw->rkt >> 6 ^ (gsize)raw->partition) & (CACHE_SIZE - 1);
+  CacheEntry *entry = &source->cache[place];
+  if (entry->topic != raw->rkt || entry->partition != raw->partition)
+    *entry = (CacheEntry){raw->rkt, raw->partition,
+                          find_slot_by_name(source, rd_kafka_topic_name(raw->rkt), raw->partition)};
+  return entry->slot;
+}
+
+static void
+remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 partition)
+{
+  if (slot == NO_SLOT)
+    return;
+  if (slot >= source->names->len)
+    g_ptr_array_set_size(source->names, slot + 1);
+  SlotName **place = (SlotName **)&g_ptr_array_index(source->names, slot);
+  if (*place != NULL && (*place)->partition == partition && strcmp((*place)->topic, topic) == 0)
+    return;
+  if (*place != NULL) /* another had it before */
+    source->n_denied -= (*place)->denied ? 1 : 0;
+  slot_name_free(*place);
+  *place = g_new0(SlotName, 1);
+  (*place)->topic = g_strdup(topic);
+  (*place)->partition = partition;
+}
+
+static const SlotName *
+name_of(const TideKafkaSource *source, guint16 slot)
+{
+  return g_ptr_array_index(source->names, slot);
+}
+
+/* ---- rebalance ---- */
+
+static gboolean
+is_cooperative(const TideKafkaSource *source)
+{
+  return g_strcmp0(rd_kafka_rebalance_protocol(source->kafka), "COOPERATIVE") == 0;
+}
+
+static void
+log_rebalance_problem(const char *what, rd_kafka_error_t *problem)
+{
+  if (problem == NULL)
+    return;
+  tide_log(TIDE_LOG_ERROR, "cannot %s partitions: %s", what, rd_kafka_error_string(problem));
+  rd_kafka_error_destroy(problem);
+}
+
+static void
+assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions)
+{
+  rd_kafka_resp_err_t problem = rd_kafka_assign(source->kafka, partitions);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    tide_log(TIDE_LOG_ERROR, "cannot take partitions: %s", rd_kafka_err2str(problem));
+}
+
+static void
+tell_progress(gpointer data)
+{
+  TideKafkaSource *source = data;
+  source->handlers.progress(source->handlers.data);
+}
+
+/* Fills in where @partitions begin. (transfer full) */
+static TideKafkaStart *
+find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
+{
+  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, tell_progress, source};
+  return tide_kafka_find_starts(&starts, partitions);
+}
+
+static guint16
+tell_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
+{
+  TideKafkaAssignment assignment = {.topic = at->topic,
+                                    .partition = at->partition,
+                                    .start_offset = start->start_offset,
+                                    .end_offset = start->end_offset,
+                                    .is_new = start->is_answered && !start->is_committed};
+  if (start->is_committed)
+    assignment.note = tide_bytes(at->metadata, at->metadata_size);
+  return source->handlers.assigned(&assignment, source->handlers.data);
+}
+
+static void
+take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
+{
+  memset(source->cache, 0, sizeof source->cache);
+  g_autofree TideKafkaStart *starts = find_starts(source, partitions);
+  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  gsize n_slots = 0;
+  for (int i = 0; i < partitions->cnt; i++) {
+    guint16 slot = tell_assigned(source, &partitions->elems[i], &starts[i]);
+    remember_slot(source, slot, partitions->elems[i].topic, partitions->elems[i].partition);
+    if (slot != NO_SLOT)
+      slots[n_slots++] = slot;
+  }
+  source->handlers.taking(slots, n_slots, source->handlers.data);
+  if (is_cooperative(source))
+    log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, partitions));
+  else
+    assign(source, partitions);
+  source->handlers.assignment_done(source->handlers.data);
+}
+
+static void
+give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
+{
+  gboolean lost = rd_kafka_assignment_lost(source->kafka);
+  g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
+  gsize n_slots = 0;
+  for (int i = 0; i < partitions->cnt; i++) {
+    guint16 slot = find_slot_by_name(source, partitions->elems[i].topic, partitions->elems[i].partition);
+    if (slot != NO_SLOT)
+      slots[n_slots++] = slot;
+  }
+  source->handlers.revoking(slots, n_slots, lost, source->handlers.data);
+  if (is_cooperative(source))
+    log_rebalance_problem("give up", rd_kafka_incremental_unassign(source->kafka, partitions));
+  else
+    rd_kafka_assign(source->kafka, NULL);
+  source->handlers.revoked(slots, n_slots, source->handlers.data);
+}
+
+static void
+on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t event, rd_kafka_topic_partition_list_t *partitions, void *opaque)
+{
+  TideKafkaSource *source = opaque;
+  if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+    take(source, partitions);
+  else
+    give_up(source, partitions);
+}
+
+/* ---- troubles ---- */
+
+static TideKafkaTrouble
+kind_of(rd_kafka_resp_err_t code, guint16 slot)
+{
+  switch ((int)code) {
+  case RD_KAFKA_RESP_ERR__FATAL:
+    return TIDE_KAFKA_TROUBLE_FATAL;
+  case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+    return TIDE_KAFKA_TROUBLE_POLL;
+  case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+  case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+  case RD_KAFKA_RESP_ERR__NO_OFFSET:
+    return TIDE_KAFKA_TROUBLE_OUT_OF_RANGE;
+  case RD_KAFKA_RESP_ERR__BAD_MSG:
+  case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+  case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
+    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_DAMAGED : TIDE_KAFKA_TROUBLE_CLIENT;
+  case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+  case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+  case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    return TIDE_KAFKA_TROUBLE_DENIED;
+  case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+  case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    return TIDE_KAFKA_TROUBLE_MISSING;
+  default:
+    return slot != NO_SLOT ? TIDE_KAFKA_TROUBLE_PARTITION : TIDE_KAFKA_TROUBLE_CLIENT;
+  }
+}
+
+static void
+report(TideKafkaSource *source, TideKafkaTrouble kind, guint16 slot, const char *text)
+{
+  TideKafkaReport what = {.kind = kind, .slot = slot, .text = text};
+  source->handlers.trouble(&what, source->handlers.data);
+}
+
+/* Names who is denied what: librdkafka says the one half of it, or none. */
+static void
+report_denied(TideKafkaSource *source, rd_kafka_resp_err_t code, guint16 slot, const char *text)
+{
+  const TideKafkaConfig *config = &source->options.config->kafka;
+  const char *principal = tide_kafka_conf_principal(config);
+  g_autofree char *who =
+      principal != NULL ? g_strdup_printf("user '%s'", principal) : g_strdup("the user that this connection has");
+  g_autofree char *topics = g_strjoinv("', '", config->topics);
+  g_autofree char *whole =
+      code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
+          ? g_strdup_printf("%s may not be in group '%s': grant READ on the group (%s)", who, config->group, text)
+          : g_strdup_printf("%s may not read the topic '%s': grant READ and DESCRIBE on it (%s)", who,
+                            slot != NO_SLOT ? name_of(source, slot)->topic : topics, text);
+  if (slot != NO_SLOT) {
+    SlotName *name = g_ptr_array_index(source->names, slot);
+    source->n_denied += name->denied ? 0 : 1;
+    name->denied = TRUE;
+  }
+  report(source, TIDE_KAFKA_TROUBLE_DENIED, slot, whole);
+}
+
+static void
+recover(TideKafkaSource *source, guint16 slot)
+{
+  SlotName *name = g_ptr_array_index(source->names, slot);
+  if (!name->denied)
+    return;
+  name->denied = FALSE;
+  source->n_denied--;
+  source->handlers.recovered(slot, source->handlers.data);
+}
+
+/* The offset that was asked for is not there. On which side of what is there it lies makes all the difference. */
+static void
+report_out_of_range(TideKafkaSource *source, guint16 slot, gint64 offset, const char *text)
+{
+  const SlotName *name = name_of(source, slot);
+  gint64 low = -1, high = -1;
+  rd_kafka_resp_err_t problem = rd_kafka_query_watermark_offsets(source->kafka, name->topic, name->partition, &low,
+                                                                 &high, TIDE_KAFKA_QUESTION_MS);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0 && offset < low) {
+    g_autofree char *lost = g_strdup_printf(
+        "messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read", offset, low - 1);
+    TideKafkaReport what = {TIDE_KAFKA_TROUBLE_LOST, slot, lost, offset, low};
+    source->handlers.trouble(&what, source->handlers.data);
+    return;
+  }
+  g_autofree char *behind =
+      g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
+                      ": the topic was made anew, or lost its newest messages",
+                      offset, high);
+  report(source, TIDE_KAFKA_TROUBLE_OUT_OF_RANGE, slot,
+         problem == RD_KAFKA_RESP_ERR_NO_ERROR && offset > high ? behind : text);
+}
+
+/* librdkafka asked for the committed offset itself, because the broker had not answered us, and there is none. */
+static void
+start_after_all(TideKafkaSource *source, guint16 slot)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, name->topic, name->partition);
+  g_autofree TideKafkaStart *start = find_starts(source, list);
+  (void)tell_assigned(source, &list->elems[0], start);
+  source->handlers.taking(&slot, 1, source->handlers.data);
+  tide_kafka_source_move(source, slot, list->elems[0].offset);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void
+on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
+{
+  TideKafkaSource *source = opaque;
+  if (code == RD_KAFKA_RESP_ERR__FATAL) {
+    char text[512];
+    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(kafka, text, sizeof text);
+    g_autofree char *whole = g_strdup_printf("%s: %s", rd_kafka_err2name(fatal), text);
+    report(source, TIDE_KAFKA_TROUBLE_FATAL, NO_SLOT, whole);
+    return;
+  }
+  report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason);
+}
+
+/* ---- commits ---- */
+
+/* Tells how the commit of each partition ended. Returns: what went wrong; NULL: nothing did. (transfer full) */
+static char *
+tell_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *offsets)
+{
+  for (int i = 0; offsets != NULL && i < offsets->cnt; i++) {
+    const rd_kafka_topic_partition_t *at = &offsets->elems[i];
+    gboolean good = tide_kafka_commit_result(whole, at) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+    if (slot != NO_SLOT && at->offset >= 0)
+      source->handlers.committed(slot, at->offset, good, source->handlers.data);
+  }
+  return tide_kafka_commit_problem(whole, offsets);
+}
+
+static void
+on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+  TideKafkaSource *source = opaque;
+  if (result == RD_KAFKA_RESP_ERR__NO_OFFSET)
+    return; /* nothing new was stored */
+  g_autofree char *problem = tell_committed(source, result, offsets);
+  if (problem != NULL)
+    source->handlers.commit_failed(problem, source->handlers.data);
+}
+
+static rd_kafka_topic_partition_list_t *
+list_of(const TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, name->topic, name->partition)->offset = offset;
+  return list;
+}
+
+static rd_kafka_topic_partition_list_t *
+list_of_commits(const TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n_commits);
+  for (gsize i = 0; i < n_commits; i++) {
+    const SlotName *name = name_of(source, commits[i].slot);
+    tide_kafka_commit_add(list, name->topic, name->partition, commits[i].offset, commits[i].note);
+  }
+  return list;
+}
+
+gboolean
+tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
+  rd_kafka_resp_err_t problem = rd_kafka_offsets_store(source->kafka, list);
+  rd_kafka_topic_partition_list_destroy(list);
+  return problem == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void
+tide_kafka_source_commit_later(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  rd_kafka_resp_err_t problem = rd_kafka_commit(source->kafka, list, 1);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    on_commit(source->kafka, problem, list, source);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A commit that is waited for. */
+typedef struct CommitAnswer {
+  TideKafkaSource *source; /* borrowed */
+  gboolean is_there;
+  char *problem; /* owned */
+} CommitAnswer;
+
+static void
+on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+  CommitAnswer *answer = opaque;
+  answer->is_there = TRUE;
+  answer->problem = tell_committed(answer->source, result, offsets);
+}
+
+/* What is stored is committed once more, and without a note, when librdkafka gives the partition up; so nothing is,
+ * once it was committed with one. Measured with 2.0.2. */
+static void
+forget_stored(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits)
+{
+  for (gsize i = 0; i < n_commits; i++)
+    (void)tide_kafka_source_store(source, commits[i].slot, RD_KAFKA_OFFSET_INVALID);
+}
+
+/* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
+gboolean
+tide_kafka_source_commit(TideKafkaSource *source, const TideKafkaCommit *commits, gsize n_commits, gint64 deadline_us,
+                         char **ret_problem)
+{
+  if (n_commits == 0)
+    return TRUE;
+  CommitAnswer answer = {.source = source};
+  rd_kafka_topic_partition_list_t *list = list_of_commits(source, commits, n_commits);
+  rd_kafka_queue_t *queue = rd_kafka_queue_new(source->kafka);
+  rd_kafka_resp_err_t problem = rd_kafka_commit_queue(source->kafka, list, queue, on_commit_answer, &answer);
+  if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
+    on_commit_answer(source->kafka, problem, list, &answer);
+  gint64 left_us;
+  while (!answer.is_there && (left_us = deadline_us - tide_now_us()) > 0)
+    rd_kafka_queue_poll_callback(queue, (int)MIN(left_us / TIDE_US_PER_MS + 1, 1000));
+  if (!answer.is_there)
+    on_commit_answer(source->kafka, RD_KAFKA_RESP_ERR__TIMED_OUT, list, &answer);
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_topic_partition_list_destroy(list);
+  *ret_problem = answer.problem;
+  if (answer.problem == NULL)
+    forget_stored(source, commits, n_commits);
+  return answer.problem == NULL;
+}
+
+/* ---- polling ---- */
+
+static void
+fill_record(rd_kafka_message_t *raw, guint16 slot, TideKafkaRecord *record)
+{
+  *record = (TideKafkaRecord){.message = tide_kafka_message(raw), .slot = slot, .raw = raw};
+}
+
+/* What poll returned instead of a message. */
+static void
+handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
+{
+  guint16 slot = raw->rkt != NULL ? find_slot(source, raw) : NO_SLOT;
+  const char *text = rd_kafka_message_errstr(raw);
+  if (raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+    if (slot != NO_SLOT)
+      source->handlers.reached_end(slot, raw->offset, source->handlers.data);
+    return;
+  }
+  if (text == NULL)
+    text = rd_kafka_err2str(raw->err);
+  TideKafkaTrouble kind = kind_of(raw->err, slot);
+  if (kind == TIDE_KAFKA_TROUBLE_DENIED)
+    report_denied(source, raw->err, slot, text);
+  else if (kind != TIDE_KAFKA_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
+    report(source, kind, slot, text);
+  else if (raw->offset == RD_KAFKA_OFFSET_INVALID)
+    start_after_all(source, slot);
+  else
+    report_out_of_range(source, slot, raw->offset, text);
+}
+
+gboolean
+tide_kafka_source_poll(TideKafkaSource *source, int timeout_ms, TideKafkaRecord *ret_record)
+{
+  rd_kafka_message_t *raw =
+      rd_kafka_consumer_poll(source->kafka, tide_kafka_refill_wait_ms(&source->refill, timeout_ms));
+  if (raw == NULL)
+    return FALSE;
+  guint16 slot;
+  if (raw->err == RD_KAFKA_RESP_ERR_NO_ERROR && (slot = find_slot(source, raw)) != NO_SLOT) {
+    if (G_UNLIKELY(source->n_denied > 0))
+      recover(source, slot);
+    fill_record(raw, slot, ret_record);
+    tide_kafka_refill_taken(&source->refill, raw->len + raw->key_len);
+    return TRUE;
+  }
+  if (raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    handle_event(source, raw);
+  rd_kafka_message_destroy(raw);
+  return FALSE;
+}
+
+void
+tide_kafka_source_release(TideKafkaRecord *record)
+{
+  rd_kafka_message_destroy(record->raw);
+  record->raw = NULL;
+}
+
+void
+tide_kafka_source_wake(TideKafkaSource *source)
+{
+  rd_kafka_queue_yield(source->queue);
+}
+
+/* ---- one partition ---- */
+
+void
+tide_kafka_source_pause(TideKafkaSource *source, guint16 slot)
+{
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
+  rd_kafka_pause_partitions(source->kafka, list);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+void
+tide_kafka_source_resume(TideKafkaSource *source, guint16 slot)
+{
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, RD_KAFKA_OFFSET_INVALID);
+  rd_kafka_resume_partitions(source->kafka, list);
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused: the partition is
+ * assigned once more. Where the protocol is eager, that means all of them; each goes on behind the last message that
+ * was handed out. */
+static void
+assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  const SlotName *name = name_of(source, slot);
+  rd_kafka_topic_partition_list_t *all = NULL;
+  rd_kafka_resp_err_t problem = rd_kafka_assignment(source->kafka, &all);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    problem = rd_kafka_position(source->kafka, all);
+  for (int i = 0; problem == RD_KAFKA_RESP_ERR_NO_ERROR && i < all->cnt; i++) {
+    rd_kafka_topic_partition_t *at = &all->elems[i];
+    if (at->partition == name->partition && strcmp(at->topic, name->topic) == 0)
+      at->offset = offset;
+    else if (at->offset < 0) { /* nothing was handed out: from where it began */
+      rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+      rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
+      g_free(find_starts(source, one));
+      at->offset = one->elems[0].offset;
+      rd_kafka_topic_partition_list_destroy(one);
+    }
+  }
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    assign(source, all);
+  else
+    tide_log(TIDE_LOG_ERROR, "cannot go on with '%s' partition %d: %s", name->topic, name->partition,
+             rd_kafka_err2str(problem));
+  if (all != NULL)
+    rd_kafka_topic_partition_list_destroy(all);
+}
+
+void
+tide_kafka_source_move(TideKafkaSource *source, guint16 slot, gint64 offset)
+{
+  if (!is_cooperative(source)) {
+    assign_all_again(source, slot, offset);
+    return;
+  }
+  rd_kafka_topic_partition_list_t *list = list_of(source, slot, offset);
+  log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, list));
+  log_rebalance_problem("move", rd_kafka_incremental_assign(source->kafka, list));
+  rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* ---- life ---- */
+
+static gboolean
+subscribe(TideKafkaSource *source, GError **error)
+{
+  rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(4);
+  for (char **topic = source->options.config->kafka.topics; *topic != NULL; topic++)
+    rd_kafka_topic_partition_list_add(topics, *topic, RD_KAFKA_PARTITION_UA);
+  rd_kafka_resp_err_t problem = rd_kafka_subscribe(source->kafka, topics);
+  rd_kafka_topic_partition_list_destroy(topics);
+  if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot subscribe to the topics: %s", rd_kafka_err2str(problem));
+  return FALSE;
+}
+
+TideKafkaSource *
+tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHandlers *handlers, GError **error)
+{
+  TideKafkaConsumerConf fixed = tide_kafka_conf_consumer(options->config, options->index);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_consumer(&options->config->kafka, &fixed, error);
+  if (conf == NULL)
+    return NULL;
+  TideKafkaSource *source = g_new0(TideKafkaSource, 1);
+  source->options = *options;
+  source->handlers = *handlers;
+  source->names = g_ptr_array_new_with_free_func(slot_name_free);
+  rd_kafka_conf_set_opaque(conf, source);
+  rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+  rd_kafka_conf_set_error_cb(conf, on_error);
+  rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+
+  char reason[512];
+  source->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
+  if (source->kafka == NULL) {
+    rd_kafka_conf_destroy(conf);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot make a Kafka consumer: %s", reason);
+    tide_kafka_source_free(source);
+    return NULL;
+  }
+  rd_kafka_poll_set_consumer(source->kafka);
+  source->queue = rd_kafka_queue_get_consumer(source->kafka);
+  tide_kafka_refill_init(&source->refill, source->kafka, source->queue);
+  if (!subscribe(source, error)) {
+    tide_kafka_source_free(source);
+    return NULL;
+  }
+  return source;
+}
+
+void
+tide_kafka_source_close(TideKafkaSource *source)
+{
+  rd_kafka_consumer_close(source->kafka);
+  source->is_closed = TRUE;
+}
+
+void
+tide_kafka_source_free(TideKafkaSource *source)
+{
+  if (source == NULL)
+    return;
+  if (source->queue != NULL)
+    rd_kafka_queue_destroy(source->queue);
+  /* Destroying closes once more, and that has been seen never to return while the broker was away. */
+  if (source->kafka != NULL)
+    rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
+  g_ptr_array_unref(source->names);
+  g_free(source);
+}

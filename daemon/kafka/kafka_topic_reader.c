@@ -1,0 +1,425 @@
+#include "kafka/kafka_topic_reader.h"
+
+#include "kafka/kafka_client.h"
+#include "kafka/kafka_message.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define ANSWER_TIMEOUT_MS 15000         /* for one question to the brokers */
+#define SILENCE_US (60 * TIDE_US_PER_S) /* without a message, where there should be one */
+#define WAIT_MS 100                     /* short enough that a stop is heeded */
+#define MAX_OPEN_PARTITIONS 16u         /* each with a queue as large as this: */
+#define QUEUE_KIB "4096"                /* a fetch of librdkafka's default size fits several times */
+
+struct TideTopicReader {
+  const TideKafkaConfig *config; /* borrowed */
+  const volatile int *stop;      /* borrowed */
+  TideKafkaClient *client;       /* owned */
+  GHashTable *topics;            /* owned (element-type utf8 rd_kafka_topic_t) */
+};
+
+static rd_kafka_conf_t *
+make_conf(const TideKafkaConfig *config, const char *group, GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  if (tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
+      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
+      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
+      /* Of a partition that lost its oldest meanwhile, what is left. */
+      tide_kafka_conf_set(conf, "auto.offset.reset", "earliest", error) &&
+      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", QUEUE_KIB, error) &&
+      (group == NULL || tide_kafka_conf_set(conf, "group.id", group, error)))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+static TideKafkaClient *
+make_client(const TideKafkaConfig *config, const char *group, GError **error)
+{
+  rd_kafka_conf_t *conf = make_conf(config, group, error);
+  return conf != NULL ? tide_kafka_client_new(config, conf, error) : NULL;
+}
+
+TideTopicReader *
+tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop, GError **error)
+{
+  TideKafkaClient *client = make_client(config, NULL, error);
+  if (client == NULL)
+    return NULL;
+  TideTopicReader *reader = g_new0(TideTopicReader, 1);
+  reader->config = config;
+  reader->stop = stop;
+  reader->client = client;
+  reader->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)rd_kafka_topic_destroy);
+  return reader;
+}
+
+void
+tide_topic_reader_free(TideTopicReader *reader)
+{
+  if (reader == NULL)
+    return;
+  g_hash_table_unref(reader->topics); /* before the client: it waits for them */
+  tide_kafka_client_free(reader->client);
+  g_free(reader);
+}
+
+/* ---- which partitions ----------------------------------------------------------------------------------------------
+ */
+
+static void
+clear_part(gpointer data)
+{
+  TideTopicPart *part = data;
+  g_free(part->topic);
+}
+
+static GArray *
+parts_new(void)
+{
+  GArray *parts = g_array_new(FALSE, TRUE, sizeof(TideTopicPart));
+  g_array_set_clear_func(parts, clear_part);
+  return parts;
+}
+
+static int
+compare_parts(gconstpointer a, gconstpointer b)
+{
+  const TideTopicPart *left = a, *right = b;
+  int order = strcmp(left->topic, right->topic);
+  return order != 0 ? order : (left->partition > right->partition) - (left->partition < right->partition);
+}
+
+static gboolean
+has_topic(const GArray *parts, const char *topic)
+{
+  for (guint i = 0; i < parts->len; i++)
+    if (strcmp(g_array_index(parts, TideTopicPart, i).topic, topic) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Adds the partitions of the topics that @wanted names, unless they are there. FALSE: there are none. */
+static gboolean
+add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted, const GRegex *pattern)
+{
+  gboolean found = FALSE;
+  for (int i = 0; i < metadata->topic_cnt; i++) {
+    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
+    gboolean is_wanted =
+        pattern != NULL ? g_regex_match(pattern, topic->topic, 0, NULL) : strcmp(topic->topic, wanted) == 0;
+    if (!is_wanted || topic->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      continue;
+    found = TRUE;
+    int n_partitions = has_topic(parts, topic->topic) ? 0 : topic->partition_cnt;
+    for (int k = 0; k < n_partitions; k++) {
+      TideTopicPart part = {.topic = g_strdup(topic->topic), .partition = topic->partitions[k].id};
+      g_array_append_val(parts, part);
+    }
+  }
+  return found;
+}
+
+static gboolean
+find_one(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted, GError **error)
+{
+  g_autoptr(GRegex) pattern = NULL;
+  g_autoptr(GError) fault = NULL;
+  if (wanted[0] == '^') {
+    pattern = g_regex_new(wanted, 0, 0, &fault);
+    if (pattern == NULL) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, fault->message);
+      return FALSE;
+    }
+  }
+  if (add_topics(parts, metadata, wanted, pattern))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' does not exist, or this user may not see it",
+              wanted);
+  return FALSE;
+}
+
+GArray *
+tide_topic_reader_find(TideTopicReader *reader, const char *const *topics, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_resp_err_t result =
+      rd_kafka_metadata(tide_kafka_client_handle(reader->client), 1, NULL, &metadata, ANSWER_TIMEOUT_MS);
+  if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    tide_kafka_client_set_error(reader->client, result, error);
+    return NULL;
+  }
+  g_autoptr(GArray) parts = parts_new();
+  gboolean ok = TRUE;
+  for (gsize i = 0; ok && topics[i] != NULL; i++)
+    ok = find_one(parts, metadata, topics[i], error);
+  rd_kafka_metadata_destroy(metadata);
+  if (!ok)
+    return NULL;
+  g_array_sort(parts, compare_parts);
+  if (!tide_topic_reader_refresh(reader, parts, error))
+    return NULL;
+  for (guint i = 0; i < parts->len; i++) {
+    TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    part->begin = part->first;
+    part->end = part->last;
+  }
+  return g_steal_pointer(&parts);
+}
+
+gboolean
+tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error)
+{
+  rd_kafka_t *kafka = tide_kafka_client_handle(reader->client);
+  for (guint i = 0; i < parts->len; i++) {
+    TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    rd_kafka_resp_err_t result = rd_kafka_query_watermark_offsets(kafka, part->topic, part->partition, &part->first,
+                                                                  &part->last, ANSWER_TIMEOUT_MS);
+    if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+      continue;
+    tide_kafka_client_set_error(reader->client, result, error);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- which offsets -------------------------------------------------------------------------------------------------
+ */
+
+static rd_kafka_topic_partition_list_t *
+list_parts(const GArray *parts, gint64 offset)
+{
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)parts->len);
+  for (guint i = 0; i < parts->len; i++) {
+    const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    rd_kafka_topic_partition_list_add(list, part->topic, part->partition)->offset = offset;
+  }
+  return list;
+}
+
+/* The first error of a list's elements, or of the whole call. */
+static rd_kafka_resp_err_t
+first_error(rd_kafka_resp_err_t result, const rd_kafka_topic_partition_list_t *list)
+{
+  for (int i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
+    result = list->elems[i].err;
+  return result;
+}
+
+gboolean
+tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts, guint *ret_n_committed,
+                                 GError **error)
+{
+  g_autoptr(TideKafkaClient) member = make_client(reader->config, group, error);
+  if (member == NULL)
+    return FALSE;
+  rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);
+  rd_kafka_resp_err_t result =
+      first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, ANSWER_TIMEOUT_MS), list);
+  guint n_committed = 0;
+  for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
+    TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    gint64 committed = list->elems[i].offset;
+    n_committed += committed >= 0 ? 1 : 0;
+    part->end = MIN(part->end, MAX(committed, part->begin));
+  }
+  rd_kafka_topic_partition_list_destroy(list);
+  *ret_n_committed = n_committed;
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return TRUE;
+  tide_kafka_client_set_error(member, result, error);
+  g_prefix_error(error, "cannot ask what group '%s' has committed: ", group);
+  return FALSE;
+}
+
+/* Moves the begin, or the end, of each part to its first message at or after @time_ms. */
+static gboolean
+limit_to_time(TideTopicReader *reader, gint64 time_ms, GArray *parts, gboolean is_end, GError **error)
+{
+  rd_kafka_topic_partition_list_t *list = list_parts(parts, time_ms);
+  rd_kafka_resp_err_t result =
+      first_error(rd_kafka_offsets_for_times(tide_kafka_client_handle(reader->client), list, ANSWER_TIMEOUT_MS), list);
+  for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
+    TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
+    gint64 offset = list->elems[i].offset >= 0 ? list->elems[i].offset : part->last; /* none is so late */
+    if (is_end)
+      part->end = CLAMP(offset, part->begin, part->end);
+    else
+      part->begin = CLAMP(offset, part->begin, part->end);
+  }
+  rd_kafka_topic_partition_list_destroy(list);
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return TRUE;
+  tide_kafka_client_set_error(reader->client, result, error);
+  return FALSE;
+}
+
+gboolean
+tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64 to_ms, GArray *parts, GError **error)
+{
+  return (from_ms <= 0 || limit_to_time(reader, from_ms, parts, FALSE, error)) &&
+         (to_ms == G_MAXINT64 || limit_to_time(reader, to_ms, parts, TRUE, error));
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------
+ */
+
+/* A span that is read now. */
+typedef struct OpenSpan {
+  const TideTopicSpan *span; /* borrowed; NULL: nothing is read here */
+  rd_kafka_topic_t *topic;   /* borrowed */
+  gint32 partition;
+  gint64 next; /* the offset that is waited for */
+} OpenSpan;
+
+typedef struct Reading {
+  TideTopicReader *reader;
+  const GArray *parts;
+  const GArray *spans;
+  rd_kafka_queue_t *queue; /* owned: of all that are open */
+  OpenSpan open[MAX_OPEN_PARTITIONS];
+  guint n_open;
+  guint next_span;
+  TideTopicFunc func;
+  gpointer data;
+  gint64 progress_us;
+  gboolean stopped; /* by func */
+} Reading;
+
+static rd_kafka_topic_t *
+topic_handle(TideTopicReader *reader, const char *name)
+{
+  rd_kafka_topic_t *topic = g_hash_table_lookup(reader->topics, name);
+  if (topic != NULL)
+    return topic;
+  topic = rd_kafka_topic_new(tide_kafka_client_handle(reader->client), name, NULL);
+  if (topic != NULL)
+    g_hash_table_insert(reader->topics, g_strdup(name), topic);
+  return topic;
+}
+
+static void
+close_span(Reading *reading, OpenSpan *open)
+{
+  (void)rd_kafka_consume_stop(open->topic, open->partition); /* of one that runs, it cannot fail */
+  open->span = NULL;
+  reading->n_open--;
+}
+
+/* One partition has one reader: a second span of it waits. */
+static gboolean
+is_open(const Reading *reading, const TideTopicPart *part, const rd_kafka_topic_t *topic)
+{
+  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++)
+    if (reading->open[i].span != NULL && reading->open[i].topic == topic &&
+        reading->open[i].partition == part->partition)
+      return TRUE;
+  return FALSE;
+}
+
+/* Opens spans while there is room. */
+static gboolean
+open_spans(Reading *reading, GError **error)
+{
+  for (guint i = 0; i < MAX_OPEN_PARTITIONS && reading->next_span < reading->spans->len; i++) {
+    OpenSpan *open = &reading->open[i];
+    const TideTopicSpan *span = &g_array_index(reading->spans, TideTopicSpan, reading->next_span);
+    if (open->span != NULL)
+      continue;
+    const TideTopicPart *part = &g_array_index(reading->parts, TideTopicPart, span->part);
+    rd_kafka_topic_t *topic = topic_handle(reading->reader, part->topic);
+    if (span->begin >= span->end) {
+      reading->next_span++;
+      i--;
+      continue;
+    }
+    if (topic != NULL && is_open(reading, part, topic))
+      return TRUE;
+    if (topic == NULL || rd_kafka_consume_start_queue(topic, part->partition, span->begin, reading->queue) != 0) {
+      tide_kafka_client_set_error(reading->reader->client, rd_kafka_last_error(), error);
+      return FALSE;
+    }
+    *open = (OpenSpan){.span = span, .topic = topic, .partition = part->partition, .next = span->begin};
+    reading->n_open++;
+    reading->next_span++;
+  }
+  return TRUE;
+}
+
+static OpenSpan *
+find_open(Reading *reading, const rd_kafka_message_t *raw)
+{
+  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++) {
+    OpenSpan *open = &reading->open[i];
+    if (open->span != NULL && open->topic == raw->rkt && open->partition == raw->partition)
+      return open;
+  }
+  return NULL;
+}
+
+static void
+take_message(Reading *reading, const rd_kafka_message_t *raw)
+{
+  OpenSpan *open = raw->rkt != NULL ? find_open(reading, raw) : NULL;
+  if (open == NULL)
+    return;
+  gboolean is_end = raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+  if (!is_end && raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return; /* librdkafka goes on trying, until the silence is too long */
+  if (raw->offset < open->next)
+    return;
+  if (!is_end && raw->offset < open->span->end) {
+    TideMessage message = tide_kafka_message(raw);
+    reading->stopped = !reading->func(&message, open->span->part, reading->data);
+  }
+  open->next = is_end ? raw->offset : raw->offset + 1;
+  if (open->next >= open->span->end)
+    close_span(reading, open);
+}
+
+static gboolean
+read_spans(Reading *reading, GError **error)
+{
+  while (!reading->stopped) {
+    if (*reading->reader->stop != 0) {
+      g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
+      return FALSE;
+    }
+    if (!open_spans(reading, error))
+      return FALSE;
+    if (reading->n_open == 0)
+      return TRUE;
+    rd_kafka_message_t *raw = rd_kafka_consume_queue(reading->queue, WAIT_MS);
+    if (raw != NULL) {
+      reading->progress_us = tide_now_us();
+      take_message(reading, raw);
+      rd_kafka_message_destroy(raw);
+    } else if (tide_now_us() - reading->progress_us > SILENCE_US) {
+      tide_kafka_client_set_error(reading->reader->client, RD_KAFKA_RESP_ERR__TIMED_OUT, error);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArray *spans, TideTopicFunc func,
+                       gpointer data, GError **error)
+{
+  Reading reading = {.reader = reader,
+                     .parts = parts,
+                     .spans = spans,
+                     .queue = rd_kafka_queue_new(tide_kafka_client_handle(reader->client)),
+                     .func = func,
+                     .data = data,
+                     .progress_us = tide_now_us()};
+  gboolean ok = read_spans(&reading, error);
+  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++)
+    if (reading.open[i].span != NULL)
+      close_span(&reading, &reading.open[i]);
+  rd_kafka_queue_destroy(reading.queue);
+  return ok;
+}

@@ -1,0 +1,532 @@
+#include "kafka/kafka_watch.h"
+
+#include "kafka/kafka_conf.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+
+#include <regex.h>
+
+#define ROUND_US TIDE_US_PER_S
+
+/* Each question. The thread asks up to four in a row, and looks between them whether it is to end. */
+#define QUESTION_MS 2000
+
+/* An answer that is older is no answer any more: longer than a leader or a coordinator takes to move. */
+#define ANSWER_LASTS_US (15 * TIDE_US_PER_S)
+
+/* Topics come and go seldom. */
+#define TOPICS_INTERVAL_US (10 * TIDE_US_PER_S)
+
+struct TideWatchedPartition {
+  /* set at creation, then read-only */
+  char *topic; /* owned */
+  gint32 partition;
+  TideGauge *lag;
+  TideGauge *lag_seconds;
+  /* under the watch's lock */
+  gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
+  TideConsumerPosition position;
+  TideUnreadSince unread_since;
+  gint64 answered_us; /* 0: not yet, or too long ago */
+  gint64 messages;
+  gint64 committed_offset; /* at the last answer */
+  gint64 end_offset;       /* likewise */
+  gint64 oldest_ms;
+};
+
+struct TideKafkaWatch {
+  /* set before start, then read-only */
+  const TideKafkaConfig *config;
+  TideMetrics *metrics;
+  rd_kafka_t *kafka;
+  GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
+  guint n_patterns;  /* the others */
+  TideThread *thread;
+  TideGauge *missing_gauge;
+  /* its thread only */
+  gint64 topics_asked_us;
+  GPtrArray *patterns; /* owned (element-type utf8, borrowed): those that no topic has matched yet */
+  /* under lock */
+  TideMutex lock;
+  TideCond changed;
+  gboolean is_stopping;
+  gboolean is_urgent;    /* a partition was added */
+  GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread takes away */
+  gboolean knows_topics;
+  TideKafkaAnswers answers;
+  char *missing; /* owned; NULL: none */
+};
+
+static void
+watched_free(gpointer data)
+{
+  TideWatchedPartition *watched = data;
+  g_free(watched->topic);
+  g_free(watched);
+}
+
+static void
+destroy_topic(gpointer data)
+{
+  rd_kafka_topic_destroy(data);
+}
+
+TideKafkaWatch *
+tide_kafka_watch_new(const TideKafkaConfig *config, TideMetrics *metrics)
+{
+  TideKafkaWatch *watch = g_new0(TideKafkaWatch, 1);
+  watch->config = config;
+  watch->metrics = metrics;
+  watch->topics = g_ptr_array_new_with_free_func(destroy_topic);
+  watch->patterns = g_ptr_array_new();
+  watch->partitions = g_ptr_array_new_with_free_func(watched_free);
+  watch->missing_gauge = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
+                                            "Topics of the configuration that the brokers do not have", NULL);
+  tide_mutex_init(&watch->lock);
+  tide_cond_init(&watch->changed);
+  return watch;
+}
+
+/* ---- the partitions ---- */
+
+TideWatchedPartition *
+tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition)
+{
+  if (watch == NULL)
+    return NULL;
+  g_autofree char *label = tide_metrics_label("topic", topic);
+  g_autofree char *labels = g_strdup_printf("%s,partition=\"%d\"", label, partition);
+  TideWatchedPartition *watched = g_new0(TideWatchedPartition, 1);
+  watched->topic = g_strdup(topic);
+  watched->partition = partition;
+  watched->position = (TideConsumerPosition){-1, -1, -1, -1};
+  watched->unread_since.since_ms = -1;
+  watched->lag =
+      tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_consumer_lag",
+                                 "Messages between the group's committed offset and the partition's end", labels);
+  watched->lag_seconds = tide_metrics_gauge_milli_unknown(watch->metrics, "tidemark_kafka_consumer_lag_seconds",
+                                                          "Age of the oldest message that is not committed", labels);
+  tide_mutex_lock(&watch->lock);
+  {
+    g_ptr_array_add(watch->partitions, watched);
+    watch->is_urgent = TRUE;
+    tide_cond_signal(&watch->changed);
+  }
+  tide_mutex_unlock(&watch->lock);
+  return watched;
+}
+
+static void
+forget_answer_locked(TideWatchedPartition *watched)
+{
+  watched->answered_us = 0;
+  tide_gauge_clear(watched->lag);
+  tide_gauge_clear(watched->lag_seconds);
+}
+
+void
+tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched)
+{
+  if (watched == NULL)
+    return;
+  tide_mutex_lock(&watch->lock);
+  watched->is_gone = TRUE;
+  forget_answer_locked(watched);
+  tide_mutex_unlock(&watch->lock);
+}
+
+void
+tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position)
+{
+  if (watched == NULL)
+    return;
+  tide_mutex_lock(&watch->lock);
+  watched->position = *position;
+  tide_mutex_unlock(&watch->lock);
+}
+
+TideKafkaLag
+tide_kafka_watch_lag(TideKafkaWatch *watch)
+{
+  TideKafkaLag lag = {.is_known = TRUE};
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  tide_mutex_lock(&watch->lock);
+  for (guint i = 0; i < watch->partitions->len; i++) {
+    const TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
+    if (watched->is_gone)
+      continue;
+    lag.is_known &= watched->answered_us > 0;
+    lag.messages += watched->messages;
+    lag.unread += MAX(watched->end_offset - MAX(watched->position.next_offset, watched->committed_offset), 0);
+    if (lag.seconds >= 0)
+      lag.seconds = watched->oldest_ms < 0 ? -1 : MAX(lag.seconds, (now_ms - watched->oldest_ms) / 1000);
+  }
+  tide_mutex_unlock(&watch->lock);
+  return lag;
+}
+
+/* ---- the age of what is not committed ---- */
+
+/* Since when what is unread now was seen to be there. */
+static void
+follow_unread(TideUnreadSince *unread, gint64 read_to, gint64 end, gint64 now_ms)
+{
+  if (read_to >= end)
+    *unread = (TideUnreadSince){.was_read_up = TRUE, .since_ms = -1};
+  else if ((unread->was_read_up && unread->since_ms < 0) || (unread->since_ms >= 0 && read_to >= unread->end_offset)) {
+    unread->since_ms = now_ms;
+    unread->end_offset = end;
+  }
+}
+
+gint64
+tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint64 end, gint64 now_ms,
+                   TideUnreadSince *unread)
+{
+  gint64 read_to = MAX(position->next_offset, committed);
+  follow_unread(unread, read_to, end, now_ms);
+  if (committed >= end)
+    return now_ms;
+  if (position->oldest_ms >= 0)
+    return position->oldest_ms;
+  if (position->mark > committed)
+    return position->newest_ms; /* finished, and on its way to be committed */
+  if (read_to >= end)
+    return now_ms; /* what is left are no messages, but the marks that transactions leave */
+  return unread->since_ms >= 0 ? unread->since_ms : position->newest_ms;
+}
+
+/* ---- asking ---- */
+
+static gboolean
+is_stopping(TideKafkaWatch *watch)
+{
+  tide_mutex_lock(&watch->lock);
+  gboolean stopping = watch->is_stopping;
+  tide_mutex_unlock(&watch->lock);
+  return stopping;
+}
+
+/* The partitions that are watched now; the elements' opaque is their TideWatchedPartition. */
+static rd_kafka_topic_partition_list_t *
+list_watched(TideKafkaWatch *watch)
+{
+  tide_mutex_lock(&watch->lock);
+  rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)watch->partitions->len);
+  for (guint i = watch->partitions->len; i-- > 0;) {
+    TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
+    if (watched->is_gone)
+      g_ptr_array_remove_index(watch->partitions, i);
+    else
+      rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
+  }
+  tide_mutex_unlock(&watch->lock);
+  return list;
+}
+
+/* Where the partitions of @list begin (RD_KAFKA_OFFSET_BEGINNING) or end (RD_KAFKA_OFFSET_END), in one request for each
+ * broker: in the protocol both are times. */
+static gboolean
+ask_offsets(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *list, gint64 which)
+{
+  for (int i = 0; i < list->cnt; i++)
+    list->elems[i].offset = which;
+  return rd_kafka_offsets_for_times(watch->kafka, list, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Of partitions of which the group has committed nothing: it begins at the first message, for where it begins
+ * elsewhere that is committed at once. */
+static gboolean
+fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed)
+{
+  gboolean is_filled = TRUE;
+  for (int i = 0; i < committed->cnt && is_filled; i++)
+    is_filled = committed->elems[i].offset >= 0;
+  if (is_filled)
+    return TRUE;
+  rd_kafka_topic_partition_list_t *begins = rd_kafka_topic_partition_list_copy(committed);
+  gboolean answered = ask_offsets(watch, begins, RD_KAFKA_OFFSET_BEGINNING);
+  for (int i = 0; answered && i < committed->cnt; i++)
+    if (committed->elems[i].offset < 0 && begins->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR)
+      committed->elems[i].offset = begins->elems[i].offset;
+  rd_kafka_topic_partition_list_destroy(begins);
+  return answered;
+}
+
+static void
+take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, gint64 now_us)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  watched->answered_us = now_us;
+  watched->messages = MAX(end - committed, 0);
+  watched->committed_offset = committed;
+  watched->end_offset = end;
+  watched->oldest_ms = tide_lag_oldest_ms(&watched->position, committed, end, now_ms, &watched->unread_since);
+  tide_gauge_set(watched->lag, watched->messages);
+  if (watched->oldest_ms >= 0)
+    tide_gauge_set(watched->lag_seconds, MAX(now_ms - watched->oldest_ms, 0));
+  else
+    tide_gauge_clear(watched->lag_seconds);
+}
+
+/* @committed, @ends: the answers; NULL: there are none. */
+static void
+take_answers(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *committed,
+             const rd_kafka_topic_partition_list_t *ends)
+{
+  gint64 now_us = tide_now_us();
+  tide_mutex_lock(&watch->lock);
+  for (int i = 0; ends != NULL && i < ends->cnt; i++) {
+    const rd_kafka_topic_partition_t *from = &committed->elems[i], *to = &ends->elems[i];
+    TideWatchedPartition *watched = from->opaque;
+    if (!watched->is_gone && from->err == RD_KAFKA_RESP_ERR_NO_ERROR && from->offset >= 0 &&
+        to->err == RD_KAFKA_RESP_ERR_NO_ERROR && to->offset >= 0)
+      take_answer_locked(watched, from->offset, to->offset, now_us);
+  }
+  for (guint i = 0; i < watch->partitions->len; i++) {
+    TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
+    if (!watched->is_gone && watched->answered_us > 0 && now_us - watched->answered_us > ANSWER_LASTS_US)
+      forget_answer_locked(watched);
+  }
+  tide_mutex_unlock(&watch->lock);
+}
+
+static void
+ask_for_lag(TideKafkaWatch *watch)
+{
+  rd_kafka_topic_partition_list_t *committed = list_watched(watch);
+  rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
+  /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
+  gboolean answered = committed->cnt > 0 && ask_offsets(watch, ends, RD_KAFKA_OFFSET_END) && !is_stopping(watch) &&
+                      rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+                      !is_stopping(watch) && fill_in_begins(watch, committed);
+  take_answers(watch, committed, answered ? ends : NULL);
+  rd_kafka_topic_partition_list_destroy(ends);
+  rd_kafka_topic_partition_list_destroy(committed);
+}
+
+/* ---- topics ---- */
+
+/* FALSE: no broker says. */
+static gboolean
+ask_for_topic(TideKafkaWatch *watch, rd_kafka_topic_t *topic, gboolean *ret_missing)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  if (rd_kafka_metadata(watch->kafka, 0, topic, &metadata, QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FALSE;
+  *ret_missing = metadata->topic_cnt > 0 && metadata->topics[0].err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+  rd_kafka_metadata_destroy(metadata);
+  return TRUE;
+}
+
+/* What is not there, at one look. */
+typedef struct MissingTopics {
+  GString *names; /* owned */
+  guint n;
+} MissingTopics;
+
+static gboolean
+look_for_named(TideKafkaWatch *watch, MissingTopics *missing)
+{
+  for (guint i = 0; i < watch->topics->len; i++) {
+    rd_kafka_topic_t *topic = g_ptr_array_index(watch->topics, i);
+    gboolean is_missing = FALSE;
+    if (is_stopping(watch) || !ask_for_topic(watch, topic, &is_missing))
+      return FALSE;
+    if (is_missing)
+      g_string_append_printf(missing->names, "%s '%s'", missing->n++ == 0 ? "the topic" : ",",
+                             rd_kafka_topic_name(topic));
+  }
+  return TRUE;
+}
+
+static gboolean
+matches_any(const char *pattern, const struct rd_kafka_metadata *metadata)
+{
+  regex_t compiled;
+  gboolean found = FALSE;
+  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0) /* as librdkafka takes it */
+    return FALSE;
+  for (int i = 0; i < metadata->topic_cnt && !found; i++)
+    found = regexec(&compiled, metadata->topics[i].topic, 0, NULL, 0) == 0;
+  regfree(&compiled);
+  return found;
+}
+
+/* All topics are asked for while there is a pattern that none has matched; after that, only whether a broker answers.
+ */
+static gboolean
+look_for_patterns(TideKafkaWatch *watch)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  int all = watch->patterns->len > 0 ? 1 : 0;
+  if (watch->n_patterns == 0)
+    return TRUE;
+  if (is_stopping(watch) ||
+      rd_kafka_metadata(watch->kafka, all, NULL, &metadata, QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return FALSE;
+  for (guint i = watch->patterns->len; i-- > 0;)
+    if (matches_any(g_ptr_array_index(watch->patterns, i), metadata))
+      g_ptr_array_remove_index(watch->patterns, i);
+  rd_kafka_metadata_destroy(metadata);
+  return TRUE;
+}
+
+static gboolean
+has_topics(const TideKafkaWatch *watch, const MissingTopics *missing)
+{
+  return missing->n < watch->topics->len || watch->patterns->len < watch->n_patterns;
+}
+
+/* (transfer full) (nullable) */
+static char *
+missing_text(const TideKafkaWatch *watch, const MissingTopics *missing)
+{
+  const char *it = missing->n == 1 ? "it" : "them";
+  GString *text = g_string_new(NULL);
+  if (missing->n > 0)
+    g_string_printf(text, "%s %s not exist: create %s, or take %s out of kafka.topics; other topics are read",
+                    missing->names->str, missing->n == 1 ? "does" : "do", it, it);
+  for (guint i = 0; i < watch->patterns->len && !has_topics(watch, missing); i++)
+    g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: those that come are read",
+                           text->len > 0 ? "; " : "", (const char *)g_ptr_array_index(watch->patterns, i));
+  return g_string_free(text, text->len == 0);
+}
+
+static void
+ask_for_topics(TideKafkaWatch *watch)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  MissingTopics missing = {.names = names};
+  gboolean is_answered = look_for_named(watch, &missing) && look_for_patterns(watch);
+  tide_mutex_lock(&watch->lock);
+  if (!is_answered)
+    watch->answers.since_us = 0;
+  else {
+    watch->answers.since_us = watch->answers.since_us > 0 ? watch->answers.since_us : tide_now_us();
+    watch->answers.has_topics = has_topics(watch, &missing);
+    watch->knows_topics = TRUE;
+    g_free(watch->missing);
+    watch->missing = missing_text(watch, &missing);
+  }
+  tide_mutex_unlock(&watch->lock);
+  if (!is_answered)
+    return;
+  tide_gauge_set(watch->missing_gauge, missing.n);
+  watch->topics_asked_us = tide_now_us();
+}
+
+TideKafkaAnswers
+tide_kafka_watch_answers(TideKafkaWatch *watch)
+{
+  tide_mutex_lock(&watch->lock);
+  TideKafkaAnswers answers = watch->answers;
+  tide_mutex_unlock(&watch->lock);
+  return answers;
+}
+
+gboolean
+tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
+{
+  tide_mutex_lock(&watch->lock);
+  gboolean known = watch->knows_topics;
+  *ret_missing = g_strdup(watch->missing);
+  tide_mutex_unlock(&watch->lock);
+  return known;
+}
+
+/* ---- life ---- */
+
+/* FALSE: it is to end. */
+static gboolean
+wait_for_round(TideKafkaWatch *watch)
+{
+  gint64 deadline_us = tide_now_us() + ROUND_US;
+  tide_mutex_lock(&watch->lock);
+  while (!watch->is_stopping && !watch->is_urgent && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&watch->changed, &watch->lock, deadline_us);
+  watch->is_urgent = FALSE;
+  gboolean goes_on = !watch->is_stopping;
+  tide_mutex_unlock(&watch->lock);
+  return goes_on;
+}
+
+/* The owner function of "tide-watch". */
+static void
+run_watch(gpointer data)
+{
+  TideKafkaWatch *watch = data;
+  do {
+    if (watch->topics_asked_us == 0 || tide_now_us() - watch->topics_asked_us >= TOPICS_INTERVAL_US)
+      ask_for_topics(watch);
+    ask_for_lag(watch);
+    rd_kafka_poll(watch->kafka, 0); /* what librdkafka has to say is in its log */
+  } while (wait_for_round(watch));
+}
+
+static rd_kafka_conf_t *
+new_conf(const TideKafkaConfig *config, GError **error)
+{
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  if (conf == NULL)
+    return NULL;
+  /* It asks for the group's offsets and never joins it. Kafka's tool counts what transactions have not committed. */
+  if (tide_kafka_conf_set(conf, "group.id", config->group, error) &&
+      tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
+      tide_kafka_conf_set(conf, "isolation.level", "read_uncommitted", error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+gboolean
+tide_kafka_watch_start(TideKafkaWatch *watch, GError **error)
+{
+  rd_kafka_conf_t *conf = new_conf(watch->config, error);
+  if (conf == NULL)
+    return FALSE;
+  char reason[512];
+  watch->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
+  if (watch->kafka == NULL) {
+    rd_kafka_conf_destroy(conf);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot make a Kafka client: %s", reason);
+    return FALSE;
+  }
+  for (char **topic = watch->config->topics; *topic != NULL; topic++)
+    if (**topic != '^')
+      g_ptr_array_add(watch->topics, rd_kafka_topic_new(watch->kafka, *topic, NULL));
+    else
+      g_ptr_array_add(watch->patterns, *topic);
+  watch->n_patterns = watch->patterns->len;
+  watch->thread = tide_thread_start("tide-watch", run_watch, watch);
+  return TRUE;
+}
+
+void
+tide_kafka_watch_stop(TideKafkaWatch *watch)
+{
+  tide_mutex_lock(&watch->lock);
+  watch->is_stopping = TRUE;
+  tide_cond_signal(&watch->changed);
+  tide_mutex_unlock(&watch->lock);
+}
+
+void
+tide_kafka_watch_free(TideKafkaWatch *watch)
+{
+  if (watch == NULL)
+    return;
+  tide_kafka_watch_stop(watch);
+  tide_thread_join(watch->thread);
+  g_ptr_array_unref(watch->topics);
+  g_ptr_array_unref(watch->patterns);
+  /* It is in no group that it could leave. */
+  if (watch->kafka != NULL)
+    rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  g_ptr_array_unref(watch->partitions);
+  g_free(watch->missing);
+  tide_cond_clear(&watch->changed);
+  tide_mutex_clear(&watch->lock);
+  g_free(watch);
+}

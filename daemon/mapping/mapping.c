@@ -1,0 +1,490 @@
+#include "mapping/mapping.h"
+
+#include "decode/decoder.h"
+#include "mapping/record_key.h"
+#include "model/table/table_mapper.h"
+#include "model/time/reading_times.h"
+#include "thrift/wire/put_encoder.h"
+
+/* A table, and what it asks of a reading. */
+typedef struct MappedTable {
+  const TideTable *table;     /* borrowed */
+  TideTableMapper *mapper;    /* owned */
+  guint event_time;           /* place in times */
+  guint cell_time;            /* place in times */
+  guint record_key;           /* place in record_key; with tombstone: delete */
+  const TideTable *data;      /* borrowed: of which it is the index; NULL */
+  const TideCondition *unmet; /* borrowed: why the last tombstone deletes nothing here; NULL */
+} MappedTable;
+
+struct TideMapping {
+  /* set before start, then read-only */
+  TideTimeSpec record_time; /* of cells with cell_time: record, and of tombstones */
+  MappedTable *tables;      /* owned; an index behind the table it is of */
+  guint n_tables;
+  gboolean has_deletes; /* a table has tombstone: delete */
+  TideOnBadReading on_bad_reading;
+
+  /* reused for each message */
+  TideFieldNames *names;     /* owned: this thread's copy */
+  TideDecoder *decoder;      /* owned */
+  TideRecordKey *record_key; /* owned */
+  TideReadingTimes times;
+  TideRowList list;
+  guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
+  gint64 clock_ms;       /* 0: not known */
+
+  /* of the last message */
+  TideRecordTime record;
+  TideReading *readings; /* the decoder's, or deleted's */
+  guint32 n_readings;
+  GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
+  guint32 n_unmatched_readings;
+  guint32 n_ambiguous_readings;
+  guint32 n_expired_readings;
+  TideExpired *expired; /* owned; by table */
+  gboolean some_expired;
+  GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
+
+  /* of the reading in hand, which may yet be left out */
+  TideExpired *reading_expired; /* owned; by table */
+  gboolean some_reading_expired;
+};
+
+/* ---- life ---- */
+
+/* The mapper of @table, with rows that fit into a call of the largest size alone. */
+static TideTableMapper *
+mapper_new(const TideConfig *config, const TideFieldNames *names, const TideTable *table, TideNameId time_field,
+           TideWireProtocol protocol)
+{
+  /* The name of a dated table is no longer than the pattern it is made from. */
+  gsize overhead_bytes = tide_put_multiple_overhead_max(strlen(table->name));
+  TideMapperLimits limits = {
+      .max_cell_bytes = config->hbase.max_cell_bytes,
+      .max_row_bytes = config->batch.max_bytes - (guint32)MIN(overhead_bytes, config->batch.max_bytes),
+  };
+  return tide_table_mapper_new(table, names, time_field, protocol, limits);
+}
+
+static const TideTimeSpec *
+cell_time_of(const TideMapping *mapping, const TideTable *table, const TideTimeSpec *event_time)
+{
+  switch (table->cell_time) {
+  case TIDE_CELL_TIME_EVENT:
+    return event_time;
+  case TIDE_CELL_TIME_RECORD:
+    return &mapping->record_time;
+  case TIDE_CELL_TIME_FIELD:
+    return table->cell_time_spec;
+  }
+  g_assert_not_reached();
+}
+
+static void
+add_table(TideMapping *mapping, const TideConfig *config, const TideTable *table, TideWireProtocol protocol)
+{
+  const TideTimeSpec *event_time = table->time != NULL ? table->time : &config->readings.time;
+  MappedTable *added = &mapping->tables[mapping->n_tables++];
+  *added = (MappedTable){
+      .table = table,
+      .mapper = mapper_new(config, mapping->names, table, event_time->field, protocol),
+      .event_time = tide_reading_times_add(&mapping->times, event_time),
+      .cell_time = tide_reading_times_add(&mapping->times, cell_time_of(mapping, table, event_time)),
+      .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(config->tables, table->index_of) : NULL,
+  };
+  if (table->tombstone != TIDE_TOMBSTONE_DELETE)
+    return;
+  mapping->has_deletes = TRUE;
+  added->record_key = tide_record_key_add_table(mapping->record_key, table);
+}
+
+static void
+add_tables(TideMapping *mapping, const TideConfig *config, TideWireProtocol protocol)
+{
+  mapping->tables = g_new0(MappedTable, config->tables->len);
+  for (int is_index = 0; is_index <= 1; is_index++)
+    for (guint i = 0; i < config->tables->len; i++) {
+      const TideTable *table = g_ptr_array_index(config->tables, i);
+      if (is_index == (table->index_of != TIDE_TABLE_NONE))
+        add_table(mapping, config, table, protocol);
+    }
+}
+
+TideMapping *
+tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
+{
+  TideMapping *mapping = g_new0(TideMapping, 1);
+  guint32 n_known = tide_field_names_count(config->names);
+  mapping->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
+                                        .format = TIDE_TIME_RECORD,
+                                        .date_field = TIDE_NAME_NONE,
+                                        .earliest_epoch_ms = config->readings.time.earliest_epoch_ms,
+                                        .max_future_ms = config->readings.time.max_future_ms};
+  mapping->names = tide_field_names_copy(config->names);
+  mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, n_known);
+  mapping->record_key = tide_record_key_new(mapping->decoder, mapping->names, n_known);
+  add_tables(mapping, config, protocol);
+  tide_row_list_init(&mapping->list);
+  mapping->row_of_table = g_new0(guint32, config->tables->len);
+  mapping->expired = g_new0(TideExpired, config->tables->len);
+  mapping->reading_expired = g_new0(TideExpired, config->tables->len);
+  mapping->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
+  mapping->on_bad_reading = config->readings.decode.on_bad_reading;
+  mapping->deleted = g_array_new(FALSE, FALSE, sizeof(TideReading));
+  return mapping;
+}
+
+void
+tide_mapping_free(TideMapping *mapping)
+{
+  if (mapping == NULL)
+    return;
+  for (guint i = 0; i < mapping->n_tables; i++)
+    tide_table_mapper_free(mapping->tables[i].mapper);
+  g_free(mapping->tables);
+  tide_record_key_free(mapping->record_key);
+  tide_decoder_free(mapping->decoder);
+  tide_field_names_free(mapping->names);
+  tide_reading_times_clear(&mapping->times);
+  tide_row_list_clear(&mapping->list);
+  g_free(mapping->row_of_table);
+  g_free(mapping->expired);
+  g_free(mapping->reading_expired);
+  g_array_unref(mapping->rejects);
+  g_array_unref(mapping->deleted);
+  g_free(mapping);
+}
+
+void
+tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms)
+{
+  mapping->clock_ms = now_epoch_ms;
+}
+
+/* What cells have expired by: the record's time, or the clock's where that is earlier, so that neither a sender's nor
+ * this host's clock alone makes readings old. 0: nothing is old. */
+static gint64
+present_ms(const TideMapping *mapping)
+{
+  const TideRecordTime *record = &mapping->record;
+  if (mapping->clock_ms == 0 || record->record_ms < 0)
+    return 0;
+  return record->clock_ms == 0 ? record->record_ms : MIN(record->record_ms, record->clock_ms);
+}
+
+static void
+begin_message(TideMapping *mapping, const TideMessage *message)
+{
+  mapping->record =
+      (TideRecordTime){.record_ms = message->timestamp_ms, .clock_ms = message->is_append_time ? 0 : mapping->clock_ms};
+  mapping->readings = NULL;
+  mapping->n_readings = mapping->n_unmatched_readings = mapping->n_expired_readings = 0;
+  mapping->n_ambiguous_readings = 0;
+  tide_row_list_reset(&mapping->list);
+  for (guint i = 0; i < mapping->n_tables; i++) {
+    tide_table_mapper_begin_message(mapping->tables[i].mapper);
+    mapping->tables[i].unmet = NULL;
+  }
+  if (mapping->some_expired)
+    memset(mapping->expired, 0, mapping->n_tables * sizeof *mapping->expired);
+  mapping->some_expired = FALSE;
+  g_array_set_size(mapping->rejects, 0);
+}
+
+/* ---- readings ---- */
+
+/* Whether @table takes @reading; an index does when the table it is of has. */
+static gboolean
+is_taken(const TideMapping *mapping, const TideTable *table, const TideReading *reading)
+{
+  if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
+    return FALSE;
+  return table->conditions == NULL ||
+         tide_conditions_hold((const TideCondition *)(gconstpointer)table->conditions->data, table->conditions->len,
+                              reading);
+}
+
+static void
+count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, guint32 n_cells)
+{
+  TideExpired *expired = &mapping->reading_expired[mapped->table->index];
+  mapping->some_reading_expired = TRUE;
+  expired->n_rows += n_rows;
+  expired->n_cells += n_cells;
+  expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
+}
+
+static void
+count_future(TideMapping *mapping, const MappedTable *mapped)
+{
+  mapping->reading_expired[mapped->table->index].n_future_rows++;
+  mapping->some_reading_expired = TRUE;
+}
+
+/* What tables do not get of the reading in hand is counted with the message's, or forgotten. */
+static void
+settle_expired(TideMapping *mapping, gboolean is_kept)
+{
+  if (G_LIKELY(!mapping->some_reading_expired))
+    return;
+  for (guint i = 0; is_kept && i < mapping->n_tables; i++) {
+    TideExpired *expired = &mapping->expired[i];
+    const TideExpired *added = &mapping->reading_expired[i];
+    expired->n_rows += added->n_rows;
+    expired->n_cells += added->n_cells;
+    expired->n_future_rows += added->n_future_rows;
+    expired->ttl_ms = MAX(expired->ttl_ms, added->ttl_ms);
+  }
+  mapping->some_expired |= is_kept;
+  memset(mapping->reading_expired, 0, mapping->n_tables * sizeof *mapping->reading_expired);
+  mapping->some_reading_expired = FALSE;
+}
+
+static gboolean
+read_times(TideMapping *mapping, const MappedTable *mapped, TideReading *reading, gint64 *ret_cell_time_ns,
+           TideReject *ret_reject)
+{
+  return tide_reading_times_get(&mapping->times, mapped->event_time, &reading->event_time_ns, ret_reject) &&
+         tide_reading_times_get(&mapping->times, mapped->cell_time, ret_cell_time_ns, ret_reject);
+}
+
+/* Whether the times that were read are too far in the future for @mapped's table. */
+static gboolean
+is_too_early(const TideMapping *mapping, const MappedTable *mapped)
+{
+  return mapped->table->latest != TIDE_LATEST_NONE &&
+         (tide_reading_times_is_future(&mapping->times, mapped->event_time) ||
+          tide_reading_times_is_future(&mapping->times, mapped->cell_time));
+}
+
+/* The row of @reading in @mapped's table, behind the rows that it must follow. */
+static TideMapOutcome
+map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *reading, gint64 cell_time_ns,
+         TideReject *ret_reject)
+{
+  TideMapRequest request = {
+      .reading = reading, .cell_time_ms = tide_ns_to_ms(cell_time_ns), .now_epoch_ms = present_ms(mapping)};
+  TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
+  if (outcome != TIDE_MAP_ROW)
+    return outcome;
+  guint n_rows = mapping->list.rows->len;
+  TideRow *row = tide_row_list_row(&mapping->list, n_rows - 1);
+  mapping->row_of_table[mapped->table->index] = n_rows;
+  if (mapped->table->index_of != TIDE_TABLE_NONE)
+    row->follows = mapping->row_of_table[mapped->table->index_of];
+  if (G_UNLIKELY(row->n_expired_cells > 0))
+    count_expired(mapping, mapped, 0, row->n_expired_cells);
+  return TIDE_MAP_ROW;
+}
+
+/* A reading of which no row was made. @kept_out_of: the table for which it is too far in the future, or NULL */
+static gboolean
+end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable *kept_out_of, TideReject *ret_reject)
+{
+  if (some_expired) {
+    mapping->n_expired_readings++;
+    return TRUE;
+  }
+  if (kept_out_of == NULL) {
+    mapping->n_unmatched_readings++;
+    return TRUE;
+  }
+  /* No table keeps it, so it is not passed over in silence. */
+  gboolean is_event = tide_reading_times_is_future(&mapping->times, kept_out_of->event_time);
+  tide_reading_times_reject_future(&mapping->times, is_event ? kept_out_of->event_time : kept_out_of->cell_time,
+                                   ret_reject);
+  return FALSE;
+}
+
+static gboolean
+map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
+{
+  guint rows_before = mapping->list.rows->len;
+  gboolean some_expired = FALSE;
+  const MappedTable *kept_out_of = NULL;
+  memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
+  for (guint i = 0; i < mapping->n_tables; i++) {
+    const MappedTable *mapped = &mapping->tables[i];
+    if (!is_taken(mapping, mapped->table, reading))
+      continue;
+    gint64 cell_time_ns;
+    if (!read_times(mapping, mapped, reading, &cell_time_ns, ret_reject))
+      return FALSE;
+    if (G_UNLIKELY(is_too_early(mapping, mapped))) {
+      count_future(mapping, mapped);
+      kept_out_of = mapped;
+      continue;
+    }
+    switch (map_into(mapping, mapped, reading, cell_time_ns, ret_reject)) {
+    case TIDE_MAP_ROW:
+      break;
+    case TIDE_MAP_EXPIRED:
+      count_expired(mapping, mapped, 1, 0);
+      some_expired = TRUE;
+      break;
+    case TIDE_MAP_REJECTED:
+      return FALSE;
+    }
+  }
+  return mapping->list.rows->len > rows_before || end_without_rows(mapping, some_expired, kept_out_of, ret_reject);
+}
+
+/* All rows of @reading, or none. */
+static gboolean
+map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
+{
+  TideRowList *list = &mapping->list;
+  guint n_rows = list->rows->len;
+  TideRowListMark mark = tide_row_list_mark(list);
+  tide_reading_times_begin(&mapping->times, reading, mapping->record);
+  gboolean good = map_reading(mapping, reading, ret_reject);
+  settle_expired(mapping, good);
+  mapping->n_ambiguous_readings += good && mapping->times.some_ambiguous ? 1 : 0;
+  if (!good)
+    tide_row_list_return_rows(list, n_rows, mark);
+  return good;
+}
+
+static gboolean
+map_readings(TideMapping *mapping, TideReject *ret_reject)
+{
+  guint32 n_spoiled, at_spoiled = 0;
+  const TideReject *spoiled = tide_decoder_rejects(mapping->decoder, &n_spoiled);
+  for (guint32 i = 0; i < mapping->n_readings; i++) {
+    if (at_spoiled < n_spoiled && spoiled[at_spoiled].reading_index == i) {
+      g_array_append_val(mapping->rejects, spoiled[at_spoiled]);
+      at_spoiled++;
+      continue;
+    }
+    if (map_reading_whole(mapping, &mapping->readings[i], ret_reject))
+      continue;
+    if (mapping->on_bad_reading == TIDE_BAD_READING_MESSAGE || mapping->n_readings == 1)
+      return FALSE;
+    tide_reject_resolve_field(ret_reject, mapping->names);
+    g_array_append_val(mapping->rejects, *ret_reject);
+  }
+  return TRUE;
+}
+
+/* ---- tombstones ---- */
+
+/* The first condition that keeps the message out of @mapped's table; an index has rows of what its data table takes.
+ * @reading: NULL: its key was not read yet. */
+static const TideCondition *
+unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const TideReading *reading)
+{
+  const TideCondition *unmet =
+      tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->table->conditions, reading);
+  if (unmet == NULL && mapped->data != NULL)
+    unmet = tide_record_key_unmet(mapping->record_key, mapped->record_key, mapped->data->conditions, reading);
+  return unmet;
+}
+
+/* The record's key is nothing to a table that does not take such a record, so it may name no row there. */
+static gboolean
+delete_from(TideMapping *mapping, MappedTable *mapped, gint64 record_time_ns, TideReject *ret_reject)
+{
+  TideReading reading;
+  mapped->unmet = unmet_by_tombstone(mapping, mapped, NULL);
+  if (mapped->unmet != NULL)
+    return TRUE;
+  if (!tide_record_key_read(mapping->record_key, mapped->record_key, &reading, ret_reject))
+    return FALSE;
+  mapped->unmet = unmet_by_tombstone(mapping, mapped, &reading);
+  if (mapped->unmet != NULL)
+    return TRUE;
+  reading.index = mapping->deleted->len;
+  reading.event_time_ns = record_time_ns;
+  g_array_append_val(mapping->deleted, reading);
+  return tide_table_mapper_delete(mapped->mapper, &reading, &mapping->list, ret_reject);
+}
+
+static gboolean
+map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+{
+  static const TideReading no_reading;
+  TideEventTime record_time;
+  if (!tide_time_spec_read(&mapping->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
+    return FALSE;
+  g_array_set_size(mapping->deleted, 0);
+  tide_record_key_begin(mapping->record_key, message);
+  for (guint i = 0; i < mapping->n_tables; i++) {
+    MappedTable *mapped = &mapping->tables[i];
+    if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE &&
+        !delete_from(mapping, mapped, record_time.ns, ret_reject)) {
+      ret_reject->reading_index = 0; /* it has no readings to tell apart */
+      return FALSE;
+    }
+  }
+  mapping->readings = (TideReading *)(gpointer)mapping->deleted->data;
+  if (mapping->deleted->len > 0)
+    return TRUE;
+  *ret_reject = (TideReject){.reason = TIDE_REJECT_TOMBSTONE, .byte_position = -1};
+  return FALSE;
+}
+
+/* ---- messages ---- */
+
+static gboolean
+map_message(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
+{
+  if (!message->has_value && mapping->has_deletes)
+    return map_tombstone(mapping, message, ret_reject);
+  return tide_decoder_decode(mapping->decoder, message, &mapping->readings, &mapping->n_readings, ret_reject) &&
+         map_readings(mapping, ret_reject);
+}
+
+gboolean
+tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
+{
+  begin_message(mapping, message);
+  if (!map_message(mapping, message, ret_reject)) {
+    tide_reject_resolve_field(ret_reject, mapping->names);
+    return FALSE;
+  }
+  tide_row_list_resolve(&mapping->list);
+  *ret_mapped = (TideMapped){
+      .rows = (TideRow *)(gpointer)mapping->list.rows->data,
+      .n_rows = mapping->list.rows->len,
+      .n_readings = mapping->n_readings,
+      .n_unmatched_readings = mapping->n_unmatched_readings,
+      .n_ambiguous_readings = mapping->n_ambiguous_readings,
+      .n_expired_readings = mapping->n_expired_readings,
+      .expired = mapping->some_expired ? mapping->expired : NULL,
+      .rejects = (const TideReject *)(gconstpointer)mapping->rejects->data,
+      .n_rejects = mapping->rejects->len,
+      .timestamp_ms = message->timestamp_ms,
+  };
+  return TRUE;
+}
+
+const TideReading *
+tide_mapping_readings(const TideMapping *mapping)
+{
+  return mapping->readings;
+}
+
+const TideCondition *
+tide_mapping_unmet(const TideMapping *mapping, guint32 table_index)
+{
+  for (guint i = 0; i < mapping->n_tables; i++)
+    if (mapping->tables[i].table->index == table_index)
+      return mapping->tables[i].unmet;
+  return NULL;
+}
+
+const TideFieldNames *
+tide_mapping_names(const TideMapping *mapping)
+{
+  return mapping->names;
+}
+
+gboolean
+tide_mapping_takes(TideMapping *mapping, const TideField *field)
+{
+  for (guint i = 0; i < mapping->n_tables; i++)
+    if (tide_table_mapper_takes(mapping->tables[i].mapper, field))
+      return TRUE;
+  return FALSE;
+}

@@ -1,0 +1,179 @@
+#include "mapping/record_key.h"
+
+#include "decode/record_fields.h"
+#include "decode/scratch.h"
+
+/* How a table's rows are named. */
+typedef struct KeyForm {
+  TideNameId only_field;  /* whose text the record's key is; TIDE_NAME_NONE: the key's fields are several */
+  gboolean is_record_key; /* the field is "$key" */
+  TideField field;        /* scratch: a reading of that field alone */
+  guint32 *known;         /* owned */
+  GArray *key_fields;     /* owned (element-type TideNameId): of the table's key */
+} KeyForm;
+
+struct TideRecordKey {
+  TideDecoder *decoder;        /* borrowed */
+  const TideFieldNames *names; /* borrowed */
+  guint32 n_known;
+  GArray *forms;                   /* owned (element-type KeyForm), by place */
+  TideRecordFields *record_fields; /* owned */
+  guint32 *record_known;           /* owned */
+
+  /* of the message */
+  const TideMessage *message;
+  TideScratch scratch;
+  TideReading record; /* its own fields */
+  gboolean is_decoded;
+  TideReading decoded;
+};
+
+static void
+clear_form(gpointer form)
+{
+  g_free(((KeyForm *)form)->known);
+  g_array_unref(((KeyForm *)form)->key_fields);
+}
+
+TideRecordKey *
+tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n_known)
+{
+  TideRecordKey *record_key = g_new0(TideRecordKey, 1);
+  record_key->decoder = decoder;
+  record_key->names = names;
+  record_key->n_known = n_known;
+  record_key->forms = g_array_new(FALSE, TRUE, sizeof(KeyForm));
+  g_array_set_clear_func(record_key->forms, clear_form);
+  record_key->record_fields = tide_record_fields_new(names, n_known);
+  record_key->record_known = g_new0(guint32, n_known);
+  return record_key;
+}
+
+void
+tide_record_key_free(TideRecordKey *record_key)
+{
+  if (record_key == NULL)
+    return;
+  g_array_unref(record_key->forms);
+  tide_record_fields_free(record_key->record_fields);
+  g_free(record_key->record_known);
+  tide_scratch_clear_memory(&record_key->scratch);
+  g_free(record_key);
+}
+
+guint
+tide_record_key_add_table(TideRecordKey *record_key, const TideTable *table)
+{
+  KeyForm form = {.only_field = TIDE_NAME_NONE, .key_fields = g_array_new(FALSE, FALSE, sizeof(TideNameId))};
+  tide_row_key_fields(table->key, form.key_fields);
+  if (form.key_fields->len == 1)
+    form.only_field = g_array_index(form.key_fields, TideNameId, 0);
+  TideBytes name = tide_field_names_text(record_key->names, form.only_field);
+  form.is_record_key = tide_bytes_equal(name, TIDE_BYTES_LITERAL("$key"));
+  if (tide_field_name_is_of_record(name) && !form.is_record_key)
+    form.only_field = TIDE_NAME_NONE; /* the record has it: its key says nothing of it */
+  form.known = g_new0(guint32, record_key->n_known);
+  if (form.only_field != TIDE_NAME_NONE)
+    form.known[form.only_field] = 1;
+  form.field = (TideField){.name_id = form.only_field, .kind = TIDE_VALUE_STRING, .name = name};
+  g_array_append_val(record_key->forms, form);
+  return record_key->forms->len - 1;
+}
+
+void
+tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message)
+{
+  record_key->message = message;
+  record_key->is_decoded = FALSE;
+  TideReading *record = &record_key->record;
+  tide_scratch_reset(&record_key->scratch);
+  *record = (TideReading){.known = record_key->record_known, .n_known = record_key->n_known};
+  record->fields = tide_record_fields_read(record_key->record_fields, message, &record_key->scratch, &record->n_fields);
+  memset(record_key->record_known, 0, record_key->n_known * sizeof *record_key->record_known);
+  for (guint32 i = 0; i < record->n_fields; i++)
+    record_key->record_known[record->fields[i].name_id] = i + 1;
+}
+
+static gboolean
+reject(TideRejectReason reason, const char *detail, TideReject *ret_reject)
+{
+  *ret_reject =
+      (TideReject){.reason = reason, .field = TIDE_BYTES_LITERAL("$key"), .byte_position = -1, .detail = detail};
+  return FALSE;
+}
+
+static gboolean
+decode(TideRecordKey *record_key, TideReject *ret_reject)
+{
+  TideMessage key_as_value = *record_key->message;
+  TideReading *readings;
+  guint32 n_readings;
+  key_as_value.value = record_key->message->key;
+  key_as_value.has_value = TRUE;
+  if (record_key->message->key.data[0] != '{')
+    return reject(TIDE_REJECT_PARSE,
+                  "the key of a message without value must be a JSON object of the fields in the table's key",
+                  ret_reject);
+  if (!tide_decoder_decode(record_key->decoder, &key_as_value, &readings, &n_readings, ret_reject))
+    return FALSE;
+  if (n_readings != 1)
+    return reject(TIDE_REJECT_PARSE, "the key of a message without value must be one JSON object", ret_reject);
+  record_key->decoded = readings[0];
+  record_key->is_decoded = TRUE;
+  return TRUE;
+}
+
+gboolean
+tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_reading, TideReject *ret_reject)
+{
+  KeyForm *form = &g_array_index(record_key->forms, KeyForm, place);
+  TideBytes key = record_key->message->key;
+  if (key.len == 0)
+    return reject(TIDE_REJECT_MISSING_FIELD, "a message without value and without key names no row to delete",
+                  ret_reject);
+  if (form->only_field != TIDE_NAME_NONE && (form->is_record_key || key.data[0] != '{')) {
+    form->field.text = key;
+    *ret_reading =
+        (TideReading){.fields = &form->field, .n_fields = 1, .known = form->known, .n_known = record_key->n_known};
+    return TRUE;
+  }
+  if (!record_key->is_decoded && !decode(record_key, ret_reject))
+    return FALSE;
+  *ret_reading = record_key->decoded;
+  return TRUE;
+}
+
+static gboolean
+is_of_key(const KeyForm *form, TideNameId field)
+{
+  for (guint i = 0; i < form->key_fields->len; i++)
+    if (g_array_index(form->key_fields, TideNameId, i) == field)
+      return TRUE;
+  return FALSE;
+}
+
+/* What says whether @condition holds; NULL: nothing does, or has already. */
+static const TideReading *
+judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideCondition *condition,
+         const TideReading *reading)
+{
+  if (tide_field_name_is_of_record(tide_field_names_text(record_key->names, condition->field)))
+    return reading == NULL ? &record_key->record : NULL;
+  if (reading == NULL)
+    return NULL;
+  return is_of_key(form, condition->field) || tide_reading_field(reading, condition->field) != NULL ? reading : NULL;
+}
+
+const TideCondition *
+tide_record_key_unmet(const TideRecordKey *record_key, guint place, const GArray *conditions,
+                      const TideReading *reading)
+{
+  const KeyForm *form = &g_array_index(record_key->forms, KeyForm, place);
+  for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
+    const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
+    const TideReading *judge = judge_of(record_key, form, condition, reading);
+    if (judge != NULL && !tide_condition_holds(condition, judge))
+      return condition;
+  }
+  return NULL;
+}

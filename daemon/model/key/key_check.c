@@ -1,0 +1,267 @@
+#include "model/key/key_check.h"
+
+#include "model/key/key_hash.h"
+#include "util/error.h"
+
+static gboolean
+fault(GError **error, const char *text)
+{
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, text);
+  return FALSE;
+}
+
+/* A key is taken apart from the left, as long as each field of variable width is delimited, then from the
+ * right: behind one that is not, everything must be of fixed width. */
+static gboolean
+check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  const TideKeyPart *open = NULL;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    if (key->parts[i].fixed_bytes > 0)
+      continue;
+    if (open != NULL) {
+      *ret_bad_part = (gsize)(open - key->parts);
+      return fault(error, "where this field ends in the key cannot be told, because another field without width comes "
+                          "later: put a literal such as \"#\" right behind it, or give it a width");
+    }
+    if (key->parts[i].delimiter.len == 0)
+      open = &key->parts[i];
+  }
+  return TRUE;
+}
+
+static gboolean
+conditions_equal(const TideCondition *one, const TideCondition *other)
+{
+  if (one->kind != other->kind || one->field != other->field || one->negated != other->negated ||
+      one->n_values != other->n_values)
+    return FALSE;
+  for (gsize i = 0; i < one->n_values; i++)
+    if (!tide_bytes_equal(one->values[i], other->values[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* Where only one of two parts has defaults, the other rejects what these are for. */
+static gboolean
+defaults_agree(const TideKeyPart *one, const TideKeyPart *other)
+{
+  if (one->n_defaults == 0 || other->n_defaults == 0)
+    return TRUE;
+  if (one->n_defaults != other->n_defaults)
+    return FALSE;
+  for (gsize i = 0; i < one->n_defaults; i++) {
+    const TideKeyDefaultValue *a = &one->defaults[i], *b = &other->defaults[i];
+    if (a->is_conditional != b->is_conditional || !tide_bytes_equal(a->text, b->text) ||
+        (a->is_conditional && !conditions_equal(&a->when, &b->when)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether the FIELD part @part keeps every byte of a value. */
+static gboolean
+is_exact(const TideKeyPart *part)
+{
+  return part->form == TIDE_KEY_TEXT && part->fixed_bytes == 0 && part->text_case == TIDE_CASE_AS_IS &&
+         !part->strip_spaces;
+}
+
+/* Whether two FIELD parts take the same of a value, though they may write it otherwise: backwards, escaped. */
+static gboolean
+is_same_form(const TideKeyPart *one, const TideKeyPart *other)
+{
+  return one->form == other->form && one->fixed_bytes == other->fixed_bytes && one->pad_byte == other->pad_byte &&
+         one->pad_left == other->pad_left && one->cut == other->cut && one->text_case == other->text_case &&
+         one->strip_spaces == other->strip_spaces && one->has_range == other->has_range && one->least == other->least &&
+         one->greatest == other->greatest;
+}
+
+/* Whether whole numbers keep their value in the FIELD part @part, though perhaps not their zeros in front. */
+static gboolean
+keeps_integers(const TideKeyPart *part)
+{
+  if (part->form != TIDE_KEY_TEXT)
+    return tide_key_part_is_integer(part);
+  return !part->cut && (part->fixed_bytes == 0 || part->pad_byte != '-');
+}
+
+/* Whether what the FIELD part @part writes follows from what @source, another part of the field, holds. @by_number: of
+ * @part only the number counts. */
+static gboolean
+follows_from(const TideKeyPart *part, const TideKeyPart *source, gboolean by_number)
+{
+  if (!defaults_agree(part, source))
+    return FALSE;
+  return is_exact(source) || is_same_form(part, source) ||
+         ((by_number || tide_key_part_is_integer(part)) && keeps_integers(source));
+}
+
+static TideKeyPart *
+find_source(const TideRowKey *key, TideNameId field)
+{
+  TideKeyPart *first = NULL;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_FIELD || part->field != field)
+      continue;
+    if (is_exact(part))
+      return part;
+    if (first == NULL || (tide_key_part_is_integer(first) && !tide_key_part_is_integer(part)))
+      first = part;
+  }
+  return first;
+}
+
+static gboolean
+check_fields_agree(TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_FIELD)
+      continue;
+    TideKeyPart *source = find_source(key, part->field);
+    source->is_source = TRUE;
+    *ret_bad_part = i;
+    if (part != source && !follows_from(part, source, FALSE))
+      return fault(error,
+                   "a field stands in the key twice, in two forms of which neither says all of the other: give one of "
+                   "them no width, case or other change, or make both the same");
+  }
+  return TRUE;
+}
+
+/* What the key holds of the inputs of a HASH or SALT part. */
+typedef struct Inputs {
+  gboolean are_stored; /* each field stands in the key itself, too */
+  gboolean are_alike;  /* those that do, in a form from which that of the input follows */
+  gboolean have_time;  /* one is the time */
+} Inputs;
+
+static Inputs
+look_up_inputs(const TideRowKey *key, const TideKeyPart *part)
+{
+  Inputs inputs = {TRUE, TRUE, FALSE};
+  for (gsize i = 0; i < part->n_of; i++) {
+    const TideKeyPart *input = &part->of[i];
+    if (input->kind == TIDE_KEY_TIME)
+      inputs.have_time = TRUE;
+    if (input->kind != TIDE_KEY_FIELD)
+      continue;
+    const TideKeyPart *source = find_source(key, input->field);
+    if (source == NULL)
+      inputs.are_stored = FALSE;
+    else if (!follows_from(input, source, part->by_number))
+      inputs.are_alike = FALSE;
+  }
+  return inputs;
+}
+
+static gboolean
+time_is_stored(const TideRowKey *key, const TideKeyPart *input)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(input, &key->parts[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+times_are_stored(const TideRowKey *key, const TideKeyPart *part)
+{
+  for (gsize i = 0; i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_TIME && !time_is_stored(key, &part->of[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
+{
+  gboolean identifies = part->kind == TIDE_KEY_HASH && tide_key_hash_identifies(part->hash, part->hash_bytes);
+  Inputs inputs = look_up_inputs(key, part);
+  if (part->kind == TIDE_KEY_HASH && !identifies && !inputs.are_stored)
+    return fault(error, "two values could make one key, because a field stands in it only as a hash of less than 16 "
+                        "bytes: add the field itself to the key, or keep at least 16 bytes of md5, sha1 or sha256");
+  if (!identifies && !inputs.are_alike)
+    return fault(error,
+                 "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
+                 "value would make two rows: give the field the same width, padding, case and so on in both");
+  part->is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
+  return TRUE;
+}
+
+static gboolean
+check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  gboolean is_identified = FALSE;
+  gsize n_salts = 0;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    TideKeyPart *part = &key->parts[i];
+    gboolean is_hash = part->kind == TIDE_KEY_HASH;
+    *ret_bad_part = i;
+    if ((is_hash || part->kind == TIDE_KEY_SALT) && !check_digest(key, part, error))
+      return FALSE;
+    if (part->kind == TIDE_KEY_SALT && ++n_salts > 1)
+      return fault(error, "a key has two salts: use one with more values");
+    is_identified |= part->kind == TIDE_KEY_FIELD || part->kind == TIDE_KEY_TIME ||
+                     (is_hash && tide_key_hash_identifies(part->hash, part->hash_bytes));
+  }
+  *ret_bad_part = 0;
+  if (!is_identified)
+    return fault(error, "a key holds neither a field nor the time, so all readings would make one row: add a field");
+  return TRUE;
+}
+
+/* A clock that shows an hour twice tells moments apart only where something else does, too. */
+static gboolean
+check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
+{
+  if (part->kind != TIDE_KEY_TIME || !part->is_ambiguous)
+    return TRUE;
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_is_exact_to(&key->parts[i], tide_key_time_step_ns(part)))
+      return TRUE;
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+      "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
+      "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
+      part->zone_name, part->print->pattern);
+  return FALSE;
+}
+
+static gboolean
+check_clocks(const TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    *ret_bad_part = i;
+    if (!check_clock(key, part, error))
+      return FALSE;
+    for (gsize j = 0; j < part->n_of; j++)
+      if (part->kind == TIDE_KEY_HASH && !check_clock(key, &part->of[j], error))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_length(const TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  gsize n_bytes = 0;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    n_bytes += key->parts[i].fixed_bytes;
+    *ret_bad_part = i;
+    if (n_bytes > TIDE_ROW_KEY_MAX_BYTES)
+      return fault(error, "the key is longer than the 32767 bytes that HBase allows");
+  }
+  return TRUE;
+}
+
+gboolean
+tide_key_check(TideRowKey *key, gsize *ret_bad_part, GError **error)
+{
+  return check_ends_can_be_told(key, ret_bad_part, error) && check_fields_agree(key, ret_bad_part, error) &&
+         check_identity(key, ret_bad_part, error) && check_clocks(key, ret_bad_part, error) &&
+         check_length(key, ret_bad_part, error);
+}

@@ -1,0 +1,277 @@
+/* Reads a key back: finds its parts, reads each field and the time, and makes the parts again to see that they agree.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "model/key/key_part.h"
+
+/* What the parts from @first on write together; they are all of fixed width where this is asked. */
+static gsize
+fixed_bytes_from(const TideRowKey *key, gsize first)
+{
+  gsize n_bytes = 0;
+  for (gsize i = first; i < key->n_parts; i++)
+    n_bytes += key->parts[i].fixed_bytes;
+  return n_bytes;
+}
+
+/* The length of the value of the field of variable width that @rest begins with; 0 when there is none. */
+static gsize
+variable_bytes(const TideRowKey *key, gsize place, TideBytes rest)
+{
+  TideBytes delimiter = key->parts[place].delimiter;
+  if (delimiter.len == 0) {
+    gsize behind = fixed_bytes_from(key, place + 1);
+    return rest.len > behind ? rest.len - behind : 0;
+  }
+  const guint8 *found = rest.len > 0 ? memmem(rest.data, rest.len, delimiter.data, delimiter.len) : NULL;
+  return found != NULL ? (gsize)(found - rest.data) : 0;
+}
+
+gboolean
+tide_row_key_locate(const TideRowKey *key, TideBytes row, gsize *ret_ends)
+{
+  gsize at = 0;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    TideBytes rest = tide_bytes(row.data + at, row.len - at);
+    gsize n_bytes = part->fixed_bytes > 0 ? part->fixed_bytes : variable_bytes(key, i, rest);
+    if (n_bytes == 0 || n_bytes > rest.len)
+      return FALSE;
+    if (part->kind == TIDE_KEY_LITERAL && memcmp(rest.data, part->literal.data, n_bytes) != 0)
+      return FALSE;
+    at += n_bytes;
+    ret_ends[i] = at;
+  }
+  return at == row.len;
+}
+
+/* A key that is being read. */
+typedef struct Reader {
+  const TideRowKey *key;
+  TideBytes row;
+  gsize ends[TIDE_ROW_KEY_MAX_PARTS];
+  TideKeyMoments moments;
+  gboolean is_unresolved[TIDE_ROW_KEY_MAX_PARTS]; /* of a time that is not known well enough to make the part again */
+  gboolean has_unresolved;
+  TideDecodedKey *decoded;
+} Reader;
+
+static TideBytes
+bytes_of_part(const Reader *reader, gsize place)
+{
+  gsize start = place > 0 ? reader->ends[place - 1] : 0;
+  return tide_bytes(reader->row.data + start, reader->ends[place] - start);
+}
+
+static gboolean
+read_fields(Reader *reader)
+{
+  TideDecodedKey *decoded = reader->decoded;
+  TideBuffer *texts = &decoded->texts;
+  for (gsize i = 0; i < reader->key->n_parts; i++) {
+    const TideKeyPart *part = &reader->key->parts[i];
+    gsize start = texts->len;
+    if (part->kind != TIDE_KEY_FIELD || !part->is_source)
+      continue;
+    if (!tide_key_field_read(part, bytes_of_part(reader, i), texts))
+      return FALSE;
+    decoded->fields[decoded->n_fields++] = (TideDecodedField){part->field, tide_bytes(NULL, texts->len - start)};
+  }
+  gsize at = 0; /* the texts stay where they are from now on */
+  for (gsize i = 0; i < decoded->n_fields; i++) {
+    decoded->fields[i].text.data = texts->data + at;
+    at += decoded->fields[i].text.len;
+  }
+  return TRUE;
+}
+
+/* Each part narrows the moments down; one that needs another first, as an hour needs the date, is tried again. */
+static gboolean
+read_times(Reader *reader)
+{
+  gboolean is_done[TIDE_ROW_KEY_MAX_PARTS] = {FALSE};
+  TideKeyMoments before;
+  reader->moments = (TideKeyMoments){0, G_MAXINT64};
+  do {
+    before = reader->moments;
+    for (gsize i = 0; i < reader->key->n_parts; i++) {
+      const TideKeyPart *part = &reader->key->parts[i];
+      if (part->kind != TIDE_KEY_TIME || is_done[i])
+        continue;
+      TideKeyNarrowing narrowing = tide_key_time_narrow(part, bytes_of_part(reader, i), &reader->moments);
+      if (narrowing == TIDE_KEY_IMPOSSIBLE)
+        return FALSE;
+      is_done[i] = narrowing == TIDE_KEY_NARROWED;
+    }
+  } while (before.first_ns != reader->moments.first_ns || before.last_ns != reader->moments.last_ns);
+  for (gsize i = 0; i < reader->key->n_parts; i++) {
+    reader->is_unresolved[i] = reader->key->parts[i].kind == TIDE_KEY_TIME && !is_done[i];
+    reader->has_unresolved |= reader->is_unresolved[i];
+  }
+  return TRUE;
+}
+
+/* Nothing in the key said when, though perhaps at what time of which days. */
+static void
+set_time(const Reader *reader)
+{
+  TideDecodedKey *decoded = reader->decoded;
+  gint64 last_ns = reader->moments.last_ns;
+  decoded->has_time = reader->moments.first_ns > 0 || last_ns < G_MAXINT64;
+  decoded->from_ns = reader->moments.first_ns;
+  decoded->to_ns = last_ns == G_MAXINT64 ? last_ns : last_ns + 1;
+}
+
+static gboolean
+append_value(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
+{
+  const TideDecodedKey *decoded = reader->decoded;
+  for (gsize i = 0; i < decoded->n_fields; i++)
+    if (decoded->fields[i].field == part->field)
+      return tide_key_field_append(part, decoded->fields[i].text, out) == NULL;
+  return FALSE;
+}
+
+static gboolean append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out);
+
+static gboolean
+append_salt_of_number(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
+{
+  const TideKeyPart *input = &part->of[0];
+  const TideDecodedKey *decoded = reader->decoded;
+  if (input->kind == TIDE_KEY_TIME) {
+    guint64 number = tide_key_time_number(input, reader->moments.first_ns);
+    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    return TRUE;
+  }
+  for (gsize i = 0; i < decoded->n_fields; i++) {
+    guint32 salt;
+    if (decoded->fields[i].field != input->field)
+      continue;
+    if (!tide_key_text_modulo(decoded->fields[i].text, part->modulo, &salt))
+      return FALSE;
+    tide_key_part_append_salt(part, salt, out);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
+{
+  gsize start = out->len;
+  if (part->by_number)
+    return append_salt_of_number(reader, part, out);
+  for (gsize i = 0; i < part->n_of; i++) {
+    if (i > 0)
+      tide_buffer_append_byte(out, 0);
+    if (!append_again(reader, &part->of[i], out))
+      return FALSE;
+  }
+  tide_key_part_digest(part, start, out);
+  return TRUE;
+}
+
+/* What @part writes for what was read. */
+static gboolean
+append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
+{
+  switch (part->kind) {
+  case TIDE_KEY_LITERAL:
+    tide_buffer_append_bytes(out, part->literal);
+    return TRUE;
+  case TIDE_KEY_FIELD:
+    return append_value(reader, part, out);
+  case TIDE_KEY_TIME:
+    tide_key_time_append(part, reader->moments.first_ns, out);
+    return TRUE;
+  case TIDE_KEY_HASH:
+  case TIDE_KEY_SALT:
+    return append_digest(reader, part, out);
+  case TIDE_KEY_NAME:
+    break;
+  }
+  return FALSE;
+}
+
+/* Whether what was read is enough to make the part at @place again. */
+static gboolean
+is_repeatable(const Reader *reader, gsize place)
+{
+  const TideKeyPart *part = &reader->key->parts[place];
+  switch (part->kind) {
+  case TIDE_KEY_LITERAL:
+  case TIDE_KEY_NAME:
+    return FALSE; /* was compared */
+  case TIDE_KEY_FIELD:
+    return TRUE;
+  case TIDE_KEY_TIME:
+    return !reader->is_unresolved[place];
+  case TIDE_KEY_HASH:
+  case TIDE_KEY_SALT:
+    return part->is_repeatable && !(reader->has_unresolved && tide_key_part_is_of_time(part));
+  }
+  return FALSE;
+}
+
+/* Only a key that was made of what it says is one of ours: padding where it belongs, no letter in the wrong case, a
+ * salt that is the field's, two parts of one field or of the time that agree. */
+static gboolean
+is_made_again(const Reader *reader)
+{
+  TideBuffer *again = &reader->decoded->scratch;
+  for (gsize i = 0; i < reader->key->n_parts; i++) {
+    if (!is_repeatable(reader, i))
+      continue;
+    tide_buffer_reset(again);
+    if (!append_again(reader, &reader->key->parts[i], again) ||
+        !tide_bytes_equal(tide_buffer_bytes(again), bytes_of_part(reader, i)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_row_key_decode(const TideRowKey *key, TideBytes row, TideDecodedKey *ret_decoded)
+{
+  Reader reader = {.key = key, .row = row, .decoded = ret_decoded};
+  ret_decoded->n_fields = 0;
+  ret_decoded->has_time = FALSE;
+  tide_buffer_reset(&ret_decoded->texts);
+  if (row.len == 0 || row.len > TIDE_ROW_KEY_MAX_BYTES || !tide_row_key_locate(key, row, reader.ends) ||
+      !read_fields(&reader) || !read_times(&reader) || !is_made_again(&reader))
+    return FALSE;
+  set_time(&reader);
+  return TRUE;
+}
+
+void
+tide_decoded_key_clear(TideDecodedKey *decoded)
+{
+  tide_buffer_clear_memory(&decoded->texts);
+  tide_buffer_clear_memory(&decoded->scratch);
+  decoded->n_fields = 0;
+  decoded->has_time = FALSE;
+}
+
+gboolean
+tide_row_key_read_time(const TideRowKey *key, TideBytes row, gint64 *ret_ns)
+{
+  TideDecodedKey decoded = {0};
+  gboolean is_read = tide_row_key_decode(key, row, &decoded) && decoded.has_time;
+  if (is_read)
+    *ret_ns = decoded.from_ns;
+  tide_decoded_key_clear(&decoded);
+  return is_read;
+}
+
+gboolean
+tide_key_text_read_time(const TideKeyText *text, TideBytes value, gint64 *ret_ns)
+{
+  TideKeyMoments moments = {0, G_MAXINT64};
+  const TideKeyPart *part = &text->parts[0];
+  if (text->n_parts != 1 || part->kind != TIDE_KEY_TIME || value.len == 0 || value.len != part->fixed_bytes ||
+      tide_key_time_narrow(part, value, &moments) != TIDE_KEY_NARROWED)
+    return FALSE;
+  *ret_ns = moments.first_ns;
+  return TRUE;
+}

@@ -1,0 +1,402 @@
+/* The forms in which a field's value stands in a key, and back. */
+#define _GNU_SOURCE /* memmem */
+#include "model/key/key_part.h"
+
+guint32
+tide_key_form_bytes(TideKeyForm form)
+{
+  switch (form) {
+  case TIDE_KEY_TEXT:
+    return 0;
+  case TIDE_KEY_INT8:
+  case TIDE_KEY_UINT8:
+    return 1;
+  case TIDE_KEY_INT16:
+  case TIDE_KEY_UINT16:
+    return 2;
+  case TIDE_KEY_INT32:
+  case TIDE_KEY_UINT32:
+  case TIDE_KEY_FLOAT32:
+    return 4;
+  case TIDE_KEY_INT64:
+  case TIDE_KEY_UINT64:
+  case TIDE_KEY_FLOAT64:
+    return 8;
+  }
+  return 0;
+}
+
+/* The least number that a form holds: what its bytes are counted from. */
+static __int128
+form_least(TideKeyForm form)
+{
+  gboolean is_signed = form >= TIDE_KEY_INT8 && form <= TIDE_KEY_INT64;
+  return is_signed ? -((__int128)1 << (8 * tide_key_form_bytes(form) - 1)) : 0;
+}
+
+void
+tide_key_form_limits(TideKeyForm form, __int128 *ret_least, __int128 *ret_greatest)
+{
+  *ret_least = form_least(form);
+  *ret_greatest = form_least(form) + ((__int128)1 << (8 * tide_key_form_bytes(form))) - 1;
+}
+
+/* Whether @text is nothing but spaces and @byte. */
+static gboolean
+is_blank(TideBytes text, guint8 byte)
+{
+  for (gsize i = 0; i < text.len; i++)
+    if (text.data[i] != ' ' && text.data[i] != byte)
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether @delimiter is found in @text followed by @delimiter before that one: "xa" followed by "aa" holds it
+ * one byte too early. */
+static gboolean
+hides_delimiter(TideBytes text, TideBytes delimiter)
+{
+  if (delimiter.len == 0)
+    return FALSE;
+  if (delimiter.len == 1)
+    return memchr(text.data, delimiter.data[0], text.len) != NULL;
+  if (memmem(text.data, text.len, delimiter.data, delimiter.len) != NULL)
+    return TRUE;
+  for (gsize overlap = 1; overlap < delimiter.len && overlap <= text.len; overlap++) {
+    const guint8 *tail = text.data + text.len - overlap;
+    gsize rest = delimiter.len - overlap;
+    if (memcmp(tail, delimiter.data, overlap) == 0 && memcmp(delimiter.data + overlap, delimiter.data, rest) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Padding in ASCII is declared to mean nothing, and the compiler refuses letters and digits. A byte of UTF-8 is part of
+ * a character: it must not stand next to the padding. */
+static gboolean
+touches_padding(const TideKeyPart *part, TideBytes value)
+{
+  return part->pad_byte >= 0x80 && value.data[part->pad_left ? 0 : value.len - 1] == part->pad_byte;
+}
+
+/* Why @value, which is as declared in case, spaces and length, cannot stand in a key. */
+static const char *
+text_fault(const TideKeyPart *part, TideBytes value)
+{
+  if (value.len == 0)
+    return "it is empty";
+  if (is_blank(value, ' '))
+    return "it is nothing but spaces";
+  if (memchr(value.data, '\0', value.len) != NULL)
+    return "it holds a NUL byte";
+  if (part->fixed_bytes == 0)
+    return NULL;
+  if (value.len > part->fixed_bytes)
+    return "it is longer than the key's width for it";
+  if (part->pad_byte != '0' && is_blank(value, part->pad_byte))
+    return "it is nothing but padding";
+  if (touches_padding(part, value))
+    return "it begins or ends with the padding, so its end could not be told";
+  return NULL;
+}
+
+/* A whole number as people write it: an optional minus, then digits. */
+static gboolean
+split_integer(TideBytes text, gboolean *ret_is_negative, TideBytes *ret_digits)
+{
+  gboolean is_negative = text.len > 0 && text.data[0] == '-';
+  TideBytes digits = tide_bytes(text.data + is_negative, text.len - (gsize)is_negative);
+  for (gsize i = 0; i < digits.len; i++)
+    if (!g_ascii_isdigit(digits.data[i]))
+      return FALSE;
+  *ret_is_negative = is_negative;
+  *ret_digits = digits;
+  return digits.len > 0;
+}
+
+/* Numbers beyond 64 bits are given as one that is out of every range. */
+static gboolean
+read_integer(TideBytes text, __int128 *ret_number)
+{
+  gboolean is_negative;
+  TideBytes digits;
+  if (!split_integer(text, &is_negative, &digits))
+    return FALSE;
+  __int128 number = 0;
+  for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++)
+    number = number * 10 + (digits.data[i] - '0');
+  *ret_number = is_negative ? -number : number;
+  return TRUE;
+}
+
+const char *
+tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text)
+{
+  if (part->form != TIDE_KEY_TEXT || part->has_range || part->fixed_bytes == 0 || part->pad_byte != '0')
+    return NULL;
+  for (gsize i = 0; i < text.len; i++)
+    if (!g_ascii_isdigit(text.data[i]))
+      return "a number padded with zeros must be plain digits: with a sign, point or exponent behind them it would be "
+             "no number, and sort as none";
+  return NULL;
+}
+
+gboolean
+tide_key_text_modulo(TideBytes text, guint32 modulo, guint32 *ret_rest)
+{
+  gboolean is_negative;
+  TideBytes digits;
+  if (!split_integer(text, &is_negative, &digits))
+    return FALSE;
+  guint64 rest = 0;
+  for (gsize i = 0; i < digits.len; i++)
+    rest = (rest * 10 + (guint64)(digits.data[i] - '0')) % modulo;
+  *ret_rest = (guint32)(is_negative && rest > 0 ? modulo - rest : rest);
+  return TRUE;
+}
+
+static const char *
+integer_fault(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
+{
+  if (!read_integer(text, ret_number))
+    return "it is no whole number";
+  if (*ret_number < part->least || *ret_number > part->greatest)
+    return part->has_range ? "it is outside of the declared range" : "it is too large or too small for its form";
+  return NULL;
+}
+
+static void
+append_integer_text(__int128 number, TideBuffer *out)
+{
+  char digits[24]; /* 64 bits have 20 digits and a sign */
+  guint64 magnitude = (guint64)(number < 0 ? -number : number);
+  int len = g_snprintf(digits, sizeof digits, "%s%" G_GUINT64_FORMAT, number < 0 ? "-" : "", magnitude);
+  tide_buffer_append(out, digits, (gsize)len);
+}
+
+static const char *
+append_integer(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  __int128 number;
+  const char *fault = integer_fault(part, text, &number);
+  if (fault == NULL)
+    tide_key_field_append_integer(part, number, out);
+  return fault;
+}
+
+void
+tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  gsize start = out->len;
+  if (!part->strip_spaces) {
+    tide_buffer_append_bytes(out, text);
+  } else {
+    guint8 *at = tide_buffer_reserve(out, text.len);
+    for (gsize i = 0; i < text.len; i++)
+      if (text.data[i] != ' ')
+        *at++ = text.data[i];
+    out->len = text.len > 0 ? (gsize)(at - out->data) : start;
+  }
+  if (part->text_case == TIDE_CASE_AS_IS)
+    return;
+  for (guint8 *at = out->data + start; at < out->data + out->len; at++)
+    *at = (guint8)(part->text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
+}
+
+/* Fills the value at the end of @out, from @start on, up to the width. */
+static void
+pad(const TideKeyPart *part, gsize start, TideBuffer *out)
+{
+  gsize len = out->len - start, n_pad = part->fixed_bytes - len;
+  tide_buffer_reserve(out, n_pad);
+  guint8 *at = out->data + start;
+  if (part->pad_left && n_pad > 0)
+    memmove(at + n_pad, at, len);
+  memset(part->pad_left ? at : at + len, part->pad_byte, n_pad);
+  out->len += n_pad;
+}
+
+static void
+reverse(guint8 *bytes, gsize len)
+{
+  for (gsize i = 0; i < len / 2; i++) {
+    guint8 byte = bytes[i];
+    bytes[i] = bytes[len - 1 - i];
+    bytes[len - 1 - i] = byte;
+  }
+}
+
+/* Escapes keep the order: with s the delimiter's first byte, each byte b up to s + 1 is written as s + 1, s + 1 + b. So
+ * nothing of the value is as small as s, which ends it; s + 1 is below all that is written as it is; and b decides
+ * among the rest. */
+static void
+escape(const TideKeyPart *part, gsize start, TideBuffer *out)
+{
+  guint8 mark = (guint8)(part->delimiter.data[0] + 1);
+  gsize n_escapes = 0;
+  for (gsize i = start; i < out->len; i++)
+    n_escapes += out->data[i] <= mark;
+  tide_buffer_reserve(out, n_escapes);
+  gsize to = out->len + n_escapes, from = out->len;
+  out->len = to;
+  while (from > start && to > from) {
+    guint8 byte = out->data[--from];
+    gboolean is_escaped = byte <= mark;
+    out->data[--to] = is_escaped ? (guint8)(mark + byte) : byte;
+    if (is_escaped)
+      out->data[--to] = mark;
+  }
+}
+
+static gboolean
+unescape(const TideKeyPart *part, gsize start, TideBuffer *out)
+{
+  guint8 mark = (guint8)(part->delimiter.data[0] + 1);
+  gsize to = start;
+  for (gsize from = start; from < out->len; from++, to++) {
+    guint8 byte = out->data[from];
+    if (byte == mark) {
+      if (++from == out->len || out->data[from] < mark)
+        return FALSE;
+      byte = (guint8)(out->data[from] - mark);
+    }
+    out->data[to] = byte;
+  }
+  out->len = to;
+  return TRUE;
+}
+
+static const char *
+append_value(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  if (!part->has_range) {
+    tide_key_part_append_as_declared(part, text, out);
+    return NULL;
+  }
+  __int128 number;
+  const char *fault = integer_fault(part, text, &number);
+  if (fault == NULL)
+    append_integer_text(number, out);
+  return fault;
+}
+
+static void
+append_padded(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
+  guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
+  if (n_pad > 0)
+    memset(part->pad_left ? at : at + text.len, part->pad_byte, n_pad);
+  memcpy(part->pad_left ? at + n_pad : at, text.data, text.len);
+  out->len += n_pad + text.len;
+}
+
+/* As append_text(), for what nothing is to be done to. */
+static const char *
+append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  const char *fault = text_fault(part, text);
+  if (fault != NULL)
+    return fault;
+  if (hides_delimiter(text, part->delimiter))
+    return "it holds the literal that follows it in the key";
+  append_padded(part, text, out);
+  return NULL;
+}
+
+static const char *
+append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  gsize start = out->len;
+  const char *fault = append_value(part, text, out);
+  if (part->cut && out->len - start > part->fixed_bytes)
+    out->len = start + part->fixed_bytes;
+  if (fault == NULL)
+    fault = text_fault(part, tide_bytes(out->data + start, out->len - start));
+  if (fault != NULL)
+    return fault;
+  if (part->fixed_bytes > 0)
+    pad(part, start, out);
+  if (part->text_reversed)
+    reverse(out->data + start, out->len - start);
+  if (part->escape)
+    escape(part, start, out);
+  else if (hides_delimiter(tide_bytes(out->data + start, out->len - start), part->delimiter))
+    return "it holds the literal that follows it in the key";
+  return NULL;
+}
+
+const char *
+tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  if (text.len == 0)
+    return "it is empty";
+  if (part->is_plain)
+    return append_plain(part, text, out);
+  if (part->form == TIDE_KEY_TEXT)
+    return append_text(part, text, out);
+  if (tide_key_part_is_integer(part))
+    return append_integer(part, text, out);
+  return tide_key_float_append(part, text, out);
+}
+
+void
+tide_key_field_append_integer(const TideKeyPart *part, __int128 number, TideBuffer *out)
+{
+  if (part->form != TIDE_KEY_TEXT) {
+    tide_key_append_big_endian((guint64)(number - form_least(part->form)), part->fixed_bytes, out);
+    return;
+  }
+  gsize start = out->len;
+  append_integer_text(number, out);
+  pad(part, start, out);
+  if (part->text_reversed)
+    reverse(out->data + start, out->len - start);
+}
+
+static void
+strip_padding(const TideKeyPart *part, gsize start, TideBuffer *out)
+{
+  gsize from = start;
+  while (part->pad_left && from < out->len && out->data[from] == part->pad_byte)
+    from++;
+  while (!part->pad_left && out->len > from && out->data[out->len - 1] == part->pad_byte)
+    out->len--;
+  if (part->pad_byte == '0' && from > start && is_blank(tide_bytes(out->data + from, out->len - from), ' '))
+    from--; /* the number 0 */
+  if (from == start)
+    return;
+  memmove(out->data + start, out->data + from, out->len - from);
+  out->len -= from - start;
+}
+
+static gboolean
+read_text(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
+{
+  gsize start = out->len;
+  tide_buffer_append_bytes(out, bytes);
+  if (part->escape && !unescape(part, start, out))
+    return FALSE;
+  if (part->text_reversed)
+    reverse(out->data + start, out->len - start);
+  if (part->fixed_bytes > 0)
+    strip_padding(part, start, out);
+  return out->len > start;
+}
+
+gboolean
+tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
+{
+  for (gsize i = 0; i < part->n_defaults; i++) {
+    if (tide_bytes_equal(part->defaults[i].bytes, bytes)) {
+      tide_buffer_append_bytes(out, part->defaults[i].text);
+      return TRUE;
+    }
+  }
+  if (part->form == TIDE_KEY_TEXT)
+    return read_text(part, bytes, out);
+  if (!tide_key_part_is_integer(part))
+    return tide_key_float_read(part, bytes, out);
+  append_integer_text(form_least(part->form) + (__int128)tide_key_read_big_endian(bytes), out);
+  return TRUE;
+}

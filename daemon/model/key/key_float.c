@@ -1,0 +1,158 @@
+/* Floats in a key: bytes that sort as the numbers do, of texts that these bytes give back. */
+#include "model/key/key_part.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define FLOAT_TEXT_MAX_BYTES 127 /* longer numbers are no measured values, and strtod() wants them ended by a NUL */
+#define FLOAT_MAX_DIGITS 17      /* as many name any 64-bit float */
+#define EXPONENT_MAX 100000      /* beyond it all is zero or infinite */
+
+/* The bits of a float in an order that is that of the numbers. */
+static guint64
+sortable_bits(guint64 bits, guint32 n_bytes)
+{
+  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
+  return (bits & sign) != 0 ? ~bits & all : bits | sign;
+}
+
+static guint64
+bits_of_sortable(guint64 sortable, guint32 n_bytes)
+{
+  guint64 all = n_bytes == 8 ? G_MAXUINT64 : G_MAXUINT32, sign = (guint64)1 << (8 * n_bytes - 1);
+  return (sortable & sign) != 0 ? sortable & ~sign : ~sortable & all;
+}
+
+/* strtod() would take more than numbers: hex, "inf", "nan", spaces. @copy: of FLOAT_TEXT_MAX_BYTES + 1 */
+static gboolean
+read_float(TideBytes text, char *copy, gdouble *ret_number)
+{
+  char *end = NULL;
+  if (text.len == 0 || text.len > FLOAT_TEXT_MAX_BYTES)
+    return FALSE;
+  for (gsize i = 0; i < text.len; i++)
+    if (!g_ascii_isdigit(text.data[i]) && strchr("+-.eE", text.data[i]) == NULL)
+      return FALSE;
+  memcpy(copy, text.data, text.len);
+  copy[text.len] = '\0';
+  *ret_number = g_ascii_strtod(copy, &end) + 0.0; /* of -0: 0 */
+  return end == copy + text.len;
+}
+
+static guint64
+float_bits(const TideKeyPart *part, gdouble number)
+{
+  guint64 bits = 0;
+  if (part->form == TIDE_KEY_FLOAT64) {
+    memcpy(&bits, &number, sizeof number);
+    return bits;
+  }
+  gfloat single = (gfloat)number + 0.0F; /* a small negative one may have become -0 */
+  guint32 single_bits;
+  memcpy(&single_bits, &single, sizeof single);
+  return single_bits;
+}
+
+/* The shortest text that names just the number of @bits. FALSE: they name none. */
+static gboolean
+print_bits(const TideKeyPart *part, guint64 bits, char *text)
+{
+  char format[8];
+  gdouble number;
+  if (part->form == TIDE_KEY_FLOAT32) {
+    guint32 single_bits = (guint32)bits;
+    gfloat single;
+    memcpy(&single, &single_bits, sizeof single);
+    number = (gdouble)single;
+  } else {
+    memcpy(&number, &bits, sizeof number);
+  }
+  if (!isfinite(number))
+    return FALSE;
+  int n_digits = 0;
+  do {
+    g_snprintf(format, sizeof format, "%%.%dg", ++n_digits);
+    g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, number);
+  } while (n_digits < FLOAT_MAX_DIGITS && float_bits(part, g_ascii_strtod(text, NULL)) != bits);
+  return TRUE;
+}
+
+/* A number as its text has it: 0.DIGITS x 10^exponent, without zeros at either end. */
+typedef struct Decimal {
+  gboolean is_negative;
+  char digits[FLOAT_TEXT_MAX_BYTES];
+  guint n_digits;
+  gint64 exponent;
+} Decimal;
+
+/* @text: one that strtod() takes. */
+static void
+read_decimal(const char *text, Decimal *ret_decimal)
+{
+  gboolean behind_point = FALSE;
+  *ret_decimal = (Decimal){.is_negative = *text == '-'};
+  for (; *text != '\0' && *text != 'e' && *text != 'E'; text++) {
+    behind_point |= *text == '.';
+    if (!g_ascii_isdigit(*text))
+      continue;
+    gboolean is_leading_zero = *text == '0' && ret_decimal->n_digits == 0;
+    ret_decimal->exponent += is_leading_zero ? (behind_point ? -1 : 0) : (behind_point ? 0 : 1);
+    if (!is_leading_zero)
+      ret_decimal->digits[ret_decimal->n_digits++] = *text;
+  }
+  while (ret_decimal->n_digits > 0 && ret_decimal->digits[ret_decimal->n_digits - 1] == '0')
+    ret_decimal->n_digits--;
+  if (*text != '\0')
+    ret_decimal->exponent += CLAMP(strtol(text + 1, NULL, 10), -EXPONENT_MAX, EXPONENT_MAX);
+}
+
+static gboolean
+is_same_decimal(const Decimal *a, const Decimal *b)
+{
+  if (a->n_digits == 0 || b->n_digits == 0)
+    return a->n_digits == b->n_digits; /* zero, with either sign */
+  return a->is_negative == b->is_negative && a->exponent == b->exponent && a->n_digits == b->n_digits &&
+         memcmp(a->digits, b->digits, a->n_digits) == 0;
+}
+
+/* Whether the bytes of @number give @text back, as a number. Of few digits, all do: no two of them share their bits. */
+static gboolean
+comes_back(const TideKeyPart *part, const char *text, gdouble number)
+{
+  gboolean is_single = part->form == TIDE_KEY_FLOAT32;
+  char printed[G_ASCII_DTOSTR_BUF_SIZE];
+  Decimal given, kept;
+  read_decimal(text, &given);
+  if (given.n_digits <= (is_single ? FLT_DIG : DBL_DIG) && fabs(number) >= (is_single ? (gdouble)FLT_MIN : DBL_MIN))
+    return TRUE;
+  if (!print_bits(part, float_bits(part, number), printed))
+    return FALSE;
+  read_decimal(printed, &kept);
+  return is_same_decimal(&given, &kept);
+}
+
+const char *
+tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
+{
+  char copy[FLOAT_TEXT_MAX_BYTES + 1];
+  gdouble number;
+  if (memchr(text.data, '\0', text.len) != NULL || !read_float(text, copy, &number))
+    return "it is no number";
+  if (!isfinite(number) || (part->form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
+    return "it is too large or too small for its form";
+  if (!comes_back(part, copy, number))
+    return "its form keeps less digits than it has, so that other values would make the same key";
+  tide_key_append_big_endian(sortable_bits(float_bits(part, number), part->fixed_bytes), part->fixed_bytes, out);
+  return NULL;
+}
+
+gboolean
+tide_key_float_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!print_bits(part, bits_of_sortable(tide_key_read_big_endian(bytes), part->fixed_bytes), text))
+    return FALSE;
+  tide_buffer_append(out, text, strlen(text));
+  return TRUE;
+}

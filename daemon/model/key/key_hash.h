@@ -1,0 +1,27 @@
+/* The digests of the key language. They are part of the keys that stand in HBase: none may ever change.
+ * Allocates nothing. */
+#pragma once
+
+#include "model/key/row_key.h"
+
+G_BEGIN_DECLS
+
+#define TIDE_KEY_DIGEST_MAX_BYTES 32 /* SHA-256's */
+
+guint32 tide_key_hash_size_bytes(TideKeyHash hash);
+
+/* As it is written in the configuration: "md5", ... */
+const char *tide_key_hash_name(TideKeyHash hash);
+
+/* Whether all of its digest stands for the input: two inputs with one digest are not met by accident. Shorter
+ * digests only spread keys. */
+gboolean tide_key_hash_identifies(TideKeyHash hash, guint32 n_bytes);
+
+/* @ret_digest: room for TIDE_KEY_DIGEST_MAX_BYTES; numbers are written big-endian, as xxHash's canonical form
+ * has it. */
+void tide_key_hash_digest(TideKeyHash hash, TideBytes input, guint8 *ret_digest);
+
+/* The digest's first 8 bytes (or all of a shorter one) as a big-endian number: what a salt takes modulo N. */
+guint64 tide_key_hash_number(TideKeyHash hash, TideBytes input);
+
+G_END_DECLS

@@ -1,0 +1,161 @@
+/* In which order the times of a key sort. */
+#include "model/key/key_part.h"
+
+/* What the times that were passed in a key say together of a moment. */
+typedef struct Known {
+  gboolean is_exact;          /* its second, whatever the zone */
+  TideTimeLevel level;        /* by the clocks of zone_of's zone, everything down to this */
+  const TideKeyPart *zone_of; /* NULL: nothing */
+} Known;
+
+static TideTimeLevel
+level_of_cut(TideTimeCut cut)
+{
+  switch (cut.unit) {
+  case TIDE_CUT_NONE:
+    return TIDE_LEVEL_FRACTION;
+  case TIDE_CUT_MINUTES:
+    return cut.minutes == 1 ? TIDE_LEVEL_MINUTE : 60 % cut.minutes == 0 ? TIDE_LEVEL_HOUR : TIDE_LEVEL_DAY;
+  case TIDE_CUT_DAY:
+    return TIDE_LEVEL_DAY;
+  case TIDE_CUT_MONTH:
+    return TIDE_LEVEL_MONTH;
+  case TIDE_CUT_WEEK: /* may begin in the year before */
+  case TIDE_CUT_YEAR:
+    break;
+  }
+  return TIDE_LEVEL_YEAR;
+}
+
+/* What must be known, with all above it, so that a part that does not say it itself sorts. */
+static TideTimeLevel
+needed_level(const TideKeyPart *part)
+{
+  if (part->print != NULL)
+    return part->print->first_level - 1; /* it is not the year: that is_absolute() */
+  switch (part->since.unit) {
+  case TIDE_CUT_YEAR:
+    return TIDE_LEVEL_YEAR;
+  case TIDE_CUT_MONTH:
+    return TIDE_LEVEL_MONTH;
+  case TIDE_CUT_WEEK:
+  case TIDE_CUT_DAY:
+    return TIDE_LEVEL_DAY;
+  case TIDE_CUT_NONE:
+  case TIDE_CUT_MINUTES:
+    break;
+  }
+  return part->since.minutes % 60 == 0 ? TIDE_LEVEL_HOUR : TIDE_LEVEL_MINUTE;
+}
+
+static gboolean
+is_absolute(const TideKeyPart *part)
+{
+  return part->print != NULL ? part->print->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+}
+
+static gboolean
+is_in_zone(const TideKeyPart *part, const Known *known)
+{
+  return known->zone_of != NULL && g_strcmp0(part->zone_name, known->zone_of->zone_name) == 0;
+}
+
+/* Whether later moments never sort before earlier ones (or, reversed, the other way) as far as @part is concerned,
+ * among those for which all that is known is the same. */
+static gboolean
+is_ordered_after(const TideKeyPart *part, const Known *known)
+{
+  if (part->is_ambiguous || (part->print != NULL && !part->print->descends))
+    return FALSE;
+  if (is_absolute(part) || known->is_exact)
+    return TRUE;
+  return is_in_zone(part, known) && known->level >= needed_level(part);
+}
+
+/* Whether each slot that the counted part @part is cut to has a number of its own: too many digits may be dropped. */
+static gboolean
+numbers_slots(const TideKeyPart *part)
+{
+  gint64 shortest_minutes = part->cut_to.unit == TIDE_CUT_MINUTES ? part->cut_to.minutes : 20 * 60; /* of a day: 20 h */
+  return tide_key_time_step_ns(part) <= shortest_minutes * 60 * G_GINT64_CONSTANT(1000000000);
+}
+
+static void
+learn(Known *known, const TideKeyPart *part)
+{
+  TideTimeLevel level = level_of_cut(part->cut_to);
+  if (part->print == NULL && level == TIDE_LEVEL_FRACTION) { /* it names no slot of the calendar */
+    known->is_exact = known->is_exact || tide_key_time_is_exact_to(part, G_GINT64_CONSTANT(1000000000));
+    return;
+  }
+  if (part->cut_to.unit == TIDE_CUT_WEEK || !is_ordered_after(part, known))
+    return; /* weeks are parts of neither months nor years; an hour says nothing without its day */
+  if (part->print == NULL && !numbers_slots(part))
+    return;
+  if (part->print != NULL && part->print->last_level < level)
+    level = part->print->last_level;
+  if (known->zone_of == NULL || (is_in_zone(part, known) && level > known->level)) {
+    known->zone_of = part;
+    known->level = level;
+  }
+}
+
+static gboolean
+follows_from_earlier(const TideRowKey *key, gsize place)
+{
+  for (gsize i = 0; i < place; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(&key->parts[place], &key->parts[i]))
+      return TRUE;
+  return FALSE;
+}
+
+gsize
+tide_key_times_end(const TideRowKey *key, gsize first)
+{
+  Known known = {0};
+  gsize end = first + 1;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      continue;
+    if (i > first && !follows_from_earlier(key, i)) {
+      if (part->reversed != key->parts[first].reversed || !is_ordered_after(part, &known))
+        return end;
+      end = i + 1;
+    }
+    learn(&known, part);
+  }
+  return end;
+}
+
+/* The place of the first time in @key; n_parts when there is none, or no two moments share what is in front of it. */
+static gsize
+find_time(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    if (key->parts[i].kind == TIDE_KEY_TIME)
+      return i;
+    if (key->parts[i].kind == TIDE_KEY_HASH && tide_key_part_is_of_time(&key->parts[i]))
+      break;
+  }
+  return key->n_parts;
+}
+
+int
+tide_row_key_time_order(const TideRowKey *key)
+{
+  Known nothing = {0};
+  gsize first = find_time(key);
+  if (first == key->n_parts || !is_absolute(&key->parts[first]) || !is_ordered_after(&key->parts[first], &nothing))
+    return 0;
+  gsize end = tide_key_times_end(key, first);
+  gboolean is_interrupted = FALSE;
+  for (gsize i = first + 1; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      is_interrupted = is_interrupted || part->kind != TIDE_KEY_LITERAL;
+    else if (!follows_from_earlier(key, i) && (is_interrupted || i >= end))
+      return 0; /* what it adds to the time sorts behind something else, or not as the time does */
+  }
+  return key->parts[first].reversed ? -1 : 1;
+}

@@ -1,0 +1,405 @@
+/* Ranges of keys for fields and times, and which of their rows are those of the fields. */
+#include "model/key/key_part.h"
+#include "util/error.h"
+
+void
+tide_key_range_clear(TideKeyRange *range)
+{
+  tide_buffer_clear_memory(&range->start);
+  tide_buffer_clear_memory(&range->stop);
+}
+
+/* A plan being made: the beginnings of the ranges, all of the same parts, one for each salt. */
+typedef struct Plan {
+  TideReading reading; /* the fields given, and a moment within the times wanted */
+  gint64 first_ns;     /* both inclusive, not negative */
+  gint64 last_ns;
+  GArray *prefixes; /* owned (element-type TideBuffer) */
+  GArray *ranges;   /* owned (element-type TideKeyRange) */
+} Plan;
+
+static void
+clear_prefix(gpointer prefix)
+{
+  tide_buffer_clear_memory(prefix);
+}
+
+static GArray *
+new_prefixes(void)
+{
+  GArray *prefixes = g_array_new(FALSE, TRUE, sizeof(TideBuffer));
+  g_array_set_clear_func(prefixes, clear_prefix);
+  return prefixes;
+}
+
+static void
+clear_range(gpointer range)
+{
+  tide_key_range_clear(range);
+}
+
+/* Whether every moment wanted makes the same bytes. */
+static gboolean
+time_is_given(const Plan *plan, const TideKeyPart *part)
+{
+  g_auto(TideBuffer) bytes = {0};
+  if (!tide_key_time_is_ordered(part, plan->first_ns, plan->last_ns))
+    return FALSE;
+  tide_key_time_append(part, plan->first_ns, &bytes);
+  gsize end = bytes.len;
+  tide_key_time_append(part, plan->last_ns, &bytes);
+  return tide_bytes_equal(tide_bytes(bytes.data, end), tide_bytes(bytes.data + end, bytes.len - end));
+}
+
+static gboolean
+is_given(const Plan *plan, const TideKeyPart *part)
+{
+  switch (part->kind) {
+  case TIDE_KEY_LITERAL:
+    return TRUE;
+  case TIDE_KEY_NAME:
+    return FALSE;
+  case TIDE_KEY_FIELD: {
+    const TideField *field = tide_reading_field(&plan->reading, part->field);
+    return field != NULL && field->kind != TIDE_VALUE_NULL;
+  }
+  case TIDE_KEY_TIME:
+    return time_is_given(plan, part);
+  case TIDE_KEY_HASH:
+  case TIDE_KEY_SALT:
+    for (gsize i = 0; i < part->n_of; i++)
+      if (!is_given(plan, &part->of[i]))
+        return FALSE;
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* Appends what @part writes for the fields given and the moment in the plan's reading. */
+static gboolean
+append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError **error)
+{
+  TideReject reject;
+  if (tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, out, &reject))
+    return TRUE;
+  g_autofree char *text = tide_reject_describe(&reject);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
+  return FALSE;
+}
+
+static gboolean
+extend_prefixes(Plan *plan, const TideKeyPart *part, GError **error)
+{
+  g_auto(TideBuffer) bytes = {0};
+  if (!append_part(plan, part, &bytes, error))
+    return FALSE;
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    tide_buffer_append_bytes(&g_array_index(plan->prefixes, TideBuffer, i), tide_buffer_bytes(&bytes));
+  return TRUE;
+}
+
+/* Each prefix goes on with each of the salts. */
+static void
+fan_out(Plan *plan, const TideKeyPart *part)
+{
+  GArray *longer = new_prefixes();
+  for (guint i = 0; i < plan->prefixes->len; i++) {
+    for (guint32 salt = 0; salt < part->modulo; salt++) {
+      TideBuffer prefix = {0};
+      tide_buffer_append_bytes(&prefix, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+      tide_key_part_append_salt(part, salt, &prefix);
+      g_array_append_val(longer, prefix);
+    }
+  }
+  g_array_unref(plan->prefixes);
+  plan->prefixes = longer;
+}
+
+static TideKeyRange *
+add_range(Plan *plan, TideBytes prefix)
+{
+  TideKeyRange range = {0};
+  tide_buffer_append_bytes(&range.start, prefix);
+  tide_buffer_append_bytes(&range.stop, prefix);
+  g_array_append_val(plan->ranges, range);
+  return &g_array_index(plan->ranges, TideKeyRange, plan->ranges->len - 1);
+}
+
+/* Turns @bytes into the first key behind all that begin with it; empty when there is none. */
+static void
+step_behind(TideBuffer *bytes)
+{
+  while (bytes->len > 0 && bytes->data[bytes->len - 1] == 0xff)
+    bytes->len--;
+  if (bytes->len > 0)
+    bytes->data[bytes->len - 1]++;
+}
+
+void
+tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
+{
+  tide_buffer_append_bytes(&range->start, prefix);
+  tide_buffer_append_bytes(&range->stop, prefix);
+  step_behind(&range->stop);
+}
+
+/* All keys that begin with a prefix. */
+static void
+add_prefix_ranges(Plan *plan)
+{
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    step_behind(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop);
+}
+
+/* The prefixes are whole keys: the next possible key is one byte longer. */
+static void
+add_single_rows(Plan *plan)
+{
+  for (guint i = 0; i < plan->prefixes->len; i++)
+    tide_buffer_append_byte(&add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)))->stop,
+                            0);
+}
+
+/* Whether the time's next number has as many digits. */
+static gboolean
+next_number_fits(const TideKeyPart *part, guint64 number)
+{
+  if (part->binary)
+    return part->fixed_bytes == 8 || number + 1 < (guint64)1 << (8 * part->fixed_bytes);
+  guint64 above = 1;
+  for (guint32 i = 0; i < part->fixed_bytes; i++)
+    above *= 10; /* 19 digits at most */
+  return number + 1 < above;
+}
+
+/* The behind end of the moments wanted, up to and with the TIME part @part: the next number, where there is one. FALSE:
+ * what was appended is the last that is wanted, and all that begin with it are. */
+static gboolean
+append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
+{
+  guint64 number = part->print == NULL ? tide_key_time_number(part, ns) : 0;
+  gboolean has_next = part->print == NULL && next_number_fits(part, number);
+  if (has_next)
+    tide_key_time_append_number(part, number + 1, out);
+  else
+    tide_key_time_append(part, ns, out);
+  return has_next;
+}
+
+/* What follows the prefixes at both ends of the ranges. */
+typedef struct TimeEnds {
+  TideBuffer start;
+  TideBuffer stop;
+  gboolean stop_is_behind; /* else all that begin with stop are wanted, too */
+} TimeEnds;
+
+/* Goes on from the TIME part at @first for as long as the times sort, over parts in between that are given. */
+static gboolean
+make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *ends, GError **error)
+{
+  gsize end = tide_key_times_end(key, first);
+  gint64 start_ns = key->parts[first].reversed ? plan->last_ns : plan->first_ns;
+  gint64 stop_ns = key->parts[first].reversed ? plan->first_ns : plan->last_ns;
+  for (gsize i = first; i < end; i++)
+    if (key->parts[i].kind != TIDE_KEY_TIME && !is_given(plan, &key->parts[i]))
+      end = i;
+  while (key->parts[end - 1].kind != TIDE_KEY_TIME)
+    end--; /* no time follows these */
+  for (gsize i = first; i < end; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME) {
+      if (!append_part(plan, part, &ends->start, error) || !append_part(plan, part, &ends->stop, error))
+        return FALSE;
+      continue;
+    }
+    tide_key_time_append(part, start_ns, &ends->start);
+    if (i + 1 < end)
+      tide_key_time_append(part, stop_ns, &ends->stop);
+    else
+      ends->stop_is_behind = append_behind(part, stop_ns, &ends->stop);
+  }
+  return TRUE;
+}
+
+static gboolean
+add_time_ranges(Plan *plan, const TideRowKey *key, gsize first, GError **error)
+{
+  TimeEnds ends = {0};
+  gboolean is_made = make_time_ends(plan, key, first, &ends, error);
+  for (guint i = 0; is_made && i < plan->prefixes->len; i++) {
+    TideKeyRange *range = add_range(plan, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
+    tide_buffer_append_bytes(&range->start, tide_buffer_bytes(&ends.start));
+    tide_buffer_append_bytes(&range->stop, tide_buffer_bytes(&ends.stop));
+    if (!ends.stop_is_behind)
+      step_behind(&range->stop);
+  }
+  tide_buffer_clear_memory(&ends.start);
+  tide_buffer_clear_memory(&ends.stop);
+  return is_made;
+}
+
+static gboolean
+walk(Plan *plan, const TideRowKey *key, GError **error)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (is_given(plan, part)) {
+      if (!extend_prefixes(plan, part, error))
+        return FALSE;
+    } else if (part->kind == TIDE_KEY_SALT) {
+      fan_out(plan, part);
+    } else if (part->kind == TIDE_KEY_TIME && tide_key_time_is_ordered(part, plan->first_ns, plan->last_ns)) {
+      return add_time_ranges(plan, key, i, error);
+    } else {
+      add_prefix_ranges(plan);
+      return TRUE;
+    }
+  }
+  add_single_rows(plan);
+  return TRUE;
+}
+
+GArray *
+tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns, GError **error)
+{
+  Plan plan = {.reading = *reading, .first_ns = MAX(from_ns, 0)};
+  plan.ranges = g_array_new(FALSE, TRUE, sizeof(TideKeyRange));
+  g_array_set_clear_func(plan.ranges, clear_range);
+  if (to_ns <= plan.first_ns)
+    return plan.ranges;
+
+  plan.last_ns = to_ns - 1;
+  plan.reading.event_time_ns = plan.first_ns;
+  plan.prefixes = new_prefixes();
+  g_array_set_size(plan.prefixes, 1);
+  gboolean is_made = walk(&plan, key, error);
+  g_array_unref(plan.prefixes);
+  if (!is_made)
+    g_clear_pointer(&plan.ranges, g_array_unref);
+  return plan.ranges;
+}
+
+/* ---- rows of the ranges ---- */
+
+/* What one part must be. */
+typedef struct FilterPart {
+  gsize place;  /* in the key */
+  gsize offset; /* in the filter's bytes */
+  gsize len;
+} FilterPart;
+
+struct TideKeyFilter {
+  const TideRowKey *key; /* borrowed */
+  GArray *parts;         /* owned (element-type FilterPart); those that no range holds come last */
+  guint n_open;          /* those */
+  TideBuffer bytes;
+};
+
+/* Whether @part, of which all inputs are given, is made of @field. */
+static gboolean
+is_made_of(const TideKeyPart *part, TideNameId field)
+{
+  if (part->kind == TIDE_KEY_FIELD)
+    return part->field == field;
+  for (gsize i = 0; part->kind == TIDE_KEY_HASH && i < part->n_of; i++)
+    if (part->of[i].kind == TIDE_KEY_FIELD && part->of[i].field == field)
+      return TRUE;
+  return FALSE; /* of a salt: it is that of others, too */
+}
+
+/* Whether rows of @field can be told from those of other values. */
+static gboolean
+tells_field(const TideKeyFilter *filter, const TideField *field, GError **error)
+{
+  for (guint i = 0; i < filter->parts->len; i++)
+    if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).place], field->name_id))
+      return TRUE;
+  g_autofree char *name = tide_bytes_printable(field->name);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "rows of one '%s' cannot be told from those of others: it is only in the key's salt, or hashed together "
+              "with what is not given",
+              name);
+  return FALSE;
+}
+
+/* The parts that are made of the fields given. Literals are compared with any row. */
+static gboolean
+add_filter_parts(TideKeyFilter *filter, const Plan *plan, GError **error)
+{
+  gboolean is_open = FALSE;
+  for (gsize i = 0; i < filter->key->n_parts; i++) {
+    const TideKeyPart *part = &filter->key->parts[i];
+    gboolean given = is_given(plan, part);
+    is_open = is_open || (!given && part->kind != TIDE_KEY_SALT);
+    if (!given || part->kind == TIDE_KEY_LITERAL || part->kind == TIDE_KEY_TIME)
+      continue;
+    FilterPart added = {.place = i, .offset = filter->bytes.len};
+    if (!append_part(plan, part, &filter->bytes, error))
+      return FALSE;
+    added.len = filter->bytes.len - added.offset;
+    g_array_append_val(filter->parts, added);
+    filter->n_open += is_open ? 1 : 0;
+  }
+  for (guint32 i = 0; i < plan->reading.n_fields; i++)
+    if (!tells_field(filter, &plan->reading.fields[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+TideKeyFilter *
+tide_row_key_filter(const TideRowKey *key, const TideReading *reading, gint64 from_ns, gint64 to_ns, GError **error)
+{
+  Plan plan = {.reading = *reading, .first_ns = MAX(from_ns, 0)};
+  plan.last_ns = MAX(to_ns - 1, plan.first_ns);
+  plan.reading.event_time_ns = plan.first_ns;
+  g_autoptr(TideKeyFilter) filter = g_new0(TideKeyFilter, 1);
+  filter->key = key;
+  filter->parts = g_array_new(FALSE, FALSE, sizeof(FilterPart));
+  return add_filter_parts(filter, &plan, error) ? g_steal_pointer(&filter) : NULL;
+}
+
+void
+tide_key_filter_free(TideKeyFilter *filter)
+{
+  if (filter == NULL)
+    return;
+  g_array_unref(filter->parts);
+  tide_buffer_clear_memory(&filter->bytes);
+  g_free(filter);
+}
+
+static TideBytes
+filter_bytes(const TideKeyFilter *filter, const FilterPart *part)
+{
+  return tide_bytes(filter->bytes.data + part->offset, part->len);
+}
+
+TideKeyMatch
+tide_key_filter_match(const TideKeyFilter *filter, TideBytes row)
+{
+  gsize ends[TIDE_ROW_KEY_MAX_PARTS];
+  if (filter->parts->len == 0)
+    return TIDE_KEY_TAKEN;
+  if (!tide_row_key_locate(filter->key, row, ends)) /* where the ranges hold all that is given, it begins so */
+    return filter->n_open == 0 ? TIDE_KEY_TAKEN : TIDE_KEY_FOREIGN;
+  for (guint i = 0; i < filter->parts->len; i++) {
+    const FilterPart *part = &g_array_index(filter->parts, FilterPart, i);
+    gsize start = part->place > 0 ? ends[part->place - 1] : 0;
+    if (!tide_bytes_equal(tide_bytes(row.data + start, ends[part->place] - start), filter_bytes(filter, part)))
+      return TIDE_KEY_LEFT_OUT;
+  }
+  return TIDE_KEY_TAKEN;
+}
+
+guint
+tide_key_filter_n_open(const TideKeyFilter *filter)
+{
+  return filter->n_open;
+}
+
+TideBytes
+tide_key_filter_open_bytes(const TideKeyFilter *filter, guint i)
+{
+  guint first = filter->parts->len - filter->n_open;
+  return filter_bytes(filter, &g_array_index(filter->parts, FilterPart, first + i));
+}

@@ -1,0 +1,112 @@
+/* What a key is asked about itself. key_part.h says where the rest is. */
+#include "model/key/row_key.h"
+
+#include "model/key/key_part.h"
+
+static void
+parts_free(TideKeyPart *parts, gsize n_parts)
+{
+  for (gsize i = 0; i < n_parts; i++) {
+    TideKeyPart *part = &parts[i];
+    for (gsize j = 0; j < part->n_defaults; j++) {
+      tide_condition_clear(&part->defaults[j].when);
+      g_free((gpointer)part->defaults[j].text.data);
+      g_free((gpointer)part->defaults[j].bytes.data);
+    }
+    g_free(part->defaults);
+    g_free((gpointer)part->literal.data);
+    g_free((gpointer)part->alphabet.data);
+    g_clear_pointer(&part->zone, g_time_zone_unref);
+    g_free(part->zone_name);
+    tide_time_print_free(part->print);
+    parts_free(part->of, part->n_of);
+  }
+  g_free(parts);
+}
+
+void
+tide_row_key_free(TideRowKey *key)
+{
+  if (key == NULL)
+    return;
+  parts_free(key->parts, key->n_parts);
+  g_free(key);
+}
+
+gsize
+tide_row_key_n_parts(const TideRowKey *key)
+{
+  return key->n_parts;
+}
+
+static void
+add_field(GArray *ids, TideNameId field)
+{
+  for (guint i = 0; i < ids->len; i++)
+    if (g_array_index(ids, TideNameId, i) == field)
+      return;
+  g_array_append_val(ids, field);
+}
+
+void
+tide_row_key_stored_fields(const TideRowKey *key, GArray *ids)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_FIELD)
+      add_field(ids, key->parts[i].field);
+}
+
+void
+tide_row_key_fields(const TideRowKey *key, GArray *ids)
+{
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind == TIDE_KEY_FIELD)
+      add_field(ids, part->field);
+    for (gsize j = 0; j < part->n_of; j++)
+      if (part->of[j].kind == TIDE_KEY_FIELD)
+        add_field(ids, part->of[j].field);
+  }
+}
+
+gboolean
+tide_row_key_has_time(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+tide_row_key_is_by_day(const TideRowKey *key)
+{
+  gboolean has_time = FALSE;
+  for (gsize i = 0; i < key->n_parts; i++) {
+    const TideKeyPart *part = &key->parts[i];
+    if (part->kind != TIDE_KEY_TIME)
+      continue;
+    has_time = TRUE;
+    if (tide_key_time_whole_step_ns(part) < 24 * G_TIME_SPAN_HOUR * 1000) /* microseconds there */
+      return FALSE;
+  }
+  return has_time;
+}
+
+GTimeZone *
+tide_row_key_zone(const TideRowKey *key)
+{
+  for (gsize i = 0; i < key->n_parts; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && key->parts[i].zone != NULL)
+      return key->parts[i].zone;
+  return NULL;
+}
+
+gboolean
+tide_key_text_is_constant(const TideKeyText *text)
+{
+  for (gsize i = 0; i < text->n_parts; i++)
+    if (text->parts[i].kind != TIDE_KEY_LITERAL && text->parts[i].kind != TIDE_KEY_NAME)
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,108 @@
+#include "model/table/table.h"
+
+static void
+clear_rule(gpointer data)
+{
+  TideColumnRule *rule = data;
+  for (gsize i = 0; i < rule->n_items; i++) {
+    g_free(rule->items[i].pattern);
+    g_free(rule->items[i].qualifier);
+    tide_row_key_free(rule->items[i].value);
+  }
+  g_free(rule->items);
+  g_free(rule->strip_prefix);
+  g_free(rule->prefix);
+  tide_row_key_free(rule->qualifier);
+  g_free(rule->family);
+}
+
+static void
+clear_condition(gpointer condition)
+{
+  tide_condition_clear(condition);
+}
+
+static void
+free_time(TideTimeSpec *time)
+{
+  if (time != NULL)
+    tide_time_spec_clear(time);
+  g_free(time);
+}
+
+static void
+free_family(gpointer family)
+{
+  tide_family_settings_free(family);
+}
+
+void
+tide_table_free(TideTable *table)
+{
+  if (table == NULL)
+    return;
+  if (table->rules != NULL) {
+    g_array_set_clear_func(table->rules, clear_rule);
+    g_array_unref(table->rules);
+  }
+  if (table->families != NULL) {
+    g_ptr_array_set_free_func(table->families, free_family);
+    g_ptr_array_unref(table->families);
+  }
+  if (table->conditions != NULL) {
+    g_array_set_clear_func(table->conditions, clear_condition);
+    g_array_unref(table->conditions);
+  }
+  free_time(table->time);
+  free_time(table->cell_time_spec);
+  tide_row_key_free(table->dated_name);
+  tide_splits_free(table->splits);
+  tide_row_key_free(table->key);
+  g_free(table->name);
+  g_free(table);
+}
+
+const char *
+tide_table_short_name(const char *name)
+{
+  return g_str_has_prefix(name, "default:") ? name + strlen("default:") : name;
+}
+
+GArray *
+tide_table_key_fields(const TideTable *table, TideNameId time_field)
+{
+  GArray *ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_stored_fields(table->key, ids);
+  gboolean is_in_key = FALSE;
+  for (guint i = 0; i < ids->len; i++)
+    is_in_key |= g_array_index(ids, TideNameId, i) == time_field;
+  if (time_field != TIDE_NAME_NONE && !is_in_key)
+    g_array_append_val(ids, time_field);
+  return ids;
+}
+
+static guint8
+changed_case(TideTextCase text_case, guint8 byte)
+{
+  switch (text_case) {
+  case TIDE_CASE_AS_IS:
+    break;
+  case TIDE_CASE_LOWER:
+    return (guint8)g_ascii_tolower((gchar)byte);
+  case TIDE_CASE_UPPER:
+    return (guint8)g_ascii_toupper((gchar)byte);
+  }
+  return byte;
+}
+
+void
+tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
+{
+  TideBytes stripped = tide_bytes_of_string(rule->strip_prefix);
+  if (stripped.len > 0 && name.len > stripped.len && memcmp(name.data, stripped.data, stripped.len) == 0)
+    name = tide_bytes(name.data + stripped.len, name.len - stripped.len);
+  tide_buffer_append_bytes(out, tide_bytes_of_string(rule->prefix));
+  for (gsize i = 0; i < name.len; i++)
+    if (!rule->strip_spaces || name.data[i] != ' ')
+      tide_buffer_append_byte(out, changed_case(rule->name_case, name.data[i]));
+}

@@ -1,0 +1,494 @@
+#include "model/table/table_mapper.h"
+
+#include "model/table/cell_value.h"
+#include "model/table/field_columns.h"
+#include "model/table/packed_cell.h"
+#include "thrift/wire/mutation_encoder.h"
+#include "thrift/wire/put_encoder.h"
+
+/* What HBase counts for a cell beside row key, family, qualifier and value:
+ * KeyValue.KEYVALUE_INFRASTRUCTURE_SIZE. */
+#define HBASE_CELL_OVERHEAD_BYTES 20u
+
+/* The row key in the head of mutateRow, with what stands around it, beyond what putMultiple's has. */
+#define MUTATED_ROW_HEAD_BYTES 16u
+
+struct TideTableMapper {
+  const TideTable *table;      /* borrowed */
+  const TideFieldNames *names; /* borrowed */
+  TideMapperLimits limits;
+  gint64 shortest_ttl_ms;       /* of the rules; 0: none has one */
+  gint64 longest_ttl_ms;        /* of the rules; 0: one has none */
+  gsize deleted_families_bytes; /* what a row that replaces takes, at the most, to delete its families */
+
+  TideFieldColumns *columns; /* owned */
+  guint64 row;               /* how many were begun */
+  gint64 expired_ttl_ms;     /* the longest by which cells of the last one had expired */
+  TideBuffer qualifier;      /* scratch */
+  TideBuffer value;          /* scratch: a made member of a packed cell */
+};
+
+static gint64
+shortest_ttl_ms(const TideFieldColumns *columns)
+{
+  gint64 shortest = 0;
+  for (guint i = 0; i < columns->n_rules; i++)
+    if (columns->rules[i].ttl_ms > 0 && (shortest == 0 || columns->rules[i].ttl_ms < shortest))
+      shortest = columns->rules[i].ttl_ms;
+  return shortest;
+}
+
+static gint64
+longest_ttl_ms(const TideFieldColumns *columns)
+{
+  gint64 longest = 0;
+  for (guint i = 0; i < columns->n_rules; i++) {
+    if (columns->rules[i].ttl_ms == 0)
+      return 0;
+    longest = MAX(longest, columns->rules[i].ttl_ms);
+  }
+  return longest;
+}
+
+static gsize
+deleted_families_bytes(const TideTable *table)
+{
+  gsize bytes = 0;
+  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(table->families, i);
+    TideBytes name = tide_bytes_of_string(family->name);
+    bytes += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
+  }
+  return bytes;
+}
+
+/* What a row takes, encoded, beside its cells. One that replaces goes out as a delete and a put in a call of its own
+ * kind. */
+static gsize
+row_overhead_max(const TideTableMapper *mapper, TideBytes key)
+{
+  if (mapper->table->latest != TIDE_LATEST_REPLACE)
+    return tide_put_overhead_max(key);
+  return MUTATED_ROW_HEAD_BYTES + key.len + tide_mutation_delete_size_max(key, NULL, 0) +
+         mapper->deleted_families_bytes + tide_mutation_put_overhead_max(key);
+}
+
+TideTableMapper *
+tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideNameId time_field,
+                      TideWireProtocol protocol, TideMapperLimits limits)
+{
+  TideTableMapper *mapper = g_new0(TideTableMapper, 1);
+  g_assert(table->tombstone == TIDE_TOMBSTONE_IGNORE || !tide_row_key_has_time(table->key));
+  mapper->table = table;
+  mapper->names = names;
+  mapper->limits = limits;
+  mapper->columns = tide_field_columns_new(table, time_field, protocol);
+  mapper->shortest_ttl_ms = shortest_ttl_ms(mapper->columns);
+  mapper->longest_ttl_ms = longest_ttl_ms(mapper->columns);
+  mapper->deleted_families_bytes = deleted_families_bytes(table);
+  return mapper;
+}
+
+void
+tide_table_mapper_free(TideTableMapper *mapper)
+{
+  if (mapper == NULL)
+    return;
+  tide_field_columns_free(mapper->columns);
+  tide_buffer_clear_memory(&mapper->qualifier);
+  tide_buffer_clear_memory(&mapper->value);
+  g_free(mapper);
+}
+
+void
+tide_table_mapper_begin_message(TideTableMapper *mapper)
+{
+  tide_column_set_begin_message(mapper->columns->set);
+}
+
+/* One reading on its way to a row. */
+typedef struct Attempt {
+  const TideReading *reading;
+  TideRowList *list;
+  TideRowListMark before;
+  TideRowSpan span;
+  guint64 row_bytes;   /* encoded, at the most */
+  gint64 timestamp_ms; /* of the cells */
+  gint64 now_epoch_ms;
+  gboolean some_expired; /* cells with the shortest time to live */
+  guint32 n_expired;     /* cells that were left out */
+  gint64 expired_ttl_ms; /* the longest of theirs */
+  TideReject *ret_reject;
+} Attempt;
+
+static gboolean
+reject(const Attempt *attempt, TideRejectReason reason, TideBytes field, const char *detail)
+{
+  *attempt->ret_reject = (TideReject){.reason = reason,
+                                      .field = field,
+                                      .byte_position = -1,
+                                      .reading_index = attempt->reading->index,
+                                      .detail = detail};
+  return FALSE;
+}
+
+static gboolean
+is_expired(const Attempt *attempt, gint64 ttl_ms)
+{
+  return ttl_ms > 0 && attempt->timestamp_ms <= attempt->now_epoch_ms - ttl_ms;
+}
+
+/* Whether a cell is left out, and counts it. */
+static gboolean
+leave_out(Attempt *attempt, gint64 ttl_ms)
+{
+  if (!is_expired(attempt, ttl_ms))
+    return FALSE;
+  attempt->n_expired++;
+  attempt->expired_ttl_ms = MAX(attempt->expired_ttl_ms, ttl_ms);
+  return TRUE;
+}
+
+/* ---- cells ---- */
+
+/* Two fields, or values, may not fall on one column of a row, nor two members of a packed cell on one name. */
+static gboolean
+claim(const TideTableMapper *mapper, const Attempt *attempt, TideSetColumn *column, TideBytes name)
+{
+  if (G_UNLIKELY(column->row == mapper->row)) {
+    reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, name, "another field is written to the same column");
+    attempt->ret_reject->remedy = "let one of the two have another name, by 'as' or 'prefix', or another family; see "
+                                  "'strip_prefix', 'case' and 'strip_spaces'";
+    return FALSE;
+  }
+  column->row = mapper->row;
+  return TRUE;
+}
+
+/* @name: for messages. */
+static gboolean
+append_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *set_column, TideBytes value, TideBytes name)
+{
+  const TideColumn *column = &set_column->column;
+  if (G_UNLIKELY(column->qualifier.len == 0))
+    return reject(attempt, TIDE_REJECT_BAD_COLUMN, name, "its name is empty");
+  if (!claim(mapper, attempt, set_column, name))
+    return FALSE;
+  gsize hbase_bytes =
+      HBASE_CELL_OVERHEAD_BYTES + attempt->span.key_len + column->family.len + column->qualifier.len + value.len;
+  if (G_UNLIKELY(hbase_bytes > mapper->limits.max_cell_bytes))
+    return reject(attempt, TIDE_REJECT_CELL_TOO_LARGE, name, "it is above hbase.max_cell_size");
+  attempt->row_bytes += tide_cell_size_max(column->prefix, value.len);
+
+  tide_row_list_add_cell(attempt->list,
+                         (TideCell){.column = column, .value = value, .timestamp_ms = attempt->timestamp_ms});
+  return TRUE;
+}
+
+/* A cell whose value is what was appended to the list's bytes from @offset on. */
+static gboolean
+append_made_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *column, gsize offset, TideBytes name)
+{
+  TideRowList *list = attempt->list;
+  TideMadeValue made = {.cell = tide_row_list_n_cells(list), .offset = offset};
+  TideBytes value = tide_bytes(list->bytes.data + offset, list->bytes.len - offset);
+  if (!append_cell(mapper, attempt, column, value, name))
+    return FALSE;
+  g_array_append_val(list->made, made);
+  return TRUE;
+}
+
+/* What a rule does with a field that is null: FALSE when it is rejected. */
+static gboolean
+heed_null(const Attempt *attempt, const TideTarget *target, const TideField *field, gboolean *ret_skip)
+{
+  switch (target->rule->declared->nulls) {
+  case TIDE_NULL_SKIP:
+    *ret_skip = TRUE;
+    return TRUE;
+  case TIDE_NULL_EMPTY:
+    *ret_skip = FALSE;
+    return TRUE;
+  case TIDE_NULL_REJECT:
+    break;
+  }
+  return reject(attempt, TIDE_REJECT_TYPE, field->name, "it is null");
+}
+
+static gboolean
+append_text(const Attempt *attempt, const TideTableMapper *mapper, const TideKeyText *text, TideBytes name,
+            TideBuffer *out)
+{
+  if (tide_key_text_append(text, attempt->reading, name, out, attempt->ret_reject))
+    return TRUE;
+  tide_reject_resolve_field(attempt->ret_reject, mapper->names);
+  return FALSE;
+}
+
+/* @constant where it is not NULL, else the column whose qualifier @rule makes for this reading. NULL: rejected. */
+static TideSetColumn *
+column_of_reading(TideTableMapper *mapper, const Attempt *attempt, const TideFieldRule *rule, TideSetColumn *constant,
+                  TideBytes name)
+{
+  if (constant != NULL)
+    return constant;
+  tide_buffer_reset(&mapper->qualifier);
+  if (!append_text(attempt, mapper, rule->declared->qualifier, name, &mapper->qualifier))
+    return NULL;
+  return tide_column_set_find(mapper->columns->set, rule->family, tide_buffer_bytes(&mapper->qualifier));
+}
+
+/* A cell whose column is made for this reading, or whose value is not the text as received. */
+static gboolean
+add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
+{
+  TideRowList *list = attempt->list;
+  const char *detail = NULL;
+  TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
+  if (column == NULL)
+    return FALSE;
+  if (target->encoding == TIDE_ENCODE_TEXT || field->kind == TIDE_VALUE_NULL)
+    return append_cell(mapper, attempt, column, field->text, field->name);
+  gsize offset = list->bytes.len;
+  if (!tide_cell_value_append(target->encoding, field, &list->bytes, &detail))
+    return reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
+  return append_made_cell(mapper, attempt, column, offset, field->name);
+}
+
+static gboolean
+add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
+{
+  if (target->rule->declared->packing != TIDE_PACK_NONE)
+    return TRUE; /* for add_packed_cells() */
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+    return skip;
+  if (leave_out(attempt, target->rule->ttl_ms))
+    return TRUE;
+  return add_encoded_cell(mapper, attempt, field, target);
+}
+
+static gboolean
+add_cells(TideTableMapper *mapper, Attempt *attempt)
+{
+  TideFieldColumns *columns = mapper->columns;
+  const TideReading *reading = attempt->reading;
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    const TideTarget *target = tide_field_columns_of(columns, field);
+    if (target == &columns->none)
+      continue;
+    gboolean is_easy = field->kind != TIDE_VALUE_NULL && !attempt->some_expired;
+    for (; target != NULL; target = target->next)
+      if (G_LIKELY(is_easy && target->is_plain)
+              ? !append_cell(mapper, attempt, target->column, field->text, field->name)
+              : !add_other_cell(mapper, attempt, field, target))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* The values that are made and stand in cells of their own. */
+static gboolean
+add_made_cells(TideTableMapper *mapper, Attempt *attempt)
+{
+  TideRowList *list = attempt->list;
+  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+    if (target->rule->declared->packing != TIDE_PACK_NONE)
+      continue;
+    if (leave_out(attempt, target->rule->ttl_ms))
+      continue;
+    TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
+    gsize offset = list->bytes.len;
+    if (column == NULL || !append_text(attempt, mapper, target->value, target->name, &list->bytes) ||
+        !append_made_cell(mapper, attempt, column, offset, target->name))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- packed cells ---- */
+
+static gboolean
+add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target,
+           TidePacker *packer)
+{
+  gboolean skip = FALSE;
+  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+    return skip;
+  if (!claim(mapper, attempt, target->column, field->name))
+    return FALSE;
+  tide_packer_add(packer, target->name, field->kind, field->text);
+  return TRUE;
+}
+
+static gboolean
+add_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
+{
+  TideFieldColumns *columns = mapper->columns;
+  const TideReading *reading = attempt->reading;
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    for (const TideTarget *target = tide_field_columns_of(columns, field); target != NULL; target = target->next)
+      if (target->rule == rule && !add_member(mapper, attempt, field, target, packer))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_made_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
+{
+  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+    if (target->rule != rule)
+      continue;
+    tide_buffer_reset(&mapper->value);
+    if (!append_text(attempt, mapper, target->value, target->name, &mapper->value) ||
+        !claim(mapper, attempt, target->column, target->name))
+      return FALSE;
+    tide_packer_add(packer, target->name, TIDE_VALUE_STRING, tide_buffer_bytes(&mapper->value));
+  }
+  return TRUE;
+}
+
+/* All that @rule takes, in one cell. */
+static gboolean
+add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule)
+{
+  TidePacker packer;
+  TideBuffer *bytes = &attempt->list->bytes;
+  gsize offset = bytes->len;
+  tide_packer_begin(&packer, rule->declared->packing, bytes);
+  if (!add_members(mapper, attempt, rule, &packer) || !add_made_members(mapper, attempt, rule, &packer))
+    return FALSE;
+  if (!tide_packer_end(&packer))
+    return TRUE;
+  if (leave_out(attempt, rule->ttl_ms)) {
+    bytes->len = offset;
+    return TRUE;
+  }
+  TideBytes name = tide_bytes_of_string(mapper->table->name);
+  TideSetColumn *column = column_of_reading(mapper, attempt, rule, rule->packed_column, TIDE_BYTES_EMPTY);
+  return column != NULL && append_made_cell(mapper, attempt, column, offset, name);
+}
+
+static gboolean
+add_packed_cells(TideTableMapper *mapper, Attempt *attempt)
+{
+  for (guint i = 0; i < mapper->columns->n_rules; i++) {
+    const TideFieldRule *rule = &mapper->columns->rules[i];
+    if (rule->declared->packing != TIDE_PACK_NONE && !add_packed_cell(mapper, attempt, rule))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- rows ---- */
+
+/* The row's key, and the name of its table where that holds a date. */
+static gboolean
+begin_row(TideTableMapper *mapper, Attempt *attempt)
+{
+  const TideTable *table = mapper->table;
+  TideBuffer *bytes = &attempt->list->bytes;
+  TideRowSpan *span = &attempt->span;
+  mapper->row++;
+  attempt->before = tide_row_list_mark(attempt->list);
+  span->key_offset = bytes->len;
+  if (!tide_row_key_append(table->key, attempt->reading, bytes, attempt->ret_reject)) {
+    tide_reject_resolve_field(attempt->ret_reject, mapper->names);
+    return FALSE;
+  }
+  span->key_len = bytes->len - span->key_offset;
+  attempt->row_bytes = row_overhead_max(mapper, tide_bytes(bytes->data + span->key_offset, span->key_len));
+  if (table->dated_name == NULL)
+    return TRUE;
+  span->name_offset = bytes->len;
+  if (!append_text(attempt, mapper, table->dated_name, TIDE_BYTES_EMPTY, bytes))
+    return FALSE;
+  span->name_len = bytes->len - span->name_offset;
+  return TRUE;
+}
+
+static gboolean
+fill_row(TideTableMapper *mapper, Attempt *attempt)
+{
+  return (!mapper->columns->has_cells || add_cells(mapper, attempt)) &&
+         (mapper->columns->made == NULL || add_made_cells(mapper, attempt)) &&
+         (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
+}
+
+static gboolean
+check_row(const TideTableMapper *mapper, const Attempt *attempt)
+{
+  TideBytes table = tide_bytes_of_string(mapper->table->name);
+  if (tide_row_list_n_cells(attempt->list) == attempt->before.n_cells)
+    return reject(attempt, TIDE_REJECT_NO_CELLS, table, "no field of the reading is written to the table");
+  if (attempt->row_bytes > mapper->limits.max_row_bytes)
+    return reject(attempt, TIDE_REJECT_TOO_LARGE, table, "the row does not fit into one call: see batch.max_bytes");
+  return TRUE;
+}
+
+static void
+end_row(const TideTableMapper *mapper, const Attempt *attempt, gint64 delete_to_ms)
+{
+  TideRowList *list = attempt->list;
+  TideRow row = {.table_index = mapper->table->index,
+                 .reading_index = attempt->reading->index,
+                 .n_cells = tide_row_list_n_cells(list) - attempt->before.n_cells,
+                 .n_expired_cells = attempt->n_expired,
+                 .ttl_ms = mapper->table->ttl_ms,
+                 .event_time_ns = attempt->reading->event_time_ns,
+                 .delete_to_ms = delete_to_ms};
+  g_array_append_val(list->rows, row);
+  g_array_append_val(list->spans, attempt->span);
+}
+
+TideMapOutcome
+tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, TideRowList *list, TideReject *ret_reject)
+{
+  Attempt attempt = {.reading = request->reading,
+                     .list = list,
+                     .timestamp_ms = request->cell_time_ms,
+                     .now_epoch_ms = request->now_epoch_ms,
+                     .ret_reject = ret_reject};
+  attempt.some_expired = is_expired(&attempt, mapper->shortest_ttl_ms);
+  if (attempt.some_expired && is_expired(&attempt, mapper->longest_ttl_ms)) {
+    mapper->expired_ttl_ms = mapper->longest_ttl_ms;
+    return TIDE_MAP_EXPIRED;
+  }
+
+  gboolean is_made = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
+  mapper->expired_ttl_ms = attempt.expired_ttl_ms;
+  gboolean is_empty = is_made && attempt.n_expired > 0 && tide_row_list_n_cells(list) == attempt.before.n_cells;
+  if (!is_made || is_empty || !check_row(mapper, &attempt)) {
+    tide_row_list_return(list, attempt.before);
+    return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
+  }
+  end_row(mapper, &attempt, mapper->table->latest == TIDE_LATEST_REPLACE ? MAX(attempt.timestamp_ms - 1, 0) : 0);
+  return TIDE_MAP_ROW;
+}
+
+gint64
+tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper)
+{
+  return mapper->expired_ttl_ms;
+}
+
+gboolean
+tide_table_mapper_delete(TideTableMapper *mapper, const TideReading *reading, TideRowList *list, TideReject *ret_reject)
+{
+  Attempt attempt = {.reading = reading, .list = list, .ret_reject = ret_reject};
+  if (!begin_row(mapper, &attempt)) {
+    tide_row_list_return(list, attempt.before);
+    return FALSE;
+  }
+  end_row(mapper, &attempt, tide_ns_to_ms(reading->event_time_ns));
+  return TRUE;
+}
+
+gboolean
+tide_table_mapper_takes(TideTableMapper *mapper, const TideField *field)
+{
+  return tide_field_columns_of(mapper->columns, field) != &mapper->columns->none;
+}

@@ -1,0 +1,101 @@
+#include "model/time/zone_spans.h"
+
+#include "model/time/calendar.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+
+/* A day more at both ends, because local times differ from UTC by less. */
+#define FIRST_S (-TIDE_SECONDS_PER_DAY)
+#define LAST_S (G_GINT64_CONSTANT(7258118400) + TIDE_SECONDS_PER_DAY) /* 2200-01-01 */
+
+typedef struct ZoneTable ZoneTable;
+
+/* Never changed or freed once it is in the list. */
+struct ZoneTable {
+  GTimeZone *zone;     /* owned: so that its address means no other zone later */
+  TideZoneSpan *spans; /* owned; ascending, without gaps */
+  gsize n_spans;
+  ZoneTable *next;
+};
+
+static _Atomic(ZoneTable *) tables; /* grows at its head only: read without the lock */
+static TideMutex tables_lock = {PTHREAD_MUTEX_INITIALIZER};
+
+/* Appends the changes of offset in (from_s, to_s], whose ends lie in GLib's intervals of these numbers. */
+static void
+find_changes(GTimeZone *zone, gint64 from_s, int from_interval, gint64 to_s, int to_interval, GArray *spans)
+{
+  if (from_interval == to_interval)
+    return;
+  if (to_s - from_s > 1) {
+    gint64 middle_s = from_s + (to_s - from_s) / 2;
+    int middle_interval = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, middle_s);
+    find_changes(zone, from_s, from_interval, middle_s, middle_interval, spans);
+    find_changes(zone, middle_s, middle_interval, to_s, to_interval, spans);
+    return;
+  }
+  TideZoneSpan *last = &g_array_index(spans, TideZoneSpan, spans->len - 1);
+  TideZoneSpan next = {to_s, G_MAXINT64, g_time_zone_get_offset(zone, to_interval)};
+  if (next.offset_s == last->offset_s) /* only its name changes, or what is called summer */
+    return;
+  last->to_s = to_s;
+  g_array_append_val(spans, next);
+}
+
+static ZoneTable *
+make_table(GTimeZone *zone)
+{
+  GArray *spans = g_array_new(FALSE, FALSE, sizeof(TideZoneSpan));
+  int first = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, FIRST_S);
+  int last = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, LAST_S);
+  TideZoneSpan span = {G_MININT64, G_MAXINT64, g_time_zone_get_offset(zone, first)};
+  g_array_append_val(spans, span);
+  find_changes(zone, FIRST_S, first, LAST_S, last, spans);
+
+  ZoneTable *table = g_new0(ZoneTable, 1);
+  table->zone = g_time_zone_ref(zone);
+  table->spans = (TideZoneSpan *)(gpointer)g_array_steal(spans, &table->n_spans);
+  g_array_unref(spans);
+  return table;
+}
+
+static ZoneTable *
+find_table(GTimeZone *zone)
+{
+  ZoneTable *table = atomic_load_explicit(&tables, memory_order_acquire);
+  while (table != NULL && table->zone != zone)
+    table = table->next;
+  return table;
+}
+
+static ZoneTable *
+add_table(GTimeZone *zone)
+{
+  tide_mutex_lock(&tables_lock);
+  ZoneTable *table = find_table(zone); /* another thread may have been faster */
+  if (table == NULL) {
+    table = make_table(zone);
+    table->next = atomic_load_explicit(&tables, memory_order_relaxed);
+    atomic_store_explicit(&tables, table, memory_order_release);
+  }
+  tide_mutex_unlock(&tables_lock);
+  return table;
+}
+
+TideZoneSpan
+tide_zone_span_at(GTimeZone *zone, gint64 utc_s)
+{
+  if (zone == NULL)
+    return (TideZoneSpan){G_MININT64, G_MAXINT64, 0};
+  const ZoneTable *table = find_table(zone);
+  if (G_UNLIKELY(table == NULL))
+    table = add_table(zone);
+  gsize first = 0, n = table->n_spans; /* the last span that does not begin after utc_s is among n from first on */
+  while (n > 1) {
+    gsize half = n / 2;
+    first = table->spans[first + half].from_s <= utc_s ? first + half : first;
+    n -= half;
+  }
+  return table->spans[first];
+}

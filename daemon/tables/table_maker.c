@@ -1,0 +1,75 @@
+#include "tables/table_maker.h"
+
+#include "tables/declared_table.h"
+#include "tables/table_check.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+static gint64
+deadline_us(const TideTableMaker *maker)
+{
+  return tide_now_us() + maker->config->hbase.call_timeout_ms * TIDE_US_PER_MS;
+}
+
+static void
+say_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table,
+                     TideTableCreation creation)
+{
+  guint n_splits = table->splits != NULL ? table->splits->len : 0;
+  gboolean spoilt = creation == TIDE_TABLE_CREATED_PLAIN && tide_declared_table_needs_unframed(table);
+  guint n_regions = spoilt ? 1 : n_splits + 1;
+  tide_log(TIDE_LOG_NOTICE, "created table '%s' of '%s' with %u region%s", table->name, table->declared->name,
+           n_regions, n_regions == 1 ? "" : "s");
+  if (!spoilt)
+    return;
+  g_autofree char *command = tide_declared_table_create_command(table, maker->config->names);
+  tide_log(TIDE_LOG_WARNING,
+           "table '%s' has no %s, because gateway '%s' is framed and spoils them: %s; use an unframed gateway, or "
+           "create the "
+           "next tables beforehand in 'hbase shell', as: %s",
+           table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),
+           n_splits > 0 ? "all is written to one region until HBase splits it"
+                        : "deletes are forgotten at the next major compaction, whatever purge_deletes_after says",
+           command);
+}
+
+static gboolean
+create_if_missing(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
+{
+  TideTableRequest request = {
+      .table = table, .names = maker->config->names, .plain_if_framed = TRUE, .deadline_us = deadline_us(maker)};
+  TideTableCreation creation;
+  if (!tide_declared_table_create(client, &request, &creation, error))
+    return FALSE;
+  if (creation == TIDE_TABLE_WAS_THERE)
+    return TRUE;
+  tide_counter_inc(maker->created);
+  say_what_was_created(maker, client, table, creation);
+  return TRUE;
+}
+
+static gboolean
+require_families(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
+{
+  g_autoptr(TideTableDescription) description =
+      tide_hbase_client_describe(client, table->name, deadline_us(maker), error);
+  if (description == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
+  tide_table_check_families(table, description, missing);
+  tide_table_warn_of_durability(table->name, description);
+  if (missing->len == 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "%s", (const char *)g_ptr_array_index(missing, 0));
+  return FALSE;
+}
+
+gboolean
+tide_table_maker_prepare(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table, GError **error)
+{
+  g_autoptr(GPtrArray) tables = g_ptr_array_new();
+  g_ptr_array_add(tables, (gpointer)table);
+  return create_if_missing(maker, client, table, error) && require_families(maker, client, table, error) &&
+         tide_scheme_check(maker->schemes, client, tables, maker->accept_scheme_change, error);
+}

@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "util/state_directory.h"
+
+#include "util/error.h"
+#include "util/file_look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_NAME "tidemark.lock"
+#define INSTANCE_NAME "instance"
+
+/* Of the host's name, in a member's: what Kafka allows is 249 in all. */
+#define MAX_HOST_BYTES 128u
+#define DIGITS "0123456789"
+
+char *
+tide_state_directory(void)
+{
+  /* systemd sets one path for each directory of the unit, parted by colons; ours has one. */
+  const char *directories = g_getenv("STATE_DIRECTORY");
+  if (directories == NULL || directories[0] == '\0' || directories[0] == ':')
+    return NULL;
+  return g_strndup(directories, strcspn(directories, ":"));
+}
+
+char *
+tide_state_directory_path(const char *name)
+{
+  g_autofree char *directory = tide_state_directory();
+  return directory != NULL ? g_build_filename(directory, name, NULL) : NULL;
+}
+
+/* Who holds the lock has written its process id there; 0 when it has not yet. */
+static int
+read_holder(int fd)
+{
+  char text[24] = {0};
+  gssize n = pread(fd, text, sizeof text - 1, 0);
+  return n > 0 ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
+}
+
+/* For whoever finds the lock taken; not being able to say it is no reason not to run. */
+static void
+write_holder(int fd)
+{
+  if (ftruncate(fd, 0) == 0)
+    (void)dprintf(fd, "%d\n", (int)getpid());
+}
+
+static void
+set_in_use(const char *path, int holder, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+              "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or stop "
+              "that one",
+              holder, path);
+}
+
+gboolean
+tide_state_directory_look(GError **error)
+{
+  g_autofree char *directory = tide_state_directory();
+  if (directory == NULL)
+    return TRUE;
+  if (!tide_file_look_directory(directory, error))
+    return FALSE;
+  g_autofree char *path = tide_state_directory_path(LOCK_NAME);
+  if (!tide_file_look_is_locked(path))
+    return TRUE;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  set_in_use(path, fd >= 0 ? read_holder(fd) : 0, error);
+  if (fd >= 0)
+    close(fd);
+  return FALSE;
+}
+
+int
+tide_state_directory_lock(GError **error)
+{
+  g_autofree char *path = tide_state_directory_path(LOCK_NAME);
+  if (path == NULL)
+    return -1;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    return -1;
+  }
+  /* Of the open file: it ends with the process, and closing another descriptor of the file does not give it up. */
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
+    write_holder(fd);
+    return fd;
+  }
+  if (errno == EAGAIN || errno == EACCES)
+    set_in_use(path, read_holder(fd), error);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot lock '%s': %s", path, g_strerror(errno));
+  close(fd);
+  return -1;
+}
+
+/* ---- a lasting name ---- */
+
+/* What the file says; made when it is not there. NULL with @error set. */
+static char *
+lasting_secret(const char *path, GError **error)
+{
+  char *text = NULL;
+  if (g_file_get_contents(path, &text, NULL, NULL) && strlen(text) > 1)
+    return text;
+  g_free(text);
+  text = g_strdup_printf("%08x%08x\n", g_random_int(), g_random_int());
+  g_autoptr(GError) problem = NULL;
+  if (g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
+    return text;
+  g_free(text);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);
+  return NULL;
+}
+
+char *
+tide_state_directory_instance(char **topics, GError **error)
+{
+  g_autofree char *path = tide_state_directory_path(INSTANCE_NAME);
+  g_autofree char *secret = path != NULL ? lasting_secret(path, error) : NULL;
+  if (secret == NULL)
+    return NULL;
+  g_autofree char *machine = NULL;
+  (void)g_file_get_contents("/etc/machine-id", &machine, NULL, NULL);
+  g_autofree char *all_topics = g_strjoinv("\n", topics);
+  g_autofree char *all = g_strjoin("\n", secret, machine != NULL ? machine : "", all_topics, NULL);
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
+  g_autofree char *host = g_strndup(g_get_host_name(), MAX_HOST_BYTES);
+  g_strcanon(host, G_CSET_a_2_z G_CSET_A_2_Z DIGITS "._-", '-');
+  return g_strdup_printf("%s-%.12s", host, digest);
+}

@@ -1,0 +1,245 @@
+#include "write/batch.h"
+
+#include "write/lanes.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+TideBatch *
+tide_batch_new(void)
+{
+  return g_new0(TideBatch, 1);
+}
+
+static void
+free_poison_texts(TideBatch *batch)
+{
+  gsize n;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n);
+  for (gsize i = 0; i < n; i++)
+    g_free(poison[i].text);
+}
+
+void
+tide_batch_free(TideBatch *batch)
+{
+  if (batch == NULL)
+    return;
+  tide_lane_unref(batch->lane);
+  tide_buffer_clear_memory(&batch->wire);
+  tide_buffer_clear_memory(&batch->rows);
+  tide_buffer_clear_memory(&batch->sources);
+  tide_buffer_clear_memory(&batch->key_set);
+  tide_buffer_clear_memory(&batch->followers);
+  free_poison_texts(batch);
+  tide_buffer_clear_memory(&batch->poison);
+  tide_buffer_clear_memory(&batch->suspects);
+  g_free(batch);
+}
+
+void
+tide_batch_reset(TideBatch *batch)
+{
+  tide_lane_unref(batch->lane);
+  free_poison_texts(batch);
+  TideBatch empty = {.wire = batch->wire,
+                     .rows = batch->rows,
+                     .sources = batch->sources,
+                     .key_set = batch->key_set,
+                     .followers = batch->followers,
+                     .poison = batch->poison,
+                     .suspects = batch->suspects};
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = empty.poison.len = 0;
+  empty.suspects.len = 0;
+  *batch = empty;
+}
+
+void
+tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text)
+{
+  TideBatchPoison added = {.row = row, .attempts = attempts, .text = g_strdup(text)};
+  tide_buffer_append(&batch->poison, &added, sizeof added);
+  /* Nearly always the last already. */
+  TideBatchPoison *poison = (TideBatchPoison *)(void *)batch->poison.data;
+  for (gsize i = batch->poison.len / sizeof added - 1; i > 0 && poison[i - 1].row > row; i--) {
+    poison[i] = poison[i - 1];
+    poison[i - 1] = added;
+  }
+}
+
+void
+tide_batch_pardon(TideBatch *batch, guint32 row)
+{
+  gsize n_poison, n_left = 0;
+  tide_batch_poison(batch, &n_poison);
+  TideBatchPoison *poison = (TideBatchPoison *)(void *)batch->poison.data;
+  for (gsize i = 0; i < n_poison; i++)
+    if (poison[i].row == row)
+      g_free(poison[i].text);
+    else
+      poison[n_left++] = poison[i];
+  batch->poison.len = n_left * sizeof *poison;
+}
+
+TideBatchSuspect *
+tide_batch_suspect(TideBatch *batch, guint32 row)
+{
+  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
+  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].row == row)
+      return &suspects[i];
+  TideBatchSuspect begun = {.row = row};
+  tide_buffer_append(&batch->suspects, &begun, sizeof begun);
+  return (TideBatchSuspect *)(void *)batch->suspects.data + n;
+}
+
+void
+tide_batch_clear_suspect(TideBatch *batch, guint32 row)
+{
+  gsize n = batch->suspects.len / sizeof(TideBatchSuspect);
+  TideBatchSuspect *suspects = (TideBatchSuspect *)(void *)batch->suspects.data;
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].row == row) {
+      suspects[i] = suspects[n - 1];
+      batch->suspects.len -= sizeof *suspects;
+      return;
+    }
+}
+
+void
+tide_batch_give_up(TideBatch *batch, guint32 row)
+{
+  TideBatchRow *at = &((TideBatchRow *)(void *)batch->rows.data)[row];
+  if (atomic_exchange_explicit(&at->is_given_up, 1, memory_order_relaxed) == 0)
+    atomic_fetch_add_explicit(&batch->n_given_up, 1, memory_order_release);
+}
+
+static int
+compare_row(const void *row, const void *poison)
+{
+  guint32 wanted = *(const guint32 *)row, at = ((const TideBatchPoison *)poison)->row;
+  return wanted < at ? -1 : wanted > at;
+}
+
+const TideBatchPoison *
+tide_batch_find_poison(const TideBatch *batch, guint32 row)
+{
+  gsize n_poison;
+  const TideBatchPoison *poison = tide_batch_poison(batch, &n_poison);
+  return n_poison > 0 ? bsearch(&row, poison, n_poison, sizeof *poison, compare_row) : NULL;
+}
+
+TideBytes
+tide_batch_row_key(const TideBatch *batch, guint32 row)
+{
+  const TideBatchRow *at = &tide_batch_rows(batch)[row];
+  return tide_bytes(batch->wire.data + at->key_offset, at->key_len);
+}
+
+TideBytes
+tide_batch_row_wire(const TideBatch *batch, guint32 row)
+{
+  const TideBatchRow *rows = tide_batch_rows(batch);
+  gsize end = row + 1 < batch->n_rows ? rows[row + 1].start_bytes : batch->wire.len;
+  return tide_bytes(batch->wire.data + rows[row].start_bytes, end - rows[row].start_bytes);
+}
+
+guint64
+tide_key_hash(TideBytes key)
+{
+  guint64 hash = XXH3_64bits(key.data, key.len);
+  return hash != 0 ? hash : 1;
+}
+
+void
+tide_batch_make_key_set(TideBatch *batch)
+{
+  gsize n_hashes = batch->key_set.len / sizeof(guint64);
+  gsize capacity = 8;
+  while (capacity < n_hashes * 2)
+    capacity *= 2;
+  /* The list stands in front, the table is built behind it, then moved down over it. */
+  tide_buffer_reserve(&batch->key_set, capacity * sizeof(guint64));
+  guint64 *hashes = (guint64 *)(void *)batch->key_set.data;
+  guint64 *slots = hashes + n_hashes;
+  memset(slots, 0, capacity * sizeof *slots);
+  for (gsize i = 0; i < n_hashes; i++) {
+    gsize place = hashes[i] & (capacity - 1);
+    while (slots[place] != 0 && slots[place] != hashes[i])
+      place = (place + 1) & (capacity - 1);
+    slots[place] = hashes[i];
+  }
+  memmove(hashes, slots, capacity * sizeof *slots);
+  batch->key_set.len = capacity * sizeof *slots;
+}
+
+gboolean
+tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash)
+{
+  const guint64 *slots = (const guint64 *)(const void *)batch->key_set.data;
+  gsize capacity = batch->key_set.len / sizeof *slots;
+  if (capacity == 0)
+    return FALSE;
+  for (gsize place = key_hash & (capacity - 1); slots[place] != 0; place = (place + 1) & (capacity - 1))
+    if (slots[place] == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
+void
+tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data)
+{
+  *inbox = (TideInbox){.wake = wake, .wake_data = wake_data};
+  tide_mutex_init(&inbox->lock);
+  tide_cond_init(&inbox->arrived);
+}
+
+void
+tide_inbox_clear(TideInbox *inbox)
+{
+  for (TideBatch *batch = inbox->first, *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_batch_free(batch);
+  }
+  tide_cond_clear(&inbox->arrived);
+  tide_mutex_clear(&inbox->lock);
+}
+
+void
+tide_inbox_push(TideInbox *inbox, TideBatch *first)
+{
+  TideBatch *last = first;
+  while (last->next != NULL)
+    last = last->next;
+  tide_mutex_lock(&inbox->lock);
+  gboolean was_empty = inbox->first == NULL;
+  {
+    if (was_empty)
+      inbox->first = first;
+    else
+      inbox->last->next = first;
+    inbox->last = last;
+    tide_cond_signal(&inbox->arrived);
+  }
+  tide_mutex_unlock(&inbox->lock);
+  /* Who takes what was there takes this, too. */
+  if (was_empty && inbox->wake != NULL)
+    inbox->wake(inbox->wake_data);
+}
+
+TideBatch *
+tide_inbox_take(TideInbox *inbox, gint64 deadline_us)
+{
+  TideBatch *arrived;
+  tide_mutex_lock(&inbox->lock);
+  {
+    while (inbox->first == NULL && deadline_us > 0)
+      if (!tide_cond_wait_until(&inbox->arrived, &inbox->lock, deadline_us))
+        break;
+    arrived = inbox->first;
+    inbox->first = inbox->last = NULL;
+  }
+  tide_mutex_unlock(&inbox->lock);
+  return arrived;
+}

@@ -1,0 +1,116 @@
+/* The lanes: where sealed batches of all consumers meet the writers.
+ *
+ * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
+ * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at
+ * most so many calls and rows in flight. What failed goes back to the front of its lane and is sent again, the same
+ * bytes, for ever; how that is done is so that trouble stays where it is:
+ *
+ * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
+ *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
+ * take all writers.
+ * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_HOLD) stands still as a whole, with
+ *   its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
+ *
+ * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
+#pragma once
+
+#include "gateway/failure_class.h"
+#include "write/batch.h"
+
+G_BEGIN_DECLS
+
+/* Batches joined into one call at the most: the vector of one sendmsg() (IOV_MAX is 1024). */
+#define TIDE_CALL_MAX_BATCHES 256
+
+typedef struct TideLanes TideLanes;
+
+typedef struct TideLanesOptions {
+  guint32 n_tables;                 /* places: tables' indexes are below */
+  guint32 n_blocked;                /* the tables of the last so many places begin blocked: tide_lanes_block() */
+  guint32 max_rows;                 /* in a call */
+  guint32 max_bytes;                /* encoded, in a call */
+  guint32 max_in_flight_per_region; /* calls */
+  guint32 max_probes;               /* calls in flight of what is in trouble; 0 is 1 */
+  gint64 retry_min_us;
+  gint64 retry_max_us;
+} TideLanesOptions;
+
+TideLanes *tide_lanes_new(const TideLanesOptions *options);
+void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have ended; NULL ok */
+
+/* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
+TideLane *tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
+TideLane *tide_lane_ref(TideLane *lane);
+void tide_lane_unref(TideLane *lane); /* NULL ok */
+const TideTable *tide_lane_table(const TideLane *lane);
+TideBytes tide_lane_start_key(const TideLane *lane);
+TideBytes tide_lane_end_key(const TideLane *lane);
+
+/* Hands over @first and all batches linked behind it; each one's lane is set. */
+void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
+
+/* Rows that wait for a writer, without the lock. */
+guint64 tide_lanes_waiting_rows_racy(const TideLanes *lanes);
+
+/* What one call carries. */
+typedef struct TideCall {
+  const TideTable *table;
+  TideBatch *batches[TIDE_CALL_MAX_BATCHES]; /* owned until tide_lanes_finish() */
+  guint32 n_batches;
+  guint32 n_rows;
+  gsize n_bytes;
+  gint64 last_ok_us; /* when a call of any table was last acknowledged, monotonic; 0: never */
+  /* the lanes' only */
+  gboolean is_probe; /* of what is in trouble */
+  gboolean is_probe_of_table;
+} TideCall;
+
+typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } TideTake;
+
+/* Waits until @deadline_us (monotonic) for a call; writers that wait for others' slow lanes do not exist: any due lane
+ * serves any writer. */
+TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
+
+/* How a call ended: the one place that acts on it. @error_text: what the gateway or transport said; copied; NULL when
+ * OK. @now_us: monotonic. */
+void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
+
+/* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the
+ * same or another reason, the trouble lasts since the first. */
+void tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us);
+void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
+
+/* No more calls are handed out and waiting writers return; batches stay. */
+void tide_lanes_stop(TideLanes *lanes);
+gboolean tide_lanes_is_stopped(TideLanes *lanes);
+
+/* A lane whose calls keep failing, or a table that is blocked or held. */
+typedef struct TideLaneTrouble {
+  const TideTable *table;
+  char *region_start;  /* owned, printable */
+  char *first_row_key; /* owned, printable */
+  char *error_text;    /* owned */
+  gint64 since_us;
+  guint32 failures;
+  guint64 waiting_rows;
+  gboolean is_held; /* the table stands still until an operator mends it */
+} TideLaneTrouble;
+
+/* Lanes in trouble since before @before_us, and tables that are held; of a table that stands still all lanes as one.
+ * (transfer full) (element-type TideLaneTrouble) */
+GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
+
+typedef struct TideLanesState {
+  guint64 waiting_rows;
+  guint64 in_flight_rows;
+  guint32 in_flight_calls;
+  guint32 troubled_lanes;
+  guint32 narrowed_lanes; /* whose window is not at its widest */
+  guint32 in_flight_probes;
+  guint32 held_tables;
+  gint64 oldest_us; /* of all waiting and in flight; 0: none */
+} TideLanesState;
+
+TideLanesState tide_lanes_state(TideLanes *lanes);
+
+G_END_DECLS

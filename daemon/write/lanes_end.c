@@ -1,0 +1,222 @@
+/* What the end of a call does to its batches, their lanes, and their table. */
+#include "write/lanes_private.h"
+
+#include "util/backoff.h"
+
+/* ---- tables that stand still ---- */
+
+void
+tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us)
+{
+  if (stop->reason == NULL)
+    stop->since_us = now_us;
+  stop->is_on = TRUE;
+  stop->n_said++;
+  g_free(stop->reason);
+  stop->reason = g_strdup(reason);
+}
+
+void
+tide_table_stop_end_locked(TableStop *stop)
+{
+  stop->is_on = FALSE;
+  stop->n_said = 0;
+  g_clear_pointer(&stop->reason, g_free);
+}
+
+static gint64
+backoff_us(const TideLanesOptions *options, guint32 failures)
+{
+  return tide_backoff_us(failures, options->retry_min_us, options->retry_max_us);
+}
+
+/* Calls that were on their way when the table came to be held say it again, but only probes make the wait longer. */
+static void
+hold_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gint64 now_us)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  gboolean is_news = !place->held.is_on;
+  if (!is_news && !call->is_probe_of_table)
+    return;
+  tide_table_stop_say_locked(&place->held, reason, now_us);
+  place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+  if (!is_news)
+    return;
+  place->held_lane = call->batches[0]->lane;
+  lanes->n_held++;
+}
+
+static void
+end_hold_locked(TideLanes *lanes, TablePlace *place)
+{
+  tide_table_stop_end_locked(&place->held);
+  place->held_lane = NULL;
+  lanes->n_held--;
+}
+
+/* A probe that ended otherwise than by HOLD. */
+static void
+end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  if (outcome == TIDE_OUTCOME_OK) {
+    end_hold_locked(lanes, place);
+  } else {
+    place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+  }
+}
+
+/* ---- lanes ---- */
+
+static void
+note_failure_locked(TideLane *lane, const char *error_text, gint64 now_us)
+{
+  if (lane->failures++ == 0)
+    lane->failing_since_us = now_us;
+  lane->not_before_us = now_us + backoff_us(&lane->lanes->options, lane->failures);
+  lane->window_rows = MAX(lane->window_rows / 2, 1);
+  g_free(lane->error_text);
+  lane->error_text = g_strdup(error_text);
+}
+
+static void
+note_success_locked(TideLane *lane, gint64 now_us)
+{
+  lane->last_ok_us = now_us;
+  guint32 step_rows = lane->lanes->options.max_rows / 8 + 1;
+  lane->window_rows = MIN(lane->window_rows + step_rows, tide_lane_widest_window_rows(lane->lanes));
+  lane->failures = 0;
+  lane->not_before_us = 0;
+  g_clear_pointer(&lane->error_text, g_free);
+}
+
+static void
+note_outcome_locked(TideLane *lane, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  switch (outcome) {
+  case TIDE_OUTCOME_OK:
+    note_success_locked(lane, now_us);
+    break;
+  case TIDE_OUTCOME_RETRY:
+  case TIDE_OUTCOME_UNKNOWN:
+  case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found guilty */
+    note_failure_locked(lane, error_text, now_us);
+    break;
+  case TIDE_OUTCOME_NOT_SENT:
+  case TIDE_OUTCOME_HOLD:
+    break; /* not the lane's trouble */
+  }
+}
+
+/* The call's batches of one lane stand together; TRUE at the first of each run. */
+static gboolean
+begins_lane(const TideCall *call, guint32 i)
+{
+  return i == 0 || call->batches[i]->lane != call->batches[i - 1]->lane;
+}
+
+/* Whether @outcome says anything of @batch's region: of rows that were all given up nothing was sent. */
+static gboolean
+is_told(const TideBatch *batch, TideOutcome outcome)
+{
+  return outcome != TIDE_OUTCOME_OK || !batch->is_left_out;
+}
+
+/* A probe that had nothing to send: the next one is due at once. Where nothing is left to be one, nobody waits for the
+ * table any more. */
+static void
+pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
+{
+  TablePlace *place = &lanes->tables[call->table->index];
+  gboolean is_awaited = FALSE;
+  for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next)
+    is_awaited = ((const TideLane *)link->data)->table == call->table;
+  place->held_lane = NULL;
+  if (!is_awaited)
+    end_hold_locked(lanes, place);
+}
+
+static gboolean
+any_is_told(const TideCall *call, TideOutcome outcome)
+{
+  for (guint32 i = 0; i < call->n_batches; i++)
+    if (is_told(call->batches[i], outcome))
+      return TRUE;
+  return FALSE;
+}
+
+/* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
+ * their region works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
+static void
+take_back_locked(TideLane *lane, TideBatch *batch)
+{
+  if (batch->suspects.len > 0 || batch->n_cut > 0)
+    tide_lane_push_back_locked(lane, batch);
+  else
+    tide_lane_push_front_locked(lane, batch);
+}
+
+static void
+end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  lanes->n_in_flight_calls--;
+  lanes->n_probes -= call->is_probe ? 1 : 0;
+  lanes->in_flight_rows -= call->n_rows;
+  gboolean any_told = any_is_told(call, outcome), lane_told = FALSE;
+  if (outcome == TIDE_OUTCOME_OK && any_told)
+    lanes->last_ok_us = now_us;
+  if (call->is_probe_of_table)
+    lanes->tables[call->table->index].is_probed = FALSE;
+  if (outcome == TIDE_OUTCOME_HOLD)
+    hold_table_locked(lanes, call, error_text, now_us);
+  else if (call->is_probe_of_table && any_told)
+    end_probe_of_table_locked(lanes, call, outcome, now_us);
+  /* From the last to the first, so that what goes back to the front stands in its old order. */
+  for (guint32 i = call->n_batches; i-- > 0;) {
+    TideBatch *batch = call->batches[i];
+    TideLane *lane = batch->lane;
+    batch->attempts++;
+    lane->in_flight_rows -= batch->n_rows;
+    if (outcome == TIDE_OUTCOME_UNKNOWN)
+      tide_batch_mark_in_doubt(batch, now_us);
+    lane_told |= is_told(batch, outcome);
+    if (outcome != TIDE_OUTCOME_OK)
+      take_back_locked(lane, batch);
+    if (!begins_lane(call, i))
+      continue;
+    lane->n_in_flight--;
+    if (lane_told)
+      note_outcome_locked(lane, outcome, error_text, now_us);
+    lane_told = FALSE;
+    tide_lane_settle_state_locked(lane, now_us);
+  }
+  if (call->is_probe_of_table && !any_told)
+    pass_probe_of_table_locked(lanes, call);
+}
+
+/* Home to their consumers; those of one consumer that stand together at once. */
+static void
+send_home(TideCall *call)
+{
+  for (guint32 i = 0; i < call->n_batches;) {
+    TideBatch *first = call->batches[i], *last = first;
+    for (i++; i < call->n_batches && call->batches[i]->home == first->home; i++)
+      last = last->next = call->batches[i];
+    last->next = NULL;
+    tide_inbox_push(first->home, first);
+  }
+}
+
+void
+tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  tide_mutex_lock(&lanes->lock);
+  {
+    end_call_locked(lanes, call, outcome, error_text, now_us);
+    tide_cond_signal(&lanes->work);
+  }
+  tide_mutex_unlock(&lanes->lock);
+  if (outcome == TIDE_OUTCOME_OK)
+    send_home(call);
+  call->n_batches = 0;
+}

@@ -1,0 +1,100 @@
+/* Inside of the lanes: used by lanes.c, lanes_end.c and lanes_state.c; nobody else includes this. */
+#pragma once
+
+#include "write/lanes.h"
+
+G_BEGIN_DECLS
+
+/* Where a lane stands; each state but the first is membership of one list. */
+typedef enum LaneState {
+  LANE_IDLE,    /* nothing waits */
+  LANE_READY,   /* in its table's ready: a writer may take from it */
+  LANE_PROBE,   /* in its table's probes: its last call failed, and it may be tried again */
+  LANE_FULL,    /* its calls or rows in flight are at the cap: finish() makes it ready */
+  LANE_DELAYED, /* in delayed: waits for not_before_us */
+} LaneState;
+
+struct TideLane {
+  _Atomic guint32 references; /* C11, not GLib's: the thread sanitizer must see it */
+  /* set at creation, then read-only */
+  TideLanes *lanes; /* borrowed */
+  const TideTable *table;
+  TideBytes start_key; /* owned */
+  TideBytes end_key;   /* owned */
+  /* under TideLanes.lock */
+  LaneState state;
+  GList link;      /* in its table's ready or probes, or in delayed */
+  GList busy_link; /* in busy, while batches wait or are in flight */
+  TideBatch *first;
+  TideBatch *last;
+  guint32 n_in_flight; /* calls */
+  guint32 in_flight_rows;
+  guint32 window_rows; /* in flight at the most, see tide_lane_widest_window_rows() */
+  guint32 failures;    /* in a row */
+  gint64 failing_since_us;
+  gint64 not_before_us;
+  char *error_text;  /* owned: of the last failure */
+  gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
+};
+
+/* Why nothing of a table is sent. */
+typedef struct TableStop {
+  gboolean is_on;
+  char *reason; /* owned; NULL: nobody has said yet */
+  gint64 since_us;
+  guint32 n_said;
+} TableStop;
+
+/* A table's place. */
+typedef struct TablePlace {
+  GQueue ready;      /* lanes a call can be taken from, in turn */
+  GQueue probes;     /* lanes in trouble whose wait is over, in turn */
+  TableStop blocked; /* by tide_lanes_block() */
+  TableStop held;    /* by a call's end: HBase takes no rows of this table */
+  /* while held */
+  gint64 probe_at_us;  /* when one call is tried */
+  gboolean is_probed;  /* it is on its way */
+  TideLane *held_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes it.
+                        * NULL: a probe had nothing left to send */
+} TablePlace;
+
+struct TideLanes {
+  TideLanesOptions options; /* read-only */
+  TideMutex lock;
+  TideCond work;
+  /* under lock */
+  TablePlace *tables; /* owned array of options.n_tables */
+  guint32 n_used;     /* places below this have had rows */
+  guint32 next_table;
+  GQueue delayed;
+  GQueue busy;
+  gboolean stopped;
+  guint32 n_held; /* tables */
+  guint32 n_in_flight_calls;
+  guint32 n_probes; /* of them */
+  guint64 in_flight_rows;
+  _Atomic guint64 waiting_rows; /* written under lock */
+  gint64 last_ok_us;
+};
+
+/* The window of a lane is how many of its rows may be in flight, for a region in trouble must not be given as much as
+ * one that is well. It is at its widest to begin with: all calls that a region may have, full. Each call that fails or
+ * gets no answer halves it, down to one row; a lane may always have one batch in flight, however large. Each call that
+ * is acknowledged widens it by an eighth of a call. So a lane that has just come back begins small, and one in which a
+ * call fails now and then stays below what makes it fail. */
+static inline guint32
+tide_lane_widest_window_rows(const TideLanes *lanes)
+{
+  return lanes->options.max_rows * lanes->options.max_in_flight_per_region;
+}
+
+/* Puts @lane into the list where it belongs now. */
+void tide_lane_settle_state_locked(TideLane *lane, gint64 now_us);
+void tide_lane_push_front_locked(TideLane *lane, TideBatch *batch);
+void tide_lane_push_back_locked(TideLane *lane, TideBatch *batch);
+
+/* Said again, a stop lasts since the first time. */
+void tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us);
+void tide_table_stop_end_locked(TableStop *stop);
+
+G_END_DECLS

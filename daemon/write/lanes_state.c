@@ -1,0 +1,114 @@
+/* What others may see of the lanes: what is in trouble, and how much waits. */
+#include "write/lanes_private.h"
+
+static void
+trouble_free(TideLaneTrouble *trouble)
+{
+  g_free(trouble->region_start);
+  g_free(trouble->first_row_key);
+  g_free(trouble->error_text);
+  g_free(trouble);
+}
+
+static guint64
+count_waiting_rows_locked(const TideLane *lane)
+{
+  guint64 n_rows = 0;
+  for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
+    n_rows += batch->n_rows;
+  return n_rows;
+}
+
+/* Why all of the lane's table stands still; NULL when it does not. */
+static const TableStop *
+stop_of_table_locked(const TideLane *lane)
+{
+  const TablePlace *place = &lane->lanes->tables[lane->table->index];
+  return place->blocked.is_on ? &place->blocked : place->held.is_on ? &place->held : NULL;
+}
+
+/* Of @lane, or of its whole table when that stands still. */
+static TideLaneTrouble *
+describe_trouble_locked(const TideLane *lane)
+{
+  const TableStop *stop = stop_of_table_locked(lane);
+  TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
+  trouble->table = lane->table;
+  trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : lane->start_key);
+  trouble->first_row_key =
+      lane->first != NULL ? tide_bytes_printable(tide_batch_row_key(lane->first, 0)) : g_strdup("(in flight)");
+  trouble->error_text = g_strdup(stop != NULL ? stop->reason : lane->error_text);
+  trouble->since_us = stop != NULL ? stop->since_us : lane->failing_since_us;
+  trouble->failures = stop != NULL ? stop->n_said : lane->failures;
+  trouble->waiting_rows = count_waiting_rows_locked(lane);
+  trouble->is_held = stop == &lane->lanes->tables[lane->table->index].held;
+  return trouble;
+}
+
+static gboolean
+is_in_trouble_locked(const TideLane *lane, gint64 before_us)
+{
+  const TablePlace *place = &lane->lanes->tables[lane->table->index];
+  if (place->blocked.is_on)
+    return lane->first != NULL && place->blocked.reason != NULL && place->blocked.since_us <= before_us;
+  if (place->held.is_on)
+    return TRUE; /* it does not pass by itself, so nobody need wait to be told */
+  return lane->failures > 0 && lane->failing_since_us <= before_us;
+}
+
+/* The trouble of @lane's table that stands still, where another of its lanes was found before. */
+static TideLaneTrouble *
+find_same_table_locked(const GPtrArray *found, const TideLane *lane)
+{
+  for (guint i = 0; stop_of_table_locked(lane) != NULL && i < found->len; i++) {
+    TideLaneTrouble *trouble = g_ptr_array_index(found, i);
+    if (trouble->table == lane->table)
+      return trouble;
+  }
+  return NULL;
+}
+
+GPtrArray *
+tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
+{
+  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)trouble_free);
+  tide_mutex_lock(&lanes->lock);
+  {
+    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
+      const TideLane *lane = link->data;
+      if (!is_in_trouble_locked(lane, before_us))
+        continue;
+      TideLaneTrouble *of_table = find_same_table_locked(found, lane);
+      if (of_table != NULL)
+        of_table->waiting_rows += count_waiting_rows_locked(lane);
+      else
+        g_ptr_array_add(found, describe_trouble_locked(lane));
+    }
+  }
+  tide_mutex_unlock(&lanes->lock);
+  return found;
+}
+
+TideLanesState
+tide_lanes_state(TideLanes *lanes)
+{
+  TideLanesState state = {0};
+  tide_mutex_lock(&lanes->lock);
+  {
+    state.waiting_rows = tide_lanes_waiting_rows_racy(lanes);
+    state.in_flight_rows = lanes->in_flight_rows;
+    state.in_flight_calls = lanes->n_in_flight_calls;
+    state.in_flight_probes = lanes->n_probes;
+    state.held_tables = lanes->n_held;
+    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
+      const TideLane *lane = link->data;
+      state.narrowed_lanes += lane->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;
+      state.troubled_lanes += is_in_trouble_locked(lane, G_MAXINT64) ? 1 : 0;
+      for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
+        if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)
+          state.oldest_us = batch->oldest_us;
+    }
+  }
+  tide_mutex_unlock(&lanes->lock);
+  return state;
+}

@@ -1,0 +1,524 @@
+#include "write/regions.h"
+
+#include "model/table/dated_table.h"
+#include "tables/table_maker.h"
+#include "util/backoff.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Lanes that a declared prefix is spread over while regions are unknown: about as many regions as a table of a middling
+ * cluster has, and few enough to fill batches. */
+#define PREFIX_LANES 64u
+
+#define MIN_REFRESH_INTERVAL_US TIDE_US_PER_S
+
+/* Looking up regions of one table: a scan of hbase:meta; as patient as a call. */
+#define LOOKUP_TIMEOUT_US (10 * TIDE_US_PER_S)
+
+/* A dated table that cannot be made ready is tried again at once, then after this long, doubling to the other. */
+#define MIN_PREPARE_PAUSE_US TIDE_US_PER_S
+#define MAX_PREPARE_PAUSE_US (30 * TIDE_US_PER_S)
+
+typedef struct TableRegions {
+  /* under lock */
+  const TideTable *table; /* NULL: a template, or a place without an instance yet; else the last that was opened */
+  TideRegionMap *map;     /* a reference */
+  guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
+  gint64 refresh_at_us;   /* G_MAXINT64: nobody has it open */
+  gint64 refreshed_us;
+  gboolean is_in_use;    /* of an instance: we are a user of its place */
+  gboolean is_looked_up; /* right now */
+  /* whoever refreshes: one thread at a time */
+  gboolean is_prepared; /* may be written to; declared tables always are */
+  guint32 failures;     /* in a row */
+} TableRegions;
+
+struct TideRegions {
+  /* set before start, then read-only */
+  TideRegionsOptions options;
+  TideTableMaker maker;
+  TideThread *thread;
+  TideGauge **region_gauges; /* owned array, of declared tables: of a template for all its instances together */
+  TideCounter *refreshes;
+  TideCounter *refresh_failures;
+  /* any thread */
+  _Atomic guint64 generation;
+  /* under lock */
+  TideMutex lock;
+  TideCond changed;
+  TableRegions *tables;    /* owned array of options.n_places */
+  guint32 n_used;          /* places below this are in use */
+  TideHBaseClient *active; /* borrowed: of the look-up that runs, so that a stop can end it */
+  gboolean stopped;
+};
+
+/* ---- maps ---- */
+
+void
+tide_region_map_unref(TideRegionMap *map)
+{
+  if (map == NULL || atomic_fetch_sub_explicit(&map->references, 1, memory_order_acq_rel) > 1)
+    return;
+  for (guint32 i = 0; i < map->n_lanes; i++)
+    tide_lane_unref(map->lanes[i]);
+  g_free(map->lanes);
+  g_free(map);
+}
+
+static TideRegionMap *
+map_new(guint32 n_lanes, guint32 prefix_bytes, guint64 generation)
+{
+  TideRegionMap *map = g_new0(TideRegionMap, 1);
+  atomic_init(&map->references, 1);
+  map->n_lanes = n_lanes;
+  map->prefix_bytes = prefix_bytes;
+  map->generation = generation;
+  map->lanes = g_new0(TideLane *, n_lanes);
+  return map;
+}
+
+guint32
+tide_region_map_find(const TideRegionMap *map, TideBytes key)
+{
+  if (map->n_lanes == 1)
+    return 0;
+  if (map->prefix_bytes > 0)
+    return (guint32)(XXH3_64bits(key.data, MIN(key.len, map->prefix_bytes)) % map->n_lanes);
+  /* The last lane whose start is not after the key; the first lane's start is empty. */
+  guint32 low = 0, high = map->n_lanes;
+  while (high - low > 1) {
+    guint32 middle = low + (high - low) / 2;
+    if (tide_bytes_compare(tide_lane_start_key(map->lanes[middle]), key) <= 0)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static TideRegionMap *
+fallback_map(TideRegions *regions, const TideTable *table)
+{
+  guint32 n_lanes = table->lane_prefix_bytes > 0 ? PREFIX_LANES : 1;
+  TideRegionMap *map = map_new(n_lanes, table->lane_prefix_bytes, 0);
+  for (guint32 i = 0; i < n_lanes; i++)
+    map->lanes[i] = tide_lane_new(regions->options.lanes, table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+  return map;
+}
+
+static gboolean
+lane_covers(const TideLane *lane, const TideRegion *region)
+{
+  return tide_bytes_equal(tide_lane_start_key(lane), region->start_key) &&
+         tide_bytes_equal(tide_lane_end_key(lane), region->end_key);
+}
+
+static gboolean
+map_matches(const TideRegionMap *map, const GPtrArray *found)
+{
+  if (map->generation == 0 || map->n_lanes != found->len)
+    return FALSE;
+  for (guint32 i = 0; i < map->n_lanes; i++)
+    if (!lane_covers(map->lanes[i], g_ptr_array_index(found, i)))
+      return FALSE;
+  return TRUE;
+}
+
+/* A map of @found; regions that were there before keep their lane, and so what waits in it. */
+static TideRegionMap *
+map_of_regions(TideRegions *regions, const TideTable *table, const TideRegionMap *before, const GPtrArray *found)
+{
+  TideRegionMap *map = map_new(found->len, 0, before->generation + 1);
+  for (guint32 i = 0; i < found->len; i++) {
+    const TideRegion *region = g_ptr_array_index(found, i);
+    guint32 old = tide_region_map_find(before, region->start_key);
+    map->lanes[i] = before->generation > 0 && lane_covers(before->lanes[old], region)
+                        ? tide_lane_ref(before->lanes[old])
+                        : tide_lane_new(regions->options.lanes, table, region->start_key, region->end_key);
+  }
+  return map;
+}
+
+/* ---- refreshing ---- */
+
+static TideGauge *
+region_gauge(const TideRegions *regions, const TideTable *table)
+{
+  return regions->region_gauges[table->declared != NULL ? table->declared->index : table->index];
+}
+
+static gint64
+known_regions(const TideRegionMap *map)
+{
+  return map->generation > 0 ? map->n_lanes : 0;
+}
+
+/* Returns what was there before, to be given up without the lock. */
+static TideRegionMap *
+replace_map_locked(TideRegions *regions, TableRegions *table, TideRegionMap *map)
+{
+  TideRegionMap *replaced = table->map;
+  tide_gauge_add(region_gauge(regions, table->table), known_regions(map) - known_regions(replaced));
+  table->map = map;
+  atomic_fetch_add_explicit(&regions->generation, 1, memory_order_release);
+  return replaced;
+}
+
+static void
+adopt(TideRegions *regions, TableRegions *table, const GPtrArray *found)
+{
+  TideRegionMap *replaced = NULL;
+  tide_mutex_lock(&regions->lock);
+  {
+    if (table->n_users > 0 && !map_matches(table->map, found))
+      replaced = replace_map_locked(regions, table, map_of_regions(regions, table->table, table->map, found));
+  }
+  tide_mutex_unlock(&regions->lock);
+  if (replaced != NULL)
+    tide_log(TIDE_LOG_INFO, "table '%s' has %u region%s", table->table->name, found->len, found->len == 1 ? "" : "s");
+  tide_region_map_unref(replaced);
+}
+
+static void
+set_active(TideRegions *regions, TideHBaseClient *client)
+{
+  tide_mutex_lock(&regions->lock);
+  regions->active = client;
+  if (client != NULL && regions->stopped)
+    tide_hbase_client_cancel(client);
+  tide_mutex_unlock(&regions->lock);
+}
+
+/* @error: (nullable): NULL when the gateway knows no such table. A connection that broke once is no warning: its
+ * gateway may have been restarted. */
+static void
+note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
+{
+  tide_counter_inc(regions->refresh_failures);
+  table->failures++;
+  gboolean broke = tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  if (table->failures == (broke ? 2 : 1) && !tide_error_is_cancelled(error))
+    tide_log(TIDE_LOG_WARNING, "cannot learn the regions of table '%s': %s; rows are batched %s until this works",
+             table->table->name, error != NULL ? error->message : "the gateway knows no such table",
+             table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
+  if (error != NULL || table->table->declared == NULL)
+    return;
+  /* Somebody has dropped it while it was in use. */
+  table->is_prepared = FALSE;
+  tide_lanes_block(regions->options.lanes, table->table, "it is not there any more", tide_now_us());
+}
+
+/* Nothing can be written to an instance of a dated table before this has worked. */
+static gboolean
+prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
+{
+  g_autoptr(GError) error = NULL;
+  if (tide_table_maker_prepare(&regions->maker, client, table->table, &error)) {
+    table->is_prepared = TRUE;
+    tide_lanes_unblock(regions->options.lanes, table->table);
+    return TRUE;
+  }
+  if (tide_error_is_cancelled(error))
+    return FALSE;
+  tide_lanes_block(regions->options.lanes, table->table, error->message, tide_now_us());
+  if (table->failures++ == 0)
+    tide_log(TIDE_LOG_ERROR, "table '%s' cannot be written to: %s; its rows wait, and it is tried again",
+             table->table->name, error->message);
+  return FALSE;
+}
+
+static void
+look_up(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
+{
+  g_autoptr(GError) error = NULL;
+  tide_counter_inc(regions->refreshes);
+  g_autoptr(GPtrArray) found = tide_hbase_client_regions(client, tide_bytes_of_string(table->table->name),
+                                                         tide_now_us() + LOOKUP_TIMEOUT_US, &error);
+  if (found == NULL || found->len == 0) {
+    note_lookup_failure(regions, table, error);
+    return;
+  }
+  table->failures = 0;
+  adopt(regions, table, found);
+}
+
+/* One table's look-up over @client; FALSE when the connection is of no use any more. */
+static gboolean
+refresh_table(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
+{
+  set_active(regions, client);
+  if (table->is_prepared || prepare(regions, table, client))
+    look_up(regions, table, client);
+  set_active(regions, NULL);
+  return tide_hbase_client_is_open(client);
+}
+
+static gint64
+next_refresh_us(const TideRegions *regions, gint64 now_us)
+{
+  /* Drawn from 80..120 % so that several daemons do not ask in step. */
+  double jitter = 0.8 + 0.4 * g_random_double();
+  return now_us + (gint64)((double)(regions->options.config->hbase.region_refresh_ms * TIDE_US_PER_MS) * jitter);
+}
+
+static gint64
+prepare_pause_us(const TableRegions *table)
+{
+  return table->failures > 1 ? tide_backoff_us(table->failures - 1, MIN_PREPARE_PAUSE_US, MAX_PREPARE_PAUSE_US) : 0;
+}
+
+/* The next table that is due, or NULL; @ret_wait_us: when to look again. */
+static TableRegions *
+due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
+{
+  *ret_wait_us = G_MAXINT64;
+  for (guint32 i = 0; i < regions->n_used; i++) {
+    TableRegions *table = &regions->tables[i];
+    if (table->refresh_at_us <= now_us)
+      return table;
+    *ret_wait_us = MIN(*ret_wait_us, table->refresh_at_us);
+  }
+  return NULL;
+}
+
+/* The place of an instance may go to another when nobody has it open, and nobody looks its regions up. */
+static void
+give_place_back_locked(TideRegions *regions, TableRegions *table)
+{
+  if (!table->is_in_use || table->n_users > 0 || table->is_looked_up)
+    return;
+  table->is_in_use = FALSE;
+  tide_dated_tables_give_back(regions->options.dated, table->table);
+}
+
+/* Who asked for a refresh while this one ran gets one, after the shortest interval. */
+static void
+mark_refreshed(TideRegions *regions, TableRegions *table)
+{
+  tide_mutex_lock(&regions->lock);
+  {
+    gint64 now_us = tide_now_us();
+    gint64 asked_us = MAX(table->refresh_at_us, now_us + MIN_REFRESH_INTERVAL_US);
+    gint64 next_us = table->is_prepared ? next_refresh_us(regions, now_us) : now_us + prepare_pause_us(table);
+    table->refreshed_us = now_us;
+    table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
+    table->is_looked_up = FALSE;
+    give_place_back_locked(regions, table);
+  }
+  tide_mutex_unlock(&regions->lock);
+}
+
+void
+tide_regions_refresh_all(TideRegions *regions, gint64 deadline_us)
+{
+  TideHBaseClient *client = NULL;
+  TideGateway *gateway = tide_gateways_connect(regions->options.gateways, deadline_us, &client);
+  if (gateway == NULL)
+    return;
+  gboolean usable = TRUE;
+  for (guint32 i = 0; i < regions->n_used && usable; i++) {
+    if (regions->tables[i].table == NULL)
+      continue;
+    usable = refresh_table(regions, &regions->tables[i], client);
+    mark_refreshed(regions, &regions->tables[i]);
+  }
+  tide_gateways_release(regions->options.gateways, gateway, client, !usable);
+}
+
+static void
+run_refresher(gpointer data)
+{
+  TideRegions *regions = data;
+  for (;;) {
+    TableRegions *due = NULL;
+    tide_mutex_lock(&regions->lock);
+    while (!regions->stopped) {
+      gint64 wait_us;
+      due = due_table_locked(regions, tide_now_us(), &wait_us);
+      if (due != NULL)
+        break;
+      tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
+    }
+    gboolean stopped = regions->stopped;
+    if (due != NULL) {
+      due->is_looked_up = TRUE;
+      due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
+    }
+    tide_mutex_unlock(&regions->lock);
+    if (stopped)
+      return;
+
+    /* A connection for each round: they are a minute apart, and the gateway cuts idle ones at that age. */
+    TideHBaseClient *client = NULL;
+    TideGateway *gateway = tide_gateways_connect(regions->options.gateways, tide_now_us() + LOOKUP_TIMEOUT_US, &client);
+    if (gateway != NULL) {
+      gboolean usable = refresh_table(regions, due, client);
+      tide_gateways_release(regions->options.gateways, gateway, client, !usable);
+    }
+    mark_refreshed(regions, due);
+  }
+}
+
+/* ---- life ---- */
+
+static void
+add_declared_table(TideRegions *regions, const TideTable *table)
+{
+  g_autofree char *label = tide_metrics_label("table", table->name);
+  regions->region_gauges[table->index] =
+      tide_metrics_gauge(regions->options.metrics, "tidemark_table_regions", "Regions known, 0 while unknown", label);
+  TableRegions *place = &regions->tables[table->index];
+  if (tide_table_is_template(table))
+    return;
+  place->table = table;
+  place->map = fallback_map(regions, table);
+  place->n_users = 1;
+  place->is_prepared = TRUE;
+  place->refresh_at_us = next_refresh_us(regions, tide_now_us());
+}
+
+TideRegions *
+tide_regions_new(const TideRegionsOptions *options)
+{
+  TideRegions *regions = g_new0(TideRegions, 1);
+  regions->options = *options;
+  tide_mutex_init(&regions->lock);
+  tide_cond_init(&regions->changed);
+  atomic_init(&regions->generation, 1);
+  regions->n_used = options->config->tables->len;
+  regions->tables = g_new0(TableRegions, options->n_places);
+  for (guint32 i = 0; i < options->n_places; i++)
+    regions->tables[i].refresh_at_us = G_MAXINT64;
+  regions->region_gauges = g_new0(TideGauge *, regions->n_used);
+  for (guint32 i = 0; i < regions->n_used; i++)
+    add_declared_table(regions, g_ptr_array_index(options->config->tables, i));
+  regions->refreshes =
+      tide_metrics_counter(options->metrics, "tidemark_region_refreshes_total", "Look-ups of a table's regions", NULL);
+  regions->refresh_failures = tide_metrics_counter(options->metrics, "tidemark_region_refresh_failures_total",
+                                                   "Look-ups of a table's regions that failed", NULL);
+  regions->maker = (TideTableMaker){
+      .config = options->config,
+      .schemes = options->schemes,
+      .accept_scheme_change = options->accept_scheme_change,
+      .created = tide_metrics_counter(options->metrics, "tidemark_tables_created_total", "Dated tables created", NULL)};
+  return regions;
+}
+
+void
+tide_regions_start(TideRegions *regions)
+{
+  regions->thread = tide_thread_start("tide-regions", run_refresher, regions);
+}
+
+void
+tide_regions_stop(TideRegions *regions)
+{
+  tide_mutex_lock(&regions->lock);
+  regions->stopped = TRUE;
+  if (regions->active != NULL)
+    tide_hbase_client_cancel(regions->active);
+  tide_cond_broadcast(&regions->changed);
+  tide_mutex_unlock(&regions->lock);
+  tide_thread_join(g_steal_pointer(&regions->thread));
+}
+
+void
+tide_regions_free(TideRegions *regions)
+{
+  if (regions == NULL)
+    return;
+  for (guint32 i = 0; i < regions->n_used; i++)
+    tide_region_map_unref(regions->tables[i].map);
+  g_free(regions->tables);
+  g_free(regions->region_gauges);
+  tide_cond_clear(&regions->changed);
+  tide_mutex_clear(&regions->lock);
+  g_free(regions);
+}
+
+guint64
+tide_regions_generation_racy(const TideRegions *regions)
+{
+  return atomic_load_explicit(&regions->generation, memory_order_acquire);
+}
+
+/* The place goes to @table; returns the map of the one that had it, to be given up without the lock. */
+static TideRegionMap *
+change_table_locked(TideRegions *regions, TableRegions *place, const TideTable *table)
+{
+  TideRegionMap *replaced = g_steal_pointer(&place->map);
+  place->table = table;
+  place->map = fallback_map(regions, table);
+  place->is_prepared = FALSE;
+  place->failures = 0;
+  regions->n_used = MAX(regions->n_used, table->index + 1);
+  tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());
+  return replaced;
+}
+
+void
+tide_regions_open(TideRegions *regions, const TideTable *table)
+{
+  TideRegionMap *replaced = NULL;
+  tide_mutex_lock(&regions->lock);
+  {
+    TableRegions *place = &regions->tables[table->index];
+    if (place->table != table)
+      replaced = change_table_locked(regions, place, table);
+    if (place->n_users++ == 0) {
+      place->refresh_at_us = tide_now_us();
+      tide_cond_signal(&regions->changed);
+    }
+    if (!place->is_in_use)
+      tide_dated_tables_use(regions->options.dated, table);
+    place->is_in_use = TRUE;
+  }
+  tide_mutex_unlock(&regions->lock);
+  tide_region_map_unref(replaced);
+}
+
+void
+tide_regions_close(TideRegions *regions, const TideTable *table)
+{
+  TideRegionMap *replaced = NULL;
+  tide_mutex_lock(&regions->lock);
+  {
+    TableRegions *place = &regions->tables[table->index];
+    if (--place->n_users == 0) {
+      replaced = replace_map_locked(regions, place, fallback_map(regions, table));
+      place->refresh_at_us = G_MAXINT64;
+      give_place_back_locked(regions, place);
+    }
+  }
+  tide_mutex_unlock(&regions->lock);
+  tide_region_map_unref(replaced);
+}
+
+TideRegionMap *
+tide_regions_get(TideRegions *regions, const TideTable *table)
+{
+  tide_mutex_lock(&regions->lock);
+  TideRegionMap *map = regions->tables[table->index].map;
+  atomic_fetch_add_explicit(&map->references, 1, memory_order_relaxed);
+  tide_mutex_unlock(&regions->lock);
+  return map;
+}
+
+void
+tide_regions_suspect(TideRegions *regions, const TideTable *table)
+{
+  tide_mutex_lock(&regions->lock);
+  {
+    TableRegions *suspect = &regions->tables[table->index];
+    gint64 soon_us = MAX(tide_now_us(), suspect->refreshed_us + MIN_REFRESH_INTERVAL_US);
+    if (suspect->n_users > 0 && soon_us < suspect->refresh_at_us) {
+      suspect->refresh_at_us = soon_us;
+      tide_cond_signal(&regions->changed);
+    }
+  }
+  tide_mutex_unlock(&regions->lock);
+}

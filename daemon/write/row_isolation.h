@@ -1,0 +1,73 @@
+/* Sends a call, and when a row of it can never be written, finds that row: the gateway does not name it. The call is
+ * halved, and the halves again, until rows stand alone; the same bytes are sent each time, for rows of a batch stand
+ * one after the other. One bad row of n costs at most 2 * log2(n) calls more, and all others are written. Before that,
+ * rows that are far larger than the others are set aside, as it is their size that HBase refuses mostly: where these
+ * are the bad ones, each costs one call, and one more shows that the others are good.
+ *
+ * Who is condemned: a row that was refused alone, with a text that says what is wrong with a row. Where the text does
+ * not say whose fault it is, the row is a suspect: it is left out of the call and sent alone behind it, once a round,
+ * again and again with pauses between. It is condemned when it was refused so TIDE_PROOF_LIMIT times, each time with
+ * the same text while its region took other rows: so it is not the gateway's fault, nor the region's, nor that of a
+ * moment. Such a text is believed for an hour: other rows that are refused with it need one round, by turns with a row
+ * of their region that is taken.
+ *
+ * Where a region takes nothing else, nothing is said of its rows: it is held, which the lane's trouble tells, and one
+ * row is condemned after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses everything
+ * no row is condemned.
+ *
+ * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
+ * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone
+ * TIDE_CUT_LIMIT times, while HBase acknowledges others, is too large.
+ *
+ * Threads: one writer's. */
+#pragma once
+
+#include "write/lanes.h"
+
+G_BEGIN_DECLS
+
+/* With the pauses between them as configured by default these are two minutes, and one hour. */
+#define TIDE_PROOF_LIMIT 12u
+#define TIDE_LONE_LIMIT 360u
+#define TIDE_CUT_LIMIT 3u
+
+/* hbase.regionserver.thrift.framed.max_frame_size_in_mb is a whole number, and the call's head is a few hundred bytes.
+ */
+#define TIDE_FRAME_LIMIT_LEAST_BYTES (1024u * 1024u - 4096u)
+
+/* What one call to the gateway carries: rows of a TideCall, all but those known as poison or given up. */
+typedef struct TideSentRows {
+  const TideBytes *parts; /* their wire */
+  gsize n_parts;
+  gsize n_bytes;
+  guint32 n_rows;
+  const TideBatch *batch; /* where the first row is */
+  guint32 row;
+} TideSentRows;
+
+/* Sends @rows as one call. @ret_text: (transfer full): what was wrong; untouched when OK. */
+typedef TideFailure (*TideSendRowsFunc)(const TideSentRows *rows, gpointer data, char **ret_text);
+
+typedef struct TideIsolationCounts {
+  guint32 bisections; /* calls sent to find bad rows */
+  guint32 poison;     /* rows found */
+} TideIsolationCounts;
+
+typedef struct TideRowIsolation TideRowIsolation;
+
+/* @data: borrowed. @round_us: rounds of a suspect that come sooner do not count. */
+TideRowIsolation *tide_row_isolation_new(TideSendRowsFunc send, gpointer data, gint64 round_us);
+void tide_row_isolation_free(TideRowIsolation *isolation); /* NULL ok */
+
+/**
+ * tide_row_isolation_send: sends all rows of @call that are neither known as poison nor given up.
+ * @now_us: monotonic, when the call was taken
+ * @ret_text: (transfer full): why not; untouched when OK
+ * Returns: OK when every row is acknowledged, entered as poison of its batch, or given up: TideBatch.is_left_out tells
+ * of which batch nothing was left to send. Else what ended it: what is known by then is kept in the batches, which are
+ * to be sent again. POISON is of a row that is suspected only.
+ */
+TideFailure tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_us,
+                                    TideIsolationCounts *ret_counts, char **ret_text);
+
+G_END_DECLS

@@ -1,0 +1,259 @@
+#include "write/writer.h"
+
+#include "gateway/writer_connection.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+#include "write/row_isolation.h"
+
+/* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
+ * time and its idle check are. */
+#define ROUND_US (1 * TIDE_US_PER_S)
+
+/* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
+#define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
+
+/* Trouble lasts when the same batch failed so often (with the pauses between, half a second or more), or so long. */
+#define LASTING_ATTEMPTS 3
+#define LASTING_US (5 * TIDE_US_PER_S)
+
+static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
+
+/* The two ways in which rows are written. */
+typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMethod;
+
+static const char *const method_names[N_WRITE_METHODS] = {"putMultiple", "mutateRow"};
+
+typedef struct MethodMetrics {
+  TideCounter *calls[TIDE_OUTCOME_COUNT]; /* by TideOutcome */
+  TideCounter *rows_written;
+  TideHistogram *durations;
+} MethodMetrics;
+
+struct TideWriter {
+  /* set before start, then read-only */
+  TideWriterContext context;
+  TideThread *thread;
+  MethodMetrics methods[N_WRITE_METHODS];
+  TideCounter *bytes_written;
+  TideCounter *bisections;
+  TideCounter *poison_rows;
+  /* any thread */
+  _Atomic gint64 last_round_us;
+  /* the writer's thread only */
+  TideCall call;
+  TideRowIsolation *isolation;
+  TideHBaseClient *client; /* borrowed, while a call is sent */
+  gboolean is_cancelled;   /* the last call was, by the stop */
+  TideLogLimit failure_limit;
+  TideLogLimit retry_limit; /* of failures that may pass */
+  TideWriterConnection connection;
+};
+
+static void
+register_method_metrics(TideMetrics *metrics, WriteMethod method, MethodMetrics *registered)
+{
+  g_autofree char *method_label = tide_metrics_label("method", method_names[method]);
+  for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome < TIDE_OUTCOME_COUNT; outcome++) {
+    g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcome_name(outcome));
+    g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
+    registered->calls[outcome] = tide_metrics_counter(metrics, "tidemark_hbase_calls_total",
+                                                      "Calls that write rows, by method and how they ended", labels);
+  }
+  registered->rows_written =
+      tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total",
+                           "Rows that HBase acknowledged: many in a putMultiple, one in a mutateRow", method_label);
+  registered->durations = tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds",
+                                                 "Duration of calls that write rows, by method", method_label,
+                                                 duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
+}
+
+static void
+register_metrics(TideWriter *writer)
+{
+  TideMetrics *metrics = writer->context.metrics;
+  for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
+    register_method_metrics(metrics, method, &writer->methods[method]);
+  writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
+                                               "Encoded bytes of rows that HBase acknowledged", NULL);
+  writer->bisections = tide_metrics_counter(metrics, "tidemark_hbase_bisections_total",
+                                            "Calls sent to find the rows that HBase refuses", NULL);
+  writer->poison_rows = tide_metrics_counter(metrics, "tidemark_hbase_poison_rows_total",
+                                             "Rows that HBase refuses whatever is done", NULL);
+}
+
+/* A call that is cut while its gateway restarts, or meets a region that moves, is written a moment later, and no
+ * operator has to read of it; of a gateway that is not there its prober tells. */
+static gboolean
+is_lasting(const TideWriter *writer, TideOutcome outcome, gint64 duration_us)
+{
+  if (outcome != TIDE_OUTCOME_RETRY && outcome != TIDE_OUTCOME_UNKNOWN)
+    return outcome != TIDE_OUTCOME_NOT_SENT;
+  return writer->call.batches[0]->attempts + 1 >= LASTING_ATTEMPTS || duration_us >= LASTING_US;
+}
+
+static void
+log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 start_us, gint64 now_us)
+{
+  guint64 suppressed;
+  gboolean lasting = is_lasting(writer, outcome, now_us - start_us);
+  TideLogLimit *limit = lasting ? &writer->failure_limit : &writer->retry_limit;
+  if (!tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
+    return;
+  const char *gateway = tide_writer_connection_gateway_name(&writer->connection);
+  g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
+  const TideLogField fields[] = {
+      {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcome_name(outcome)}};
+  gboolean is_hold = outcome == TIDE_OUTCOME_HOLD;
+  tide_log_fields(is_hold   ? TIDE_LOG_CRIT
+                  : lasting ? TIDE_LOG_WARNING
+                            : TIDE_LOG_INFO,
+                  fields, G_N_ELEMENTS(fields),
+                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s (%" G_GUINT64_FORMAT
+                  " such events not logged)",
+                  writer->call.n_rows, writer->call.table->name, gateway, first_key, text,
+                  is_hold ? "the table stands still until that is done" : "sending the same again", suppressed);
+}
+
+/* One call to the gateway has ended. */
+static void
+note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
+{
+  gint64 end_us = tide_now_us();
+  tide_writer_connection_note_call(&writer->connection, n_rows, start_us, error);
+  tide_counter_inc(writer->methods[method].calls[tide_failure_class(error)]);
+  tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
+}
+
+/* One call to the gateway: puts together, a mutated row alone. */
+static TideFailure
+send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  TideWriter *writer = data;
+  TideBytes table = tide_bytes_of_string(writer->call.table->name);
+  WriteMethod method = rows->batch->is_mutations ? MUTATE_ROW : PUT_MULTIPLE;
+  gint64 start_us = tide_now_us();
+  gint64 deadline_us = start_us + writer->context.config->call_timeout_ms * TIDE_US_PER_MS;
+  atomic_store_explicit(&writer->last_round_us, start_us, memory_order_relaxed);
+
+  g_autoptr(GError) error = NULL;
+  gboolean acknowledged = method == MUTATE_ROW
+                              ? tide_hbase_client_mutate_row(
+                                    writer->client, table, tide_batch_row_key(rows->batch, rows->row), rows->parts[0],
+                                    tide_batch_rows(rows->batch)[rows->row].n_mutations, deadline_us, &error)
+                              : tide_hbase_client_put_multiple(writer->client, table, rows->parts, rows->n_parts,
+                                                               rows->n_rows, deadline_us, &error);
+  writer->is_cancelled = tide_error_is_cancelled(error);
+  TideFailure failure = tide_failure_of(error);
+  g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
+  note_call(writer, method, rows->n_rows, start_us, error);
+  if (acknowledged) {
+    tide_counter_add(writer->methods[method].rows_written, rows->n_rows);
+    tide_counter_add(writer->bytes_written, rows->n_bytes);
+  } else {
+    *ret_text =
+        failure.remedy != NULL ? g_strdup_printf("%s; %s", error->message, failure.remedy) : g_strdup(error->message);
+  }
+  return failure;
+}
+
+static void
+send_call(TideWriter *writer)
+{
+  TideCall *call = &writer->call;
+  TideIsolationCounts counts;
+  g_autofree char *text = NULL;
+  gint64 start_us = tide_now_us();
+  writer->client = tide_writer_connection_begin(&writer->connection);
+  TideFailure failure = tide_row_isolation_send(writer->isolation, call, start_us, &counts, &text);
+  tide_writer_connection_end(&writer->connection);
+
+  gint64 end_us = tide_now_us();
+  tide_counter_add(writer->bisections, counts.bisections);
+  tide_counter_add(writer->poison_rows, counts.poison);
+  if (failure.outcome != TIDE_OUTCOME_OK) {
+    if (!writer->is_cancelled)
+      log_failure(writer, failure.outcome, text, start_us, end_us);
+    tide_regions_suspect(writer->context.regions, call->table);
+  }
+  tide_lanes_finish(writer->context.lanes, call, failure.outcome, text, end_us);
+  tide_writer_connection_settle(&writer->connection);
+}
+
+/* The thread's owner function. It takes work only while it has a connection, so rows never wait in a writer. */
+static void
+run_writer(gpointer data)
+{
+  TideWriter *writer = data;
+  gboolean stopped = FALSE;
+  while (!stopped) {
+    atomic_store_explicit(&writer->last_round_us, tide_now_us(), memory_order_relaxed);
+    gboolean connected = tide_writer_connection_open(&writer->connection, tide_now_us() + ROUND_US);
+    gint64 deadline_us = connected ? tide_now_us() + ROUND_US : 0;
+    if (!connected) {
+      /* No gateway is up; only the stop is of interest, and calls are not taken. */
+      stopped = tide_lanes_is_stopped(writer->context.lanes);
+      continue;
+    }
+    switch (tide_lanes_take(writer->context.lanes, deadline_us, &writer->call)) {
+    case TIDE_TAKE_CALL:
+      send_call(writer);
+      break;
+    case TIDE_TAKE_NOTHING:
+      tide_writer_connection_keep_alive(&writer->connection);
+      break;
+    case TIDE_TAKE_STOPPED:
+      stopped = TRUE;
+      break;
+    }
+  }
+  tide_writer_connection_close(&writer->connection);
+}
+
+TideWriter *
+tide_writer_start(const TideWriterContext *context, guint32 index)
+{
+  TideWriter *writer = g_new0(TideWriter, 1);
+  writer->context = *context;
+  tide_writer_connection_init(&writer->connection, context->config, context->gateways, context->metrics);
+  atomic_init(&writer->last_round_us, tide_now_us());
+  register_metrics(writer);
+  writer->isolation = tide_row_isolation_new(send_rows, writer, context->config->retry_max_ms * TIDE_US_PER_MS / 3);
+  g_autofree char *name = g_strdup_printf("tide-writer-%u", index);
+  writer->thread = tide_thread_start(name, run_writer, writer);
+  return writer;
+}
+
+void
+tide_writer_cancel(TideWriter *writer)
+{
+  tide_writer_connection_cancel(&writer->connection);
+}
+
+gboolean
+tide_writer_join_until(TideWriter *writer, gint64 deadline_us)
+{
+  if (writer->thread == NULL)
+    return TRUE;
+  if (!tide_thread_join_until(writer->thread, deadline_us))
+    return FALSE;
+  writer->thread = NULL;
+  return TRUE;
+}
+
+void
+tide_writer_free(TideWriter *writer)
+{
+  if (writer == NULL)
+    return;
+  tide_thread_join(writer->thread);
+  tide_row_isolation_free(writer->isolation);
+  tide_writer_connection_clear(&writer->connection);
+  g_free(writer);
+}
+
+gint64
+tide_writer_last_round_us_racy(const TideWriter *writer)
+{
+  return atomic_load_explicit(&writer->last_round_us, memory_order_relaxed);
+}

@@ -1,0 +1,78 @@
+/* The project's own client before a scripted gateway that has the table "T" with the families M and N. */
+#pragma once
+
+#include "fault/gateway/scripted_gateway.h"
+#include "thrift/client/hbase_client.h"
+#include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define PATIENCE_MS 10000 /* far beyond what any step takes: only a failure waits so long */
+#define SHORT_MS 200      /* how long a call waits for a reply that never comes */
+#define TABLE TIDE_BYTES_LITERAL("T")
+
+static const TideWireMode modes[] = {
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
+};
+
+static inline gint64
+in_ms(gint64 ms)
+{
+  return tide_now_us() + ms * TIDE_US_PER_MS;
+}
+
+static inline gint64
+patience(void)
+{
+  return in_ms(PATIENCE_MS);
+}
+
+static inline void
+assert_ok(gboolean ok, GError **error)
+{
+  g_assert_no_error(*error);
+  g_assert_true(ok);
+}
+
+static inline TideScriptedGateway *
+gateway_in_mode(TideWireMode mode)
+{
+  TideScriptedGateway *gateway = scripted_gateway_new(&(TideGatewayOptions){
+      .framed = mode.framing == TIDE_FRAMING_FRAMED, .compact = mode.protocol == TIDE_WIRE_COMPACT});
+  scripted_gateway_create_table(gateway, "T", "M,N", NULL);
+  return gateway;
+}
+
+static inline TideHBaseClient *
+client_of(TideScriptedGateway *gateway, TideWireMode mode)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
+  g_assert_no_error(error);
+  return tide_hbase_client_new(endpoint, mode);
+}
+
+static inline void
+append_cell(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier, TideBytes value,
+            gint64 timestamp_ms)
+{
+  g_auto(TideBuffer) prefix = {0};
+  tide_column_prefix_append(protocol, &prefix, family, qualifier);
+  tide_cell_append(protocol, out, tide_buffer_bytes(&prefix), value, timestamp_ms);
+}
+
+/* One put of one cell M:q. */
+static inline gboolean
+put_one(TideHBaseClient *client, TideWireProtocol protocol, const char *row, const char *value, gint64 deadline_us,
+        GError **error)
+{
+  g_auto(TideBuffer) put = {0};
+  tide_put_head_append(protocol, &put, tide_bytes_of_string(row), 1);
+  append_cell(protocol, &put, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("q"), tide_bytes_of_string(value), 1000);
+  tide_put_tail_append(protocol, &put, 0);
+  TideBytes part = tide_buffer_bytes(&put);
+  return tide_hbase_client_put_multiple(client, TABLE, &part, 1, 1, deadline_us, error);
+}

@@ -1,0 +1,344 @@
+/* A scripted gateway as a program, for tests in other languages and for playing with by hand.
+ *
+ *     scripted-gateway [--port N] [--framed] [--compact] [--personality NAME]
+ *
+ * It says "port N" and then takes commands from standard input, one a line, in shell quoting, answering each with "ok"
+ * or "error TEXT" after any lines of the answer itself. `help` lists them. It ends at the end of the input. */
+#include "fault/gateway/scripted_gateway.h"
+#include "util/clock.h"
+
+#include <stdio.h>
+
+static const char *const personality_names[TIDE_PERSONALITY_COUNT] = {
+    [TIDE_PERSONALITY_THRIFT2] = "thrift2", [TIDE_PERSONALITY_OLD_THRIFT2] = "old-thrift2",
+    [TIDE_PERSONALITY_THRIFT1] = "thrift1", [TIDE_PERSONALITY_OLD_THRIFT1] = "old-thrift1",
+    [TIDE_PERSONALITY_HTTP] = "http",       [TIDE_PERSONALITY_TLS] = "tls",
+};
+
+/* NULL, or what is wrong; (transfer full). */
+typedef char *(*TideCommandFunc)(TideScriptedGateway *gateway, char **words);
+
+typedef struct TideCommand {
+  const char *name;
+  guint n_words; /* at least so many follow the name */
+  const char *usage;
+  TideCommandFunc run;
+} TideCommand;
+
+static gboolean
+parse_personality(const char *name, TidePersonality *ret_personality)
+{
+  for (guint i = 0; i < TIDE_PERSONALITY_COUNT; i++) {
+    if (strcmp(personality_names[i], name) == 0) {
+      *ret_personality = (TidePersonality)i;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static char *
+parse_number(const char *word, guint64 *ret_number)
+{
+  return g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT32, ret_number, NULL)
+             ? NULL
+             : g_strdup_printf("'%s' is not a number", word);
+}
+
+static char *
+run_port(TideScriptedGateway *gateway, char **words)
+{
+  printf("port %u\n", scripted_gateway_port(gateway));
+  return NULL;
+}
+
+static char *
+run_table(TideScriptedGateway *gateway, char **words)
+{
+  if (fake_hbase_table_exists(scripted_gateway_hbase(gateway), words[0]))
+    return g_strdup_printf("table '%s' exists", words[0]);
+  scripted_gateway_create_table(gateway, words[0], words[1], (const char *const *)words + 2);
+  return NULL;
+}
+
+static char *
+run_split(TideScriptedGateway *gateway, char **words)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+  if (!fake_hbase_table_exists(hbase, words[0]))
+    return g_strdup_printf("no table '%s'", words[0]);
+  fake_hbase_split_region(hbase, words[0], tide_bytes_of_string(words[1]), g_strcmp0(words[2], "list-parent") == 0);
+  return NULL;
+}
+
+/* TRUE when the table has a region behind the one that holds @key. */
+static gboolean
+has_region_behind(TideFakeHBase *hbase, const char *table, TideBytes key)
+{
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(hbase, table);
+  for (guint i = 0; i < regions->len; i++) {
+    const TideFakeRegion *region = g_ptr_array_index(regions, i);
+    if (!region->offline && tide_bytes_compare(key, region->start_key) < 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A table of one region stays as it is. */
+static char *
+run_merge(TideScriptedGateway *gateway, char **words)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+  TideBytes key = tide_bytes_of_string(words[1]);
+  if (!fake_hbase_table_exists(hbase, words[0]))
+    return g_strdup_printf("no table '%s'", words[0]);
+  if (has_region_behind(hbase, words[0], key))
+    fake_hbase_merge_regions(hbase, words[0], key);
+  return NULL;
+}
+
+static char *
+run_max_cell(TideScriptedGateway *gateway, char **words)
+{
+  guint64 n_bytes = 0;
+  char *problem = parse_number(words[0], &n_bytes);
+  if (problem == NULL)
+    fake_hbase_set_max_cell_bytes(scripted_gateway_hbase(gateway), n_bytes);
+  return problem;
+}
+
+static char *
+run_tables(TideScriptedGateway *gateway, char **words)
+{
+  g_auto(GStrv) names = fake_hbase_tables(scripted_gateway_hbase(gateway));
+  for (guint i = 0; names[i] != NULL; i++)
+    printf("table %s\n", names[i]);
+  return NULL;
+}
+
+static char *
+run_dump(TideScriptedGateway *gateway, char **words)
+{
+  g_autofree char *text =
+      fake_hbase_dump(scripted_gateway_hbase(gateway), words[0], g_strcmp0(words[1], "all-versions") == 0);
+  fputs(text, stdout);
+  return NULL;
+}
+
+static char *
+run_count(TideScriptedGateway *gateway, char **words)
+{
+  TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
+  printf("rows %" G_GUINT64_FORMAT "\ncells %" G_GUINT64_FORMAT "\n", fake_hbase_row_count(hbase, words[0]),
+         fake_hbase_cell_count(hbase, words[0]));
+  return NULL;
+}
+
+static char *
+run_wait(TideScriptedGateway *gateway, char **words)
+{
+  guint64 n_rows = 0, timeout_ms = 0;
+  char *problem = parse_number(words[1], &n_rows);
+  if (problem == NULL)
+    problem = parse_number(words[2], &timeout_ms);
+  if (problem != NULL)
+    return problem;
+  gint64 deadline_us = tide_now_us() + (gint64)timeout_ms * TIDE_US_PER_MS;
+  return scripted_gateway_wait_rows(gateway, words[0], n_rows, deadline_us) ? NULL : g_strdup("timed out");
+}
+
+static char *
+run_fault(TideScriptedGateway *gateway, char **words)
+{
+  TideScriptedFault fault;
+  char *problem = tide_scripted_fault_parse(words, &fault);
+  if (problem == NULL)
+    printf("fault %u\n", scripted_gateway_add_fault(gateway, &fault));
+  return problem;
+}
+
+static char *
+run_clear(TideScriptedGateway *gateway, char **words)
+{
+  if (words[0] == NULL) {
+    scripted_gateway_clear_faults(gateway);
+    return NULL;
+  }
+  guint64 id = 0;
+  char *problem = parse_number(words[0], &id);
+  if (problem == NULL)
+    scripted_gateway_clear_fault(gateway, (guint)id);
+  return problem;
+}
+
+static char *
+run_hits(TideScriptedGateway *gateway, char **words)
+{
+  guint64 id = 0;
+  char *problem = parse_number(words[0], &id);
+  if (problem == NULL)
+    printf("hits %" G_GUINT64_FORMAT "\n", scripted_gateway_fault_hits(gateway, (guint)id));
+  return problem;
+}
+
+static char *
+run_refuse(TideScriptedGateway *gateway, char **words)
+{
+  scripted_gateway_refuse(gateway);
+  return NULL;
+}
+
+static char *
+run_kill(TideScriptedGateway *gateway, char **words)
+{
+  scripted_gateway_kill(gateway);
+  return NULL;
+}
+
+static char *
+run_start(TideScriptedGateway *gateway, char **words)
+{
+  scripted_gateway_start(gateway);
+  return NULL;
+}
+
+static char *
+run_reset(TideScriptedGateway *gateway, char **words)
+{
+  scripted_gateway_reset_connections(gateway);
+  return NULL;
+}
+
+static char *
+run_personality(TideScriptedGateway *gateway, char **words)
+{
+  TidePersonality personality;
+  if (!parse_personality(words[0], &personality))
+    return g_strdup_printf("no personality '%s'", words[0]);
+  scripted_gateway_set_personality(gateway, personality);
+  return NULL;
+}
+
+static char *
+run_stats(TideScriptedGateway *gateway, char **words)
+{
+  TideGatewayStats stats;
+  scripted_gateway_stats(gateway, &stats);
+  printf("connections %" G_GUINT64_FORMAT "\nrefused_connections %" G_GUINT64_FORMAT "\nopen_connections %u\n"
+         "max_open_connections %u\ncalls %" G_GUINT64_FORMAT "\nreplies %" G_GUINT64_FORMAT
+         "\nrows_received %" G_GUINT64_FORMAT "\nrows_written %" G_GUINT64_FORMAT "\nbroken_requests %" G_GUINT64_FORMAT
+         "\ncalls_in_flight %u\nmax_calls_in_flight %u\n"
+         "fault_hits %" G_GUINT64_FORMAT "\n",
+         stats.connections, stats.refused_connections, stats.open_connections, stats.max_open_connections, stats.calls,
+         stats.replies, stats.rows_received, stats.rows_written, stats.broken_requests, stats.calls_in_flight,
+         stats.max_calls_in_flight, stats.fault_hits);
+  for (guint i = TIDE_CALL_ANY + 1; i < TIDE_CALL_COUNT; i++)
+    if (stats.calls_by_method[i] > 0)
+      printf("calls_of_%s %" G_GUINT64_FORMAT "\n", tide_gateway_call_name((TideGatewayCall)i),
+             stats.calls_by_method[i]);
+  const char *broken = scripted_gateway_last_broken(gateway);
+  if (broken != NULL)
+    printf("last_broken %s\n", broken);
+  return NULL;
+}
+
+static char *run_help(TideScriptedGateway *gateway, char **words);
+
+static const TideCommand commands[] = {
+    {"port", 0, "port", run_port},
+    {"table", 2, "table NAME FAMILY[,FAMILY…] [SPLIT…]", run_table},
+    {"split", 2, "split TABLE KEY [list-parent]", run_split},
+    {"merge", 2, "merge TABLE KEY (its region and the one behind it)", run_merge},
+    {"max-cell", 1, "max-cell BYTES (a longer value is refused; 0: no bound)", run_max_cell},
+    {"tables", 0, "tables", run_tables},
+    {"dump", 1, "dump TABLE [all-versions]", run_dump},
+    {"count", 1, "count TABLE", run_count},
+    {"wait", 3, "wait TABLE ROWS TIMEOUT_MS", run_wait},
+    {"fault", 1, "fault KIND [NAME=VALUE…] (scripted_fault.h names them, with - for _)", run_fault},
+    {"clear", 0, "clear [ID]", run_clear},
+    {"hits", 1, "hits ID", run_hits},
+    {"refuse", 0, "refuse (new connections)", run_refuse},
+    {"kill", 0, "kill (reset all, and refuse)", run_kill},
+    {"start", 0, "start (listen again)", run_start},
+    {"reset", 0, "reset (all open connections)", run_reset},
+    {"personality", 1, "personality thrift2|old-thrift2|thrift1|old-thrift1|http|tls", run_personality},
+    {"stats", 0, "stats", run_stats},
+    {"help", 0, "help", run_help},
+};
+
+static char *
+run_help(TideScriptedGateway *gateway, char **words)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    printf("%s\n", commands[i].usage);
+  return NULL;
+}
+
+static char *
+run_words(TideScriptedGateway *gateway, char **words)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    if (strcmp(commands[i].name, words[0]) != 0)
+      continue;
+    if (g_strv_length(words + 1) < commands[i].n_words)
+      return g_strdup_printf("usage: %s", commands[i].usage);
+    return commands[i].run(gateway, words + 1);
+  }
+  return g_strdup_printf("no command '%s'", words[0]);
+}
+
+static void
+run_line(TideScriptedGateway *gateway, const char *line)
+{
+  g_autoptr(GError) error = NULL;
+  g_auto(GStrv) words = NULL;
+  g_autofree char *problem = NULL;
+  if (!g_shell_parse_argv(line, NULL, &words, &error)) {
+    if (!g_error_matches(error, G_SHELL_ERROR, G_SHELL_ERROR_EMPTY_STRING))
+      printf("error %s\n", error->message);
+  } else {
+    problem = run_words(gateway, words);
+    printf(problem == NULL ? "ok\n" : "error %s\n", problem);
+  }
+  fflush(stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+  TideGatewayOptions options = {0};
+  int port = 0;
+  g_autofree char *host = NULL;
+  g_autofree char *personality = NULL;
+  const GOptionEntry entries[] = {
+      {"host", 0, 0, G_OPTION_ARG_STRING, &host, "address to listen on (127.0.0.1)", "ADDRESS"},
+      {"port", 'p', 0, G_OPTION_ARG_INT, &port, "port to listen on (a free one)", "N"},
+      {"framed", 'f', 0, G_OPTION_ARG_NONE, &options.framed, "framed transport", NULL},
+      {"compact", 'c', 0, G_OPTION_ARG_NONE, &options.compact, "compact protocol", NULL},
+      {"personality", 0, 0, G_OPTION_ARG_STRING, &personality, "what stands behind the port (thrift2)", "NAME"},
+      G_OPTION_ENTRY_NULL};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GOptionContext) context = g_option_context_new("- an HBase Thrift gateway for tests");
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (!g_option_context_parse(context, &argc, &argv, &error)) {
+    fprintf(stderr, "scripted-gateway: %s\n", error->message);
+    return 64;
+  }
+  if (port < 0 || port > G_MAXUINT16 ||
+      (personality != NULL && !parse_personality(personality, &options.personality))) {
+    fprintf(stderr, "scripted-gateway: no such port or personality\n");
+    return 64;
+  }
+  options.host = host;
+  options.port = (guint16)port;
+  g_autoptr(TideScriptedGateway) gateway = scripted_gateway_new(&options);
+  printf("port %u\n", scripted_gateway_port(gateway));
+  fflush(stdout);
+
+  char *line = NULL;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, stdin) >= 0)
+    run_line(gateway, line);
+  free(line);
+  return 0;
+}

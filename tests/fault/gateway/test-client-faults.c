@@ -1,0 +1,236 @@
+/* Each fault of a gateway becomes the error that the client's header promises, the connection is given up where its
+ * state is not known, and the next call works. */
+#include "fault/gateway/client_fixture.h"
+#include "thrift/client/stream_socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+
+typedef struct TideErrorCase {
+  const char *name;
+  TideScriptedFault fault;
+  TideErrorCode code;
+  gboolean stays_open;
+} TideErrorCase;
+
+static const TideErrorCase error_cases[] = {
+    {"closed on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"reset on accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT, .reset = TRUE}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"closed mid request", {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"closed before the reply", {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"reset before the reply",
+     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .reset = TRUE},
+     TIDE_ERROR_CONNECTION_LOST,
+     FALSE},
+    {"closed mid reply", {.kind = TIDE_FAULT_CLOSE_MID_REPLY, .cut_bytes = 7}, TIDE_ERROR_CONNECTION_LOST, FALSE},
+    {"silence", {.kind = TIDE_FAULT_SILENCE}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"half a reply, then silence", {.kind = TIDE_FAULT_SILENCE, .cut_bytes = 7}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"one byte at a time", {.drip_bytes = 1, .drip_interval_ms = SHORT_MS / 4}, TIDE_ERROR_TIMEOUT, FALSE},
+    {"garbage",
+     {.kind = TIDE_FAULT_GARBAGE, .garbage = TIDE_BYTES_LITERAL("\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")},
+     TIDE_ERROR_PROTOCOL,
+     FALSE},
+    {"another name", {.kind = TIDE_FAULT_WRONG_NAME}, TIDE_ERROR_PROTOCOL, FALSE},
+    {"another sequence id", {.kind = TIDE_FAULT_WRONG_SEQUENCE_ID}, TIDE_ERROR_PROTOCOL, FALSE},
+    {"an I/O error", {.kind = TIDE_FAULT_IO_ERROR}, TIDE_ERROR_GATEWAY, TRUE},
+    {"an I/O error of an old gateway",
+     {.kind = TIDE_FAULT_IO_ERROR, .can_retry = TIDE_CAN_RETRY_ABSENT},
+     TIDE_ERROR_GATEWAY,
+     TRUE},
+    {"an internal error", {.kind = TIDE_FAULT_APPLICATION_ERROR}, TIDE_ERROR_APPLICATION, TRUE},
+    {"an unknown method",
+     {.kind = TIDE_FAULT_APPLICATION_ERROR, .application_type = TIDE_APPLICATION_UNKNOWN_METHOD},
+     TIDE_ERROR_WRONG_SERVICE,
+     TRUE},
+};
+
+static void
+assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(mode);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, mode);
+  g_autoptr(GError) error = NULL;
+  scripted_gateway_add_fault(gateway, &c->fault);
+  gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : patience();
+  g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
+  g_test_message("%s: %s", c->name, error->message);
+  g_assert_error(error, TIDE_ERROR, (int)c->code);
+  g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
+  g_clear_error(&error);
+  scripted_gateway_clear_faults(gateway);
+  assert_ok(put_one(client, mode.protocol, "s", "v", patience(), &error), &error);
+}
+
+static void
+test_each_fault_becomes_its_error_and_the_next_call_works(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(error_cases); i++)
+    assert_fault_becomes_error(&error_cases[i], modes[i % G_N_ELEMENTS(modes)]);
+}
+
+/* Binary replies to the first call, each with what a decoder that trusts its peer would fall over. Sequence id 1. */
+#define REPLY_HEAD "\x80\x01\x00\x02\x00\x00\x00\x0bputMultiple\x00\x00\x00\x01"
+
+static const struct {
+  const char *name;
+  TideBytes reply;
+} garbage_cases[] = {
+    {"a negative length", TIDE_BYTES_LITERAL("\x80\x01\x00\x02\xff\xff\xff\xff")},
+    {"a huge length", TIDE_BYTES_LITERAL("\x80\x01\x00\x02\x7f\xff\xff\xff")},
+    {"a huge text in a field", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0b\x00\x01\x7f\xff\xff\xff")},
+    {"a negative text in a field", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0b\x00\x01\x80\x00\x00\x00")},
+    {"a huge list", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0f\x00\x01\x0c\x7f\xff\xff\xff")},
+    {"a negative map", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0d\x00\x01\x0b\x0b\xff\xff\xff\xff")},
+    {"a type that does not exist", TIDE_BYTES_LITERAL(REPLY_HEAD "\x63\x00\x01\x00")},
+    {"a call for a reply", TIDE_BYTES_LITERAL("\x80\x01\x00\x01\x00\x00\x00\x0bputMultiple\x00\x00\x00\x01\x00")},
+    {"another version", TIDE_BYTES_LITERAL("\x80\x02\x00\x02\x00\x00\x00\x0bputMultiple\x00\x00\x00\x01\x00")},
+    {"a result of another type", TIDE_BYTES_LITERAL(REPLY_HEAD "\x08\x00\x01\x00\x00\x00\x01\x00")},
+    {"an error twice", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0c\x00\x01\x00\x0c\x00\x01\x00\x00")},
+    {"an exception that nobody declared", TIDE_BYTES_LITERAL(REPLY_HEAD "\x0c\x00\x03\x00\x00")},
+};
+
+static void
+test_garbage_is_no_success(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(garbage_cases); i++) {
+    TideScriptedFault fault = {.kind = TIDE_FAULT_GARBAGE, .garbage = garbage_cases[i].reply};
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+    g_autoptr(GError) error = NULL;
+    scripted_gateway_add_fault(gateway, &fault);
+    g_test_message("%s", garbage_cases[i].name);
+    g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
+    g_test_message("%s", error->message);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+    g_assert_false(tide_hbase_client_is_open(client));
+    g_clear_error(&error);
+    scripted_gateway_clear_faults(gateway);
+    assert_ok(put_one(client, modes[0].protocol, "s", "v", patience(), &error), &error);
+  }
+}
+
+/* 16,384 structs in one another, and a frame that says it is longer than any reply may be. */
+static void
+test_deep_and_endless_replies_are_refused(void)
+{
+  g_auto(TideBuffer) deep = {0};
+  tide_buffer_append_bytes(&deep, TIDE_BYTES_LITERAL(REPLY_HEAD));
+  for (guint i = 0; i < 16384; i++)
+    tide_buffer_append_bytes(&deep, TIDE_BYTES_LITERAL("\x0c\x00\x01"));
+  const struct {
+    TideWireMode mode;
+    TideBytes reply;
+  } cases[] = {{modes[0], tide_buffer_bytes(&deep)},
+               {modes[2], TIDE_BYTES_LITERAL("\x7f\xff\xff\xff\x00")},
+               {modes[2], TIDE_BYTES_LITERAL("\xff\xff\xff\xff\x00")},
+               {modes[2], TIDE_BYTES_LITERAL("\x00\x00\x00\x00")},
+               {modes[1], TIDE_BYTES_LITERAL("\x82\x41\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideScriptedFault fault = {.kind = TIDE_FAULT_GARBAGE, .garbage = cases[i].reply};
+    g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(cases[i].mode);
+    g_autoptr(TideHBaseClient) client = client_of(gateway, cases[i].mode);
+    g_autoptr(GError) error = NULL;
+    scripted_gateway_add_fault(gateway, &fault);
+    g_assert_false(put_one(client, cases[i].mode.protocol, "r", "v", patience(), &error));
+    g_test_message("%s", error->message);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+  }
+}
+
+/* A request larger than the kernel's buffers, to a gateway that goes away while it is sent: an error, and no signal. */
+static void
+test_write_to_a_closed_gateway_is_an_error(void)
+{
+  g_autofree char *large = g_strnfill(16u << 20, 'v');
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  struct sigaction before;
+  struct sigaction deadly = {.sa_handler = SIG_DFL};
+  g_assert_cmpint(sigaction(SIGPIPE, &deadly, &before), ==, 0);
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr(GError) error = NULL;
+    TideScriptedFault fault = {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5, .reset = i % 2 == 1};
+    scripted_gateway_add_fault(gateway, &fault);
+    g_assert_false(put_one(client, modes[0].protocol, "r", large, patience(), &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+    g_assert_false(tide_hbase_client_is_open(client));
+    scripted_gateway_clear_faults(gateway);
+  }
+  g_assert_cmpint(sigaction(SIGPIPE, &before, NULL), ==, 0);
+}
+
+static int
+tcp_option(GSocket *socket, int option)
+{
+  int value = 0;
+  g_assert_true(g_socket_get_option(socket, IPPROTO_TCP, option, &value, NULL));
+  return value;
+}
+
+/* What finds out that a peer is gone without a word, idle or with a request on its way: within about a minute. */
+static void
+test_connections_are_watched_by_the_kernel(void)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
+  TideCallLimits limits = {.peer = endpoint->text, .started_us = tide_now_us(), .deadline_us = patience()};
+  g_autoptr(GSocket) socket = tide_stream_connect(endpoint, &limits, &error);
+  g_assert_no_error(error);
+  g_assert_true(g_socket_get_keepalive(socket));
+  g_assert_cmpint(tcp_option(socket, TCP_KEEPIDLE), ==, 30);
+  g_assert_cmpint(tcp_option(socket, TCP_KEEPINTVL), ==, 10);
+  g_assert_cmpint(tcp_option(socket, TCP_KEEPCNT), ==, 3);
+  g_assert_cmpint(tcp_option(socket, TCP_USER_TIMEOUT), ==, 60000);
+}
+
+/* Both ends of a call have one deadline for all of it: a byte now and then does not keep it going. */
+static void
+test_a_byte_a_second_meets_the_deadline(void)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_autoptr(GError) error = NULL;
+  TideScriptedFault drip = {.drip_bytes = 1, .drip_interval_ms = 1000};
+  scripted_gateway_add_fault(gateway, &drip);
+  gint64 start_us = tide_now_us();
+  g_assert_false(put_one(client, modes[0].protocol, "r", "v", in_ms(1500), &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+  g_assert_cmpint(tide_now_us() - start_us, >=, 1500 * TIDE_US_PER_MS);
+  g_assert_cmpint(tide_now_us() - start_us, <, 4000 * TIDE_US_PER_MS);
+  g_assert_false(tide_hbase_client_is_open(client));
+}
+
+static void
+test_a_refusing_gateway_is_no_connection(void)
+{
+  g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
+  g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
+  g_autoptr(GError) error = NULL;
+  scripted_gateway_refuse(gateway);
+  g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_false(tide_error_outcome_unknown(error));
+  g_clear_error(&error);
+  scripted_gateway_start(gateway);
+  assert_ok(put_one(client, modes[0].protocol, "r", "v", patience(), &error), &error);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_hbase_client_init_types();
+#define ADD(path, function) g_test_add_func("/client-faults/" path, function)
+  ADD("D3-D4-D5-D13-each-fault-becomes-its-error-and-the-next-call-works",
+      test_each_fault_becomes_its_error_and_the_next_call_works);
+  ADD("D4-a-byte-a-second-meets-the-deadline", test_a_byte_a_second_meets_the_deadline);
+  ADD("D7-connections-are-watched-by-the-kernel", test_connections_are_watched_by_the_kernel);
+  ADD("D8-write-to-a-closed-gateway-is-an-error", test_write_to_a_closed_gateway_is_an_error);
+  ADD("D13-garbage-is-no-success", test_garbage_is_no_success);
+  ADD("D13-deep-and-endless-replies-are-refused", test_deep_and_endless_replies_are_refused);
+  ADD("D1-a-refusing-gateway-is-no-connection", test_a_refusing_gateway_is_no_connection);
+#undef ADD
+  return g_test_run();
+}

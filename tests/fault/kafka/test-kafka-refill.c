@@ -1,0 +1,139 @@
+/* librdkafka's prefetch queue: once it was full and is being emptied, the brokers are asked something. */
+#include "fault/pipeline/pipeline_fixture.h"
+#include "kafka/kafka_refill.h"
+#include "util/clock.h"
+
+#define PATIENCE_US (240 * TIDE_US_PER_S)
+#define TOPIC "metrics"
+#define N_MESSAGES 3000u
+#define MESSAGE_BYTES 1000u
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  rd_kafka_t *consumer;
+  rd_kafka_queue_t *queue;
+  TideKafkaRefill refill;
+} Fixture;
+
+static void
+set_conf(rd_kafka_conf_t *conf, const char *name, const char *value)
+{
+  char reason[256];
+  if (rd_kafka_conf_set(conf, name, value, reason, sizeof reason) != RD_KAFKA_CONF_OK)
+    g_error("%s", reason);
+}
+
+/* A consumer whose queue is full with a third of the topic. */
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 1);
+  g_autofree char *text = g_strnfill(MESSAGE_BYTES, 'x');
+  for (guint i = 0; i < N_MESSAGES; i++)
+    mock_kafka_produce_text(fixture->kafka, TOPIC, 0, text);
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  set_conf(conf, "bootstrap.servers", mock_kafka_brokers(fixture->kafka));
+  set_conf(conf, "group.id", "g");
+  set_conf(conf, "queued.max.messages.kbytes", "1000");
+  set_conf(conf, "fetch.message.max.bytes", "100000");
+  fixture->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
+  g_assert_nonnull(fixture->consumer);
+  rd_kafka_poll_set_consumer(fixture->consumer);
+  fixture->queue = rd_kafka_queue_get_consumer(fixture->consumer);
+  rd_kafka_topic_partition_list_t *partitions = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(partitions, TOPIC, 0)->offset = 0;
+  g_assert_cmpint(rd_kafka_assign(fixture->consumer, partitions), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
+  rd_kafka_topic_partition_list_destroy(partitions);
+  tide_kafka_refill_init(&fixture->refill, fixture->consumer, fixture->queue);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  rd_kafka_queue_destroy(fixture->queue);
+  rd_kafka_consumer_close(fixture->consumer);
+  rd_kafka_destroy(fixture->consumer);
+  mock_kafka_free(fixture->kafka);
+}
+
+static void
+wait_until_full(Fixture *fixture)
+{
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (rd_kafka_queue_length(fixture->queue) * MESSAGE_BYTES < 1000 * 1024)
+    pipeline_fixture_wait_a_little(deadline_us, "a full queue");
+}
+
+static void
+take(Fixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(fixture->consumer, (int)(PATIENCE_US / TIDE_US_PER_MS));
+    g_assert_nonnull(message);
+    g_assert_cmpint(message->err, ==, RD_KAFKA_RESP_ERR_NO_ERROR);
+    tide_kafka_refill_taken(&fixture->refill, message->len);
+    rd_kafka_message_destroy(message);
+  }
+}
+
+static void
+test_asks_when_a_full_queue_is_half_empty(Fixture *fixture, gconstpointer data)
+{
+  if (fixture->refill.queue_bytes == 0) {
+    g_test_skip("this librdkafka looks often by itself");
+    return;
+  }
+  wait_until_full(fixture);
+  take(fixture, 256);
+  g_assert_true(fixture->refill.was_full);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
+  /* A fetch that was under way may fill it once more. */
+  guint n_taken = 256;
+  for (; fixture->refill.n_questions == 0 && n_taken < N_MESSAGES; n_taken++)
+    take(fixture, 1);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
+  take(fixture, N_MESSAGES - n_taken);
+}
+
+static void
+test_asks_when_it_ran_empty_before(Fixture *fixture, gconstpointer data)
+{
+  if (fixture->refill.queue_bytes == 0) {
+    g_test_skip("this librdkafka looks often by itself");
+    return;
+  }
+  fixture->refill.was_full = TRUE;
+  fixture->refill.not_before_us = G_MAXINT64;
+  while (rd_kafka_queue_length(fixture->queue) > 0 || fixture->refill.n_messages == 0)
+    take(fixture, 1);
+  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), <, 500);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
+  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 0), ==, 0);
+  fixture->refill.not_before_us = 0;
+  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 1);
+}
+
+static void
+test_does_not_ask_when_the_queue_was_never_full(Fixture *fixture, gconstpointer data)
+{
+  fixture->refill.queue_bytes = fixture->refill.queue_messages = G_MAXINT32;
+  take(fixture, N_MESSAGES);
+  g_assert_cmpuint(fixture->refill.n_questions, ==, 0);
+  g_assert_cmpint(tide_kafka_refill_wait_ms(&fixture->refill, 500), ==, 500);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, function) g_test_add("/kafka-refill/" name, Fixture, NULL, set_up, function, tear_down)
+  ADD("asks-when-a-full-queue-is-half-empty", test_asks_when_a_full_queue_is_half_empty);
+  ADD("asks-when-it-ran-empty-before", test_asks_when_it_ran_empty_before);
+  ADD("does-not-ask-when-the-queue-was-never-full", test_does_not_ask_when_the_queue_was_never_full);
+#undef ADD
+  return g_test_run();
+}

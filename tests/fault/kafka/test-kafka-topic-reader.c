@@ -1,0 +1,152 @@
+/* Reading stretches of topics: which partitions are found, what a group's commits leave of them, and that every message
+ * between two offsets comes once and in its order. */
+#include "fault/kafka/mock_kafka.h"
+#include "kafka/kafka_topic_reader.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define N_PARTITIONS 20                   /* more than are read at a time */
+#define N_MESSAGES 30
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  TideKafkaConfig config;
+  volatile int stop;
+  TideTopicReader *reader;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, "many", N_PARTITIONS);
+  mock_kafka_create_topic(fixture->kafka, "many.more", 1);
+  mock_kafka_create_topic(fixture->kafka, "other", 2);
+  for (gint32 partition = 0; partition < N_PARTITIONS; partition++)
+    for (int i = 0; i < N_MESSAGES; i++)
+      mock_kafka_produce_text(fixture->kafka, "many", partition, "x");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  fixture->config = (TideKafkaConfig){.brokers = (char *)mock_kafka_brokers(fixture->kafka),
+                                      .properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty))};
+  g_autoptr(GError) error = NULL;
+  fixture->reader = tide_topic_reader_new(&fixture->config, &fixture->stop, &error);
+  g_assert_no_error(error);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  tide_topic_reader_free(fixture->reader);
+  g_array_unref(fixture->config.properties);
+  mock_kafka_free(fixture->kafka);
+}
+
+static GArray *
+find(Fixture *fixture, const char *first, const char *second)
+{
+  g_autoptr(GError) error = NULL;
+  const char *const topics[] = {first, second, NULL};
+  GArray *parts = tide_topic_reader_find(fixture->reader, topics, &error);
+  g_assert_no_error(error);
+  return parts;
+}
+
+static void
+test_topics_are_found(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GArray) parts = find(fixture, "^many", "many");
+  g_assert_cmpuint(parts->len, ==, N_PARTITIONS + 1); /* none twice */
+  const TideTopicPart *part = &g_array_index(parts, TideTopicPart, 7);
+  g_assert_cmpstr(part->topic, ==, "many");
+  g_assert_cmpint(part->partition, ==, 7);
+  g_assert_cmpint(part->first, ==, 0);
+  g_assert_cmpint(part->end, ==, N_MESSAGES);
+  g_assert_cmpstr(g_array_index(parts, TideTopicPart, N_PARTITIONS).topic, ==, "many.more");
+  g_autoptr(GError) error = NULL;
+  const char *const broken[] = {"^(", NULL};
+  g_assert_null(tide_topic_reader_find(fixture->reader, broken, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_USAGE);
+}
+
+static void
+test_a_group_without_commits(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GArray) parts = find(fixture, "other", NULL);
+  guint n_committed = 1;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_topic_reader_limit_to_group(fixture->reader, "nobody", parts, &n_committed, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(n_committed, ==, 0);
+  g_assert_cmpint(g_array_index(parts, TideTopicPart, 0).end, ==, 0);
+}
+
+/* What came of each partition. */
+typedef struct Seen {
+  gint64 sum[N_PARTITIONS];
+  gint64 n[N_PARTITIONS];
+  gint64 last[N_PARTITIONS];
+  volatile int *stop; /* set at the first message; NULL: never */
+} Seen;
+
+static gboolean
+take(const TideMessage *message, guint part, gpointer data)
+{
+  Seen *seen = data;
+  g_assert_cmpint(message->partition, ==, (gint32)part);
+  g_assert_true(seen->n[part] == 0 || message->offset > seen->last[part]);
+  seen->last[part] = message->offset;
+  seen->sum[part] += message->offset;
+  seen->n[part]++;
+  if (seen->stop != NULL)
+    *seen->stop = 1;
+  return TRUE;
+}
+
+static void
+test_spans_are_read_once_and_in_order(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GArray) parts = find(fixture, "many", NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  for (guint i = 0; i < N_PARTITIONS; i++) {
+    const TideTopicSpan of_part[] = {{i, 2, 5}, {i, 5, 5}, {i, 10 + i % 3, N_MESSAGES}};
+    g_array_append_vals(spans, of_part, G_N_ELEMENTS(of_part));
+  }
+  for (int again = 0; again < 2; again++) {
+    Seen seen = {.stop = NULL};
+    g_autoptr(GError) error = NULL;
+    g_assert_true(tide_topic_reader_read(fixture->reader, parts, spans, take, &seen, &error));
+    g_assert_no_error(error);
+    for (guint i = 0; i < N_PARTITIONS; i++) {
+      gint64 begin = 10 + i % 3;
+      g_assert_cmpint(seen.n[i], ==, 3 + N_MESSAGES - begin);
+      g_assert_cmpint(seen.sum[i], ==, 2 + 3 + 4 + (begin + N_MESSAGES - 1) * (N_MESSAGES - begin) / 2);
+    }
+  }
+}
+
+static void
+test_a_stop_ends_it(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GArray) parts = find(fixture, "many", NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  TideTopicSpan span = {0, 0, N_MESSAGES + 1000}; /* more than there is: it would wait */
+  g_array_append_val(spans, span);
+  Seen seen = {.stop = &fixture->stop};
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_topic_reader_read(fixture->reader, parts, spans, take, &seen, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+}
+
+#define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("topics-are-found", test_topics_are_found);
+  ADD("a-group-without-commits-leaves-nothing", test_a_group_without_commits);
+  ADD("spans-are-read-once-and-in-order", test_spans_are_read_once_and_in_order);
+  ADD("a-stop-ends-it", test_a_stop_ends_it);
+  return g_test_run();
+}

@@ -1,0 +1,280 @@
+#include "fault/pipeline/pipeline_fixture.h"
+
+#include "thrift/client/hbase_client.h"
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#define LOOK_AGAIN_US (10 * TIDE_US_PER_MS)
+
+gint64
+pipeline_fixture_deadline_us(void)
+{
+  return tide_now_us() + FIXTURE_PATIENCE_US;
+}
+
+void
+pipeline_fixture_init(int *argc, char ***argv)
+{
+  g_test_init(argc, argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
+  tide_hbase_client_init_types();
+}
+
+void
+pipeline_fixture_set_up(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up_brokers(fixture, 1);
+}
+
+void
+pipeline_fixture_set_up_brokers(PipelineFixture *fixture, int n_brokers)
+{
+  fixture->kafka = mock_kafka_new(n_brokers);
+  mock_kafka_create_topic(fixture->kafka, FIXTURE_TOPIC, FIXTURE_PARTITIONS);
+  fixture->hbase = fake_hbase_new();
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
+    TideGatewayOptions options = {.hbase = fixture->hbase};
+    fixture->gateways[i] = scripted_gateway_new(&options);
+  }
+  const char *const splits[] = {"host5", NULL};
+  scripted_gateway_create_table(fixture->gateways[0], "METRIC", "M", splits);
+  scripted_gateway_create_table(fixture->gateways[0], "CURRENT_METRIC", "M", NULL);
+}
+
+void
+pipeline_fixture_tear_down(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
+    scripted_gateway_free(fixture->gateways[i]);
+  fake_hbase_unref(fixture->hbase);
+  mock_kafka_free(fixture->kafka);
+}
+
+void
+pipeline_fixture_produce_raw(PipelineFixture *fixture, gint32 partition, const char *payload)
+{
+  TideMockMessage message = {.topic = FIXTURE_TOPIC,
+                             .partition = partition,
+                             .payload = payload != NULL ? tide_bytes_of_string(payload) : TIDE_BYTES_EMPTY};
+  mock_kafka_produce(fixture->kafka, &message);
+  fixture->produced[partition]++;
+}
+
+void
+pipeline_fixture_produce(PipelineFixture *fixture, gint32 partition, const char *host, gint64 time_ms,
+                         const char *value)
+{
+  g_autofree char *payload =
+      g_strdup_printf("{\"host\":\"%s\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", host, time_ms, value);
+  pipeline_fixture_produce_raw(fixture, partition, payload);
+}
+
+void
+pipeline_fixture_flush(PipelineFixture *fixture)
+{
+  g_assert_true(mock_kafka_flush(fixture->kafka, pipeline_fixture_deadline_us()));
+}
+
+static char *
+gateway_list(PipelineFixture *fixture, guint gateways)
+{
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (guint i = 0; i < gateways; i++)
+    g_string_append_printf(list, "%s\"%s\"", i > 0 ? ", " : "", scripted_gateway_endpoint(fixture->gateways[i]));
+  return g_string_free(g_steal_pointer(&list), FALSE);
+}
+
+static const char default_tables[] =
+    "tables:\n"
+    "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
+    "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
+
+/* The mock cluster ends a fetch that found nothing when its time is over, and not when something comes. */
+#define SHORT_FETCHES ", librdkafka: { fetch.wait.max.ms: 10 }"
+
+char *
+pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *running)
+{
+  const char *options = running->options != NULL ? running->options : "";
+  const char *kafka = running->kafka != NULL ? running->kafka : "";
+  const char *hbase = running->hbase != NULL ? running->hbase : "";
+  g_autofree char *list =
+      running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
+  return g_strdup_printf(
+      "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
+      " session_timeout: 6s%s%s%s%s }\n"
+      "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
+      " retry_max: 200ms%s%s }\n"
+      "%s%s%s%s",
+      mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
+      running->topics != NULL ? running->topics : FIXTURE_TOPIC,
+      strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
+      strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
+      strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
+      strstr(hbase, "settle:") != NULL ? "" : ", settle: 3s", hbase,
+      strstr(options, "tables:") != NULL ? "" : default_tables, options,
+      strstr(options, "readings:") != NULL ? "" : "readings: { format: json, time: { field: ts, format: epoch_ms } }\n",
+      strstr(options, "limits:") != NULL ? "" : "limits: { drain_timeout: 3s }\n");
+}
+
+static TideConfig *
+load_config(PipelineFixture *fixture, const RunningPipelineOptions *options)
+{
+  g_autofree char *text = pipeline_fixture_yaml(fixture, options);
+  GPtrArray *problems = NULL;
+  TideConfig *config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
+  for (guint i = 0; config == NULL && i < problems->len; i++) {
+    g_autofree char *problem = tide_config_problem_format(g_ptr_array_index(problems, i), "test.yaml", text);
+    g_test_message("%s", problem);
+  }
+  g_ptr_array_unref(problems);
+  g_assert_nonnull(config);
+  return config;
+}
+
+RunningPipeline *
+running_pipeline_start(PipelineFixture *fixture, guint gateways, const char *options)
+{
+  return running_pipeline_start_group(fixture, FIXTURE_GROUP, gateways, options);
+}
+
+RunningPipeline *
+running_pipeline_start_group(PipelineFixture *fixture, const char *group, guint gateways, const char *options)
+{
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.group = group, .gateways = gateways, .options = options});
+}
+
+RunningPipeline *
+running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options)
+{
+  RunningPipeline *running = g_new0(RunningPipeline, 1);
+  running->config = load_config(fixture, options);
+  running->metrics = tide_metrics_new();
+  TidePipelineOptions pipeline = {
+      .config = running->config, .metrics = running->metrics, .accept_scheme_change = options->accept_scheme_change};
+  running->pipeline = tide_pipeline_new(&pipeline);
+  tide_pipeline_start(running->pipeline);
+  return running;
+}
+
+/* ---- the books ---- */
+
+/* Fails unless what came in, of one partition, is what came out and what is in flight. */
+static void
+assert_book_balances(TideMetrics *metrics, const char *partition, const char *received, const char *const *ends)
+{
+  g_autoptr(GString) book = g_string_new(NULL);
+  guint64 sum = 0;
+  for (; *ends != NULL; ends++) {
+    guint64 n = tide_metrics_sum(metrics, *ends, partition);
+    g_string_append_printf(book, " + %s %" G_GUINT64_FORMAT, *ends, n);
+    sum += n;
+  }
+  guint64 n_received = tide_metrics_sum(metrics, received, partition);
+  if (n_received != sum)
+    g_error("the books of %s do not balance: %s %" G_GUINT64_FORMAT " is not%s", partition, received, n_received,
+            book->str + 2);
+}
+
+static void
+assert_partition_balances(TideMetrics *metrics, const char *partition)
+{
+  static const char *const message_ends[] = {
+      "tidemark_messages_written_total",   "tidemark_messages_dead_lettered_total",
+      "tidemark_messages_unmatched_total", "tidemark_messages_expired_total",
+      "tidemark_messages_skipped_total",   "tidemark_messages_handed_back_total",
+      "tidemark_messages_in_flight",       NULL};
+  static const char *const reading_ends[] = {
+      "tidemark_readings_written_total",   "tidemark_readings_dead_lettered_total",
+      "tidemark_readings_unmatched_total", "tidemark_readings_expired_total",
+      "tidemark_readings_skipped_total",   "tidemark_readings_handed_back_total",
+      "tidemark_readings_in_flight",       NULL};
+  assert_book_balances(metrics, partition, "tidemark_messages_received_total", message_ends);
+  assert_book_balances(metrics, partition, "tidemark_readings_received_total", reading_ends);
+}
+
+void
+running_pipeline_assert_books_balance(RunningPipeline *running)
+{
+  static const char series[] = "\ntidemark_messages_received_total{";
+  g_autofree char *text = tide_metrics_render(running->metrics);
+  for (const char *at = text; (at = strstr(at, series)) != NULL;) {
+    at += strlen(series);
+    g_autofree char *partition = g_strndup(at, strcspn(at, "}"));
+    assert_partition_balances(running->metrics, partition);
+  }
+}
+
+int
+running_pipeline_stop(RunningPipeline *running, gint64 drain_ms)
+{
+  int exit_code = tide_pipeline_stop(running->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS);
+  running_pipeline_assert_books_balance(running);
+  tide_pipeline_free(running->pipeline);
+  tide_metrics_free(running->metrics);
+  tide_config_free(running->config);
+  g_free(running);
+  return exit_code;
+}
+
+void
+pipeline_fixture_wait_a_little(gint64 deadline_us, const char *what)
+{
+  static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
+  TideCond never;
+  tide_cond_init(&never);
+  tide_mutex_lock(&lock);
+  tide_cond_wait_until(&never, &lock, tide_now_us() + LOOK_AGAIN_US);
+  tide_mutex_unlock(&lock);
+  tide_cond_clear(&never);
+  if (tide_now_us() >= deadline_us)
+    g_error("did not happen in time: %s", what);
+}
+
+void
+running_pipeline_wait(RunningPipeline *running, PipelineCondition condition, gpointer data)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (;;) {
+    tide_pipeline_watch(running->pipeline, tide_now_us());
+    TidePipelineState state = tide_pipeline_state(running->pipeline);
+    gboolean holds = condition(&state, data);
+    g_autofree char *status = g_strdup(state.status);
+    tide_pipeline_state_clear(&state);
+    if (holds)
+      return;
+    pipeline_fixture_wait_a_little(deadline_us, status);
+  }
+}
+
+static gboolean
+is_ready(const TidePipelineState *state, gpointer data)
+{
+  return state->ready;
+}
+
+void
+running_pipeline_wait_ready(RunningPipeline *running)
+{
+  running_pipeline_wait(running, is_ready, NULL);
+}
+
+void
+running_pipeline_wait_metric(RunningPipeline *running, const char *name, guint64 least)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (tide_metrics_sum(running->metrics, name, NULL) < least)
+    pipeline_fixture_wait_a_little(deadline_us, name);
+}
+
+void
+pipeline_fixture_wait_all_committed(PipelineFixture *fixture)
+{
+  pipeline_fixture_flush(fixture);
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    if (fixture->produced[i] > 0)
+      g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, fixture->produced[i],
+                                              pipeline_fixture_deadline_us()));
+}

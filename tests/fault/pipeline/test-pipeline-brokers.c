@@ -1,0 +1,202 @@
+/* The whole pipeline with brokers that go, move, are slow, refuse commits, or cannot be spoken to: it goes on by itself
+ * when they do, and a stop is bounded in between. */
+#include "fault/pipeline/pipeline_mixture.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+static void
+set_up_three(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up_brokers(fixture, 3);
+}
+
+static gboolean
+says(const TidePipelineState *state, gpointer data)
+{
+  return state->reason != NULL && strstr(state->reason, data) != NULL;
+}
+
+/* ---- gone, and moved ---- */
+
+static gboolean
+is_past(const TidePipelineState *state, gpointer data)
+{
+  g_assert_cmpint(state->fatal_exit, ==, 0);
+  g_assert_true(state->healthy);
+  return tide_now_us() >= *(const gint64 *)data;
+}
+
+/* Longer than the session: brokers that come back know nothing of this member any more. */
+static void
+test_lost_brokers_are_outlasted(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_produce_mixture(fixture, 20);
+  pipeline_fixture_wait_all_committed(fixture);
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  gint64 until_us = tide_now_us() + 7 * TIDE_US_PER_S;
+  running_pipeline_wait(running, is_past, &until_us);
+  mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
+  pipeline_produce_mixture_from(fixture, 20, 20);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 40);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_moved_leaders_and_coordinator_are_followed(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_coordinator(fixture->kafka, FIXTURE_GROUP, 1);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  for (guint step = 0; step < 3; step++) {
+    for (gint32 partition = 0; partition < FIXTURE_PARTITIONS; partition++)
+      mock_kafka_set_leader(fixture->kafka, FIXTURE_TOPIC, partition, (gint32)((step + (guint)partition) % 3 + 1));
+    mock_kafka_set_coordinator(fixture->kafka, FIXTURE_GROUP, (gint32)(step % 3 + 1));
+    pipeline_produce_mixture_from(fixture, step * 10, 10);
+    pipeline_fixture_wait_all_committed(fixture);
+  }
+  pipeline_assert_tables(fixture, 30);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_held_partitions", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The mock does not throttle: what throttling does to a client, answers that come late, does the same. */
+static void
+test_slow_answers_cost_lag_only(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_round_trip_ms(fixture->kafka, -1, 300);
+  pipeline_produce_mixture(fixture, 40);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 40);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_rebalances_total", NULL), ==, 1);
+  mock_kafka_set_round_trip_ms(fixture->kafka, -1, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- commits ---- */
+
+static void
+test_commits_refused_for_the_group_are_tried_again(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 2);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, 2);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, 2);
+  pipeline_produce_mixture(fixture, 20);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 2);
+  pipeline_produce_mixture_from(fixture, 20, 20);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 40);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* While a call's outcome is unknown, offsets are committed by us and not by librdkafka, which tries its own again. */
+static void
+test_refused_commit_with_a_note_is_tried_again(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 1};
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", settle: 1h"});
+  running_pipeline_wait_ready(running);
+  scripted_gateway_add_fault(fixture->gateways[0], &silent);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+  pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1763700000000), "v");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_kafka_commit_failures_total", 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_stop_whose_commit_is_refused_is_bounded(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_ready(running);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, 1000);
+  pipeline_produce_mixture(fixture, 20);
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 1);
+  gint64 before_us = tide_now_us();
+  g_assert_cmpint(running_pipeline_stop(running, 1000), ==, TIDE_EXIT_TEMPFAIL);
+  g_assert_cmpint(tide_now_us() - before_us, <, 10 * TIDE_US_PER_S);
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT);
+  RunningPipeline *again = running_pipeline_start(fixture, 1, NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 20);
+  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+}
+
+/* ---- what the client says ---- */
+
+static gboolean
+is_fatal(const TidePipelineState *state, gpointer data)
+{
+  return state->fatal_exit != 0;
+}
+
+static void
+test_fenced_client_is_fatal_and_lost_brokers_are_not(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = ", instance: one"});
+  running_pipeline_wait_ready(running);
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  gint64 until_us = tide_now_us() + 2 * TIDE_US_PER_S;
+  running_pipeline_wait(running, is_past, &until_us);
+  mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+  running_pipeline_wait(running, is_fatal, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_TEMPFAIL);
+  tide_pipeline_state_clear(&state);
+  running_pipeline_stop(running, 1000);
+}
+
+/* Each wrong setting is told by its own words, and no password is among them. */
+static void
+test_refusals_are_told_apart(PipelineFixture *fixture, gconstpointer data)
+{
+  static const struct {
+    const char *kafka;
+    const char *text;
+  } cases[] = {
+      {", librdkafka: { security.protocol: ssl }", "SSL handshake failed"},
+      {", librdkafka: { security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: meter,"
+       " sasl.password: canary }",
+       "SASL"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    RunningPipeline *running =
+        running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = cases[i].kafka});
+    running_pipeline_wait(running, says, (gpointer)cases[i].text);
+    TidePipelineState state = tide_pipeline_state(running->pipeline);
+    g_assert_null(strstr(state.reason, "canary"));
+    g_assert_cmpint(state.fatal_exit, ==, 0);
+    tide_pipeline_state_clear(&state);
+    running_pipeline_stop(running, 1000);
+  }
+}
+
+#define ADD(path, set_up, func)                                                                                        \
+  g_test_add("/pipeline-brokers/" path, PipelineFixture, NULL, set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("gone/C2-lost-brokers-are-outlasted", pipeline_fixture_set_up, test_lost_brokers_are_outlasted);
+  ADD("moved/C3-moved-leaders-and-coordinator-are-followed", set_up_three,
+      test_moved_leaders_and_coordinator_are_followed);
+  ADD("moved/C17-slow-answers-cost-lag-only", pipeline_fixture_set_up, test_slow_answers_cost_lag_only);
+  ADD("commits/C10-commits-refused-for-the-group-are-tried-again", pipeline_fixture_set_up,
+      test_commits_refused_for_the_group_are_tried_again);
+  ADD("commits/C10-refused-commit-with-a-note-is-tried-again", pipeline_fixture_set_up,
+      test_refused_commit_with_a_note_is_tried_again);
+  ADD("commits/C19-stop-whose-commit-is-refused-is-bounded", pipeline_fixture_set_up,
+      test_stop_whose_commit_is_refused_is_bounded);
+  ADD("client/C20-fenced-client-is-fatal-and-lost-brokers-are-not", pipeline_fixture_set_up,
+      test_fenced_client_is_fatal_and_lost_brokers_are_not);
+  ADD("client/C13-refusals-are-told-apart", pipeline_fixture_set_up, test_refusals_are_told_apart);
+  return g_test_run();
+}

@@ -1,0 +1,418 @@
+/* The writers' connections: gateways that cannot be connected to, cut idle connections, take few, restart one after the
+ * other, or are slow. All is written each time, and what passes by itself leaves no line for an operator to read. */
+#include "fault/pipeline/log_capture.h"
+#include "fault/pipeline/pipeline_mixture.h"
+#include "util/clock.h"
+
+#include <netinet/in.h>
+#include <unistd.h>
+
+#define SOON_US (200 * TIDE_US_PER_MS)
+
+static guint64
+metric_of(PipelineFixture *fixture, RunningPipeline *running, guint gateway, const char *name)
+{
+  g_autofree char *label = g_strdup_printf("gateway=\"%s\"", scripted_gateway_endpoint(fixture->gateways[gateway]));
+  return tide_metrics_sum(running->metrics, name, label);
+}
+
+static guint64
+connects(RunningPipeline *running, const char *reason)
+{
+  g_autofree char *label = g_strdup_printf("reason=\"%s\"", reason);
+  return tide_metrics_sum(running->metrics, "tidemark_hbase_connects_total", label);
+}
+
+static guint64
+puts_of(PipelineFixture *fixture, guint gateway)
+{
+  TideGatewayStats stats;
+  scripted_gateway_stats(fixture->gateways[gateway], &stats);
+  return stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE];
+}
+
+/* Steps of the mixture, each of its own calls. */
+static void
+write_steps(PipelineFixture *fixture, guint first, guint n_steps)
+{
+  for (guint step = first; step < first + n_steps; step++) {
+    pipeline_produce_mixture_from(fixture, step, 1);
+    pipeline_fixture_wait_all_committed(fixture);
+  }
+}
+
+/* Starts the pipeline, and sees it write the first 10 steps. */
+static RunningPipeline *
+start_writing(PipelineFixture *fixture, const RunningPipelineOptions *options)
+{
+  RunningPipeline *running = running_pipeline_start_with(fixture, options);
+  write_steps(fixture, 0, 10);
+  return running;
+}
+
+/* ---- gateways that cannot be connected to ---- */
+
+static void
+test_the_next_endpoint_is_used(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions ipv6 = {.hbase = fixture->hbase, .host = "::1"};
+  scripted_gateway_free(fixture->gateways[1]);
+  fixture->gateways[1] = scripted_gateway_new(&ipv6);
+  scripted_gateway_refuse(fixture->gateways[0]);
+  g_autofree char *list =
+      g_strdup_printf("\"no-such-host.invalid:9090\", \"%s\", \"%s\"", scripted_gateway_endpoint(fixture->gateways[0]),
+                      scripted_gateway_endpoint(fixture->gateways[1]));
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateway_list = list});
+  pipeline_assert_tables(fixture, 10);
+  /* The one that refused comes back, and gets its share without anybody's doing. */
+  scripted_gateway_start(fixture->gateways[0]);
+  for (guint step = 10; puts_of(fixture, 0) == 0; step++) {
+    g_assert_cmpuint(step, <, 4000);
+    write_steps(fixture, step, 1);
+  }
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* A listening socket that nobody accepts from, with its queue full: what is sent to it is dropped, as by a firewall. */
+typedef struct Blackhole {
+  int listener;
+  int fillers[4];
+  guint16 port;
+} Blackhole;
+
+static void
+open_blackhole(Blackhole *blackhole)
+{
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t len = sizeof address;
+  blackhole->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint(bind(blackhole->listener, (struct sockaddr *)&address, len), ==, 0);
+  g_assert_cmpint(listen(blackhole->listener, 0), ==, 0);
+  g_assert_cmpint(getsockname(blackhole->listener, (struct sockaddr *)&address, &len), ==, 0);
+  blackhole->port = ntohs(address.sin_port);
+  for (guint i = 0; i < G_N_ELEMENTS(blackhole->fillers); i++) {
+    blackhole->fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)!connect(blackhole->fillers[i], (struct sockaddr *)&address, len); /* the last ones are never taken */
+  }
+}
+
+static void
+close_blackhole(const Blackhole *blackhole)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(blackhole->fillers); i++)
+    close(blackhole->fillers[i]);
+  close(blackhole->listener);
+}
+
+static gboolean
+tells_of_no_answer(const TidePipelineState *state, gpointer data)
+{
+  return state->reason != NULL && strstr(state->reason, "no answer within") != NULL;
+}
+
+static void
+test_blackhole_delays_nobody(PipelineFixture *fixture, gconstpointer data)
+{
+  Blackhole blackhole;
+  open_blackhole(&blackhole);
+  g_autofree char *alone = g_strdup_printf("\"127.0.0.1:%u\"", blackhole.port);
+  RunningPipeline *waiting = running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateway_list = alone});
+  running_pipeline_wait(waiting, tells_of_no_answer, NULL);
+  g_assert_cmpint(running_pipeline_stop(waiting, 5000), ==, 0);
+
+  g_autofree char *list = g_strdup_printf("%s, \"%s\"", alone, scripted_gateway_endpoint(fixture->gateways[0]));
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateway_list = list});
+  pipeline_assert_tables(fixture, 10);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  close_blackhole(&blackhole);
+}
+
+static gboolean
+tells_what_it_is(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY && strstr(state->reason, data) != NULL;
+}
+
+/* Each wrong service is named while it is waited for; when it is put right, the daemon goes on by itself. */
+static void
+test_wrong_service_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  static const struct {
+    TidePersonality personality;
+    const char *words;
+  } services[] = {{TIDE_PERSONALITY_HTTP, "speaks HTTP, not plain Thrift"},
+                  {TIDE_PERSONALITY_TLS, "speaks TLS, not plain Thrift"},
+                  {TIDE_PERSONALITY_THRIFT1, "is a thrift1 gateway"}};
+  scripted_gateway_set_personality(fixture->gateways[0], services[0].personality);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(services); i++) {
+    scripted_gateway_set_personality(fixture->gateways[0], services[i].personality);
+    running_pipeline_wait(running, tells_what_it_is, (gpointer)services[i].words);
+  }
+  scripted_gateway_set_personality(fixture->gateways[0], TIDE_PERSONALITY_THRIFT2);
+  write_steps(fixture, 0, 3);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+tells_of_fixed_mode(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY &&
+         strstr(state->reason, "unframed binary Thrift, which is not "
+                               "what the configuration fixes") != NULL;
+}
+
+static void
+test_mode_that_is_not_the_fixed_one_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  static const char *const transports[] = {", transport: framed-binary", ", transport: unframed-compact"};
+  for (guint i = 0; i < G_N_ELEMENTS(transports); i++) {
+    RunningPipeline *running =
+        running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = transports[i]});
+    running_pipeline_wait(running, tells_of_fixed_mode, NULL);
+    g_assert_cmpint(running_pipeline_stop(running, 5000), ==, 0);
+  }
+}
+
+/* ---- connections that end by themselves ---- */
+
+static void
+test_idle_close_is_replaced_silently(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions impatient = {.hbase = fixture->hbase, .idle_close_ms = 300};
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&impatient);
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
+  LogCapture *capture = log_capture_start();
+  for (guint step = 10; step < 13; step++) {
+    g_assert_true(scripted_gateway_wait_open_connections(fixture->gateways[0], 0, pipeline_fixture_deadline_us()));
+    write_steps(fixture, step, 1);
+  }
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_cmpstr(lines, ==, "");
+  g_assert_cmpuint(connects(running, "stale"), >=, 3);
+  g_assert_cmpuint(connects(running, "broken"), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_calls_total", "outcome=\"unknown\""), ==, 0);
+  pipeline_assert_tables(fixture, 13);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The peer is gone without a word: the ping of an idle connection gets no answer. */
+static void
+test_half_open_connection_is_replaced_silently(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running =
+      start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", idle_ping: 1s"});
+  LogCapture *capture = log_capture_start();
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_GET_THRIFT_SERVER_TYPE, .max_hits = 1};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &silent);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (connects(running, "broken") == 0)
+    pipeline_fixture_wait_a_little(deadline_us, "the connection is replaced");
+  write_steps(fixture, 10, 3);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_cmpstr(lines, ==, "");
+  pipeline_assert_tables(fixture, 13);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Behind one name or balancer there may be many gateways: only new connections find the one that came back. */
+static void
+test_old_connections_are_replaced(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running =
+      start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", max_connection_age: 1s"});
+  LogCapture *capture = log_capture_start();
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  guint step = 10;
+  for (; connects(running, "aged") < 6; step++) {
+    write_steps(fixture, step, 1);
+    pipeline_fixture_wait_a_little(deadline_us, "connections grow old");
+  }
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_cmpstr(lines, ==, "");
+  g_assert_cmpuint(connects(running, "broken"), ==, 0);
+  pipeline_assert_tables(fixture, step);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* One connection of three is taken. The writers learn it, and do not knock all the time. */
+static void
+test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions full = {.hbase = fixture->hbase, .max_connections = 1};
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&full);
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
+  LogCapture *capture = log_capture_start();
+  write_steps(fixture, 10, 20);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_null(strstr(lines, "cannot write"));
+  g_assert_null(strstr(lines, "not usable"));
+  pipeline_assert_tables(fixture, 30);
+  guint64 closed = metric_of(fixture, running, 0, "tidemark_gateway_closed_at_once_total");
+  g_assert_cmpuint(closed, >, 0);
+  g_assert_cmpuint(closed, <=, 12); /* pauses of 1, 2, 4 ... s */
+  g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections_allowed"), <=, 2);
+  g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_up"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- restarts ---- */
+
+/* Kills gateway @which while it has a call, lets the others take over, and starts it again. Returns: the next step. */
+static guint
+restart_under_load(PipelineFixture *fixture, guint which, guint step)
+{
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 1, .delay_reply_ms = 10000};
+  guint fault = scripted_gateway_add_fault(fixture->gateways[which], &slow);
+  do
+    pipeline_produce_mixture_from(fixture, step++, 1);
+  while (!scripted_gateway_wait_fault_hits(fixture->gateways[which], fault, 1, tide_now_us() + SOON_US));
+  scripted_gateway_kill(fixture->gateways[which]);
+  pipeline_produce_mixture_from(fixture, step, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  scripted_gateway_start(fixture->gateways[which]);
+  guint64 puts = puts_of(fixture, which);
+  step += 10;
+  for (; puts_of(fixture, which) == puts; step++)
+    write_steps(fixture, step, 1);
+  return step;
+}
+
+static void
+test_rolling_restart_leaves_no_line(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
+  LogCapture *capture = log_capture_start();
+  guint step = 10;
+  for (guint i = 0; i < 2 * FIXTURE_GATEWAYS; i++)
+    step = restart_under_load(fixture, i % FIXTURE_GATEWAYS, step);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_cmpstr(lines, ==, "");
+  g_assert_cmpuint(connects(running, "broken"), >=, 2 * FIXTURE_GATEWAYS); /* the calls that were cut */
+  pipeline_assert_tables(fixture, step);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* It answers probes, and fails each call: its own trouble, as the other one shows. */
+static void
+test_gateway_that_fails_all_calls_rests(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  guint step = 10;
+  for (; metric_of(fixture, running, 0, "tidemark_gateway_breaker_opened_total") == 0; step++)
+    write_steps(fixture, step, 1);
+  guint64 hits = scripted_gateway_fault_hits(fixture->gateways[0], id);
+  write_steps(fixture, step, 20);
+  step += 20;
+  /* Each rest ends with one call that fails. */
+  g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], id), <=, hits + 8);
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  guint64 puts = puts_of(fixture, 0);
+  for (; puts_of(fixture, 0) == puts; step++)
+    write_steps(fixture, step, 1);
+  pipeline_assert_tables(fixture, step);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- load ---- */
+
+static void
+test_slow_gateway_loses_its_writers(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 400};
+  scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  guint step = 10;
+  while (metric_of(fixture, running, 0, "tidemark_gateway_slow") == 0 ||
+         metric_of(fixture, running, 0, "tidemark_gateway_connections") > 0) {
+    g_assert_cmpuint(step, <, 4000);
+    write_steps(fixture, step++, 1);
+  }
+  g_assert_cmpuint(metric_of(fixture, running, 1, "tidemark_gateway_slow"), ==, 0);
+  guint64 slow_puts = puts_of(fixture, 0), fast_puts = puts_of(fixture, 1);
+  write_steps(fixture, step, 30);
+  g_assert_cmpuint(puts_of(fixture, 1) - fast_puts, >, 30);
+  g_assert_cmpuint(puts_of(fixture, 0) - slow_puts, <=, 6);
+  g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections"), <=, 1);
+  pipeline_assert_tables(fixture, step + 30);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The region server says that it does not serve the region any more; the map is read anew. */
+static void
+change_regions(PipelineFixture *fixture, RunningPipeline *running, guint64 n_regions)
+{
+  TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR,
+                              .call = TIDE_CALL_PUT_MULTIPLE,
+                              .table = "METRIC",
+                              .max_hits = 3,
+                              .message =
+                                  "Failed 1 action: NotServingRegionException: 1 time, servers with issues: rs1"};
+  scripted_gateway_add_fault(fixture->gateways[0], &moving);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (tide_metrics_sum(running->metrics, "tidemark_table_regions", "table=\"METRIC\"") != n_regions)
+    pipeline_fixture_wait_a_little(deadline_us, "the new regions are known");
+}
+
+static void
+test_regions_split_and_merge_under_way(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = 1});
+  pipeline_produce_mixture_from(fixture, 10, 20);
+  fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host2"), TRUE);
+  fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host7"), TRUE);
+  pipeline_produce_mixture_from(fixture, 30, 10);
+  change_regions(fixture, running, 4);
+  write_steps(fixture, 40, 5);
+  fake_hbase_merge_regions(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host2"));
+  pipeline_produce_mixture_from(fixture, 45, 10);
+  change_regions(fixture, running, 3);
+  write_steps(fixture, 55, 5);
+  pipeline_assert_tables(fixture, 60);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The region servers' clocks are ten years ahead of the readings, and nothing shows it. */
+static void
+test_cells_carry_event_times(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1426535612045), "old");
+  pipeline_fixture_produce(fixture, 0, "host1", G_GINT64_CONSTANT(1426535612044), "older");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *history = fake_hbase_dump(fixture->hbase, "METRIC", TRUE);
+  g_autofree char *latest = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
+  g_assert_cmpstr(history, ==,
+                  "host1#1426535612044\tM:v\t1426535612044\tolder\nhost1#1426535612045\tM:v\t1426535612045\told\n");
+  g_assert_cmpstr(latest, ==, "host1\tM:v\t1426535612045\told\n");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-connections/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("absence/D1-the-next-endpoint-is-used", test_the_next_endpoint_is_used);
+  ADD("absence/D2-a-blackhole-delays-nobody", test_blackhole_delays_nobody);
+  ADD("absence/D12-wrong-service-is-named", test_wrong_service_is_named);
+  ADD("absence/D12-a-mode-that-is-not-the-fixed-one-is-named", test_mode_that_is_not_the_fixed_one_is_named);
+  ADD("ends/D6-idle-close-is-replaced-silently", test_idle_close_is_replaced_silently);
+  ADD("ends/D7-half-open-connection-is-replaced-silently", test_half_open_connection_is_replaced_silently);
+  ADD("ends/old-connections-are-replaced", test_old_connections_are_replaced);
+  ADD("ends/D15-a-full-gateway-gets-fewer-connections", test_full_gateway_gets_fewer_connections);
+  ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
+  ADD("load/D16-a-gateway-that-fails-all-calls-rests", test_gateway_that_fails_all_calls_rests);
+  ADD("load/D23-a-slow-gateway-loses-its-writers", test_slow_gateway_loses_its_writers);
+  ADD("regions/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
+  ADD("regions/D20-cells-carry-event-times", test_cells_carry_event_times);
+  return g_test_run();
+}

@@ -1,0 +1,331 @@
+/* Two values of one cell at the same time, while calls of the first are abandoned and land later: the last offset is
+ * what stays, whatever happens in between, and nothing else waits for it (docs/internals.md: equal times). */
+#include "fault/gateway/raw_client.h"
+#include "fault/pipeline/pipeline_fixture.h"
+#include "util/clock.h"
+
+#define BASE_MS G_GINT64_CONSTANT(1763700000000)
+
+/* Such a call is given up by the client after a second, and lands after two and a half. */
+#define ABANDONED_MS 2500
+
+/* One that outlives its sender lands when the next owner of the partition has long written. */
+#define OUTLIVES_MS 14000
+#define OUTLIVES ", settle: 16s"
+
+/* The test would fail, long before this has passed. */
+#define FOR_EVER ", settle: 1h"
+#define SOON ", settle: 8s"
+
+#define LATEST_ONLY                                                                                                    \
+  "tables:\n"                                                                                                          \
+  "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+
+static RunningPipeline *
+start(PipelineFixture *fixture, const char *hbase, const char *options)
+{
+  return running_pipeline_start_with(fixture,
+                                     &(RunningPipelineOptions){.gateways = 1, .hbase = hbase, .options = options});
+}
+
+static void
+produce(PipelineFixture *fixture, gint64 time_ms, const char *value)
+{
+  pipeline_fixture_produce(fixture, 0, "host1", time_ms, value);
+  pipeline_fixture_flush(fixture);
+}
+
+static void
+wait_latest(PipelineFixture *fixture, const char *value)
+{
+  if (!fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", value,
+                             pipeline_fixture_deadline_us()))
+    g_error("the latest value never was '%s'", value);
+}
+
+static void
+assert_cell(PipelineFixture *fixture, const char *row, const char *column, const char *wanted)
+{
+  g_autoptr(GBytes) found = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", row, "M", column, NULL);
+  g_assert_nonnull(found);
+  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+static void
+assert_value(PipelineFixture *fixture, const char *row, const char *wanted)
+{
+  assert_cell(fixture, row, "v", wanted);
+}
+
+/* Waits until so many calls of @table were given up and are under way in the gateway all the same. */
+static guint
+abandon_calls_for(PipelineFixture *fixture, const char *table, guint n, gint64 lands_ms)
+{
+  TideScriptedFault abandoned = {.call = TIDE_CALL_PUT_MULTIPLE,
+                                 .table = table,
+                                 .delay_apply_ms = lands_ms,
+                                 .lands_after_kill = TRUE,
+                                 .max_hits = n};
+  return scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
+}
+
+static guint
+abandon_calls(PipelineFixture *fixture, const char *table, guint n)
+{
+  return abandon_calls_for(fixture, table, n, ABANDONED_MS);
+}
+
+static void
+wait_abandoned(PipelineFixture *fixture, guint id, guint n)
+{
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, n, pipeline_fixture_deadline_us()));
+}
+
+/* F3: a newer time does not wait for an older cell's doubt, and nor do the offsets: the older cell is void. */
+static void
+test_F3_newer_time_does_not_wait(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, NULL, 1);
+  RunningPipeline *running = start(fixture, FOR_EVER, LATEST_ONLY);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  produce(fixture, BASE_MS + 1000, "newer");
+  wait_latest(fixture, "newer");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_value(fixture, "host1", "newer");
+}
+
+/* F3: a stop does not wait for the doubt either. What it concerns is handed back. */
+static void
+test_F3_stop_does_not_wait(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, NULL, 2);
+  RunningPipeline *running = start(fixture, FOR_EVER, NULL);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 2);
+  produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Another region's call fails as it does when regions have moved, so that the borders are read at once. */
+static void
+read_regions_again(PipelineFixture *fixture, RunningPipeline *running, guint n_regions)
+{
+  TideScriptedFault moved = {.kind = TIDE_FAULT_IO_ERROR,
+                             .call = TIDE_CALL_PUT_MULTIPLE,
+                             .row_prefix = TIDE_BYTES_LITERAL("moved"),
+                             .message = "org.apache.hadoop.hbase.NotServingRegionException: moved is not online",
+                             .max_hits = 1};
+  scripted_gateway_add_fault(fixture->gateways[0], &moved);
+  pipeline_fixture_produce(fixture, 1, "moved", BASE_MS, "moved");
+  pipeline_fixture_flush(fixture);
+  running_pipeline_wait_metric(running, "tidemark_table_regions", n_regions);
+  /* What is written after that went by the new borders. */
+  pipeline_fixture_produce(fixture, 1, "moved", BASE_MS + 1, "written");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "moved", "M", "v", "written",
+                                      pipeline_fixture_deadline_us()));
+}
+
+/* F4: the rows of a region's old lane and of its new one are held against each other: "first" is the last offset, and
+ * equal to what is in doubt. */
+static void
+test_F4_split_keeps_the_last_offset(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls(fixture, "CURRENT_METRIC", 1);
+  RunningPipeline *running = start(fixture, SOON, LATEST_ONLY "batch: { latest_window: 1ms }\n");
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  produce(fixture, BASE_MS, "second");
+  running_pipeline_wait_metric(running, "tidemark_cells_conflicting_total", 1);
+  fake_hbase_split_region(fixture->hbase, "CURRENT_METRIC", TIDE_BYTES_LITERAL("host0"), FALSE);
+  read_regions_again(fixture, running, 2);
+  produce(fixture, BASE_MS, "first");
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "host1", "first");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- the next owner ---- */
+
+/* F7: the first owner stops with a call abandoned that lands later. @waits: the other value comes to the first owner,
+ * which cannot wait for it; else to the second. */
+static void
+check_next_owner(PipelineFixture *fixture, gboolean waits)
+{
+  guint id = abandon_calls_for(fixture, "CURRENT_METRIC", 1, OUTLIVES_MS);
+  RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
+  produce(fixture, BASE_MS, "first");
+  wait_abandoned(fixture, id, 1);
+  wait_latest(fixture, "first");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  if (waits) {
+    produce(fixture, BASE_MS, "second");
+    wait_latest(fixture, "second");
+  }
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
+  running = start(fixture, OUTLIVES, LATEST_ONLY);
+  if (!waits)
+    produce(fixture, BASE_MS, "second");
+  wait_latest(fixture, "second");
+  wait_latest(fixture, "first"); /* the abandoned call has landed */
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "host1", "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_F7_value_that_waited_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  check_next_owner(fixture, TRUE);
+}
+
+static void
+test_F7_next_owner_knows_what_was_in_doubt(PipelineFixture *fixture, gconstpointer data)
+{
+  check_next_owner(fixture, FALSE);
+}
+
+/* F7: an owner was killed: its call with the first value lands when the next owner has written both. It left a commit
+ * without a note, as one of an older version does. */
+static void
+test_F7_killed_owner_may_have_sent_what_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  guint id = abandon_calls_for(fixture, "CURRENT_METRIC", 1, OUTLIVES_MS);
+  produce(fixture, BASE_MS, "first");
+  produce(fixture, BASE_MS, "second");
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
+  TideRawClient *killed = raw_client_connect(scripted_gateway_port(fixture->gateways[0]), FALSE, FALSE);
+  raw_client_send_puts(killed, "CURRENT_METRIC", &(TideRawCell){"host1", "v", "first", BASE_MS}, 1);
+  wait_abandoned(fixture, id, 1);
+  raw_client_free(killed);
+  RunningPipeline *running = start(fixture, OUTLIVES, LATEST_ONLY);
+  wait_latest(fixture, "second");
+  wait_latest(fixture, "first"); /* the killed one's call has landed */
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_value(fixture, "host1", "second");
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- a partition that is taken away ---- */
+
+/* Member @gateway of the group, which writes by that gateway alone. */
+static RunningPipeline *
+start_member(PipelineFixture *fixture, guint gateway)
+{
+  g_autofree char *list = g_strdup_printf("\"%s\"", scripted_gateway_endpoint(fixture->gateways[gateway]));
+  return running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateway_list = list, .options = "limits: { drain_timeout: 1s }\n"});
+}
+
+/* A reading of host @partition, and one of a host that both partitions have, with a column of its own. */
+static void
+produce_to_both(PipelineFixture *fixture, const char *value)
+{
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
+    g_autofree char *host = g_strdup_printf("host%d", i);
+    g_autofree char *shared =
+        g_strdup_printf("{\"host\":\"both\",\"ts\":%" G_GINT64_FORMAT ",\"v%d\":\"%s\"}", BASE_MS, i, value);
+    pipeline_fixture_produce(fixture, i, host, BASE_MS, value);
+    pipeline_fixture_produce_raw(fixture, i, shared);
+  }
+  pipeline_fixture_flush(fixture);
+}
+
+static void
+assert_both(PipelineFixture *fixture, const char *wanted)
+{
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++) {
+    g_autofree char *host = g_strdup_printf("host%d", i);
+    g_autofree char *column = g_strdup_printf("v%d", i);
+    assert_cell(fixture, host, "v", wanted);
+    assert_cell(fixture, "both", column, wanted);
+  }
+}
+
+/* The group is joined by another member while the first owner's gateway takes nothing, and the time to drain it passes.
+ * The next owner of one of its partitions writes newer values of the same times, and settle passes, before that gateway
+ * takes rows again: what waited behind it is not sent any more. */
+static void
+test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  produce_to_both(fixture, "first");
+  RunningPipeline *last = start_member(fixture, 0);
+  wait_abandoned(fixture, id, 2);
+  produce_to_both(fixture, "second"); /* open, behind the first */
+  running_pipeline_wait_metric(last, "tidemark_messages_received_total", 4 * FIXTURE_PARTITIONS);
+  RunningPipeline *next = start_member(fixture, 1);
+  running_pipeline_wait_metric(next, "tidemark_messages_received_total", 4);
+  gint32 taken = tide_metrics_sum(next->metrics, "tidemark_messages_received_total", "partition=\"0\"") > 0 ? 0 : 1;
+  produce_to_both(fixture, "third");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, taken, fixture->produced[taken],
+                                          deadline_us));
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_metric(last, "tidemark_rows_given_up_total", 4);
+  assert_both(fixture, "third");
+  g_assert_cmpuint(tide_metrics_sum(last->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
+  g_assert_cmpint(running_pipeline_stop(next, 10000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(last, 10000), ==, 0);
+}
+
+/* ---- memory ---- */
+
+#define N_MANY 40000u
+
+/* F14: an owner before us may have sent more than can be remembered in the memory there is. It is all written at once,
+ * and read again when settle has passed; only then it is committed. */
+static void
+test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N_MANY; i++) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    pipeline_fixture_produce(fixture, 0, host, BASE_MS, "v");
+  }
+  pipeline_fixture_flush(fixture);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1,
+                                         .kafka = ", max_span_messages: 1000000",
+                                         .hbase = ", settle: 20s",
+                                         .options = LATEST_ONLY "limits: { memory: 16MiB, drain_timeout: 3s }\n"});
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (guint i = 0; i < N_MANY; i += N_MANY - 1) {
+    g_autofree char *host = g_strdup_printf("host%u", i);
+    g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", host, "M", "v", "v", deadline_us));
+  }
+  running_pipeline_wait_metric(running, "tidemark_kafka_read_again_total", 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_handed_back_total", NULL), >, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-equal-times/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                      \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("waits/F3-newer-time-does-not-wait", test_F3_newer_time_does_not_wait);
+  ADD("waits/F3-stop-does-not-wait", test_F3_stop_does_not_wait);
+  ADD("regions/F4-split-keeps-the-last-offset", test_F4_split_keeps_the_last_offset);
+  ADD("stop/F7-value-that-waited-is-read-again", test_F7_value_that_waited_is_read_again);
+  ADD("stop-2/F7-next-owner-knows-what-was-in-doubt", test_F7_next_owner_knows_what_was_in_doubt);
+  ADD("kill/F7-killed-owner-may-have-sent-what-is-read-again", test_F7_killed_owner_may_have_sent_what_is_read_again);
+  ADD("taken/C8-taken-partition-is-not-written-by-its-last-owner",
+      test_taken_partition_is_not_written_by_its_last_owner);
+  ADD("memory/F14-what-cannot-be-remembered-is-read-again", test_F14_what_cannot_be_remembered_is_read_again);
+  return g_test_run();
+}

@@ -1,0 +1,348 @@
+/* What HBase refuses: rows that can never be written are found and kept as letters, and all others written; a table
+ * that takes no rows is waited for; a busy region is not stormed. */
+#include "fault/pipeline/log_capture.h"
+#include "fault/pipeline/pipeline_mixture.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+/* As region servers say it, with the trace that they bring. */
+#define TOO_LARGE                                                                                                      \
+  "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: Cell with size 10485999 exceeds limit of 10485760 " \
+  "bytes\n\tat org.apache.hadoop.hbase.regionserver.RSRpcServices.checkCellSizeLimit(RSRpcServices.java:938)\n"        \
+  ": 1 time, servers with issues: rs1.example.com,16020,1718040000000"
+#define TOO_BUSY                                                                                                       \
+  "Failed 1 action: org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=512.0M, regionName=ab, "       \
+  "server=rs1: 1 time, servers with issues: rs1.example.com,16020,1718040000000"
+#define DENIED                                                                                                         \
+  "Failed 1 action: org.apache.hadoop.hbase.security.AccessDeniedException: Insufficient permissions (user=tidemark, " \
+  "scope=METRIC, family=M:v, params=[table=METRIC,family=M:v],action=WRITE): 1 time, servers with issues: rs1,16020,1"
+
+/* ---- rows that can never be written ---- */
+
+typedef struct Letters {
+  char *folder; /* owned */
+  char *options;
+} Letters;
+
+/* Letters go to a file of the test's own. */
+static Letters
+letters_in_file(const char *more_options)
+{
+  Letters letters = {.folder = g_dir_make_tmp("tidemark-letters-XXXXXX", NULL)};
+  g_assert_nonnull(letters.folder);
+  letters.options = g_strdup_printf("dead_letters: { file: \"%s/letters.jsonl\" }\n%s", letters.folder, more_options);
+  return letters;
+}
+
+/* The letters' lines. */
+static char *
+take_letters(Letters *letters)
+{
+  g_autofree char *path = g_build_filename(letters->folder, "letters.jsonl", NULL);
+  char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autoptr(GDir) folder = g_dir_open(letters->folder, 0, NULL);
+  for (const char *name = g_dir_read_name(folder); name != NULL; name = g_dir_read_name(folder)) {
+    g_autofree char *file = g_build_filename(letters->folder, name, NULL);
+    g_unlink(file);
+  }
+  g_rmdir(letters->folder);
+  g_free(letters->folder);
+  g_free(letters->options);
+  return text;
+}
+
+static guint
+count_lines(const char *text)
+{
+  guint n = 0;
+  for (; *text != '\0'; text++)
+    n += *text == '\n' ? 1 : 0;
+  return n;
+}
+
+static void
+refuse_rows_of(PipelineFixture *fixture, const char *host, const char *message)
+{
+  TideScriptedFault refusing = {.kind = TIDE_FAULT_IO_ERROR,
+                                .call = TIDE_CALL_PUT_MULTIPLE,
+                                .table = "METRIC",
+                                .row_prefix = tide_bytes_of_string(host),
+                                .message = message};
+  scripted_gateway_add_fault(fixture->gateways[0], &refusing);
+}
+
+/* 1,000 rows of which HBase refuses @n_bad: the others are written, and the letters are those messages. */
+static void
+check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint64 max_bisections)
+{
+  for (guint i = 0; i < 1000; i++) {
+    g_autofree char *bad_host = g_strdup_printf("bad%u", i);
+    gboolean is_bad = i % (1000 / n_bad) == 333 % (1000 / n_bad);
+    pipeline_fixture_produce(fixture, 0, is_bad ? bad_host : "host1", PIPELINE_BASE_MS + i, "v");
+  }
+  pipeline_fixture_flush(fixture);
+  refuse_rows_of(fixture, "bad", message);
+  Letters letters = letters_in_file("batch: { max_rows: 10000 }\n");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1000 - n_bad);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, n_bad);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, n_bad);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_bisections_total", NULL), <=, max_bisections);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autofree char *text = take_letters(&letters);
+  g_assert_cmpuint(count_lines(text), ==, n_bad);
+}
+
+static void
+test_one_bad_row_of_a_thousand(PipelineFixture *fixture, gconstpointer data)
+{
+  check_bad_rows(fixture, 1, TOO_LARGE, 20);
+}
+
+static void
+test_several_bad_rows(PipelineFixture *fixture, gconstpointer data)
+{
+  check_bad_rows(fixture, 5, TOO_LARGE, 5 * 20);
+}
+
+/* A text that does not say whose fault it is: the row is refused while its neighbours are taken, round after round;
+ * each but the last costs a neighbour's call and its own, and rounds that come too soon do not count. */
+static void
+test_bad_row_of_an_unknown_exception(PipelineFixture *fixture, gconstpointer data)
+{
+  check_bad_rows(fixture, 1,
+                 "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: a coprocessor's rule: 1 time, "
+                 "servers with issues: rs1,16020,1",
+                 20 + 3 * 12 * 2 + 6);
+}
+
+/* ---- frames that are too large ---- */
+
+/* Each reading's value twice, so that a message of a size that Kafka takes makes a row that no frame of 1 MiB holds. */
+#define LARGE_ROWS_OPTIONS                                                                                             \
+  "readings: { max_message_size: 900KiB, time: { field: ts, format: epoch_ms } }\n"                                    \
+  "batch: { max_bytes: 1984KiB, max_age: 500ms }\n"                                                                    \
+  "tables:\n"                                                                                                          \
+  "  LARGE:\n"                                                                                                         \
+  "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"                                                          \
+  "    columns: [ { family: M, from: v }, { family: N, from: v } ]\n"
+
+/* A framed gateway closes on a frame above its limit, without a word: what is too large together is sent in parts, and
+ * the one row that is too large by itself is a letter. */
+static void
+test_oversized_calls_are_split_and_the_oversized_row_is_a_letter(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = 1300000};
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&framed);
+  const char *const splits[] = {"host5", NULL};
+  scripted_gateway_create_table(fixture->gateways[0], "LARGE", "M,N", splits);
+  g_autofree char *fitting = g_strnfill(250000, 'f'), *too_large = g_strnfill(700000, 'x'); /* each twice in a row */
+  for (guint i = 0; i < 6; i++)
+    pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, i == 3 ? too_large : fitting);
+  for (guint i = 0; i < 20; i++)
+    pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
+  pipeline_fixture_flush(fixture);
+  Letters letters = letters_in_file(LARGE_ROWS_OPTIONS);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  running_pipeline_wait_ready(running);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  /* Others must be written while the large row is cut off, or nothing would tell that the gateway works. */
+  for (guint i = 20; tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL) == 0; i++) {
+    pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
+    pipeline_fixture_flush(fixture);
+    pipeline_fixture_wait_a_little(deadline_us, "the oversized row is found");
+  }
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, 5 + (guint64)fixture->produced[1]);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autofree char *text = take_letters(&letters);
+  g_assert_cmpuint(count_lines(text), ==, 1);
+  g_assert_nonnull(strstr(text, "is more than the gateway takes"));
+}
+
+/* ---- tables that take no rows ---- */
+
+typedef struct HoldCase {
+  const char *name;
+  const char *remedy; /* a part of what the operator is told at once; NULL: HBase does not say what is wrong */
+} HoldCase;
+
+static const HoldCase hold_cases[] = {
+    {"B11-D11-missing-table-is-waited-for", "tidemark tables create"},
+    {"B11-D11-disabled-table-is-waited-for", NULL},
+    {"B11-D11-table-without-its-family-is-waited-for", "add the column family"},
+    {"B11-D11-forbidden-table-is-waited-for", "grant"},
+};
+
+static void
+drop_table(PipelineFixture *fixture)
+{
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(fixture->hbase, "METRIC", &error));
+}
+
+static void
+break_table(PipelineFixture *fixture, const HoldCase *at)
+{
+  g_auto(TideFakeError) error = {0};
+  if (at == &hold_cases[1]) {
+    g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", FALSE, &error));
+  } else if (at == &hold_cases[3]) {
+    refuse_rows_of(fixture, "", DENIED);
+  } else {
+    drop_table(fixture);
+    if (at == &hold_cases[2])
+      scripted_gateway_create_table(fixture->gateways[0], "METRIC", "X", NULL);
+  }
+}
+
+static void
+mend_table(PipelineFixture *fixture, const HoldCase *at)
+{
+  g_auto(TideFakeError) error = {0};
+  if (at == &hold_cases[1]) {
+    g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", TRUE, &error));
+  } else if (at == &hold_cases[3]) {
+    scripted_gateway_clear_faults(fixture->gateways[0]);
+  } else {
+    if (at == &hold_cases[2])
+      drop_table(fixture);
+    scripted_gateway_create_table(fixture->gateways[0], "METRIC", "M", NULL);
+  }
+}
+
+static gboolean
+names_table_and_remedy(const TidePipelineState *state, gpointer data)
+{
+  const HoldCase *at = ((gpointer *)data)[0];
+  if (at->remedy == NULL)
+    return tide_metrics_sum(((gpointer *)data)[1], "tidemark_lanes_in_trouble", NULL) > 0;
+  return !state->ready && state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
+         strstr(state->reason, at->remedy) != NULL;
+}
+
+/* Of five more calls four are probes, with at least 10, 20 and 40 ms between them. */
+static void
+assert_no_storm(PipelineFixture *fixture, const HoldCase *at)
+{
+  TideGatewayStats stats;
+  scripted_gateway_stats(fixture->gateways[0], &stats);
+  gint64 start_us = tide_now_us();
+  g_assert_true(scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE,
+                                            stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] + 5,
+                                            pipeline_fixture_deadline_us()));
+  if (at->remedy != NULL) /* else each lane is tried on its own */
+    g_assert_cmpint(tide_now_us() - start_us, >=, 70 * TIDE_US_PER_MS);
+}
+
+/* It is told at once, no row is taken for guilty however long it lasts, other tables go on, and all is written when the
+ * operator has mended it. */
+static void
+test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpointer data)
+{
+  const HoldCase *at = data;
+  Letters letters = letters_in_file("");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  running_pipeline_wait_ready(running);
+  break_table(fixture, at);
+  for (guint i = 0; i < 50; i++)
+    pipeline_fixture_produce(fixture, (gint32)(i % FIXTURE_PARTITIONS), i % 2 > 0 ? "host1" : "host7",
+                             PIPELINE_BASE_MS + i, "waits");
+  pipeline_fixture_flush(fixture);
+  gpointer seen[] = {(gpointer)at, running->metrics};
+  running_pipeline_wait(running, names_table_and_remedy, seen);
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "CURRENT_METRIC", 2, pipeline_fixture_deadline_us()));
+  assert_no_storm(fixture, at);
+  mend_table(fixture, at);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 50);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
+  running_pipeline_wait_ready(running);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_autofree char *text = take_letters(&letters);
+  g_assert_cmpstr(text, ==, "");
+}
+
+/* ---- a busy region ---- */
+
+/* Between the first refusal and the row's writing lie four pauses of 10, 20, 40 and 80 ms at the least. */
+static void
+test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault busy = {.kind = TIDE_FAULT_IO_ERROR,
+                            .call = TIDE_CALL_PUT_MULTIPLE,
+                            .table = "METRIC",
+                            .max_hits = 4,
+                            .message = TOO_BUSY};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &busy);
+  fake_hbase_log_writes(fixture->hbase, 10);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_ready(running);
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  gint64 not_yet_us = tide_now_us();
+  for (gint64 now_us = not_yet_us; scripted_gateway_fault_hits(fixture->gateways[0], id) == 0; now_us = tide_now_us())
+    not_yet_us = now_us;
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autoptr(GPtrArray) writes = fake_hbase_writes(fixture->hbase);
+  gint64 written_us = 0;
+  for (guint i = 0; i < writes->len; i++) {
+    const TideFakeWrite *write = g_ptr_array_index(writes, i);
+    if (strcmp(write->table, "METRIC") == 0)
+      written_us = write->applied_us;
+  }
+  g_assert_cmpint(written_us - not_yet_us, >=, 150 * TIDE_US_PER_MS);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- what an acknowledgement is worth ---- */
+
+static void
+test_durability_below_sync_is_said(PipelineFixture *fixture, gconstpointer data)
+{
+  fake_hbase_set_durability(fixture->hbase, "METRIC", 2);         /* ASYNC_WAL */
+  fake_hbase_set_durability(fixture->hbase, "CURRENT_METRIC", 4); /* FSYNC_WAL */
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_produce_mixture(fixture, 3);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *lines = log_capture_end(capture);
+  const char *said = strstr(lines, "crit tide-start: table 'METRIC': DATA CAN BE LOST: durability is ASYNC_WAL");
+  g_assert_nonnull(said);
+  g_assert_nonnull(strstr(said, "alter \"METRIC\", DURABILITY => 'SYNC_WAL'"));
+  g_assert_null(strstr(strstr(said, "CAN BE LOST"), "DATA CAN BE LOST")); /* once, and not of the other table */
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_assert_tables(fixture, 3);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-failures/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                         \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("poison/B2-B4-one-bad-row-of-a-thousand", test_one_bad_row_of_a_thousand);
+  ADD("poison/B4-several-bad-rows", test_several_bad_rows);
+  ADD("poison/B4-F16-bad-row-of-an-unknown-exception", test_bad_row_of_an_unknown_exception);
+  ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-letter",
+      test_oversized_calls_are_split_and_the_oversized_row_is_a_letter);
+  ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
+  ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
+  for (guint i = 0; i < G_N_ELEMENTS(hold_cases); i++) {
+    g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", hold_cases[i].name);
+    g_test_add(path, PipelineFixture, &hold_cases[i], pipeline_fixture_set_up,
+               test_table_that_takes_no_rows_is_waited_for, pipeline_fixture_tear_down);
+  }
+  return g_test_run();
+}

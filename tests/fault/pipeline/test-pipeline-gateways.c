@@ -1,0 +1,230 @@
+/* The whole pipeline while its gateways fail: after each fault nothing is missing and nothing is wrong; the content is
+ * compared as text, cell by cell, with that of an undisturbed run. */
+#include "fault/pipeline/pipeline_mixture.h"
+
+/* ---- faults of gateways ---- */
+
+typedef struct GatewayCase {
+  const char *name;
+  TideScriptedFault fault;
+} GatewayCase;
+
+static const GatewayCase gateway_cases[] = {
+    {"D3-accepts-but-never-answers", {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 3}},
+    {"D4-answers-a-byte-at-a-time",
+     {.call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 3, .drip_bytes = 1, .drip_interval_ms = 1000}},
+    {"D5-closes-mid-request",
+     {.kind = TIDE_FAULT_CLOSE_MID_REQUEST,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .cut_bytes = 40,
+      .every = 3,
+      .max_hits = 8}},
+    {"D5-closes-before-the-reply",
+     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 8}},
+    {"D5-closes-mid-reply",
+     {.kind = TIDE_FAULT_CLOSE_MID_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .cut_bytes = 5, .every = 3, .max_hits = 8}},
+    {"D5-resets",
+     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .reset = TRUE, .every = 3, .max_hits = 8}},
+    {"D5-closes-on-accept", {.kind = TIDE_FAULT_CLOSE_ON_ACCEPT, .skip_calls = 2, .every = 2, .max_hits = 4}},
+    {"D9-region-is-moving",
+     {.kind = TIDE_FAULT_IO_ERROR,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .table = "METRIC",
+      .row_prefix = TIDE_BYTES_LITERAL("host6"),
+      .max_hits = 10,
+      .message = "Failed 1 action: NotServingRegionException: 1 time, servers with issues: rs1"}},
+    {"D10-can-retry-is-not-believed",
+     {.kind = TIDE_FAULT_IO_ERROR,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .can_retry = TIDE_CAN_RETRY_NO,
+      .every = 2,
+      .max_hits = 10}},
+    {"D10-can-retry-is-absent",
+     {.kind = TIDE_FAULT_IO_ERROR,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .can_retry = TIDE_CAN_RETRY_ABSENT,
+      .every = 2,
+      .max_hits = 10}},
+    {"D13-garbage", {.kind = TIDE_FAULT_GARBAGE, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 6}},
+    {"D13-wrong-name", {.kind = TIDE_FAULT_WRONG_NAME, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 6}},
+    {"D13-wrong-sequence-id",
+     {.kind = TIDE_FAULT_WRONG_SEQUENCE_ID, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 6}},
+    {"D14-internal-error",
+     {.kind = TIDE_FAULT_APPLICATION_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 6}},
+    {"D17-abandoned-calls-land-later",
+     {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 1500, .lands_after_kill = TRUE, .max_hits = 3}},
+    {"D18-applied-in-part-then-an-error",
+     {.kind = TIDE_FAULT_IO_ERROR,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .apply = TIDE_APPLY_FIRST,
+      .apply_rows = 3,
+      .every = 2,
+      .max_hits = 10}},
+};
+
+/* The fault strikes while 80 steps come in; then the tables must be as if it had not, and every offset committed. */
+static void
+test_gateway_fault(PipelineFixture *fixture, gconstpointer data)
+{
+  const GatewayCase *at = data;
+  guint ids[FIXTURE_GATEWAYS];
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
+    ids[i] = scripted_gateway_add_fault(fixture->gateways[i], &at->fault);
+  pipeline_produce_mixture(fixture, 40);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
+  guint64 hits = 0;
+  pipeline_fixture_wait_all_committed(fixture);
+  for (guint step = 40; step < 80; step += 10) { /* in pieces, so that there are many calls */
+    pipeline_produce_mixture_from(fixture, step, 10);
+    pipeline_fixture_wait_all_committed(fixture);
+  }
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
+    hits += scripted_gateway_fault_hits(fixture->gateways[i], ids[i]);
+  g_assert_cmpuint(hits, >, 0);
+  pipeline_assert_tables(fixture, 80);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_assert_tables(fixture, 80);
+}
+
+/* ---- gateways that are not there ---- */
+
+static gboolean
+waits_for_gateway(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_WAITING_FOR_GATEWAY && strstr(state->reason, "no gateway is usable") != NULL;
+}
+
+static void
+test_no_gateway_is_waited_for(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_kill(fixture->gateways[0]);
+  pipeline_produce_mixture(fixture, 20);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait(running, waits_for_gateway, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  tide_pipeline_state_clear(&state);
+  scripted_gateway_start(fixture->gateways[0]);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 20);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_gateway_killed_and_started_again(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_ready(running);
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 100};
+  scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  pipeline_produce_mixture(fixture, 80);
+  g_assert_true(
+      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 2, pipeline_fixture_deadline_us()));
+  scripted_gateway_kill(fixture->gateways[0]);
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  scripted_gateway_start(fixture->gateways[0]);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 80);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_dead_gateway_of_two_delays_nobody(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_kill(fixture->gateways[0]);
+  pipeline_produce_mixture(fixture, 40);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 40);
+  /* It comes back, and writers move over to it without anybody's doing. */
+  scripted_gateway_start(fixture->gateways[0]);
+  TideGatewayStats stats = {0};
+  for (guint step = 40; stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] == 0; step++) {
+    g_assert_cmpuint(step, <, 4000);
+    pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + step * 1000, "x");
+    pipeline_fixture_wait_all_committed(fixture);
+    scripted_gateway_stats(fixture->gateways[0], &stats);
+  }
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+test_gateway_of_another_protocol_is_refused_by_name(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions options = {.hbase = fixture->hbase, .compact = TRUE};
+  scripted_gateway_free(fixture->gateways[1]);
+  scripted_gateway_kill(fixture->gateways[0]);
+  fixture->gateways[1] = scripted_gateway_new(&options);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
+  pipeline_produce_mixture(fixture, 20);
+  pipeline_fixture_wait_all_committed(fixture); /* the compact one was there first, and decided */
+  scripted_gateway_start(fixture->gateways[0]);
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 160);
+  pipeline_assert_tables(fixture, 20);
+  TideGatewayStats stats;
+  scripted_gateway_stats(fixture->gateways[0], &stats);
+  g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- trouble that lasts ---- */
+
+static gboolean
+names_the_trouble(const TidePipelineState *state, gpointer data)
+{
+  return state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
+         strstr(state->reason, "first row key 'host6#") != NULL && strstr(state->reason, "its disk is full") != NULL;
+}
+
+/* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
+ * gateway's words. It is never given up: when HBase is mended, the rows are written without anybody's doing. */
+static void
+test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR,
+                               .call = TIDE_CALL_PUT_MULTIPLE,
+                               .table = "METRIC",
+                               .row_prefix = TIDE_BYTES_LITERAL("host6"),
+                               .message = "region server is unhappy: its disk is full"};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  pipeline_fixture_produce(fixture, 0, "host6", PIPELINE_BASE_MS, "stuck");
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "free");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "METRIC", 1, pipeline_fixture_deadline_us()));
+  running_pipeline_wait(running, names_the_trouble, NULL);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  g_assert_true(state.healthy); /* a restart would not help */
+  g_assert_nonnull(strstr(state.reason, "region from 'host5'"));
+  tide_pipeline_state_clear(&state);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_ready(running);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-gateways/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func,                         \
+             pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  for (guint i = 0; i < G_N_ELEMENTS(gateway_cases); i++) {
+    g_autofree char *path = g_strdup_printf("/pipeline-gateways/faults-%u/%s",
+                                            i * 4 / (guint)G_N_ELEMENTS(gateway_cases) + 1, gateway_cases[i].name);
+    g_test_add(path, PipelineFixture, &gateway_cases[i], pipeline_fixture_set_up, test_gateway_fault,
+               pipeline_fixture_tear_down);
+  }
+  ADD("absence/D1-no-gateway-is-waited-for", test_no_gateway_is_waited_for);
+  ADD("absence/D16-gateway-killed-and-started-again", test_gateway_killed_and_started_again);
+  ADD("absence/D23-dead-gateway-of-two-delays-nobody", test_dead_gateway_of_two_delays_nobody);
+  ADD("absence/D12-gateway-of-another-protocol-is-refused-by-name",
+      test_gateway_of_another_protocol_is_refused_by_name);
+  ADD("trouble/D9-lasting-trouble-is-named-and-ends-by-itself", test_lasting_trouble_is_named_and_ends_by_itself);
+  return g_test_run();
+}

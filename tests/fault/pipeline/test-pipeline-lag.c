@@ -1,0 +1,276 @@
+/* The lag that the pipeline tells, compared at each moment with what the broker says when it is asked: the group's
+ * committed offset and the partition's end. And the topics that are missing. */
+#include "fault/pipeline/pipeline_mixture.h"
+#include "util/clock.h"
+
+#define LAG "tidemark_kafka_consumer_lag{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
+#define LAG_SECONDS "tidemark_kafka_consumer_lag_seconds{topic=\"" FIXTURE_TOPIC "\",partition=\"%d\"} "
+
+#define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
+
+/* The value of the series that @format names; -1: it has none. */
+static double
+series_of(const RunningPipeline *running, const char *format, gint32 partition)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  g_autofree char *name = g_strdup_printf(format, partition);
+#pragma GCC diagnostic pop
+  g_autofree char *text = tide_metrics_render(running->metrics);
+  const char *at = strstr(text, name);
+  return at != NULL ? g_ascii_strtod(at + strlen(name), NULL) : -1;
+}
+
+static double
+lag_of(const RunningPipeline *running, gint32 partition)
+{
+  return series_of(running, LAG, partition);
+}
+
+/* As Kafka's own tool counts it; nothing committed is from the begin, which is 0 here. */
+static double
+lag_of_broker(PipelineFixture *fixture, gint32 partition)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  gint64 committed = mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, partition, deadline_us);
+  gint64 end = mock_kafka_end_offset(fixture->kafka, FIXTURE_TOPIC, partition, deadline_us);
+  return (double)(end - MAX(committed, 0));
+}
+
+/* Until both partitions' series are what the broker says, which is above 0 for the first. */
+static void
+wait_lag_agrees(PipelineFixture *fixture, const RunningPipeline *running)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    while (lag_of(running, i) != lag_of_broker(fixture, i))
+      pipeline_fixture_wait_a_little(deadline_us, "the lag is what the broker says");
+  g_assert_cmpfloat(lag_of(running, 0), >, 0);
+}
+
+static void
+wait_no_lag(const RunningPipeline *running, gint32 partition)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (lag_of(running, partition) >= 0 || series_of(running, LAG_SECONDS, partition) >= 0)
+    pipeline_fixture_wait_a_little(deadline_us, "the lag's series is gone");
+}
+
+static void
+produce(PipelineFixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    for (gint32 partition = 0; partition < FIXTURE_PARTITIONS; partition++)
+      pipeline_fixture_produce(fixture, partition, partition == 0 ? "host1" : "host7",
+                               PIPELINE_BASE_MS + fixture->produced[partition], "v");
+  pipeline_fixture_flush(fixture);
+}
+
+/* With the record's own time. */
+static void
+produce_at(PipelineFixture *fixture, const char *payload, gint64 timestamp_ms)
+{
+  mock_kafka_produce(fixture->kafka, &(TideMockMessage){.topic = FIXTURE_TOPIC,
+                                                        .payload = tide_bytes_of_string(payload),
+                                                        .timestamp_ms = timestamp_ms});
+  fixture->produced[0]++;
+  pipeline_fixture_flush(fixture);
+}
+
+static guint
+add_stuck(PipelineFixture *fixture)
+{
+  TideScriptedFault stuck = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
+  return scripted_gateway_add_fault(fixture->gateways[0], &stuck);
+}
+
+static gboolean
+says(const TidePipelineState *state, gpointer data)
+{
+  return state->status != NULL && strstr(state->status, data) != NULL;
+}
+
+/* From the committed offset on, before this process has stored one: the first value that is shown is the right one. */
+static void
+test_while_starting(PipelineFixture *fixture, gconstpointer data)
+{
+  add_stuck(fixture);
+  produce(fixture, 150);
+  mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 50);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (lag_of(running, 0) < 0)
+    pipeline_fixture_wait_a_little(deadline_us, "the lag is shown");
+  g_assert_cmpfloat(lag_of(running, 0), ==, 100);
+  wait_lag_agrees(fixture, running);
+  g_assert_cmpfloat(lag_of(running, 1), ==, 150);
+  running_pipeline_wait(running, says, (gpointer) "lag 250 messages, ");
+  g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
+}
+
+static gboolean
+is_paused(const TidePipelineState *state, gpointer data)
+{
+  return strstr(state->status, "paused 2") != NULL;
+}
+
+static void
+test_while_paused(PipelineFixture *fixture, gconstpointer data)
+{
+  add_stuck(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  produce(fixture, 3000); /* more than kafka.max_span_messages */
+  running_pipeline_wait(running, is_paused, NULL);
+  wait_lag_agrees(fixture, running);
+  produce(fixture, 500); /* nobody fetches them */
+  wait_lag_agrees(fixture, running);
+  g_assert_cmpfloat(lag_of(running, 1), ==, 3500);
+  g_assert_cmpint(running_pipeline_stop(running, 0), ==, 75);
+}
+
+static gboolean
+is_held(const TidePipelineState *state, gpointer data)
+{
+  return state->any_held;
+}
+
+/* The age is that of the message that holds the partition. */
+static void
+test_while_halted(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
+  produce(fixture, 20);
+  pipeline_fixture_wait_all_committed(fixture);
+  produce_at(fixture, "no reading", tide_wall_clock_epoch_ms() - HOUR_MS);
+  produce(fixture, 30);
+  running_pipeline_wait(running, is_held, NULL);
+  wait_lag_agrees(fixture, running);
+  g_assert_cmpfloat(lag_of(running, 0), ==, 31);
+  produce(fixture, 30);
+  wait_lag_agrees(fixture, running);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (series_of(running, LAG_SECONDS, 0) < 3600)
+    pipeline_fixture_wait_a_little(deadline_us, "the age of the message that holds its partition");
+  g_assert_cmpfloat(series_of(running, LAG_SECONDS, 0), <, 3600 + 600);
+  (void)running_pipeline_stop(running, 10000);
+}
+
+static void
+test_while_cut_off_from_gateways(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait_ready(running);
+  produce(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  scripted_gateway_kill(fixture->gateways[0]);
+  produce_at(fixture, "{\"host\":\"h\",\"ts\":1763700000000,\"v\":1}", tide_wall_clock_epoch_ms() - HOUR_MS);
+  produce(fixture, 300);
+  wait_lag_agrees(fixture, running);
+  g_assert_cmpfloat(lag_of(running, 1), ==, 300);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (series_of(running, LAG_SECONDS, 0) < 3600)
+    pipeline_fixture_wait_a_little(deadline_us, "the age of the oldest message that is not written");
+  (void)running_pipeline_stop(running, 0);
+}
+
+/* At last the group's session is over, too, and with it the partitions. */
+static gboolean
+tells_no_lag(const TidePipelineState *state, gpointer data)
+{
+  return says(state, (gpointer) "lag unknown") || says(state, (gpointer) "0 partitions, ");
+}
+
+/* Nobody knows what came in meanwhile: no number is better than an old one. */
+static void
+test_while_cut_off_from_brokers(PipelineFixture *fixture, gconstpointer data)
+{
+  add_stuck(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  produce(fixture, 40);
+  running_pipeline_wait_ready(running);
+  wait_lag_agrees(fixture, running);
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    wait_no_lag(running, i);
+  running_pipeline_wait(running, tells_no_lag, NULL);
+  mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
+  wait_lag_agrees(fixture, running);
+  (void)running_pipeline_stop(running, 0);
+}
+
+static guint32
+n_shown(const RunningPipeline *running)
+{
+  return (lag_of(running, 0) >= 0 ? 1u : 0u) + (lag_of(running, 1) >= 0 ? 1u : 0u);
+}
+
+/* Each partition is shown by who has it, and by nobody else. */
+static void
+test_after_a_revoke(PipelineFixture *fixture, gconstpointer data)
+{
+  add_stuck(fixture);
+  RunningPipeline *first = running_pipeline_start(fixture, 1, NULL);
+  produce(fixture, 20);
+  running_pipeline_wait_ready(first);
+  wait_lag_agrees(fixture, first);
+  RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (n_shown(first) != 1 || n_shown(second) != 1)
+    pipeline_fixture_wait_a_little(deadline_us, "each has one partition");
+  gint32 moved = lag_of(second, 0) >= 0 ? 0 : 1;
+  g_assert_cmpfloat(lag_of(first, moved), <, 0);
+  g_assert_cmpfloat(series_of(first, LAG_SECONDS, moved), <, 0);
+  g_assert_cmpfloat(lag_of(second, moved), ==, 20);
+  (void)running_pipeline_stop(second, 0);
+  /* While it joins again its coordinator answers nothing else, and leaving takes longer than a stop waits. */
+  deadline_us = pipeline_fixture_deadline_us();
+  while (n_shown(first) != 2)
+    pipeline_fixture_wait_a_little(deadline_us, "the first has both again");
+  (void)running_pipeline_stop(first, 0);
+}
+
+/* ---- topics ---- */
+
+static gboolean
+is_not_ready_for(const TidePipelineState *state, gpointer reason)
+{
+  return !state->ready && state->reason != NULL && strstr(state->reason, reason) != NULL;
+}
+
+/* The other topic is read, but what the operator asked for is not all there. */
+static void
+test_u7_one_missing_topic_of_two(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, "nosuch", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1,
+                                         .topics = FIXTURE_TOPIC ", nosuch",
+                                         .kafka = ", librdkafka: "
+                                                  "{ topic.metadata.refresh.interval.ms: 500 }"});
+  produce(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait(running, is_not_ready_for, (gpointer) "the topic 'nosuch' does not exist: create it");
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_topics_missing", NULL), ==, 1);
+  mock_kafka_set_topic_error(fixture->kafka, "nosuch", RD_KAFKA_RESP_ERR_NO_ERROR);
+  running_pipeline_wait_ready(running);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_kafka_topics_missing", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+#define ADD(path, test)                                                                                                \
+  g_test_add("/pipeline-lag/" path, PipelineFixture, NULL, pipeline_fixture_set_up, test, pipeline_fixture_tear_down)
+  ADD("lag/U2-while-starting", test_while_starting);
+  ADD("lag/U2-while-paused", test_while_paused);
+  ADD("lag/U2-while-halted", test_while_halted);
+  ADD("lag-2/U2-while-cut-off-from-gateways", test_while_cut_off_from_gateways);
+  ADD("lag-2/U2-while-cut-off-from-brokers", test_while_cut_off_from_brokers);
+  ADD("lag-2/U2-after-a-revoke", test_after_a_revoke);
+  ADD("topics/C4-U7-one-missing-topic-of-two", test_u7_one_missing_topic_of_two);
+#undef ADD
+  return g_test_run();
+}

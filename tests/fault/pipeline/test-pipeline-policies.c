@@ -1,0 +1,213 @@
+/* What the configuration decides about bad readings and the future, in whole pipelines: on_bad_reading and on_future,
+ * and that reading the topic again decides the same. */
+#include "fault/pipeline/pipeline_fixture.h"
+#include "model/letter.h"
+#include "util/clock.h"
+
+#define LETTERS "letters"
+#define TO_TOPIC "dead_letters: { topic: " LETTERS ", max_ratio: 1 }\n"
+#define TIME "field: ts, format: epoch_ms"
+
+#define BASE_MS G_GINT64_CONSTANT(1763700000000)
+#define HOUR_MS G_GINT64_CONSTANT(3600000)
+
+static void
+set_up(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up(fixture, data);
+  mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
+}
+
+static int
+compare_texts(gconstpointer a, gconstpointer b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The letters as lines "OFFSET REASON READING", sorted: they are kept in any order. READING: - for the whole message.
+ */
+static char *
+letters_text(PipelineFixture *fixture)
+{
+  static const char *const names[] = {TIDE_LETTER_HEADER_OFFSET, TIDE_LETTER_HEADER_REASON, TIDE_LETTER_HEADER_READING};
+  g_autoptr(GPtrArray) letters = mock_kafka_read_topic(fixture->kafka, LETTERS, 1, pipeline_fixture_deadline_us());
+  g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < letters->len; i++) {
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
+      g_autoptr(GBytes) value = mock_record_header(g_ptr_array_index(letters, i), names[k]);
+      g_string_append(line, k > 0 ? " " : "");
+      g_string_append_len(line, value != NULL ? g_bytes_get_data(value, NULL) : "-",
+                          value != NULL ? (gssize)g_bytes_get_size(value) : 1);
+    }
+    g_ptr_array_add(lines, g_strdup(line->str));
+  }
+  g_ptr_array_sort(lines, compare_texts);
+  g_ptr_array_add(lines, NULL);
+  return g_strjoinv("\n", (char **)lines->pdata);
+}
+
+static void
+assert_letters(PipelineFixture *fixture, const char *wanted)
+{
+  g_autofree char *text = letters_text(fixture);
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+static guint64
+sum_of(const RunningPipeline *running, const char *metric)
+{
+  return tide_metrics_sum(running->metrics, metric, NULL);
+}
+
+/* ---- on_bad_reading ---- */
+
+typedef struct BadReadingCase {
+  const char *options;
+  const char *letters;
+  guint64 n_readings_lettered; /* a message that is bad as a whole has none */
+  guint64 n_readings_written;
+  guint64 n_rows;
+} BadReadingCase;
+
+/* Of the first message's readings the second and the third are bad, of the next message's all, of the last's none. */
+#define SOME_BAD                                                                                                       \
+  "[{\"host\":\"host0\",\"ts\":1763700000000,\"v\":1},{\"host\":\"host0\",\"v\":2},"                                   \
+  "{\"host\":\"host0\",\"ts\":0,\"v\":3},{\"host\":\"host0\",\"ts\":1763700001000,\"v\":4}]"
+#define ALL_BAD "[{\"host\":\"host1\"},{\"host\":7,\"ts\":\"soon\"}]"
+#define ALL_GOOD "[{\"host\":\"host2\",\"ts\":1763700000000,\"v\":5}]"
+
+static const BadReadingCase of_message = {TO_TOPIC "readings: { time: { " TIME " }, on_bad_reading: message }\n",
+                                          "0 missing_field -\n1 missing_field -", 0, 1, 1};
+static const BadReadingCase of_reading = {
+    TO_TOPIC "readings: { time: { " TIME " }, on_bad_reading: reading }\n",
+    "0 missing_field 1\n0 time_implausible 2\n1 missing_field 0\n1 time_invalid 1", 4, 3, 3};
+
+static void
+test_bad_reading(PipelineFixture *fixture, gconstpointer data)
+{
+  const BadReadingCase *at = data;
+  pipeline_fixture_produce_raw(fixture, 0, SOME_BAD);
+  pipeline_fixture_produce_raw(fixture, 0, ALL_BAD);
+  pipeline_fixture_produce_raw(fixture, 0, ALL_GOOD);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 2);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 1);
+  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, at->n_readings_lettered);
+  g_assert_cmpuint(sum_of(running, "tidemark_readings_written_total"), ==, at->n_readings_written);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->n_rows);
+  assert_letters(fixture, at->letters);
+}
+
+/* ---- on_future ---- */
+
+typedef struct FutureCase {
+  const char *options;
+  const char *letters; /* of one run */
+  const char *letters_of_two;
+  guint64 n_history_rows;
+  guint64 n_rows_future; /* that latest tables do not get */
+} FutureCase;
+
+static const FutureCase rejected = {TO_TOPIC "readings: { time: { " TIME ", on_future: reject } }\n",
+                                    "1 time_future -\n3 time_future -",
+                                    "1 time_future -\n1 time_future -\n3 time_future -\n3 time_future -", 2, 0};
+static const FutureCase in_history = {TO_TOPIC "readings: { time: { " TIME ", on_future: history } }\n", "", "", 4, 2};
+
+/* All of it lies years back: what is future, only the record's own time can say. */
+static void
+produce_reading(PipelineFixture *fixture, gint64 record_ms, const char *host, gint64 event_ms, const char *value)
+{
+  g_autofree char *payload =
+      g_strdup_printf("{\"host\":\"%s\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", host, event_ms, value);
+  TideMockMessage message = {
+      .topic = FIXTURE_TOPIC, .partition = 0, .payload = tide_bytes_of_string(payload), .timestamp_ms = record_ms};
+  mock_kafka_produce(fixture->kafka, &message);
+  fixture->produced[0]++;
+}
+
+static void
+assert_latest(PipelineFixture *fixture, const char *host, const char *wanted)
+{
+  g_autoptr(GBytes) value = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", host, "M", "v", NULL);
+  g_autofree char *text = value != NULL ? g_strndup(g_bytes_get_data(value, NULL), g_bytes_get_size(value)) : NULL;
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+static void
+run_as(PipelineFixture *fixture, const char *group, const FutureCase *at)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  RunningPipeline *running = running_pipeline_start_group(fixture, group, 1, at->options);
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, group, FIXTURE_TOPIC, 0, fixture->produced[0], deadline_us));
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_rows_future_total"), ==, at->n_rows_future);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, at->n_history_rows);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Read once as it comes, and once again by another group. */
+static void
+test_future(PipelineFixture *fixture, gconstpointer data)
+{
+  const FutureCase *at = data;
+  produce_reading(fixture, BASE_MS, "host0", BASE_MS, "now");
+  produce_reading(fixture, BASE_MS, "host0", BASE_MS + HOUR_MS, "ahead");
+  produce_reading(fixture, BASE_MS + HOUR_MS, "host2", BASE_MS + HOUR_MS, "now");
+  produce_reading(fixture, BASE_MS, "host1", BASE_MS + HOUR_MS, "ahead");
+  pipeline_fixture_flush(fixture);
+  run_as(fixture, "first", at);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->n_history_rows);
+  assert_latest(fixture, "host0", "now");
+  assert_latest(fixture, "host1", NULL);
+  assert_latest(fixture, "host2", "now");
+  assert_letters(fixture, at->letters);
+  g_autofree char *history = fake_hbase_dump(fixture->hbase, "METRIC", TRUE);
+  g_autofree char *latest = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", TRUE);
+  run_as(fixture, "second", at);
+  g_autofree char *history_again = fake_hbase_dump(fixture->hbase, "METRIC", TRUE);
+  g_autofree char *latest_again = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", TRUE);
+  g_assert_cmpstr(history_again, ==, history);
+  g_assert_cmpstr(latest_again, ==, latest);
+  assert_letters(fixture, at->letters_of_two);
+}
+
+/* A sender whose clock is a day ahead gives its records the same wrong time: its readings are kept as letters, whatever
+ * on_future says, and the latest row goes on with what others say. */
+static void
+test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
+{
+  const FutureCase *at = data;
+  gint64 now_ms = tide_wall_clock_epoch_ms(), ahead_ms = now_ms + 24 * HOUR_MS;
+  produce_reading(fixture, ahead_ms, "host0", ahead_ms, "ahead");
+  produce_reading(fixture, now_ms, "host0", now_ms, "now");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  assert_latest(fixture, "host0", "now");
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  assert_letters(fixture, "0 time_future -");
+}
+
+int
+main(int argc, char *argv[])
+{
+  pipeline_fixture_init(&argc, &argv);
+#define ADD(path, case, func)                                                                                          \
+  g_test_add("/pipeline-policies/" path, PipelineFixture, case, set_up, func, pipeline_fixture_tear_down)
+  ADD("bad-reading/message-is-one-letter-as-a-whole", &of_message, test_bad_reading);
+  ADD("bad-reading/reading-is-a-letter-with-its-place", &of_reading, test_bad_reading);
+  ADD("future/A18-reject-is-a-letter-again-when-read-again", &rejected, test_future);
+  ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);
+  ADD("F10/A18-a-sender-ahead-is-a-letter", &rejected, test_sender_ahead);
+  ADD("F10/A18-a-sender-ahead-is-no-history", &in_history, test_sender_ahead);
+#undef ADD
+  return g_test_run();
+}

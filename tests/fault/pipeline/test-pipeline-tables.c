@@ -1,0 +1,448 @@
+/* The pipeline and its tables: dated ones, which it creates when the first row for them comes, and keys that were
+ * changed over old rows. */
+#include "fault/pipeline/pipeline_fixture.h"
+#include "tables/dated_tables.h"
+#include "tables/scheme_store.h"
+#include "util/error.h"
+
+#define DAY_MS (24 * G_GINT64_CONSTANT(3600000))
+#define FIRST_DAY_MS G_GINT64_CONSTANT(1763596800000) /* 2025-11-20 00:00 UTC */
+#define N_DAYS 3u
+#define N_HOSTS 8u
+
+#define PLAIN_KEY "[ { field: host }, \"#\", { time: epoch_ms } ]"
+#define SALTED_KEY "[ { salt: 4, of: [ { field: host } ] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]"
+
+#define DATED_TABLES(key)                                                                                              \
+  "tables:\n"                                                                                                          \
+  "  \"SENSOR_{yyyyMMdd}\":\n"                                                                                         \
+  "    key: " key "\n"                                                                                                 \
+  "    columns: { family: M, from: \"*\" }\n"                                                                          \
+  "    families: { M: { versions: 3, compression: gz } }\n"                                                            \
+  "    splits: [ \"host3\", \"host6\" ]\n"
+
+static const char *const day_tables[N_DAYS] = {"SENSOR_20251120", "SENSOR_20251121", "SENSOR_20251122"};
+
+/* ---- dated tables ---- */
+
+/* @n_steps readings a day of each host, the days in turn; each host in one partition. */
+static void
+produce_days(PipelineFixture *fixture, guint first_step, guint n_steps)
+{
+  for (guint step = first_step; step < first_step + n_steps; step++)
+    for (guint day = 0; day < N_DAYS; day++)
+      for (guint host = 0; host < N_HOSTS; host++) {
+        g_autofree char *name = g_strdup_printf("host%u", host);
+        g_autofree char *value = g_strdup_printf("%u", step);
+        pipeline_fixture_produce(fixture, (gint32)(host % FIXTURE_PARTITIONS), name,
+                                 FIRST_DAY_MS + day * DAY_MS + step * 1000, value);
+      }
+  pipeline_fixture_flush(fixture);
+}
+
+/* What produce_days() leaves in the table of @day, by an own small calculation. */
+static void
+assert_day(PipelineFixture *fixture, guint day, guint first_step, guint end_step)
+{
+  g_autoptr(GString) expected = g_string_new(NULL);
+  for (guint host = 0; host < N_HOSTS; host++)
+    for (guint step = first_step; step < end_step; step++) {
+      gint64 time_ms = FIRST_DAY_MS + day * DAY_MS + step * 1000;
+      g_string_append_printf(expected, "host%u#%" G_GINT64_FORMAT "\tM:v\t%" G_GINT64_FORMAT "\t%u\n", host, time_ms,
+                             time_ms, step);
+    }
+  g_autofree char *found = fake_hbase_dump(fixture->hbase, day_tables[day], FALSE);
+  g_assert_cmpstr(found, ==, expected->str);
+}
+
+static void
+assert_days(PipelineFixture *fixture, guint end_step)
+{
+  for (guint day = 0; day < N_DAYS; day++)
+    assert_day(fixture, day, 0, end_step);
+}
+
+static void
+assert_declared_settings(PipelineFixture *fixture, const char *table)
+{
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(fixture->hbase, table);
+  g_assert_cmpuint(regions->len, ==, 3);
+  const TideFakeRegion *second = g_ptr_array_index(regions, 1);
+  g_assert_true(tide_bytes_equal(second->start_key, TIDE_BYTES_LITERAL("host3")));
+  g_assert_true(tide_bytes_equal(second->end_key, TIDE_BYTES_LITERAL("host6")));
+  g_auto(TideFakeError) error = {0};
+  g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(fixture->hbase, table, &error);
+  g_assert_cmpuint(spec->families->len, ==, 1);
+  const TideFakeFamily *family = g_ptr_array_index(spec->families, 0);
+  g_assert_cmpstr(family->name, ==, "M");
+  g_assert_cmpint(family->max_versions, ==, 3);
+  g_assert_cmpint(family->compression, ==, TIDE_COMPRESSION_GZ);
+  g_assert_cmpuint(spec->attributes->len, ==, 1);
+  const TideFakeAttribute *attribute = &g_array_index(spec->attributes, TideFakeAttribute, 0);
+  g_assert_true(tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE)));
+}
+
+static RunningPipeline *
+start_dated(PipelineFixture *fixture, guint gateways)
+{
+  return running_pipeline_start(fixture, gateways, DATED_TABLES(PLAIN_KEY));
+}
+
+static void
+test_three_days_make_three_tables(PipelineFixture *fixture, gconstpointer data)
+{
+  produce_days(fixture, 0, 20);
+  RunningPipeline *running = start_dated(fixture, FIXTURE_GATEWAYS);
+  running_pipeline_wait_ready(running);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 20);
+  for (guint day = 0; day < N_DAYS; day++)
+    assert_declared_settings(fixture, day_tables[day]);
+  g_assert_false(fake_hbase_table_exists(fixture->hbase, "SENSOR_{yyyyMMdd}"));
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_mapped_total", "SENSOR_{yyyyMMdd}"), ==,
+                   20 * N_DAYS * N_HOSTS);
+  running_pipeline_assert_books_balance(running);
+  /* Nothing is created a second time, and what is there is written to. */
+  produce_days(fixture, 20, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 30);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  /* Nor after a restart. */
+  RunningPipeline *again = start_dated(fixture, FIXTURE_GATEWAYS);
+  produce_days(fixture, 30, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 40);
+  g_assert_cmpuint(tide_metrics_sum(again->metrics, "tidemark_tables_created_total", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+}
+
+/* Both have rows for each day before any of the tables is there: one makes it, the other finds it. */
+static void
+test_two_daemons_make_each_table_once(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *first = start_dated(fixture, 1);
+  running_pipeline_wait_ready(first);
+  RunningPipeline *second = start_dated(fixture, 1);
+  running_pipeline_wait_ready(second);
+  TideScriptedFault slow = {.call = TIDE_CALL_CREATE_TABLE, .delay_apply_ms = 300};
+  scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  produce_days(fixture, 0, 20);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 20);
+  g_assert_cmpuint(tide_metrics_sum(first->metrics, "tidemark_tables_created_total", NULL) +
+                       tide_metrics_sum(second->metrics, "tidemark_tables_created_total", NULL),
+                   ==, N_DAYS);
+  g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
+}
+
+static void
+replace_by_framed(PipelineFixture *fixture)
+{
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&(TideGatewayOptions){.hbase = fixture->hbase, .framed = TRUE});
+}
+
+static void
+test_framed_gateway_makes_them_without_split_points(PipelineFixture *fixture, gconstpointer data)
+{
+  replace_by_framed(fixture);
+  produce_days(fixture, 0, 10);
+  RunningPipeline *running = start_dated(fixture, 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 10);
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(fixture->hbase, day_tables[0]);
+  g_assert_cmpuint(regions->len, ==, 1);
+  g_auto(TideFakeError) error = {0};
+  g_autoptr(TideFakeTableSpec) spec = fake_hbase_describe(fixture->hbase, day_tables[0], &error);
+  g_assert_cmpuint(spec->attributes->len, ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static void
+drop_table(PipelineFixture *fixture, const char *table)
+{
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(fixture->hbase, table, FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(fixture->hbase, table, &error));
+}
+
+static void
+test_D11_table_dropped_while_running_is_made_again(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = start_dated(fixture, 1);
+  produce_days(fixture, 0, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  drop_table(fixture, day_tables[1]);
+  produce_days(fixture, 10, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_day(fixture, 0, 0, 20);
+  assert_day(fixture, 1, 10, 20);
+  assert_day(fixture, 2, 0, 20);
+  assert_declared_settings(fixture, day_tables[1]);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS + 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+typedef struct CreationCase {
+  const char *name;
+  TideScriptedFault fault;
+} CreationCase;
+
+static const CreationCase creation_cases[] = {
+    {"D3-creation-is-never-answered", {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_CREATE_TABLE, .max_hits = 2}},
+    {"D5-connection-is-lost-in-a-creation",
+     {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .call = TIDE_CALL_CREATE_TABLE, .cut_bytes = 10, .max_hits = 2}},
+    {"D5-connection-is-lost-behind-a-creation",
+     {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_CREATE_TABLE, .max_hits = 2}},
+    {"D9-creation-fails-at-first", {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_CREATE_TABLE, .max_hits = 3}},
+    {"D13-creation-is-answered-by-garbage",
+     {.kind = TIDE_FAULT_GARBAGE, .call = TIDE_CALL_CREATE_TABLE, .max_hits = 2}},
+    {"D9-look-for-the-table-fails",
+     {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_TABLE_EXISTS, .table = "SENSOR_20251121", .max_hits = 3}},
+    {"D9-look-at-the-families-fails",
+     {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET_TABLE_DESCRIPTOR, .max_hits = 3}},
+    {"D17-abandoned-creation-lands-later",
+     {.call = TIDE_CALL_CREATE_TABLE, .delay_apply_ms = 1500, .lands_after_kill = TRUE, .max_hits = 2}},
+};
+
+static void
+test_fault_during_creation_loses_nothing(PipelineFixture *fixture, gconstpointer data)
+{
+  const CreationCase *at = data;
+  guint ids[FIXTURE_GATEWAYS];
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
+    ids[i] = scripted_gateway_add_fault(fixture->gateways[i], &at->fault);
+  produce_days(fixture, 0, 20);
+  RunningPipeline *running = start_dated(fixture, FIXTURE_GATEWAYS);
+  pipeline_fixture_wait_all_committed(fixture);
+  guint64 hits = 0;
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++)
+    hits += scripted_gateway_fault_hits(fixture->gateways[i], ids[i]);
+  g_assert_cmpuint(hits, >, 0);
+  assert_days(fixture, 20);
+  for (guint day = 0; day < N_DAYS; day++)
+    assert_declared_settings(fixture, day_tables[day]);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+is_troubled(const TidePipelineState *state, gpointer data)
+{
+  RunningPipeline *running = data;
+  return tide_metrics_sum(running->metrics, "tidemark_lanes_in_trouble", NULL) > 0;
+}
+
+/* Made by others, without our family: its rows wait, those of the other days are written. */
+static void
+test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_create_table(fixture->gateways[0], day_tables[1], "OTHER", NULL);
+  produce_days(fixture, 0, 10);
+  RunningPipeline *running = start_dated(fixture, 1);
+  running_pipeline_wait(running, is_troubled, running);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[0], 10 * N_HOSTS, deadline_us));
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[2], 10 * N_HOSTS, deadline_us));
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[1]), ==, 0);
+  drop_table(fixture, day_tables[1]); /* the operator mends it */
+  pipeline_fixture_wait_all_committed(fixture);
+  assert_days(fixture, 10);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- too many dated tables ---- */
+
+static gboolean
+is_held(const TidePipelineState *state, gpointer data)
+{
+  return state->any_held;
+}
+
+static const char hourly[] =
+    "tables:\n"
+    "  \"H_{yyyyMMddHH}\": { key: " PLAIN_KEY ", columns: { family: M, from: \"*\" } }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n";
+
+#define N_TABLES (TIDE_DATED_TABLES_MAX + 3)
+
+/* F22: a table an hour, more of them than a process has places for: those that are done with give theirs back, and no
+ * message waits for a restart. */
+static void
+test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint hour = 0; hour < N_TABLES; hour++)
+    pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS - hour * G_GINT64_CONSTANT(3600000), "v");
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "again");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_TABLES);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "H_2025100808"), ==, 1);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* More tables in one message than there are places: it holds its partition, nothing of it is written, nothing skipped.
+ */
+static void
+test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autoptr(GString) message = g_string_new("[");
+  for (guint hour = 0; hour <= TIDE_DATED_TABLES_MAX; hour++)
+    g_string_append_printf(message, "%s{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"v\":1}", hour > 0 ? "," : "",
+                           FIRST_DAY_MS - hour * G_GINT64_CONSTANT(3600000));
+  g_string_append_c(message, ']');
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "before");
+  pipeline_fixture_produce_raw(fixture, 0, message->str);
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "after");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
+  running_pipeline_wait(running, is_held, NULL);
+  g_assert_true(
+      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, pipeline_fixture_deadline_us()));
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  g_assert_nonnull(strstr(state.reason, "stands still at offset 1"));
+  tide_pipeline_state_clear(&state);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, 1);
+  /* The places that it took are there for others. */
+  pipeline_fixture_produce(fixture, 1, "host1", FIRST_DAY_MS + G_GINT64_CONSTANT(3600000), "of another partition");
+  pipeline_fixture_flush(fixture);
+  g_assert_true(
+      mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, pipeline_fixture_deadline_us()));
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- keys that were changed ---- */
+
+#define SALTED_TABLES                                                                                                  \
+  "tables:\n"                                                                                                          \
+  "  METRIC: { key: " SALTED_KEY ", columns: { family: M, from: \"*\" } }\n"
+
+static void
+write_with_the_plain_key(PipelineFixture *fixture)
+{
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "old");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+has_failed(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_FAILED;
+}
+
+static void
+test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_create_table(fixture->gateways[0], TIDE_SCHEME_TABLE, TIDE_SCHEME_FAMILY, NULL);
+  write_with_the_plain_key(fixture);
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *refused = running_pipeline_start(fixture, 1, SALTED_TABLES);
+  running_pipeline_wait(refused, has_failed, NULL);
+  const GError *failure = tide_pipeline_failure(refused->pipeline);
+  g_assert_cmpint(tide_error_exit_code(failure), ==, TIDE_EXIT_CONFIG);
+  g_assert_nonnull(strstr(failure->message, "[tidemark scheme 1: field(host) \"#\" time(ms)]"));
+  g_assert_nonnull(strstr(failure->message, "[tidemark scheme 1: salt(4"));
+  g_assert_nonnull(strstr(failure->message, "--accept-scheme-change"));
+  running_pipeline_stop(refused, 1000);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+
+  RunningPipeline *accepted = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = SALTED_TABLES, .accept_scheme_change = TRUE});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
+  g_assert_cmpint(running_pipeline_stop(accepted, 10000), ==, 0);
+  RunningPipeline *remembered = running_pipeline_start(fixture, 1, SALTED_TABLES);
+  running_pipeline_wait_ready(remembered);
+  g_assert_cmpint(running_pipeline_stop(remembered, 10000), ==, 0);
+}
+
+static gboolean
+waits_for_schemes(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES && strstr(state->reason, "cannot compare the schemes") != NULL;
+}
+
+/* Nothing is written before the schemes are known to be the same. */
+static void
+test_schemes_that_cannot_be_read_are_waited_for(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_create_table(fixture->gateways[0], TIDE_SCHEME_TABLE, TIDE_SCHEME_FAMILY, NULL);
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET, .table = TIDE_SCHEME_TABLE};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "v");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait(running, waits_for_schemes, NULL);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The day's table was begun with another key: its rows wait until that is accepted, the next day's table is made with
+ * the new key. */
+static void
+test_B12_changed_key_of_a_dated_table_delays_its_rows(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "old");
+  RunningPipeline *before = start_dated(fixture, 1);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(before, 10000), ==, 0);
+
+  pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
+  pipeline_fixture_produce(fixture, 1, "host2", FIRST_DAY_MS + DAY_MS, "new");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, DATED_TABLES(SALTED_KEY));
+  running_pipeline_wait(running, is_troubled, running);
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[1], 1, pipeline_fixture_deadline_us()));
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[0]), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 500), ==, TIDE_EXIT_TEMPFAIL);
+
+  RunningPipeline *accepted = running_pipeline_start_with(
+      fixture,
+      &(RunningPipelineOptions){.gateways = 1, .options = DATED_TABLES(SALTED_KEY), .accept_scheme_change = TRUE});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[0]), ==, 2);
+  g_assert_cmpint(running_pipeline_stop(accepted, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline-tables/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("dated/three-days-make-three-tables", test_three_days_make_three_tables);
+  ADD("dated/two-daemons-make-each-table-once", test_two_daemons_make_each_table_once);
+  ADD("dated/framed-gateway-makes-them-without-split-points", test_framed_gateway_makes_them_without_split_points);
+  ADD("dated/D11-table-dropped-while-running-is-made-again", test_D11_table_dropped_while_running_is_made_again);
+  ADD("dated/D11-family-that-is-missing-delays-its-table-only", test_D11_family_that_is_missing_delays_its_table_only);
+  ADD("F22/more-tables-than-places-are-all-written", test_more_tables_than_places_are_all_written);
+  ADD("F22/message-of-too-many-tables-holds-the-partition", test_message_of_too_many_tables_holds_the_partition);
+  for (guint i = 0; i < G_N_ELEMENTS(creation_cases); i++) {
+    g_autofree char *path = g_strdup_printf("/pipeline-tables/creation-%u/%s", i % 3 + 1, creation_cases[i].name);
+    g_test_add(path, PipelineFixture, &creation_cases[i], pipeline_fixture_set_up,
+               test_fault_during_creation_loses_nothing, pipeline_fixture_tear_down);
+  }
+  ADD("schemes/B12-changed-key-over-rows-fails-the-start", test_B12_changed_key_over_rows_fails_the_start);
+  ADD("schemes/schemes-that-cannot-be-read-are-waited-for", test_schemes_that_cannot_be_read_are_waited_for);
+  ADD("schemes/B12-changed-key-of-a-dated-table-delays-its-rows",
+      test_B12_changed_key_of_a_dated_table_delays_its_rows);
+  return g_test_run();
+}

@@ -1,0 +1,343 @@
+/* The whole pipeline: readings become rows whatever their order, messages that cannot be used harm no other, tables and
+ * regions come and go. The content is compared as text, cell by cell. */
+#include "fault/pipeline/pipeline_mixture.h"
+#include "util/clock.h"
+
+static void
+assert_text(GBytes *found, const char *wanted)
+{
+  g_assert_nonnull(found);
+  g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+/* ---- order ---- */
+
+static void
+test_readings_become_rows(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_produce_mixture(fixture, 80);
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
+  running_pipeline_wait_ready(running);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 80);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_written_total", NULL), ==, 640);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Every rule of order, with the same readings forwards, backwards, twice, and again from offset 0. */
+static void
+test_order_and_replay_leave_the_same_tables(PipelineFixture *fixture, gconstpointer data)
+{
+  for (guint step = 60; step-- > 0;)
+    for (guint host = 0; host < 8; host++) {
+      guint late = step % 7 == 3 ? step - 3 : step;
+      g_autofree char *name = g_strdup_printf("host%u", host);
+      g_autofree char *value = g_strdup_printf("%u.%u", late, host);
+      for (guint twice = 0; twice < 2; twice++)
+        pipeline_fixture_produce(fixture, (gint32)(host % FIXTURE_PARTITIONS), name, PIPELINE_BASE_MS + late * 1000,
+                                 value);
+    }
+  RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  pipeline_assert_tables(fixture, 60);
+  /* Another group reads everything again, into the same tables. */
+  RunningPipeline *again = running_pipeline_start_group(fixture, "another", FIXTURE_GATEWAYS,
+                                                        "batch: { max_rows: 7, latest_window: 1ms }\n");
+  running_pipeline_wait_metric(again, "tidemark_messages_written_total", 60 * 8 * 2);
+  g_assert_cmpint(running_pipeline_stop(again, 10000), ==, 0);
+  pipeline_assert_tables(fixture, 60);
+}
+
+/* ---- equal times ---- */
+
+static void
+test_equal_times_the_later_offset_wins(PipelineFixture *fixture, gconstpointer data)
+{
+  /* Each call is slow and every second one fails, so that batches overlap as much as they ever may. */
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 30, .every = 2};
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .every = 3, .max_hits = 40};
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
+    scripted_gateway_add_fault(fixture->gateways[i], &slow);
+    scripted_gateway_add_fault(fixture->gateways[i], &failing);
+  }
+  RunningPipeline *running =
+      running_pipeline_start(fixture, FIXTURE_GATEWAYS, "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n");
+  for (guint round = 0; round < 30; round++) {
+    for (guint host = 0; host < 4; host++) {
+      g_autofree char *name = g_strdup_printf("host%u", host);
+      g_autofree char *value = g_strdup_printf("round %u", round);
+      pipeline_fixture_produce(fixture, 0, name, PIPELINE_BASE_MS, value); /* always the same time */
+    }
+    pipeline_fixture_flush(fixture);
+  }
+  pipeline_fixture_wait_all_committed(fixture);
+  for (guint host = 0; host < 4; host++) {
+    g_autofree char *latest = g_strdup_printf("host%u", host);
+    g_autofree char *history = g_strdup_printf("host%u#%" G_GINT64_FORMAT, host, PIPELINE_BASE_MS);
+    g_autoptr(GBytes) newest = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", latest, "M", "v", NULL);
+    g_autoptr(GBytes) row = fake_hbase_value(fixture->hbase, "METRIC", history, "M", "v", NULL);
+    assert_text(newest, "round 29");
+    assert_text(row, "round 29");
+  }
+  /* Two calls with one row of a partition were never under way together. */
+  g_assert_cmpuint(fake_hbase_max_flights_of_a_row(fixture->hbase, "CURRENT_METRIC"), ==, 1);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* The call with the first value is abandoned, goes on in the gateway, and lands two seconds later. The second value has
+ * the same time: were it written meanwhile, the first would win. */
+static void
+test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault abandoned = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 2500, .max_hits = 2};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
+  fake_hbase_log_writes(fixture->hbase, 1000);
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "first");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "second");
+  pipeline_fixture_produce(fixture, 0, "host2", PIPELINE_BASE_MS, "innocent");
+  pipeline_fixture_flush(fixture);
+  /* A row that contradicts nothing is not kept waiting by the one that does. */
+  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host2", "M", "v", "innocent",
+                                      pipeline_fixture_deadline_us()));
+  pipeline_fixture_wait_all_committed(fixture);
+  gint64 committed_us = tide_now_us();
+
+  g_autoptr(GPtrArray) writes = fake_hbase_writes(fixture->hbase);
+  gint64 last_first_us = 0;
+  for (guint i = 0; i < writes->len; i++) {
+    const TideFakeWrite *write = g_ptr_array_index(writes, i);
+    if (tide_bytes_equal(write->value, TIDE_BYTES_LITERAL("first")))
+      last_first_us = MAX(last_first_us, write->applied_us);
+    else if (tide_bytes_equal(write->value, TIDE_BYTES_LITERAL("second")))
+      g_assert_cmpint(write->applied_us, >, last_first_us);
+  }
+  g_assert_cmpint(last_first_us, <, committed_us);
+  g_autoptr(GBytes) latest = fake_hbase_value(fixture->hbase, "CURRENT_METRIC", "host1", "M", "v", NULL);
+  assert_text(latest, "second");
+  g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS);
+  g_autoptr(GBytes) history = fake_hbase_value(fixture->hbase, "METRIC", row, "M", "v", NULL);
+  assert_text(history, "second");
+  /* Each row that had to wait; one of a table whose call was answered need not. */
+  guint64 n_conflicting = tide_metrics_sum(running->metrics, "tidemark_cells_conflicting_total", NULL);
+  g_assert_cmpuint(n_conflicting, >=, 1);
+  g_assert_cmpuint(n_conflicting, <=, 2);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- messages that cannot be used ---- */
+
+static gboolean
+is_held(const TidePipelineState *state, gpointer data)
+{
+  return state->any_held;
+}
+
+static void
+test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "before");
+  pipeline_fixture_produce_raw(fixture, 0, "this is not JSON");
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + 1000, "after");
+  pipeline_fixture_produce(fixture, 1, "host1", PIPELINE_BASE_MS, "other");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
+  running_pipeline_wait(running, is_held, NULL);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
+  g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_false(state.ready);
+  g_assert_nonnull(strstr(state.reason, "partition 0 stands still at offset 1"));
+  tide_pipeline_state_clear(&state);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
+}
+
+static void
+test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "good");
+  pipeline_fixture_produce_raw(fixture, 0, "");                                           /* A1 */
+  pipeline_fixture_produce_raw(fixture, 0, NULL);                                         /* A2 */
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":");                                 /* A4 */
+  pipeline_fixture_produce_raw(fixture, 0, "{\"ts\":1763700000000,\"v\":1}");             /* A12 */
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":0,\"v\":1}");          /* A16 */
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000,\"v\":1}"); /* A17 */
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000000}");      /* no cells */
+  /* One bad reading rejects the message, and nothing of it is written. */
+  pipeline_fixture_produce_raw(fixture, 0, "[{\"host\":\"x\",\"ts\":1763700000000,\"v\":1},{\"host\":\"x\"}]");
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS + 1000, "good");
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_wait_metric(running, "tidemark_messages_written_total", 2);
+  running_pipeline_assert_books_balance(running);
+  const char *const reasons[] = {"empty", "tombstone", "parse", "missing_field", "time_implausible", "no_cells"};
+  for (guint i = 0; i < G_N_ELEMENTS(reasons); i++) {
+    g_autofree char *label = g_strdup_printf("reason=\"%s\"", reasons[i]);
+    g_test_message("%s", label);
+    g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", label), >=, 1);
+  }
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 8);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Nothing comes home for them, and nothing else happens meanwhile: their offsets are committed all the same. */
+static void
+test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, "{\"host\":\"h\",\"ts\":1763700000000,\"w\":1}"); /* no table takes it */
+  pipeline_fixture_produce_raw(fixture, 0, "");
+  pipeline_fixture_produce_raw(fixture, 1, NULL);
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1,
+      "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
+      "tables: { METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" },"
+      " when: { field: v, present: true } } }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* A compacted topic has them: nothing is lost with one, so it holds no partition, whatever on_bad_message says. */
+static void
+test_messages_without_value_are_passed_over(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, NULL);
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "behind");
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", "reason=\"tombstone\""), ==,
+                   1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* Nobody could ever read it: it is not written, and its message is done with. */
+static void
+test_what_has_expired_is_counted(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_create_table(fixture->gateways[0], "PARTLY", "M,N", NULL);
+  pipeline_fixture_produce(fixture, 0, "host0", PIPELINE_BASE_MS, "old");
+  pipeline_fixture_produce(fixture, 1, "host1", tide_wall_clock_epoch_ms(), "new");
+  RunningPipeline *running = running_pipeline_start(
+      fixture, 1,
+      "tables:\n"
+      "  METRIC:\n"
+      "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+      "    columns: { family: M, from: v }\n"
+      "    families: { M: { ttl: 1d } }\n"
+      "  PARTLY:\n"
+      "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+      "    columns: [ { family: M, from: v }, { family: N, from: { value: { field: host }, as: name } } ]\n"
+      "    families: { N: { ttl: 1d } }\n");
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_expired_total", "table=\"METRIC\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_expired_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", "table=\"PARTLY\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", NULL), ==, 1);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "PARTLY"), ==, 2);
+  running_pipeline_assert_books_balance(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* ---- tables and regions ---- */
+
+static gboolean
+waits_for_tables(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES && state->reason != NULL &&
+         strstr(state->reason, "create it with: tidemark tables create") != NULL;
+}
+
+static void
+drop_table(PipelineFixture *fixture, const char *table)
+{
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(fixture->hbase, table, FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(fixture->hbase, table, &error));
+}
+
+static void
+test_missing_table_is_waited_for_with_the_command_to_run(PipelineFixture *fixture, gconstpointer data)
+{
+  drop_table(fixture, "CURRENT_METRIC");
+  pipeline_produce_mixture(fixture, 10);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
+  running_pipeline_wait(running, waits_for_tables, NULL);
+  scripted_gateway_create_table(fixture->gateways[0], "CURRENT_METRIC", "M", NULL);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 10);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+static gboolean
+has_failed(const TidePipelineState *state, gpointer data)
+{
+  return state->stage == TIDE_STAGE_FAILED;
+}
+
+static void
+test_missing_table_fails_the_start_when_asked_to(PipelineFixture *fixture, gconstpointer data)
+{
+  drop_table(fixture, "METRIC");
+  RunningPipeline *failing = running_pipeline_start(fixture, 1, "service: { http: \"off\", startup: fail }\n");
+  running_pipeline_wait(failing, has_failed, NULL);
+  g_assert_nonnull(strstr(tide_pipeline_failure(failing->pipeline)->message, "METRIC"));
+  running_pipeline_stop(failing, 1000);
+}
+
+static void
+test_region_that_splits_needs_nobody(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running = running_pipeline_start(fixture, 1, "batch: { max_rows: 20 }\n");
+  pipeline_produce_mixture(fixture, 20);
+  running_pipeline_wait_ready(running);
+  fake_hbase_split_region(fixture->hbase, "METRIC", TIDE_BYTES_LITERAL("host2"), TRUE);
+  fake_hbase_set_replicas(fixture->hbase, "CURRENT_METRIC", 3);
+  TideScriptedFault moving = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 2};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &moving);
+  pipeline_produce_mixture(fixture, 20);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  running_pipeline_wait_metric(running, "tidemark_region_refreshes_total", 3);
+  pipeline_produce_mixture(fixture, 80);
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, 80);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/pipeline/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("order/readings-become-rows-and-offsets-are-committed", test_readings_become_rows);
+  ADD("order/A28-A30-order-and-replay-leave-the-same-tables", test_order_and_replay_leave_the_same_tables);
+  ADD("order/A29-equal-times-the-later-offset-wins", test_equal_times_the_later_offset_wins);
+  ADD("order/A29-D17-abandoned-call-does-not-win-over-a-later-value",
+      test_abandoned_call_does_not_win_over_a_later_value);
+  ADD("messages/A3-bad-message-holds-its-partition-and-no-other", test_bad_message_holds_its_partition_and_no_other);
+  ADD("messages/A2-messages-without-value-are-passed-over", test_messages_without_value_are_passed_over);
+  ADD("messages/A2-offsets-of-messages-without-rows-are-committed",
+      test_offsets_of_messages_without_rows_are_committed);
+  ADD("messages/A1-A17-bad-messages-are-counted-by-reason-and-skipped",
+      test_bad_messages_are_counted_by_reason_and_skipped);
+  ADD("messages/what-has-expired-is-counted-and-not-written", test_what_has_expired_is_counted);
+  ADD("tables/D11-missing-table-is-waited-for-with-the-command-to-run",
+      test_missing_table_is_waited_for_with_the_command_to_run);
+  ADD("tables/D11-missing-table-fails-the-start-when-asked-to", test_missing_table_fails_the_start_when_asked_to);
+  ADD("tables/D19-region-that-splits-needs-nobody", test_region_that_splits_needs_nobody);
+  return g_test_run();
+}

@@ -1,0 +1,370 @@
+/* Dated tables between a consumer, the regions' thread and a scripted gateway: made when they are opened, looked up
+ * while they are open, given up when nobody has rows for them. */
+#include "fault/gateway/scripted_gateway.h"
+#include "rows/open_lanes.h"
+#include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
+#define LOOK_AGAIN_US TIDE_US_PER_MS
+#define HOUR_US (3600 * TIDE_US_PER_S)
+#define GAUGE "tidemark_table_regions"
+
+typedef struct Fixture {
+  TideScriptedGateway *gateway;
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideSchemeStore schemes;
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideDatedTables *dated;
+  TideRegions *regions;
+  TideInbox inbox;
+} Fixture;
+
+static void
+load_config(Fixture *fixture)
+{
+  g_autofree char *text = g_strdup_printf("kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+                                          "hbase: { gateways: [\"%s\"], call_timeout: 10s, region_refresh: 1h }\n"
+                                          "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                                          "tables:\n"
+                                          "  \"S_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], "
+                                          "columns: { family: M, from: \"*\" },\n"
+                                          "    splits: [ \"host3\", \"host6\" ] }\n",
+                                          scripted_gateway_endpoint(fixture->gateway));
+  GPtrArray *problems = NULL;
+  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
+  g_ptr_array_unref(problems);
+  g_assert_nonnull(fixture->config);
+}
+
+static void
+make_lanes(Fixture *fixture)
+{
+  guint32 n_dated;
+  TideLanesOptions lanes = {.n_tables = tide_dated_tables_places(fixture->config, &n_dated),
+                            .max_rows = 100,
+                            .max_bytes = 100000,
+                            .max_in_flight_per_region = 2,
+                            .retry_min_us = TIDE_US_PER_MS,
+                            .retry_max_us = TIDE_US_PER_MS};
+  lanes.n_blocked = n_dated;
+  fixture->lanes = tide_lanes_new(&lanes);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->gateway = scripted_gateway_new(NULL);
+  load_config(fixture);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
+  tide_scheme_store_init(&fixture->schemes, fixture->config);
+  make_lanes(fixture);
+  fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
+  fixture->dated = tide_dated_tables_new(fixture->config);
+  TideRegionsOptions options = {.config = fixture->config,
+                                .lanes = fixture->lanes,
+                                .gateways = fixture->gateways,
+                                .metrics = fixture->metrics,
+                                .schemes = &fixture->schemes,
+                                .dated = fixture->dated,
+                                .n_places = 1 + TIDE_DATED_TABLES_MAX};
+  fixture->regions = tide_regions_new(&options);
+  tide_inbox_init(&fixture->inbox, NULL, NULL);
+  tide_gateways_start(fixture->gateways);
+  tide_regions_start(fixture->regions);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lanes_stop(fixture->lanes);
+  tide_regions_stop(fixture->regions);
+  tide_gateways_stop(fixture->gateways);
+  tide_inbox_clear(&fixture->inbox);
+  tide_regions_free(fixture->regions);
+  tide_lanes_free(fixture->lanes);
+  tide_gateways_free(fixture->gateways);
+  tide_dated_tables_free(fixture->dated);
+  tide_scheme_store_clear(&fixture->schemes);
+  tide_metrics_free(fixture->metrics);
+  tide_config_free(fixture->config);
+  scripted_gateway_free(fixture->gateway);
+}
+
+static const TideTable *
+get_instance(Fixture *fixture, const char *name)
+{
+  return tide_dated_tables_take(fixture->dated, g_ptr_array_index(fixture->config->tables, 0),
+                                tide_bytes_of_string(name));
+}
+
+/* Counts the look-ups of @table's regions from now on. */
+static guint
+watch_lookups(Fixture *fixture, const char *table)
+{
+  return scripted_gateway_add_fault(fixture->gateway,
+                                    &(TideScriptedFault){.call = TIDE_CALL_GET_ALL_REGION_LOCATIONS, .table = table});
+}
+
+/* Until so many look-ups have been answered. */
+static void
+wait_lookups(Fixture *fixture, guint watch, guint64 n)
+{
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateway, watch, n, tide_now_us() + PATIENCE_US));
+}
+
+static void
+wait_gauge(Fixture *fixture, guint64 wanted)
+{
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  TideMutex lock;
+  TideCond never;
+  tide_mutex_init(&lock);
+  tide_cond_init(&never);
+  tide_mutex_lock(&lock);
+  while (tide_metrics_sum(fixture->metrics, GAUGE, NULL) != wanted && tide_now_us() < deadline_us)
+    tide_cond_wait_until(&never, &lock, tide_now_us() + LOOK_AGAIN_US);
+  tide_mutex_unlock(&lock);
+  tide_cond_clear(&never);
+  tide_mutex_clear(&lock);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, wanted);
+}
+
+static void
+test_open_table_is_made_and_looked_up(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  guint watch = watch_lookups(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  g_assert_true(fake_hbase_table_exists(scripted_gateway_hbase(fixture->gateway), "S_20251120"));
+  TideRegionMap *map = tide_regions_get(fixture->regions, table);
+  g_assert_cmpuint(map->n_lanes, ==, 3);
+  tide_region_map_unref(map);
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, watch, 2);
+  tide_regions_close(fixture->regions, table);
+  /* The thread goes on with the next only when the look-up has ended, so none is cut off by the end of the test. */
+  const TideTable *next = get_instance(fixture, "S_20251121");
+  tide_regions_open(fixture->regions, next);
+  wait_gauge(fixture, 3);
+  tide_regions_close(fixture->regions, next);
+}
+
+/* A look-up of @table is under way, which is answered a moment later. */
+static void
+hold_lookup(Fixture *fixture, const TideTable *table)
+{
+  TideScriptedFault slow = {
+      .call = TIDE_CALL_GET_ALL_REGION_LOCATIONS, .table = table->name, .delay_reply_ms = 500, .max_hits = 1};
+  guint id = scripted_gateway_add_fault(fixture->gateway, &slow);
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, id, 1);
+}
+
+/* A call fails while its region moves, and again while the regions are looked up, which may have come too early: they
+ * are looked up once more, though not before the shortest interval has passed. */
+static void
+test_question_during_a_lookup_is_answered(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  hold_lookup(fixture, table);
+  guint watch = watch_lookups(fixture, "S_20251120");
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, watch, 1);
+  tide_regions_close(fixture->regions, table);
+}
+
+/* While a region moves each call to it fails, and asks. */
+static void
+test_lookups_keep_their_distance(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120"), *next = get_instance(fixture, "S_20251121");
+  gint64 begin_us = tide_now_us();
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  tide_regions_open(fixture->regions, next);
+  wait_gauge(fixture, 6); /* so the first look-up has ended, too */
+  guint watch = watch_lookups(fixture, "S_20251120");
+  tide_regions_suspect(fixture->regions, table);
+  wait_lookups(fixture, watch, 1);
+  g_assert_cmpint(tide_now_us() - begin_us, >=, TIDE_US_PER_S);
+  tide_regions_close(fixture->regions, table);
+  tide_regions_close(fixture->regions, next);
+}
+
+/* Each lane ends where the next begins: one that kept the range of the whole region would have no rows of the other
+ * half, and the new lane of these would not wait for those that it has. */
+static void
+test_halves_of_a_region_have_lanes_of_their_own(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, table);
+  wait_gauge(fixture, 3);
+  TideRegionMap *before = tide_regions_get(fixture->regions, table);
+  fake_hbase_split_region(scripted_gateway_hbase(fixture->gateway), "S_20251120", TIDE_BYTES_LITERAL("host4"), FALSE);
+  tide_regions_suspect(fixture->regions, table);
+  wait_gauge(fixture, 4);
+  TideRegionMap *map = tide_regions_get(fixture->regions, table);
+  g_assert_cmpuint(map->n_lanes, ==, 4);
+  for (guint32 i = 0; i < 3; i++)
+    g_assert_true(tide_bytes_equal(tide_lane_end_key(map->lanes[i]), tide_lane_start_key(map->lanes[i + 1])));
+  g_assert_true(map->lanes[0] == before->lanes[0]); /* the others go on as they are */
+  g_assert_true(map->lanes[3] == before->lanes[2]);
+  tide_region_map_unref(map);
+  tide_region_map_unref(before);
+  tide_regions_close(fixture->regions, table);
+}
+
+/* Two consumers have it open: only the second to close it ends the looking up. */
+static void
+test_closed_table_is_not_looked_up_any_more(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *old = get_instance(fixture, "S_20251120"), *present = get_instance(fixture, "S_20251121");
+  tide_regions_open(fixture->regions, old);
+  tide_regions_open(fixture->regions, old);
+  wait_gauge(fixture, 3);
+  tide_regions_close(fixture->regions, old);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 3);
+  tide_regions_close(fixture->regions, old);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 0);
+
+  guint watch_old = watch_lookups(fixture, "S_20251120"), watch_present = watch_lookups(fixture, "S_20251121");
+  tide_regions_suspect(fixture->regions, old);
+  tide_regions_open(fixture->regions, present);
+  wait_lookups(fixture, watch_present, 1);
+  tide_regions_suspect(fixture->regions, present); /* at least a second later: the other would have been due before */
+  wait_lookups(fixture, watch_present, 2);
+  g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateway, watch_old), ==, 0);
+  /* Rows come again, and it is looked up at once. */
+  tide_regions_open(fixture->regions, old);
+  wait_lookups(fixture, watch_old, 1);
+  wait_gauge(fixture, 6);
+  tide_regions_close(fixture->regions, old);
+  tide_regions_close(fixture->regions, present);
+}
+
+static void
+append_row(TideOpenLanes *open_lanes, const TideTable *table, gint64 now_us)
+{
+  g_auto(TideBuffer) prefix = {0};
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  TideColumn column = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = TIDE_BYTES_LITERAL("v"),
+                       .prefix = tide_buffer_bytes(&prefix),
+                       .hash = 1};
+  TideCell cell = {.column = &column, .value = TIDE_BYTES_LITERAL("1"), .timestamp_ms = 1000};
+  TideRow row = {.table_index = table->index, .key = TIDE_BYTES_LITERAL("host1#1"), .cells = &cell, .n_cells = 1};
+  tide_open_lanes_append_message(open_lanes, &row, 1, (TideSourceRef){0}, now_us);
+}
+
+/* As a writer and the consumer would. */
+static void
+acknowledge_all(Fixture *fixture, TideOpenLanes *open_lanes, gint64 now_us)
+{
+  TideCall call;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + PATIENCE_US, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpstr(call.table->name, ==, "S_20251120");
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
+  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_open_lanes_came_home(open_lanes, batch, now_us);
+  }
+}
+
+/* Rows wait for the table to be made; an hour after the last the consumer gives it up, and opens it again for the next.
+ */
+static void
+test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
+  for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
+    tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
+  g_autofree TideDatedCache *dated_names = g_new0(TideDatedCache, 1);
+  TideOpenLanesContext context = {.config = fixture->config,
+                                  .protocol = TIDE_WIRE_BINARY,
+                                  .budget = &fixture->budget,
+                                  .table_budgets = table_budgets,
+                                  .lanes = fixture->lanes,
+                                  .regions = fixture->regions,
+                                  .dated = fixture->dated,
+                                  .dated_names = dated_names,
+                                  .inbox = &fixture->inbox,
+                                  .metrics = fixture->metrics};
+  TideOpenLanes *open_lanes = tide_open_lanes_new(&context);
+  const TideTable *table = get_instance(fixture, "S_20251120");
+  gint64 now_us = tide_now_us();
+  for (guint round = 0; round < 2; round++) {
+    append_row(open_lanes, table, now_us);
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
+    wait_gauge(fixture, 3);
+    /* On its way, it is not given up, however long that takes. */
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us + 2 * HOUR_US);
+    g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 3);
+    acknowledge_all(fixture, open_lanes, now_us);
+    g_assert_true(tide_open_lanes_is_empty(open_lanes));
+    now_us += 2 * HOUR_US + TIDE_US_PER_S;
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us); /* lanes of before the map are dropped first */
+    now_us += 2 * TIDE_US_PER_S;
+    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us);
+    g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 0);
+  }
+  tide_open_lanes_free(open_lanes);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_tables_created_total", NULL), ==, 1);
+}
+
+/* F22: the place goes to a table of another name, which begins anew: it is made, and looked up. */
+static void
+test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *first = get_instance(fixture, "S_20251120");
+  tide_regions_open(fixture->regions, first);
+  wait_gauge(fixture, 3);
+  for (guint i = 1; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_1970%04u", i);
+    g_assert_nonnull(get_instance(fixture, name));
+  }
+  tide_dated_tables_give_back(fixture->dated, first);
+  g_assert_null(get_instance(fixture, "S_20251121")); /* the first is open still */
+  tide_regions_close(fixture->regions, first);
+  const TideTable *next = NULL;
+  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  while (next == NULL && tide_now_us() < deadline_us) /* its look-up may not have ended yet */
+    next = get_instance(fixture, "S_20251121");
+  g_assert_nonnull(next);
+  g_assert_cmpuint(next->index, ==, first->index);
+  tide_regions_open(fixture->regions, next);
+  wait_gauge(fixture, 3);
+  g_assert_true(fake_hbase_table_exists(scripted_gateway_hbase(fixture->gateway), "S_20251121"));
+  TideRegionMap *map = tide_regions_get(fixture->regions, next);
+  g_assert_true(tide_lane_table(map->lanes[0]) == next);
+  tide_region_map_unref(map);
+  tide_regions_close(fixture->regions, next);
+}
+
+#define ADD(path, func) g_test_add("/regions/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
+  tide_hbase_client_init_types();
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("open-table-is-made-and-looked-up", test_open_table_is_made_and_looked_up);
+  ADD("question-during-a-lookup-is-answered", test_question_during_a_lookup_is_answered);
+  ADD("lookups-keep-their-distance", test_lookups_keep_their_distance);
+  ADD("halves-of-a-region-have-lanes-of-their-own", test_halves_of_a_region_have_lanes_of_their_own);
+  ADD("closed-table-is-not-looked-up-any-more", test_closed_table_is_not_looked_up_any_more);
+  ADD("table-without-rows-for-an-hour-is-given-up", test_table_without_rows_for_an_hour_is_given_up);
+  ADD("F22/place-of-a-closed-table-serves-another", test_place_of_a_closed_table_serves_another);
+  return g_test_run();
+}

@@ -1,0 +1,105 @@
+/* `bench`, run as a user runs it. How fast it finds the path to be decides nothing here. */
+#include "fault/program/run_program.h"
+
+#include <glib/gstdio.h>
+
+static const char yaml[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                           "hbase: { gateways: [\"%s\"] }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "tables:\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  CURRENT:\n"
+                           "    latest: replace\n"
+                           "    key: [ { field: host } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n";
+
+typedef struct Fixture {
+  char *config_path; /* owned */
+  ProgramDone done;  /* of the last run */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->config_path = write_config(yaml, "127.0.0.1:1");
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  program_done_clear(&fixture->done);
+}
+
+/* Returns: the exit code. @input: (nullable) */
+static int
+run(Fixture *fixture, const char *words, const char *input)
+{
+  program_done_clear(&fixture->done);
+  fixture->done = run_program_with_input(fixture->config_path, words, input);
+  return fixture->done.exit_code;
+}
+
+static void
+test_made_up_readings(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", NULL), ==, 0);
+  assert_says(fixture->done.output, "500 messages of ");
+  assert_says(fixture->done.output, " 500 readings, 2.00 rows and 6.00 cells a reading; binary\n");
+  assert_says(fixture->done.output, "medians of 2 runs\n");
+  assert_says(fixture->done.output, "\nSTAGE ");
+  assert_says(fixture->done.output, "\ndecode ");
+  assert_says(fixture->done.output, "\n  key, in map ");
+  assert_says(fixture->done.output, "\nall ");
+  assert_silent(fixture->done.output, "ALLOCATIONS"); /* nobody counts them here */
+}
+
+static void
+test_given_messages(Fixture *fixture, gconstpointer unused)
+{
+  const char *input = "{\"host\":\"h1\",\"ts\":1426535612045,\"cpu\":1}\n"
+                      "{\"host\":\"h1\"}\n"
+                      "{\"host\":\"h2\",\"ts\":1426535612045,\"cpu\":1}\n";
+  g_assert_cmpint(run(fixture, "bench --messages - --readings 100 --runs 1 --format json", input), ==, 0);
+  assert_says(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
+  assert_says(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
+  assert_says(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
+  g_assert_cmpint(run(fixture, "bench --messages /nonexistent/file", NULL), ==, 74);
+  assert_says(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
+}
+
+static void
+test_only_some_stages(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "bench --readings 100 --runs 1 --stage decode --stage ack", NULL), ==, 0);
+  assert_says(fixture->done.output, "\ndecode ");
+  assert_says(fixture->done.output, "\nack ");
+  assert_silent(fixture->done.output, "\nmap ");
+  g_assert_cmpint(run(fixture, "bench --stage mapp", NULL), ==, 64);
+  assert_says(fixture->done.errors,
+              "'--stage' takes one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
+}
+
+static void
+test_unusable_messages_are_told(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "bench --messages - --readings 100", "{\"host\":\"h1\"}\n"), ==, 65);
+  assert_says(fixture->done.errors, "no message can be used; the first one: ");
+  g_assert_cmpint(run(fixture, "bench --messages -", ""), ==, 65);
+  assert_says(fixture->done.errors, "there are no messages");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(path, test) g_test_add("/bench-command/" path, Fixture, NULL, set_up, test, tear_down)
+  ADD("made-up-readings", test_made_up_readings);
+  ADD("given-messages", test_given_messages);
+  ADD("only-some-stages", test_only_some_stages);
+  ADD("unusable-messages-are-told", test_unusable_messages_are_told);
+  return g_test_run();
+}

@@ -1,0 +1,519 @@
+/* The life of the whole program: kills, stops and their exit codes, signals, descriptors that run out, logs that nobody
+ * reads, two of one state directory. */
+#define _GNU_SOURCE
+#include "fault/kafka/raw_batch.h"
+#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/program/daemon_process.h"
+#include "fault/program/run_program.h"
+#include "util/clock.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_TEMPFAIL 75
+
+/* Below the session timeout, as it has to be. */
+#define LONG_DRAIN "limits: { drain_timeout: 5s }\n"
+#define SHORT_DRAIN "limits: { drain_timeout: 1s }\n"
+
+/* Far below the drain, far above what a busy machine needs. */
+#define AT_ONCE_US (30 * TIDE_US_PER_S)
+
+/* Leaving the group is given five seconds beyond the drain. */
+#define BOUNDED_US (30 * TIDE_US_PER_S)
+
+#define N_STEPS 60
+
+static TideScriptedFault
+stuck(void)
+{
+  return (TideScriptedFault){.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
+}
+
+static void
+stop_cleanly(DaemonProcess *process)
+{
+  daemon_process_signal(process, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(process, BOUNDED_US), ==, 0);
+}
+
+static void
+assert_committed(PipelineFixture *fixture, gint64 wanted)
+{
+  for (gint32 i = 0; i < FIXTURE_PARTITIONS; i++)
+    g_assert_cmpint(
+        mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, i, pipeline_fixture_deadline_us()), <=,
+        wanted);
+}
+
+/* ---- kills ---- */
+
+static gboolean
+has_rows(PipelineFixture *fixture, guint64 n)
+{
+  return fake_hbase_row_count(fixture->hbase, "METRIC") >= n;
+}
+
+static void
+test_kill_at_any_time_loses_nothing(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 20};
+  scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  DaemonProcessOptions options = {.gateways = 1, .yaml = "batch: { max_rows: 5 }\n"};
+  pipeline_produce_mixture(fixture, N_STEPS);
+  guint64 wanted = N_STEPS * 8;
+  for (guint kill = 1; kill <= 2; kill++) {
+    g_auto(DaemonProcess) killed = daemon_process_start(fixture, &options);
+    gint64 deadline_us = pipeline_fixture_deadline_us();
+    while (!has_rows(fixture, wanted * kill / 3))
+      pipeline_fixture_wait_a_little(deadline_us, "rows of a daemon that is to be killed");
+    daemon_process_signal(&killed, SIGKILL);
+    g_assert_cmpint(daemon_process_wait_end(&killed, AT_ONCE_US), ==, 128 + SIGKILL);
+  }
+  g_auto(DaemonProcess) last = daemon_process_start(fixture, &options);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&last);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* Suspended for longer than the session: its partitions are given away, and when it goes on it must not commit. */
+static void
+test_suspended_beyond_the_session(PipelineFixture *fixture, gconstpointer data)
+{
+  DaemonProcessOptions options = {.gateways = 1};
+  g_auto(DaemonProcess) first = daemon_process_start(fixture, &options);
+  daemon_process_wait_log(&first, "ready:");
+  pipeline_produce_mixture(fixture, N_STEPS / 2);
+  pipeline_fixture_wait_all_committed(fixture);
+  daemon_process_signal(&first, SIGSTOP);
+  g_auto(DaemonProcess) second = daemon_process_start(fixture, &options);
+  pipeline_produce_mixture_from(fixture, N_STEPS / 2, N_STEPS / 2);
+  pipeline_fixture_wait_all_committed(fixture); /* by the second: the first's session has ended */
+  daemon_process_signal(&first, SIGCONT);
+  daemon_process_wait_log(&first, "lost");
+  stop_cleanly(&first);
+  stop_cleanly(&second);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* ---- stops ---- */
+
+static void
+test_stop_when_idle(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  stop_cleanly(&process);
+}
+
+/* What was taken is written and committed before the end; the rest waits for the next start. */
+static void
+test_stop_when_busy(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 50};
+  scripted_gateway_add_fault(fixture->gateways[0], &slow);
+  DaemonProcessOptions options = {.gateways = 1, .yaml = "batch: { max_rows: 5 }\n" LONG_DRAIN};
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &options);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  g_assert_true(
+      scripted_gateway_wait_calls(fixture->gateways[0], TIDE_CALL_PUT_MULTIPLE, 3, pipeline_fixture_deadline_us()));
+  stop_cleanly(&process);
+  guint64 rows = fake_hbase_row_count(fixture->hbase, "METRIC");
+  g_auto(DaemonProcess) next = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&next, "ready:");
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&next);
+  g_assert_cmpuint(rows, >, 0);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+static void
+test_stop_while_hbase_is_stuck(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = stuck();
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
+  pipeline_produce_mixture(fixture, N_STEPS);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 2, pipeline_fixture_deadline_us()));
+  daemon_process_signal(&process, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  daemon_process_wait_log(&process, "messages unfinished");
+  assert_committed(fixture, 0);
+}
+
+/* What the daemon did not even read is told, too. */
+static void
+test_stop_with_messages_unread(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = stuck();
+  (void)scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
+  pipeline_produce_mixture(fixture, 1000); /* four thousand a partition: more than kafka.max_span_messages */
+  pipeline_fixture_flush(fixture);
+  daemon_process_wait_log(&process, "ready:");
+  for (gint64 deadline_us = pipeline_fixture_deadline_us();;) {
+    daemon_process_signal(&process, SIGUSR1);
+    pipeline_fixture_wait_a_little(deadline_us, "both partitions are paused");
+    g_autofree char *log = daemon_process_log(&process);
+    if (strstr(log, "paused 2") != NULL)
+      break;
+  }
+  daemon_process_signal(&process, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&process, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  daemon_process_wait_log(&process, "stopped: some messages that were read are left for the next start; ");
+  daemon_process_wait_log(&process, " more were not read yet");
+}
+
+static void
+test_stop_while_all_gateways_are_gone(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
+  daemon_process_wait_log(&process, "ready:");
+  scripted_gateway_kill(fixture->gateways[0]);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  daemon_process_wait_log(&process, "not usable");
+  daemon_process_signal(&process, SIGTERM);
+  int exit_code = daemon_process_wait_end(&process, BOUNDED_US);
+  g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* 0: stopped before it had taken a message */
+  assert_committed(fixture, 0);
+}
+
+static void
+test_stop_while_kafka_is_gone(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SHORT_DRAIN});
+  daemon_process_wait_log(&process, "ready:");
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  daemon_process_wait_log(&process, "kafka client:");
+  daemon_process_signal(&process, SIGTERM);
+  int exit_code = daemon_process_wait_end(&process, BOUNDED_US);
+  g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* nothing was left: only leaving the group may fail */
+}
+
+static void
+test_stop_during_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_kill(fixture->gateways[0]);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
+  daemon_process_wait_log(&process, "not usable");
+  stop_cleanly(&process);
+  daemon_process_wait_log(&process, "stopped: nothing was read");
+}
+
+/* Until the process has used a second of processor time more: it is idle but for a thread that spins. */
+static void
+wait_busy(pid_t pid)
+{
+  clockid_t clock;
+  struct timespec start, now;
+  g_assert_cmpint(clock_getcpuclockid(pid, &clock), ==, 0);
+  g_assert_cmpint(clock_gettime(clock, &start), ==, 0);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  do {
+    pipeline_fixture_wait_a_little(deadline_us, "a thread spins");
+    g_assert_cmpint(clock_gettime(clock, &now), ==, 0);
+  } while (now.tv_sec <= start.tv_sec + 1);
+}
+
+/* A gzip stream without its end: the client's thread that unpacks it never comes back (librdkafka 2.0.2). */
+static void
+test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data)
+{
+  /* The threads of Kafka's client that have ended, and are never joined, are what is to be seen here. */
+  const char *before = g_getenv("TSAN_OPTIONS");
+  g_autofree char *sanitizer = g_strconcat(before != NULL ? before : "", " report_thread_leaks=0", NULL);
+  g_assert_true(g_setenv("TSAN_OPTIONS", sanitizer, TRUE));
+  static const guint8 cut_short[] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 0x4C, 0x4A};
+  g_autoptr(GBytes) records = g_bytes_new_static(cut_short, sizeof cut_short);
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  pipeline_produce_mixture(fixture, 3);
+  pipeline_fixture_wait_all_committed(fixture);
+  TideRawBatch batch = {.n_offsets = 1, .codec = TIDE_RAW_GZIP, .records = records};
+  raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
+  wait_busy(process.pid);
+  stop_cleanly(&process);
+  daemon_process_wait_log(&process, "the process ends without it");
+}
+
+static void
+test_second_signal_ends_at_once(PipelineFixture *fixture, gconstpointer data)
+{
+  TideScriptedFault failing = stuck();
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
+  pipeline_produce_mixture(fixture, N_STEPS);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
+  daemon_process_signal(&process, SIGTERM);
+  daemon_process_wait_log(&process, "stopping:");
+  daemon_process_signal(&process, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&process, AT_ONCE_US), ==, EXIT_TEMPFAIL);
+  g_autofree char *log = daemon_process_log(&process);
+  g_assert_null(strstr(log, "messages unfinished")); /* it did not wait for the drain's end */
+  g_assert_nonnull(strstr(log, "ending at once"));
+  assert_committed(fixture, 0);
+}
+
+static void
+test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  pipeline_produce_mixture(fixture, N_STEPS / 2);
+  for (guint i = 0; i < 300; i++)
+    daemon_process_signal(&process, SIGHUP);
+  pipeline_produce_mixture_from(fixture, N_STEPS / 2, N_STEPS / 2);
+  pipeline_fixture_wait_all_committed(fixture);
+  daemon_process_wait_log(&process, "SIGHUP does nothing");
+  stop_cleanly(&process);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* They would end the process without a drain, and without an exit code. */
+static void
+test_user_signals_tell_the_state(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  daemon_process_signal(&process, SIGUSR1);
+  daemon_process_wait_log(&process, "state: 2 partitions");
+  daemon_process_signal(&process, SIGUSR2);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* ---- the machine ---- */
+
+static guint
+count_descriptors(pid_t pid)
+{
+  g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
+  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+  g_assert_nonnull(directory);
+  guint n = 0;
+  while (g_dir_read_name(directory) != NULL)
+    n++;
+  return n;
+}
+
+static void
+limit_descriptors(pid_t pid, rlim_t n)
+{
+  struct rlimit limit;
+  g_assert_cmpint(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), ==, 0);
+  limit.rlim_cur = n;
+  g_assert_cmpint(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), ==, 0);
+}
+
+static void
+test_out_of_descriptors_waits_for_some(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  limit_descriptors(process.pid, 3); /* what is open stays open; nothing new can be */
+  scripted_gateway_reset_connections(fixture->gateways[0]);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  daemon_process_wait_log(&process, "raise LimitNOFILE");
+  limit_descriptors(process.pid, count_descriptors(process.pid) + 256);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* A pipe that is full and never read: what cannot be logged is dropped and counted, nothing waits for it. */
+static void
+test_log_that_nobody_reads(PipelineFixture *fixture, gconstpointer data)
+{
+  int ends[2];
+  g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
+  g_assert_cmpint(fcntl(ends[1], F_SETFL, O_NONBLOCK), ==, 0);
+  static const char filler[4096];
+  while (write(ends[1], filler, sizeof filler) > 0)
+    continue;
+  g_assert_cmpint(fcntl(ends[1], F_SETFL, 0), ==, 0);
+  g_auto(DaemonProcess) process = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .yaml = "service: { http: \"off\", log_format: text, log_level: debug }\n",
+                                       .stderr_fd = ends[1]});
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  close(ends[0]);
+  close(ends[1]);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+static void
+test_log_whose_reader_has_gone(PipelineFixture *fixture, gconstpointer data)
+{
+  int ends[2];
+  g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
+  close(ends[0]);
+  g_auto(DaemonProcess) process =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .stderr_fd = ends[1]});
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  close(ends[1]);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+static void
+remove_directory(const char *path)
+{
+  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+  g_assert_nonnull(directory);
+  for (const char *name; (name = g_dir_read_name(directory)) != NULL;) {
+    g_autofree char *file = g_build_filename(path, name, NULL);
+    g_assert_cmpint(g_unlink(file), ==, 0);
+  }
+  g_assert_cmpint(g_rmdir(path), ==, 0);
+}
+
+static void
+test_two_of_one_state_directory(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-state-XXXXXX", NULL);
+  g_assert_nonnull(directory);
+  DaemonProcessOptions options = {.gateways = 1, .state_directory = directory};
+  g_auto(DaemonProcess) first = daemon_process_start(fixture, &options);
+  daemon_process_wait_log(&first, "ready:");
+  daemon_process_wait_log(&first, ", also after a restart (kafka.instance)");
+  g_auto(DaemonProcess) second = daemon_process_start(fixture, &options);
+  g_autofree char *named = g_strdup_printf("process %d", (int)first.pid);
+  g_assert_cmpint(daemon_process_wait_end(&second, BOUNDED_US), ==, EXIT_TEMPFAIL);
+  daemon_process_wait_log(&second, named);
+  daemon_process_signal(&first, SIGKILL);
+  g_assert_cmpint(daemon_process_wait_end(&first, AT_ONCE_US), ==, 128 + SIGKILL);
+  /* What a kill leaves behind is no obstacle. */
+  g_auto(DaemonProcess) third = daemon_process_start(fixture, &options);
+  daemon_process_wait_log(&third, "gateway ");
+  stop_cleanly(&third);
+  DaemonProcessOptions nameless = options;
+  nameless.kafka = ", instance: none";
+  g_auto(DaemonProcess) fourth = daemon_process_start(fixture, &nameless);
+  daemon_process_wait_log(&fourth, "gateway ");
+  stop_cleanly(&fourth);
+  g_autofree char *log = daemon_process_log(&fourth);
+  g_assert_null(strstr(log, "kafka.instance"));
+  remove_directory(directory);
+}
+
+/* Of all threads but the one that waits for signals. */
+static void
+assert_signals_are_blocked(pid_t pid)
+{
+  const guint64 storm = (G_GUINT64_CONSTANT(1) << (SIGALRM - 1)) | (G_GUINT64_CONSTANT(1) << (SIGPROF - 1));
+  g_autofree char *path = g_strdup_printf("/proc/%d/task", (int)pid);
+  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+  g_assert_nonnull(directory);
+  const char *task;
+  guint n_blocked = 0, n_open = 0;
+  while ((task = g_dir_read_name(directory)) != NULL) {
+    g_autofree char *file = g_build_filename(path, task, "status", NULL);
+    g_autofree char *status = NULL;
+    if (!g_file_get_contents(file, &status, NULL, NULL))
+      continue; /* it has ended */
+    const char *blocked = strstr(status, "SigBlk:");
+    if ((g_ascii_strtoull(blocked + strlen("SigBlk:"), NULL, 16) & storm) == storm)
+      n_blocked++;
+    else
+      n_open++;
+  }
+  g_assert_cmpuint(n_blocked, >, 3);
+  g_assert_cmpuint(n_open, <=, 1);
+}
+
+/* A thousand times stopped and continued while messages flow, which wakes whatever call waits. */
+static void
+test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&process, "ready:");
+  assert_signals_are_blocked(process.pid);
+  for (guint step = 0; step < N_STEPS; step++) {
+    pipeline_produce_mixture_from(fixture, step, 1);
+    for (guint i = 0; i < 1000 / N_STEPS + 1; i++) {
+      siginfo_t changed;
+      daemon_process_signal(&process, SIGSTOP);
+      g_assert_cmpint(waitid(P_PID, (id_t)process.pid, &changed, WSTOPPED), ==, 0);
+      daemon_process_signal(&process, SIGCONT);
+      g_assert_cmpint(waitid(P_PID, (id_t)process.pid, &changed, WCONTINUED), ==, 0);
+    }
+  }
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+/* ---- dead letters ---- */
+
+/* Neither a place nor a state directory is named: a bad message stops nothing, and the command finds its letter. */
+static void
+test_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce_raw(fixture, 0, "no reading");
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  pipeline_fixture_wait_all_committed(fixture);
+  stop_cleanly(&process);
+  g_autofree char *stem = g_strndup(process.config_path, strlen(process.config_path) - strlen(".yaml"));
+  g_autofree char *path = g_strconcat(stem, ".dead-letters.jsonl", NULL);
+  g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
+  g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "metrics/0/0");
+}
+
+/* One that was never written to: said, and no failure. */
+static void
+test_no_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_signal(&process, SIGKILL);
+  (void)daemon_process_wait_end(&process, AT_ONCE_US);
+  g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
+  g_assert_cmpint(done.exit_code, ==, 0);
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/lifecycle/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_unsetenv("STATE_DIRECTORY");
+  pipeline_fixture_init(&argc, &argv);
+  ADD("kill/E1-kill-at-any-time-loses-nothing", test_kill_at_any_time_loses_nothing);
+  ADD("suspend/C16-E20-suspended-beyond-the-session", test_suspended_beyond_the_session);
+  ADD("stop/E2-E14-when-idle", test_stop_when_idle);
+  ADD("stop/E2-when-busy", test_stop_when_busy);
+  ADD("stop/E2-while-hbase-is-stuck", test_stop_while_hbase_is_stuck);
+  ADD("stop-2/E2-with-messages-unread", test_stop_with_messages_unread);
+  ADD("stop-2/E2-while-all-gateways-are-gone", test_stop_while_all_gateways_are_gone);
+  ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
+  ADD("stop-3/E2-during-the-start", test_stop_during_the_start);
+  ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
+  ADD("letters/U4-they-have-a-place-by-default", test_letters_have_a_place_by_default);
+  ADD("letters/U4-no-letter-was-ever-kept", test_no_letter_was_ever_kept);
+  ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
+  ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
+  ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);
+  ADD("machine/E6-out-of-descriptors-waits-for-some", test_out_of_descriptors_waits_for_some);
+  ADD("machine/E10-log-that-nobody-reads", test_log_that_nobody_reads);
+  ADD("machine/E10-log-whose-reader-has-gone", test_log_whose_reader_has_gone);
+  ADD("machine-2/E15-two-of-one-state-directory", test_two_of_one_state_directory);
+  ADD("machine-2/E16-storm-of-interrupts", test_storm_of_interrupts);
+  return g_test_run();
+}

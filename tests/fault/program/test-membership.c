@@ -1,0 +1,154 @@
+/* The program itself when Kafka will not have it: it says who is refused what, and ends with a code of its own. */
+#include "fault/pipeline/pipeline_mixture.h"
+#include "fault/program/daemon_process.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <signal.h>
+
+#define END_US (30 * TIDE_US_PER_S)
+
+static void
+assert_log_has(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) == NULL)
+    g_error("not said: '%s' in:\n%s", part, log);
+}
+
+/* Another daemon came with the same name: the broker says so with the next heartbeat. The mock knows no static members,
+ * so that answer is put into its mouth. */
+static void
+test_fenced_instance_ends(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", instance: \"%H\""});
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
+  assert_log_has(&daemon, "another daemon runs with the same kafka.instance");
+}
+
+static void
+test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
+  assert_log_has(&daemon, "may not read the topic 'metrics': grant READ and DESCRIBE on it");
+}
+
+static void
+test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, 50);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
+  assert_log_has(&daemon, "may not be in group 'tidemark': grant READ on the group");
+}
+
+static void
+test_missing_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_UNAVAILABLE);
+  assert_log_has(&daemon, "the topic 'metrics' does not exist: create it");
+}
+
+#define BLAME "keeps partitions for a member that ended without leaving"
+
+static void
+assert_log_lacks(const DaemonProcess *process, const char *part)
+{
+  g_autofree char *log = daemon_process_log(process);
+  if (strstr(log, part) != NULL)
+    g_error("said: '%s' in:\n%s", part, log);
+}
+
+static void
+end(DaemonProcess *daemon)
+{
+  daemon_process_signal(daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
+}
+
+/* What it says where it blamed a member that does not exist. */
+static void
+test_brokers_that_nobody_can_use_are_named(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1, .kafka = ", librdkafka: { security.protocol: ssl }"});
+  g_autofree char *named = g_strdup_printf("no broker of '%s' answers: ", mock_kafka_brokers(fixture->kafka));
+  daemon_process_wait_log(&daemon, named);
+  assert_log_has(&daemon, "; they are asked until one does, and no offset moves meanwhile");
+  end(&daemon);
+  assert_log_lacks(&daemon, BLAME);
+}
+
+static void
+test_return_of_the_brokers_is_told(PipelineFixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  daemon_process_wait_log(&daemon, "no broker of '");
+  mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
+  daemon_process_wait_log(&daemon, "the brokers answer after ");
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  end(&daemon);
+}
+
+static void
+test_pattern_without_topics_is_named(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .topics = "\"^nothing-.*\""});
+  daemon_process_wait_log(&daemon, "no topic matches the pattern '^nothing-.*' of kafka.topics");
+  end(&daemon);
+  g_auto(DaemonProcess) other = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .topics = "\"^nothing-.*\"",
+                                       .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  g_assert_cmpint(daemon_process_wait_end(&other, END_US), ==, TIDE_EXIT_UNAVAILABLE);
+}
+
+/* A pattern that one topic matches, and one beside it that none does. */
+static void
+test_patterns_need_not_all_match(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .topics = "\"^" FIXTURE_TOPIC "$\", \"^nothing-.*\"",
+                                       .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
+  daemon_process_wait_log(&daemon, "ready: ");
+  pipeline_produce_mixture(fixture, 10);
+  pipeline_fixture_wait_all_committed(fixture);
+  end(&daemon);
+  assert_log_lacks(&daemon, "no topic matches");
+}
+
+#define ADD(path, func)                                                                                                \
+  g_test_add("/membership/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("C11-fenced-instance-ends-the-program", test_fenced_instance_ends);
+  ADD("C12-denied-topic-fails-the-start", test_denied_topic_fails_the_start);
+  ADD("C12-denied-group-fails-the-start", test_denied_group_fails_the_start);
+  ADD("C4-U7-missing-topic-fails-the-start", test_missing_topic_fails_the_start);
+  ADD("C13-U8-brokers-that-nobody-can-use-are-named", test_brokers_that_nobody_can_use_are_named);
+  ADD("C1-return-of-the-brokers-is-told", test_return_of_the_brokers_is_told);
+  ADD("C4-pattern-without-topics-is-named", test_pattern_without_topics_is_named);
+  ADD("C4-patterns-need-not-all-match", test_patterns_need_not_all_match);
+  return g_test_run();
+}

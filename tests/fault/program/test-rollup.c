@@ -1,0 +1,239 @@
+/* The nightly batch against a scripted gateway that fails. */
+#include "fault/gateway/scripted_gateway.h"
+#include "fault/program/run_program.h"
+
+#include <glib/gstdio.h>
+
+#define DAY_MS G_GINT64_CONSTANT(1501027200000) /* 2017-07-26T00:00Z */
+#define SLOT_MS (15 * 60 * 1000)
+#define N_METERS 2500u /* more than a page in one region */
+#define N_SLOTS 4u
+
+#define TTL_MS (G_GINT64_CONSTANT(36500) * 86400000)
+
+static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+                           "hbase: { gateways: [\"%s\"], call_timeout: 2s, settle: 2s }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "tables:\n"
+                           "  SENSOR:\n"
+                           "    key: [ { field: meter, width: 4, pad: \"0\" }, \"#\", { time: yyyyMMdd } ]\n"
+                           "    columns: { family: M, from: [kwh], qualifier: [ { time: HHmm, cut: 15m } ] }\n"
+                           "    ttl: 36500d\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: meter }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  CURRENT:\n"
+                           "    latest: merge\n"
+                           "    key: [ { field: meter } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n";
+
+typedef struct Fixture {
+  TideScriptedGateway *gateway;
+  char *directory;   /* owned */
+  char *config_path; /* owned */
+  char *expected;    /* owned: the day's cells as the fake HBase dumps them */
+} Fixture;
+
+static void
+put_row(Fixture *fixture, GString *expected, guint meter, const char *day, gint64 start_ms)
+{
+  g_autofree char *row = g_strdup_printf("%04u#%s", meter, day);
+  TideFakeCell cells[N_SLOTS];
+  char qualifiers[N_SLOTS][5], values[N_SLOTS][24];
+  for (guint slot = 0; slot < N_SLOTS; slot++) {
+    gint64 time_ms = start_ms + slot * SLOT_MS + meter;
+    g_snprintf(qualifiers[slot], sizeof qualifiers[slot], "00%02u", slot * 15);
+    g_snprintf(values[slot], sizeof values[slot], "%u.%u", meter, slot);
+    cells[slot] = (TideFakeCell){.family = TIDE_BYTES_LITERAL("M"),
+                                 .qualifier = tide_bytes_of_string(qualifiers[slot]),
+                                 .value = tide_bytes_of_string(values[slot]),
+                                 .timestamp_ms = time_ms};
+    if (expected != NULL)
+      g_string_append_printf(expected, "%s\tM:%s\t%" G_GINT64_FORMAT "\t%s\n", row, qualifiers[slot], time_ms,
+                             values[slot]);
+  }
+  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = cells, .n_cells = N_SLOTS};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), "SENSOR", &put, 1, (TideFakeOrigin){0}, NULL,
+                               NULL, &error));
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->gateway = scripted_gateway_new(NULL);
+  const TideBytes splits[] = {TIDE_BYTES_LITERAL("0100"), TIDE_BYTES_LITERAL("2400")};
+  TideFakeTableSpec *spec = fake_table_spec_new("SENSOR");
+  fake_table_spec_add_family(spec, "M");
+  g_auto(TideFakeError) fault = {0};
+  g_assert_true(
+      fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, G_N_ELEMENTS(splits), &fault));
+  GString *expected = g_string_new(NULL);
+  for (guint meter = 0; meter < N_METERS; meter++) {
+    put_row(fixture, NULL, meter, "20170725", DAY_MS - SLOT_MS * N_SLOTS - N_METERS);
+    put_row(fixture, expected, meter, "20170726", DAY_MS);
+  }
+  fixture->expected = g_string_free(expected, FALSE);
+
+  g_autoptr(GError) error = NULL;
+  fixture->directory = g_dir_make_tmp("tidemark-rollup-XXXXXX", &error);
+  g_assert_no_error(error);
+  fixture->config_path = g_build_filename(fixture->directory, "tidemark.yaml", NULL);
+  g_autofree char *text = g_strdup_printf(yaml, scripted_gateway_endpoint(fixture->gateway));
+  g_assert_true(g_file_set_contents(fixture->config_path, text, -1, NULL));
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  static const char *const names[] = {"tidemark.yaml", "rollup-SENSOR_20170726", "rollup-OTHER"};
+  scripted_gateway_free(fixture->gateway);
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autofree char *path = g_build_filename(fixture->directory, names[i], NULL);
+    g_unlink(path);
+  }
+  g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
+  g_free(fixture->directory);
+  g_free(fixture->config_path);
+  g_free(fixture->expected);
+}
+
+static ProgramDone
+roll_up(Fixture *fixture, const char *words)
+{
+  g_autofree char *line = g_strdup_printf("rollup --day 2017-07-26 --state %s%s", fixture->directory, words);
+  return run_program(fixture->config_path, line);
+}
+
+static void
+assert_rolled_up(Fixture *fixture, const char *table)
+{
+  g_autofree char *found = scripted_gateway_dump(fixture->gateway, table);
+  g_assert_cmpuint(strlen(found), ==, strlen(fixture->expected));
+  g_assert_true(strcmp(found, fixture->expected) == 0);
+}
+
+static void
+test_a_day_and_nothing_else_is_copied(Fixture *fixture, gconstpointer unused)
+{
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpstr(done.errors, ==, "");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "verified: HBase holds 2,500 rows, 10,000 cells");
+  assert_rolled_up(fixture, "SENSOR_20170726");
+  g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), "SENSOR_20170726");
+  g_assert_cmpuint(regions->len, ==, 3);
+}
+
+/* Answers that never come, connections that end in the middle, errors: each of them again and again. */
+static void
+test_D1_D5_the_gateway_fails_and_nothing_is_missing(Fixture *fixture, gconstpointer unused)
+{
+  const TideScriptedFault faults[] = {
+      {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_PUT_MULTIPLE, .every = 2, .max_hits = 3},
+      {.kind = TIDE_FAULT_CLOSE_MID_REPLY,
+       .call = TIDE_CALL_GET_SCANNER_ROWS,
+       .every = 3,
+       .max_hits = 3,
+       .cut_bytes = 100},
+      {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .skip_calls = 1, .max_hits = 2},
+      {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .call = TIDE_CALL_OPEN_SCANNER, .skip_calls = 1, .max_hits = 2},
+      {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_GET_SCANNER_ROWS, .skip_calls = 4, .max_hits = 1},
+  };
+  guint ids[G_N_ELEMENTS(faults)];
+  for (gsize i = 0; i < G_N_ELEMENTS(faults); i++)
+    ids[i] = scripted_gateway_add_fault(fixture->gateway, &faults[i]);
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS(faults); i++)
+    g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateway, ids[i]), >, 0);
+  assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
+/* What cannot be written ends the command in time, says where, and the next run goes on behind what was written. */
+static void
+test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
+{
+  TideScriptedFault fault = {
+      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
+  guint id = scripted_gateway_add_fault(fixture->gateway, &fault);
+  g_auto(ProgramDone) failed = roll_up(fixture, " --threads 1 --patience 300ms");
+  g_assert_cmpint(failed.exit_code, !=, 0);
+  g_assert_cmpstr(failed.errors, !=, "");
+  g_assert_cmpuint(scripted_gateway_row_count(fixture->gateway, "SENSOR_20170726"), ==, 2400);
+
+  scripted_gateway_clear_fault(fixture->gateway, id);
+  TideGatewayStats before, after;
+  scripted_gateway_stats(fixture->gateway, &before);
+  g_auto(ProgramDone) done = roll_up(fixture, " --threads 1");
+  scripted_gateway_stats(fixture->gateway, &after);
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "going on where an earlier run ended");
+  g_assert_cmpuint(after.calls_by_method[TIDE_CALL_PUT_MULTIPLE] - before.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==,
+                   1);
+  assert_rolled_up(fixture, "SENSOR_20170726");
+
+  g_auto(ProgramDone) again = roll_up(fixture, "");
+  g_assert_cmpint(again.exit_code, ==, 0);
+  assert_says(again.output, "copied already");
+}
+
+/* Without an argument: SENSOR, and not METRIC, of which hardly anybody wants a day. */
+static void
+test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
+{
+  fake_hbase_log_writes(scripted_gateway_hbase(fixture->gateway), G_MAXUINT);
+  g_autofree char *line = g_strdup_printf("rollup --day 2017-07-26 --state %s", fixture->directory);
+  g_auto(ProgramDone) done = run_program(fixture->config_path, line);
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_says(done.output, "SENSOR_20170726: ");
+  g_autoptr(GPtrArray) writes = fake_hbase_writes(scripted_gateway_hbase(fixture->gateway));
+  g_assert_cmpuint(writes->len, ==, N_METERS * N_SLOTS);
+  for (guint i = 0; i < writes->len; i++)
+    g_assert_cmpint(((const TideFakeWrite *)writes->pdata[i])->ttl_ms, ==, TTL_MS);
+}
+
+static void
+test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
+{
+  const struct {
+    const char *words;
+    const char *text;
+  } lines[] = {
+      {"rollup CURRENT --day 2017-07-26", "'CURRENT' cannot be rolled up: it is a latest table"},
+      {"rollup SENSORS --day 2017-07-26", "SENSOR"},
+      {"rollup SENSOR --day 2150-01-01", "is not over"},
+      {"rollup SENSOR --day 26.07.2017", "'--day' takes a day such as 2017-07-26"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_auto(ProgramDone) done = run_program(fixture->config_path, lines[i].words);
+    g_assert_cmpint(done.exit_code, ==, 64);
+    assert_says(done.errors, lines[i].text);
+  }
+  /* Another table was copied into that one. */
+  g_auto(ProgramDone) first = roll_up(fixture, " --to OTHER");
+  g_assert_cmpint(first.exit_code, ==, 0);
+  g_autofree char *line = g_strdup_printf("rollup --day 2017-07-25 --state %s --to OTHER", fixture->directory);
+  g_auto(ProgramDone) other_day = run_program(fixture->config_path, line);
+  g_assert_cmpint(other_day.exit_code, ==, 64);
+  assert_says(other_day.errors, "was rolled up from 'SENSOR', another day");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  const struct {
+    const char *path;
+    void (*run)(Fixture *, gconstpointer);
+  } tests[] = {
+      {"/rollup/a-day-and-nothing-else", test_a_day_and_nothing_else_is_copied},
+      {"/rollup/D1-D5-gateway-fails", test_D1_D5_the_gateway_fails_and_nothing_is_missing},
+      {"/rollup/gives-up-and-goes-on", test_it_gives_up_and_goes_on_later},
+      {"/rollup/F17/rows-keep-their-time-to-live", test_F17_rows_keep_their_time_to_live},
+      {"/rollup/refused", test_what_cannot_be_rolled_up_is_refused},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
+    g_test_add(tests[i].path, Fixture, NULL, set_up, tests[i].run, tear_down);
+  return g_test_run();
+}

@@ -1,0 +1,195 @@
+/* The commands that look into a topic, run as a user runs them, against a Kafka cluster inside of the test. */
+#include "fault/kafka/mock_kafka.h"
+#include "fault/program/run_program.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TIME_MS G_GINT64_CONSTANT(1426535612045)
+#define N_READINGS 4000u
+
+static const char yaml[] = "kafka: { brokers: \"%s\", group: g, topics: [metrics] }\n"
+                           "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "tables:\n"
+                           "  METRIC:\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  MOVING:\n"
+                           "    key: [ { time: epoch_ms }, \"#\", { field: host } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "  FIXED:\n"
+                           "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"
+                           "    columns: { family: M, from: \"*\" }\n"
+                           "    splits: [\"m\"]\n";
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  char *config_path; /* owned */
+  ProgramDone done;  /* of the last run */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, "metrics", 2);
+  fixture->config_path = write_config(yaml, mock_kafka_brokers(fixture->kafka));
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_free(fixture->kafka);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  program_done_clear(&fixture->done);
+}
+
+/* Hosts a000 to z999, each letter as often. */
+static void
+produce_readings(Fixture *fixture, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *payload = g_strdup_printf("{\"host\":\"%c%03u\",\"ts\":%" G_GINT64_FORMAT ",\"cpu\":%u}",
+                                               (char)('a' + i % 26), i * 7919 % 1000, TIME_MS + i, i);
+    mock_kafka_produce_text(fixture->kafka, "metrics", (gint32)(i % 2), payload);
+  }
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+}
+
+/* Returns: the exit code. */
+static int
+run(Fixture *fixture, const char *words)
+{
+  program_done_clear(&fixture->done);
+  fixture->done = run_program(fixture->config_path, words);
+  return fixture->done.exit_code;
+}
+
+static void
+test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
+{
+  produce_readings(fixture, N_READINGS);
+  g_assert_cmpint(run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4"), ==, 0);
+  assert_says(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
+  /* A quarter of the alphabet each, within what a sample leaves to chance. */
+  const char *points = strstr(fixture->done.output, "SPLITS => ['");
+  g_assert_nonnull(points);
+  static const char *const around[] = {"fgh", "mno", "stu"};
+  g_auto(GStrv) parts = g_strsplit(points + strlen("SPLITS => ['"), "'", 6);
+  for (guint i = 0; i < G_N_ELEMENTS(around); i++)
+    g_assert_nonnull(strchr(around[i], parts[2 * i][0]));
+  assert_says(fixture->done.output, "SPLITS => ['m']\n"); /* what is declared stays */
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
+}
+
+static void
+test_sample_warns(Fixture *fixture, gconstpointer unused)
+{
+  produce_readings(fixture, 200);
+  mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_cmpint(run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4"), ==, 0);
+  assert_says(fixture->done.errors,
+              "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
+  assert_says(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
+  assert_says(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
+}
+
+static void
+test_sample_of_nothing_is_refused(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4"), ==, 65);
+  assert_says(fixture->done.errors, "topic 'metrics' has no messages to sample");
+  g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000"), ==, 64);
+  assert_says(fixture->done.errors, "say how many with '--regions N'");
+}
+
+static void
+test_explain_takes_the_newest(Fixture *fixture, gconstpointer unused)
+{
+  produce_readings(fixture, 20);
+  g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 4"), ==, 0);
+  assert_says(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
+  assert_says(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
+  assert_says(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
+  g_assert_null(strstr(fixture->done.output, "offset 7"));
+  g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 2 -f json"), ==, 0);
+  assert_says(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
+}
+
+static guint
+count_records(Fixture *fixture)
+{
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  return records->len;
+}
+
+static void
+test_u6_simulate_asks(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "simulate --readings 5"), ==, 64);
+  assert_says(fixture->done.errors, "made-up readings would go to 'metrics'");
+  assert_says(fixture->done.errors, "'--topic'");
+  g_assert_cmpuint(count_records(fixture), ==, 0);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 0);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 0);
+  g_assert_cmpuint(count_records(fixture), ==, 10);
+}
+
+/* The fixture's configuration with @field in place of "host". */
+static void
+expect_field(Fixture *fixture, const char *field)
+{
+  g_autoptr(GString) text = g_string_new(yaml);
+  g_string_replace(text, "host", field, 0);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  fixture->config_path = write_config(text->str, mock_kafka_brokers(fixture->kafka));
+}
+
+static void
+test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
+{
+  expect_field(fixture, "sensor");
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 65);
+  assert_says(fixture->done.errors, "cannot use the first message (missing_field: ");
+  assert_says(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
+  g_assert_cmpuint(count_records(fixture), ==, 0);
+
+  g_autofree char *path = g_strconcat(fixture->config_path, ".jsonl", NULL);
+  g_assert_true(g_file_set_contents(
+      path, "{\"sensor\":\"s1\",\"ts\":1,\"v\":20.5}\n{\"sensor\":\"s2\",\"ts\":1,\"v\":20.5}\n", -1, NULL));
+  g_autofree char *words =
+      g_strdup_printf("simulate --readings 6 --topic metrics --start-time 1426535612045 --step 1s --sample %s", path);
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_assert_cmpuint(records->len, ==, 6);
+  for (guint i = 0; i < records->len; i++) {
+    gsize len = 0;
+    const char *data = g_bytes_get_data(((const TideMockRecord *)records->pdata[i])->payload, &len);
+    g_hash_table_add(begins, g_strndup(data, strlen("{\"sensor\":\"s1\",\"ts\":1426535612045")));
+  }
+  g_assert_cmpuint(g_hash_table_size(begins), ==, 6); /* two senders, three times each */
+  g_assert_true(g_hash_table_contains(begins, "{\"sensor\":\"s2\",\"ts\":1426535614045"));
+  g_unlink(path);
+}
+
+#define ADD(path, func) g_test_add("/topic-commands/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("sample-divides-free-text", test_sample_divides_free_text);
+  ADD("sample-warns-of-what-makes-it-doubtful", test_sample_warns);
+  ADD("sample-of-nothing-is-refused", test_sample_of_nothing_is_refused);
+  ADD("explain-takes-the-newest-of-each-partition", test_explain_takes_the_newest);
+  ADD("U6/simulate-is-told-where-to", test_u6_simulate_asks);
+  ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
+  return g_test_run();
+}

@@ -1,0 +1,561 @@
+/* `tidemark verify`, run as a user runs it: what it says of tables that are right, and of each thing that can be wrong.
+ */
+#include "fault/gateway/scripted_gateway.h"
+#include "fault/kafka/mock_kafka.h"
+#include "fault/program/run_program.h"
+#include "util/clock.h"
+
+#include <glib/gstdio.h>
+
+#define PATIENCE_US (240 * TIDE_US_PER_S)  /* far beyond what any step takes: only a failure waits so long */
+#define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
+#define TOPIC "metrics"
+#define TIME_KEY "key: [ { field: host }, \"#\", { time: epoch_ms } ]"
+#define HOST_KEY "key: [ { field: host } ]"
+#define ALL_COLUMNS "columns: { family: M, from: \"*\" }"
+
+static const char usual_tables[] = "  METRIC: { " TIME_KEY ", " ALL_COLUMNS " }\n"
+                                   "  CURRENT: { latest: merge, " HOST_KEY ", " ALL_COLUMNS " }\n";
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  TideScriptedGateway *gateway;
+  char *config_path; /* owned */
+  ProgramDone done;  /* of the last run */
+} Fixture;
+
+static void
+set_up_with(Fixture *fixture, const char *tables)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, 2);
+  fixture->gateway = scripted_gateway_new(NULL);
+  g_autofree char *yaml = g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
+                                          "], session_timeout: 6s, commit_interval: 100ms }\n"
+                                          "hbase: { gateways: [\"%%s\"] }\n"
+                                          "readings: { time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
+                                          "service: { http: off }\n"
+                                          "limits: { drain_timeout: 3s }\n"
+                                          "tables:\n%s",
+                                          mock_kafka_brokers(fixture->kafka), tables);
+  fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, usual_tables);
+  scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
+  scripted_gateway_create_table(fixture->gateway, "CURRENT", "M", NULL);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_free(fixture->kafka);
+  scripted_gateway_free(fixture->gateway);
+  g_unlink(fixture->config_path);
+  g_free(fixture->config_path);
+  program_done_clear(&fixture->done);
+}
+
+/* ---- messages and cells
+ * ----------------------------------------------------------------------------------------------
+ */
+
+static void
+send_reading(Fixture *fixture, gint32 partition, const char *host, gint64 time_ms, const char *value)
+{
+  g_autofree char *payload =
+      g_strdup_printf("{\"host\":\"%s\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"%s\"}", host, time_ms, value);
+  mock_kafka_produce_text(fixture->kafka, TOPIC, partition, payload);
+}
+
+static void
+flush(Fixture *fixture)
+{
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+}
+
+static void
+put_cell(Fixture *fixture, const char *table, const char *row, const char *qualifier, gint64 time_ms, const char *value)
+{
+  TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = tide_bytes_of_string(qualifier),
+                       .value = tide_bytes_of_string(value),
+                       .timestamp_ms = time_ms};
+  TideFakeRow put = {.row = tide_bytes_of_string(row), .cells = &cell, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), table, &put, 1, (TideFakeOrigin){0}, NULL,
+                               NULL, &error));
+}
+
+static void
+put_reading(Fixture *fixture, const char *table, const char *host, gint64 time_ms, const char *value)
+{
+  g_autofree char *row = g_strdup_printf("%s#%" G_GINT64_FORMAT, host, time_ms);
+  put_cell(fixture, table, row, "v", time_ms, value);
+}
+
+/* What the daemon would make of a reading. */
+static void
+put_both(Fixture *fixture, const char *host, gint64 time_ms, const char *value)
+{
+  put_reading(fixture, "METRIC", host, time_ms, value);
+  put_cell(fixture, "CURRENT", host, "v", time_ms, value);
+}
+
+static void
+delete_row(Fixture *fixture, const char *table, const char *row, gint64 to_ms)
+{
+  TideFakeDelete gone = {.family = TIDE_BYTES_LITERAL("M"), .to_ms = to_ms};
+  TideFakeRow mutation = {.row = tide_bytes_of_string(row), .deletes = &gone, .n_deletes = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_mutate_row(scripted_gateway_hbase(fixture->gateway), table, &mutation, (TideFakeOrigin){0},
+                                      NULL, NULL, &error));
+}
+
+/* Returns: the exit code. */
+static int
+run(Fixture *fixture, const char *words)
+{
+  flush(fixture);
+  program_done_clear(&fixture->done);
+  fixture->done = run_program(fixture->config_path, words);
+  if (g_test_verbose())
+    g_test_message("%s%s", fixture->done.output, fixture->done.errors);
+  return fixture->done.exit_code;
+}
+
+/* The whole topic, and that nothing but @samples and what one verdict counts is wrong. */
+static void
+assert_found(Fixture *fixture, const char *counts, const char *samples)
+{
+  int exit_code = run(fixture, "verify --to-end");
+  if (!g_str_has_prefix(fixture->done.output, samples))
+    g_error("not '%s' but:\n%s%s", samples, fixture->done.output, fixture->done.errors);
+  const char *tables = fixture->done.output + strlen(samples);
+  if (!g_str_has_prefix(tables, "TABLE"))
+    g_error("more than '%s':\n%s%s", samples, fixture->done.output, fixture->done.errors);
+  assert_says(tables, counts);
+  g_assert_cmpint(exit_code, ==, strstr(tables, "all is right") != NULL ? 0 : 1);
+}
+
+/* Three readings of two hosts, written as the daemon does: in any order, and again. */
+static void
+send_usual(Fixture *fixture)
+{
+  send_reading(fixture, 0, "a", T + 2, "2");
+  send_reading(fixture, 0, "a", T + 1, "1");
+  send_reading(fixture, 1, "b", T, "0");
+  put_both(fixture, "a", T + 1, "1");
+  put_both(fixture, "a", T + 2, "2");
+  put_both(fixture, "b", T, "0");
+}
+
+/* ---- all is right ---------------------------------------------------------------------------------------------------
+ */
+
+static void
+test_all_right(Fixture *fixture, gconstpointer unused)
+{
+  for (guint replay = 0; replay < 2; replay++)
+    for (guint i = 0; i < 200; i++) {
+      g_autofree char *host = g_strdup_printf("host%u", i % 7);
+      g_autofree char *value = g_strdup_printf("%u", i);
+      gint64 time_ms = T + i * 7919 % 200; /* in no order */
+      send_reading(fixture, (gint32)(i % 7 % 2), host, time_ms, value);
+      put_both(fixture, host, time_ms, value);
+    }
+  assert_found(fixture, "METRIC     200        0      0      0           0         0\n", "");
+  assert_says(fixture->done.output, "CURRENT      7        0      0      0           0         0\n");
+  assert_says(fixture->done.output, "400 messages of 2 partitions: 800 cells, in ");
+  assert_says(fixture->done.output, "all is right\n");
+  g_assert_cmpstr(fixture->done.errors, ==, "");
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", TOPIC, 0, tide_now_us() + PATIENCE_US), ==, -1);
+}
+
+static void
+test_rejected_messages_are_not_expected(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{broken");
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{\"ts\":1}");
+  assert_found(fixture, "all is right\n", "");
+  assert_says(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+}
+
+/* ---- differences ----------------------------------------------------------------------------------------------------
+ */
+
+static void
+test_missing_row(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  delete_row(fixture, "METRIC", "a#1426535612001", T + 1);
+  delete_row(fixture, "CURRENT", "b", T);
+  assert_found(fixture, "2 differences\n",
+               "missing: METRIC row 'a#1426535612001' M:v of 2015-03-16T19:53:32.001Z: expected '1', found nothing "
+               "(topic 'metrics' partition 0 offset 1)\n"
+               "missing: CURRENT row 'b' M:v of 2015-03-16T19:53:32.000Z: expected '0', found nothing "
+               "(topic 'metrics' partition 1 offset 0)\n");
+}
+
+static void
+test_missing_table(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "METRIC", FALSE, &error));
+  g_assert_true(fake_hbase_delete_table(scripted_gateway_hbase(fixture->gateway), "METRIC", &error));
+  g_assert_cmpint(run(fixture, "verify --to-end --sample 0"), ==, 1);
+  assert_says(fixture->done.output, "table 'METRIC' does not exist\n");
+  assert_says(fixture->done.output, "3 differences\n");
+}
+
+static void
+test_wrong_value(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  put_reading(fixture, "METRIC", "a", T + 2, "9");
+  put_cell(fixture, "CURRENT", "a", "v", T + 2, "8\x01");
+  assert_found(fixture, "2 differences\n",
+               "wrong: METRIC row 'a#1426535612002' M:v of 2015-03-16T19:53:32.002Z: expected '2', found '9' "
+               "(topic 'metrics' partition 0 offset 0)\n"
+               "wrong: CURRENT row 'a' M:v of 2015-03-16T19:53:32.002Z: expected '2', found '8\\x01' "
+               "(topic 'metrics' partition 0 offset 0)\n");
+}
+
+/* The later offset of a partition must have won. */
+static void
+test_older_offset_of_one_time_is_wrong(Fixture *fixture, gconstpointer unused)
+{
+  send_reading(fixture, 0, "a", T, "first");
+  send_reading(fixture, 0, "a", T, "last");
+  put_reading(fixture, "METRIC", "a", T, "last");
+  put_cell(fixture, "CURRENT", "a", "v", T, "first");
+  assert_found(fixture, "1 difference\n",
+               "wrong: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'last', found 'first' "
+               "(topic 'metrics' partition 0 offset 1)\n");
+}
+
+static void
+test_stale_latest_value(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  delete_row(fixture, "CURRENT", "b", T);
+  send_reading(fixture, 1, "b", T + 5, "5");
+  put_reading(fixture, "METRIC", "b", T + 5, "5");
+  put_cell(fixture, "CURRENT", "b", "v", T + 3, "3"); /* newer than what was deleted, older than what was sent last */
+  assert_found(fixture, "1 difference\n",
+               "stale: CURRENT row 'b' M:v of 2015-03-16T19:53:32.005Z: expected '5', found '3' of "
+               "2015-03-16T19:53:32.003Z (topic 'metrics' partition 1 offset 1)\n");
+}
+
+static void
+test_unexpected_rows(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  put_reading(fixture, "METRIC", "stray", T + 1, "7");
+  put_reading(fixture, "METRIC", "long ago", T - 1, "7");   /* of this the topic says nothing ... */
+  put_reading(fixture, "METRIC", "to come", T + 3000, "7"); /* ... nor of this */
+  put_cell(fixture, "CURRENT", "long ago", "v", T - 1, "7");
+  put_cell(fixture, "CURRENT", "a", "v", T + 3000, "7"); /* but here it stands for the newest */
+  assert_found(fixture, "2 differences\n",
+               "unexpected: METRIC row 'stray#1426535612001' M:v of 2015-03-16T19:53:32.001Z: expected nothing, found "
+               "'7'\n"
+               "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:35.000Z: expected nothing, found '7'\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --allow-unexpected"), ==, 0);
+  assert_says(fixture->done.output, "2 unexplained: no message that was read makes them\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --topic metrics --table METRIC"), ==, 0);
+  assert_says(fixture->done.output, "1 unexplained");
+  assert_says(fixture->done.output, "unexpected cells cannot be told: with '--topic', other topics may have written");
+}
+
+/* ---- what is no difference ------------------------------------------------------------------------------------------
+ */
+
+static void
+test_conflict_between_partitions(Fixture *fixture, gconstpointer unused)
+{
+  send_reading(fixture, 0, "a", T, "zero");
+  send_reading(fixture, 1, "a", T, "one, first");
+  send_reading(fixture, 1, "a", T, "one");
+  put_reading(fixture, "METRIC", "a", T, "one");
+  put_cell(fixture, "CURRENT", "a", "v", T, "zero");
+  assert_found(fixture, "METRIC       1        0      0      0           0         1\n",
+               "conflict: METRIC row 'a#1426535612000' M:v of 2015-03-16T19:53:32.000Z: expected 'zero', found 'one' "
+               "(topic 'metrics' partition 0 offset 0)\n"
+               "conflict: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'zero', found 'zero' "
+               "(topic 'metrics' partition 0 offset 0)\n");
+  assert_says(fixture->done.output, "all is right\n");
+  put_reading(fixture, "METRIC", "a", T, "one, first"); /* what no partition wrote last */
+  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
+  assert_says(fixture->done.output, "1 difference\n");
+}
+
+/* The daemon has written and committed; then messages come that are written and not committed, or not even written. */
+static void
+test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  g_assert_cmpint(run(fixture, "verify"), ==, 65);
+  assert_says(fixture->done.errors, "group 'g' has committed nothing yet: there is nothing to verify");
+  g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
+  g_assert_cmpint(run(fixture, "verify"), ==, 0);
+  assert_says(fixture->done.output, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
+
+  send_reading(fixture, 0, "a", T + 1, "again"); /* another value of a time that is committed */
+  send_reading(fixture, 0, "a", T + 9, "9");
+  send_reading(fixture, 0, "c", T + 1, "c");
+  send_reading(fixture, 1, "d", T + 1, "not written yet");
+  put_reading(fixture, "METRIC", "a", T + 1, "again");
+  put_both(fixture, "a", T + 9, "9");
+  put_both(fixture, "c", T + 1, "c");
+  g_assert_cmpint(run(fixture, "verify"), ==, 0);
+  assert_says(fixture->done.output, "1 overwritten: a message outside of the window wrote another value");
+  assert_says(fixture->done.output, "1 superseded: newer cells of the same column are there");
+  assert_says(fixture->done.output, "3 beyond: made by messages outside of the window");
+  assert_says(fixture->done.output, "3 messages of 2 partitions, up to");
+  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
+  assert_says(fixture->done.output, "2 differences\n");
+  g_assert_cmpint(run(fixture, "verify --group other"), ==, 65);
+}
+
+/* A row that HBase refused is not missing when its message is a letter; an older latest value stands in its place. */
+static void
+test_dead_letters(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *path = NULL;
+  g_autoptr(GError) error = NULL;
+  close(g_file_open_tmp("tidemark-XXXXXX.jsonl", &path, &error));
+  g_assert_no_error(error);
+  static const char letters[] = "{\"topic\":\"metrics\",\"partition\":0,\"offset\":3,\"reason\":\"refused_by_hbase\","
+                                "\"key\":null,\"value\":null}\n"
+                                "{\"topic\":\"metrics\",\"partition\":1,\"offset\":3,\"reason\":\"refused_by_hbase\","
+                                "\"key\":null,\"value\":null}\n";
+  g_assert_true(g_file_set_contents(path, letters, -1, NULL));
+  send_usual(fixture);
+  send_reading(fixture, 0, "a", T + 4, "4");
+  send_reading(fixture, 0, "a", T + 5, "poison");
+  put_both(fixture, "a", T + 4, "4");
+  put_reading(fixture, "METRIC", "a", T + 5, "poison"); /* refused of CURRENT only */
+  g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  assert_says(fixture->done.output, "1 message is a dead letter: the cells may be there or not\n");
+  put_cell(fixture, "CURRENT", "a", "v", T + 5, "poison");
+  g_assert_cmpint(run(fixture, words), ==, 0);
+  delete_row(fixture, "CURRENT", "a", T + 5);
+  g_assert_cmpint(run(fixture, words), ==, 1); /* the one before it is still expected */
+  assert_says(fixture->done.output, "missing: CURRENT row 'a' M:v of 2015-03-16T19:53:32.004Z");
+  g_unlink(path);
+  g_assert_cmpint(run(fixture, words), ==, 69);
+  assert_says(fixture->done.errors, "cannot read the dead letters: there is no file");
+}
+
+/* ---- other kinds of tables ------------------------------------------------------------------------------------------
+ */
+
+static void
+test_versions(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, "  LOG: { " HOST_KEY ", " ALL_COLUMNS ", families: { M: { versions: 3 } } }\n");
+  TideFakeTableSpec *spec = fake_table_spec_new("LOG");
+  fake_table_spec_add_family(spec, "M")->max_versions = 3;
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, NULL, 0, &error));
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *value = g_strdup_printf("%d", i);
+    send_reading(fixture, 0, "a", T + i * 3 % 10, value);
+    if (i * 3 % 10 != 8)
+      put_cell(fixture, "LOG", "a", "v", T + i * 3 % 10, value);
+  }
+  assert_found(fixture, "LOG        3        1      0      0           0         0\n",
+               "missing: LOG row 'a' M:v of 2015-03-16T19:53:32.008Z: expected '6', found '3' of "
+               "2015-03-16T19:53:32.009Z (topic 'metrics' partition 0 offset 6)\n");
+}
+
+static void
+send_pair(Fixture *fixture, gint64 time_ms, const char *first, const char *second)
+{
+  g_autofree char *payload =
+      g_strdup_printf("{\"host\":\"a\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"1\",\"%s\":\"2\"}", time_ms, first, second);
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, payload);
+}
+
+static void
+test_replaced_rows(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, "  ROW: { latest: replace, " HOST_KEY ", " ALL_COLUMNS ", purge_deletes_after: 1d }\n");
+  scripted_gateway_create_table(fixture->gateway, "ROW", "M", NULL);
+  send_pair(fixture, T, "old", "kept");
+  send_pair(fixture, T + 5, "new", "kept");
+  send_pair(fixture, T + 2, "late", "kept");
+  put_cell(fixture, "ROW", "a", "new", T + 5, "1");
+  put_cell(fixture, "ROW", "a", "kept", T + 5, "2");
+  assert_found(fixture, "ROW        2        0      0      0           0         0\n", "");
+  assert_says(fixture->done.output, "2 deleted: a later reading or tombstone of the row took them away\n");
+  put_cell(fixture, "ROW", "a", "late", T + 2, "1");
+  assert_found(fixture, "1 difference\n",
+               "unexpected: ROW row 'a' M:late of 2015-03-16T19:53:32.002Z: expected nothing, found '1' "
+               "(topic 'metrics' partition 0 offset 2, deleted since)\n");
+}
+
+static void
+test_tombstones(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, "  CURRENT: { latest: merge, tombstone: delete, " HOST_KEY ", " ALL_COLUMNS
+                       ", purge_deletes_after: 1d }\n");
+  scripted_gateway_create_table(fixture->gateway, "CURRENT", "M", NULL);
+  send_reading(fixture, 0, "a", T, "gone");
+  send_reading(fixture, 0, "b", T, "kept");
+  TideMockMessage tombstone = {
+      .topic = TOPIC, .key = tide_bytes_of_string("a"), .timestamp_ms = T + 1}; /* without a value */
+  mock_kafka_produce(fixture->kafka, &tombstone);
+  flush(fixture);
+  put_cell(fixture, "CURRENT", "b", "v", T, "kept");
+  assert_found(fixture, "all is right\n", "");
+  put_cell(fixture, "CURRENT", "a", "v", T, "gone");
+  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
+  assert_says(fixture->done.output, "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z");
+}
+
+static void
+test_expired_cells(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, "  METRIC: { " TIME_KEY ", " ALL_COLUMNS ", ttl: 1d }\n");
+  scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  send_reading(fixture, 0, "a", T, "long gone");
+  send_reading(fixture, 0, "a", now_ms - 60000, "there");
+  put_reading(fixture, "METRIC", "a", now_ms - 60000, "there");
+  assert_found(fixture, "METRIC      1        0      0      0           0         0\n", "");
+  assert_says(fixture->done.output, "1 expired: older than their table keeps them\n");
+}
+
+static void
+test_dated_tables(Fixture *fixture, gconstpointer unused)
+{
+  set_up_with(fixture, "  \"DAY_{yyyyMMdd}\": { " TIME_KEY ", " ALL_COLUMNS " }\n");
+  scripted_gateway_create_table(fixture->gateway, "DAY_20150316", "M", NULL);
+  scripted_gateway_create_table(fixture->gateway, "DAY_20150318", "M", NULL);
+  send_reading(fixture, 0, "a", T, "0");
+  send_reading(fixture, 0, "a", T + 86400000, "1"); /* whose table is not there */
+  send_reading(fixture, 0, "a", T + 2 * 86400000, "2");
+  put_reading(fixture, "DAY_20150316", "a", T, "0");
+  put_reading(fixture, "DAY_20150318", "a", T + 2 * 86400000, "2");
+  put_reading(fixture, "DAY_20150318", "b", T + 1, "stray");
+  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
+  assert_says(fixture->done.output, "missing: DAY_20150317 row 'a#1426622012000' M:v of 2015-03-17T19:53:32.000Z");
+  assert_says(fixture->done.output, "unexpected: DAY_20150318 row 'b#1426535612001' M:v");
+  assert_says(fixture->done.output, "table 'DAY_20150317' does not exist\n");
+  assert_says(fixture->done.output, "2 differences\n");
+  g_assert_cmpint(run(fixture, "verify --to-end --table DAY_20150316"), ==, 0);
+  g_assert_cmpint(run(fixture, "verify --to-end --table DAY_2015031"), ==, 64);
+}
+
+/* ---- bounds and forms -----------------------------------------------------------------------------------------------
+ */
+
+/* 40,000 cells in memory for 16,000: each is judged once, in whatever pass. */
+static void
+test_passes_bound_the_memory(Fixture *fixture, gconstpointer unused)
+{
+  for (guint i = 0; i < 20000; i++) {
+    g_autofree char *host = g_strdup_printf("h%u", i);
+    send_reading(fixture, (gint32)(i % 2), host, T + i, "1");
+    if (i % 1000 != 7)
+      put_both(fixture, host, T + i, "1");
+    if (i % 1000 == 8)
+      put_reading(fixture, "METRIC", "stray", T + i, "1");
+  }
+  g_assert_cmpint(run(fixture, "verify --to-end --memory 1 --sample 2 --format json"), ==, 1);
+  assert_says(fixture->done.output, "{\"type\":\"table\",\"table\":\"METRIC\",\"exists\":true,\"right\":19980,"
+                                    "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":20,");
+  assert_says(fixture->done.output, "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":19980,"
+                                    "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":0,");
+  assert_says(fixture->done.output, "\"messages\":20000,\"cells\":40000,");
+  const char *passes = strstr(fixture->done.output, "\"passes\":");
+  g_assert_nonnull(passes);
+  guint64 n_passes = g_ascii_strtoull(passes + strlen("\"passes\":"), NULL, 10);
+  g_assert_cmpuint(n_passes, >=, 3);
+  g_assert_cmpuint(n_passes, <=, 8);
+}
+
+static void
+test_json(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  put_cell(fixture, "CURRENT", "b", "v", T, "9");
+  g_assert_cmpint(run(fixture, "verify --to-end --table CURRENT --format json"), ==, 1);
+  g_assert_cmpstr(
+      fixture->done.output, ==,
+      "{\"type\":\"sample\",\"kind\":\"wrong\",\"table\":\"CURRENT\",\"family\":\"M\",\"time_ms\":1426535612000,"
+      "\"row\":\"b\",\"row_hex\":\"62\",\"qualifier\":\"v\",\"expected\":\"0\",\"found\":\"9\","
+      "\"found_time_ms\":1426535612000,\"topic\":\"metrics\",\"partition\":1,\"offset\":0}\n"
+      "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":1,\"conflict\":0,\"missing\":0,\"wrong\":1,"
+      "\"stale\":0,\"unexpected\":0,\"deleted\":0,\"expired\":0,\"overwritten\":0,\"superseded\":0,\"beyond\":0,"
+      "\"unexplained\":0}\n"
+      "{\"type\":\"summary\",\"partitions\":2,\"messages\":3,\"cells\":3,\"rejected\":0,\"rejected_readings\":0,\"dead_"
+      "lettered\":0,"
+      "\"unmatched\":0,\"passes\":1,\"differences\":1,\"whole\":true}\n");
+}
+
+static void
+test_what_cannot_be_done(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  g_assert_cmpint(run(fixture, "verify --from now --to -1h"), ==, 64);
+  assert_says(fixture->done.errors, "'--from' must be before '--to'");
+  g_assert_cmpint(run(fixture, "verify --to-end --table METRICS"), ==, 64);
+  assert_says(fixture->done.errors, "did you mean 'METRIC'?");
+  g_assert_cmpint(run(fixture, "verify --to-end --table METRIC_20150316"), ==, 64);
+  assert_says(fixture->done.errors, "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
+  g_assert_cmpint(run(fixture, "verify --to-end --topic other"), ==, 69);
+  assert_says(fixture->done.errors, "topic 'other' does not exist");
+  scripted_gateway_refuse(fixture->gateway);
+  g_assert_cmpint(run(fixture, "verify --to-end"), ==, 69);
+  assert_says(fixture->done.errors, "no gateway can be used");
+}
+
+/* A gateway that loses connections and answers late costs time, and nothing of what is found. */
+static void
+test_lost_connections_change_nothing(Fixture *fixture, gconstpointer unused)
+{
+  send_usual(fixture);
+  TideScriptedFault cut = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY, .call = TIDE_CALL_GET_SCANNER_ROWS, .max_hits = 3};
+  scripted_gateway_add_fault(fixture->gateway, &cut);
+  put_reading(fixture, "METRIC", "a", T + 1, "9");
+  assert_found(fixture, "1 difference\n",
+               "wrong: METRIC row 'a#1426535612001' M:v of 2015-03-16T19:53:32.001Z: expected '1', found '9' "
+               "(topic 'metrics' partition 0 offset 1)\n");
+}
+
+#define ADD(path, set_up_func, func) g_test_add("/verify/" path, Fixture, NULL, set_up_func, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("all-is-right-in-any-order-and-after-replays", set_up, test_all_right);
+  ADD("rejected-messages-are-not-expected", set_up, test_rejected_messages_are_not_expected);
+  ADD("a-row-that-is-gone-is-missing", set_up, test_missing_row);
+  ADD("all-of-a-table-that-is-gone-is-missing", set_up, test_missing_table);
+  ADD("another-value-is-wrong", set_up, test_wrong_value);
+  ADD("the-older-of-two-offsets-of-one-time-is-wrong", set_up, test_older_offset_of_one_time_is_wrong);
+  ADD("an-older-latest-value-is-stale", set_up, test_stale_latest_value);
+  ADD("rows-of-no-message-are-unexpected", set_up, test_unexpected_rows);
+  ADD("A29-values-of-several-partitions-are-a-conflict", set_up, test_conflict_between_partitions);
+  ADD("committed-offsets-bound-it-while-the-daemon-runs", set_up, test_committed_offsets_bound_it);
+  ADD("dead-letters-are-not-missing", set_up, test_dead_letters);
+  ADD("as-many-versions-as-a-family-keeps", NULL, test_versions);
+  ADD("replaced-rows", NULL, test_replaced_rows);
+  ADD("tombstones", NULL, test_tombstones);
+  ADD("expired-cells", NULL, test_expired_cells);
+  ADD("dated-tables", NULL, test_dated_tables);
+  ADD("passes-bound-the-memory", set_up, test_passes_bound_the_memory);
+  ADD("json", set_up, test_json);
+  ADD("what-cannot-be-done-is-said", set_up, test_what_cannot_be_done);
+  ADD("lost-connections-change-nothing", set_up, test_lost_connections_change_nothing);
+  return g_test_run();
+}

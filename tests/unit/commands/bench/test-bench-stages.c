@@ -1,0 +1,186 @@
+/* What `tidemark bench` measures: that messages are what they should be, and the figures fit together; not how fast. */
+#include "commands/bench/stages.h"
+#include "unit/allocation_counter.h"
+#include "unit/assert_bytes.h"
+#include "util/error.h"
+
+#define N_READINGS 3000u
+#define ALL_STAGES ((1u << TIDE_BENCH_N_STAGES) - 1)
+
+/* Calls of 100 rows, so that sets are sealed within a pass too. */
+static const char yaml[] = "kafka: { brokers: b, group: g, topics: [t] }\n"
+                           "readings: { time: { field: ts, format: epoch_ms } }\n"
+                           "hbase: { gateways: [g] }\n"
+                           "batch: { max_rows: 100 }\n"
+                           "tables:\n"
+                           "  METRIC: { key: [{ field: host }, \"#\", { time: epoch_ms }],"
+                           " columns: { family: M, from: \"*\" } }\n"
+                           "  CURRENT: { latest: merge, key: [{ field: host }],"
+                           " columns: { family: M, from: \"*\" } }\n";
+
+static const TideSimulationParameters simulated = {.readings = N_READINGS,
+                                                   .machines = 70,
+                                                   .metrics = 4,
+                                                   .seed = 1,
+                                                   .start_epoch_ms = G_GINT64_CONSTANT(1426535612045),
+                                                   .step_ms = 1000};
+
+typedef struct Fixture {
+  TideConfig *config;  /* owned */
+  TideBenchLoad *load; /* owned */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  fixture->config = tide_config_load_text("bench.yaml", tide_bytes_of_string(yaml), &problems);
+  g_assert_nonnull(fixture->config);
+  fixture->load = tide_bench_load_new(fixture->config);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  tide_bench_load_free(fixture->load);
+  tide_config_free(fixture->config);
+}
+
+static void
+add_text(Fixture *fixture, const char *text)
+{
+  tide_bench_load_add(fixture->load, TIDE_BYTES_EMPTY, tide_bytes_of_string(text));
+}
+
+static void
+settle(Fixture *fixture, guint64 n_messages)
+{
+  g_autoptr(GError) error = NULL;
+  gboolean ok = tide_bench_load_settle(fixture->load, fixture->config, n_messages, &error);
+  g_assert_no_error(error);
+  g_assert_true(ok);
+}
+
+static void
+run(const Fixture *fixture, guint stages, guint64 (*count_allocations)(void), TideBenchFigure *ret_figures)
+{
+  TideBenchRequest request = {.config = fixture->config,
+                              .load = fixture->load,
+                              .protocol = TIDE_WIRE_BINARY,
+                              .runs = 3,
+                              .stages = stages,
+                              .count_allocations = count_allocations};
+  tide_bench_stages_run(&request, ret_figures);
+}
+
+static void
+test_load_is_counted(Fixture *fixture, gconstpointer unused)
+{
+  tide_bench_load_simulate(fixture->load, &simulated);
+  settle(fixture, N_READINGS);
+  g_assert_cmpuint(fixture->load->messages->len, ==, N_READINGS);
+  g_assert_cmpuint(fixture->load->n_given, ==, N_READINGS);
+  g_assert_cmpuint(fixture->load->n_readings, ==, N_READINGS);
+  g_assert_cmpuint(fixture->load->n_rows, ==, 2 * N_READINGS);
+  g_assert_cmpuint(fixture->load->n_cells, ==, 8 * N_READINGS);
+  TideMessage message = tide_bench_load_message(fixture->load, 71);
+  TideBytes begins = TIDE_BYTES_LITERAL("{\"host\":\"server0002.bbb.com\",\"ts\":1426535613045,");
+  assert_bytes_equal(message.key, TIDE_BYTES_LITERAL("server0002.bbb.com"));
+  assert_bytes_equal(tide_bytes(message.value.data, begins.len), begins);
+}
+
+static void
+test_rejected_are_left_out_and_others_repeated(Fixture *fixture, gconstpointer unused)
+{
+  add_text(fixture, "{\"host\":\"h1\",\"ts\":1426535612045,\"cpu\":1}");
+  add_text(fixture, "no JSON");
+  add_text(fixture,
+           "[{\"host\":\"h2\",\"ts\":1426535612045,\"cpu\":1},{\"host\":\"h3\",\"ts\":1426535612045,\"cpu\":1}]");
+  settle(fixture, 5);
+  g_assert_cmpuint(fixture->load->n_rejected, ==, 1);
+  g_assert_nonnull(fixture->load->first_reject);
+  g_assert_cmpuint(fixture->load->n_given, ==, 2);
+  g_assert_cmpuint(fixture->load->messages->len, ==, 5);
+  g_assert_cmpuint(fixture->load->n_readings, ==, 7); /* 1 2 1 2 1 */
+}
+
+static void
+test_load_without_rows_is_refused(Fixture *fixture, gconstpointer unused)
+{
+  g_autoptr(GError) nothing = NULL;
+  g_assert_false(tide_bench_load_settle(fixture->load, fixture->config, 5, &nothing));
+  g_assert_error(nothing, TIDE_ERROR, TIDE_ERROR_DATA);
+  add_text(fixture, "{\"host\":\"h1\"}");
+  g_autoptr(GError) rejected = NULL;
+  g_assert_false(tide_bench_load_settle(fixture->load, fixture->config, 5, &rejected));
+  g_assert_error(rejected, TIDE_ERROR, TIDE_ERROR_DATA);
+  g_assert_nonnull(strstr(rejected->message, "the first one: "));
+}
+
+/* The median of sums is not the sum of medians, but in one run it is. */
+static void
+test_stages_add_up(Fixture *fixture, gconstpointer unused)
+{
+  tide_bench_load_simulate(fixture->load, &simulated);
+  settle(fixture, N_READINGS);
+  TideBenchRequest request = {
+      .config = fixture->config, .load = fixture->load, .protocol = TIDE_WIRE_COMPACT, .runs = 1, .stages = ALL_STAGES};
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+  tide_bench_stages_run(&request, figures);
+  double sum_ns = figures[TIDE_BENCH_DECODE].ns + figures[TIDE_BENCH_MAP].ns + figures[TIDE_BENCH_APPEND].ns +
+                  figures[TIDE_BENCH_SEAL].ns + figures[TIDE_BENCH_ACK].ns;
+  g_assert_cmpfloat_with_epsilon(sum_ns, figures[TIDE_BENCH_ALL].ns, 0.01);
+  g_assert_cmpfloat(figures[TIDE_BENCH_SEAL].ns, >, 0);
+  g_assert_cmpfloat(figures[TIDE_BENCH_ACK].ns, >, 0);
+  g_assert_cmpfloat(figures[TIDE_BENCH_ALL].min_ns, ==, figures[TIDE_BENCH_ALL].max_ns);
+}
+
+static void
+test_only_what_is_asked_is_measured(Fixture *fixture, gconstpointer unused)
+{
+  tide_bench_load_simulate(fixture->load, &simulated);
+  settle(fixture, N_READINGS);
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+  run(fixture, 1u << TIDE_BENCH_DECODE, NULL, figures);
+  for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++) {
+    if (stage == TIDE_BENCH_DECODE)
+      g_assert_cmpfloat(figures[stage].ns, >, 0);
+    else
+      g_assert_cmpfloat(figures[stage].ns, ==, 0);
+  }
+}
+
+static guint64
+count_allocations(void)
+{
+  return allocation_count;
+}
+
+static void
+test_path_allocates_nothing(Fixture *fixture, gconstpointer unused)
+{
+  if (!ALLOCATION_COUNTER_WORKS) {
+    g_test_skip("the sanitizer's allocator is not counted");
+    return;
+  }
+  tide_bench_load_simulate(fixture->load, &simulated);
+  settle(fixture, N_READINGS);
+  TideBenchFigure figures[TIDE_BENCH_N_STAGES];
+  run(fixture, ALL_STAGES, count_allocations, figures);
+  for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
+    g_assert_cmpfloat(figures[stage].allocations, ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(path, test) g_test_add("/bench-stages/" path, Fixture, NULL, set_up, test, tear_down)
+  ADD("load-is-counted", test_load_is_counted);
+  ADD("rejected-are-left-out-and-others-repeated", test_rejected_are_left_out_and_others_repeated);
+  ADD("load-without-rows-is-refused", test_load_without_rows_is_refused);
+  ADD("stages-add-up", test_stages_add_up);
+  ADD("only-what-is-asked-is-measured", test_only_what_is_asked_is_measured);
+  ADD("path-allocates-nothing", test_path_allocates_nothing);
+  return g_test_run();
+}

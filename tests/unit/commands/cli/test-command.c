@@ -1,0 +1,136 @@
+/* What all commands have in common: their options' struct, what they are given, and which exit code wins. */
+#include "commands/cli/command.h"
+
+typedef struct ProbeOptions {
+  guint64 count;
+  GPtrArray *names; /* (element-type utf8) */
+} ProbeOptions;
+
+/* What run() is told to do, and what it was given. */
+static struct {
+  int exit_code;
+  int failure_code;
+  gboolean fails;
+  gboolean with_error;
+  guint n_calls;
+  guint64 count;
+  guint n_names;
+  guint n_arguments;
+} probe;
+
+static gboolean
+run(TideCommandCall *call, GError **error)
+{
+  const ProbeOptions *options = call->options;
+  probe.n_calls++;
+  probe.count = options->count;
+  probe.n_names = options->names->len;
+  probe.n_arguments = call->arguments->len;
+  call->exit_code = probe.exit_code;
+  call->failure_code = probe.failure_code;
+  if (probe.with_error)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "no");
+  return !probe.fails;
+}
+
+static const TideOption options[] = {
+    {"count", "N", TIDE_COUNT(ProbeOptions, count), "so many"},
+    {"name", "NAME", TIDE_LIST(ProbeOptions, names), "called so"},
+};
+static const TideCommand command = {.name = "probe",
+                                    .summary = "Probes.",
+                                    .max_arguments = 1,
+                                    .options = options,
+                                    .n_options = G_N_ELEMENTS(options),
+                                    .options_size = sizeof(ProbeOptions),
+                                    .defaults = &(const ProbeOptions){.count = 7},
+                                    .run = run};
+
+static int
+call_main(const char *const *argv)
+{
+  probe.n_calls = 0;
+  return tide_command_main(&command, (int)g_strv_length((char **)(gsize)argv), (char **)(gsize)argv);
+}
+
+static void
+test_defaults(void)
+{
+  memset(&probe, 0, sizeof probe);
+  g_assert_cmpint(call_main((const char *const[]){NULL}), ==, TIDE_EXIT_OK);
+  g_assert_cmpuint(probe.count, ==, 7);
+  g_assert_cmpuint(probe.n_names, ==, 0);
+  g_assert_cmpint(call_main((const char *const[]){"--count=8", "a", "--name=b", "--name=c", NULL}), ==, TIDE_EXIT_OK);
+  g_assert_cmpuint(probe.count, ==, 8);
+  g_assert_cmpuint(probe.n_names, ==, 2);
+  g_assert_cmpuint(probe.n_arguments, ==, 1);
+  g_assert_cmpint(call_main((const char *const[]){NULL}), ==, TIDE_EXIT_OK);
+  g_assert_cmpuint(probe.count, ==, 7);
+}
+
+static void
+test_wrong_lines(void)
+{
+  memset(&probe, 0, sizeof probe);
+  g_assert_cmpint(call_main((const char *const[]){"--cuont=8", NULL}), ==, TIDE_EXIT_USAGE);
+  g_assert_cmpint(call_main((const char *const[]){"a", "b", NULL}), ==, TIDE_EXIT_USAGE);
+  g_assert_cmpuint(probe.n_calls, ==, 0);
+}
+
+static void
+test_exit_codes(void)
+{
+  static const struct {
+    gboolean fails, with_error;
+    int exit_code, failure_code, expected;
+  } cases[] = {
+      {FALSE, FALSE, TIDE_EXIT_FINDINGS, TIDE_EXIT_OK, TIDE_EXIT_FINDINGS},
+      {FALSE, FALSE, TIDE_EXIT_FINDINGS, TIDE_EXIT_CONFIG, TIDE_EXIT_CONFIG},
+      {TRUE, TRUE, TIDE_EXIT_FINDINGS, TIDE_EXIT_OK, TIDE_EXIT_DATA},
+      {TRUE, TRUE, TIDE_EXIT_OK, TIDE_EXIT_FINDINGS, TIDE_EXIT_FINDINGS},
+      {TRUE, FALSE, TIDE_EXIT_OK, TIDE_EXIT_CONFIG, TIDE_EXIT_CONFIG},
+      {TRUE, FALSE, TIDE_EXIT_OK, TIDE_EXIT_OK, TIDE_EXIT_OK}, /* nobody reads the output any more */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    memset(&probe, 0, sizeof probe);
+    probe.fails = cases[i].fails;
+    probe.with_error = cases[i].with_error;
+    probe.exit_code = cases[i].exit_code;
+    probe.failure_code = cases[i].failure_code;
+    g_assert_cmpint(call_main((const char *const[]){NULL}), ==, cases[i].expected);
+    g_assert_cmpuint(probe.n_calls, ==, 1);
+  }
+}
+
+static void
+test_verbs(void)
+{
+  static const char *const verbs[] = {"list", "show", "replay", NULL};
+  static const struct {
+    const char *verb, *text;
+  } cases[] = {{"show", NULL},
+               {NULL, "say what to do: list, show or replay"},
+               {"shwo", "cannot 'shwo' letters: did you mean 'show'?"},
+               {"colour", "cannot 'colour' letters: say list, show or replay"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+    g_autoptr(GError) error = NULL;
+    TideCommandCall call = {.command = &command, .arguments = arguments};
+    if (cases[i].verb != NULL)
+      g_ptr_array_add(arguments, (gpointer)cases[i].verb);
+    g_assert_true(tide_command_check_verb(&call, verbs, "letters", &error) == (cases[i].text == NULL));
+    if (cases[i].text != NULL)
+      g_assert_cmpstr(error->message, ==, cases[i].text);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/command/each-run-begins-with-the-defaults", test_defaults);
+  g_test_add_func("/command/a-wrong-line-runs-nothing", test_wrong_lines);
+  g_test_add_func("/command/what-failed-goes-before-what-was-found", test_exit_codes);
+  g_test_add_func("/command/unknown-verbs-are-told-the-known-ones", test_verbs);
+  return g_test_run();
+}

@@ -1,0 +1,133 @@
+/* Aligned tables and CSV. */
+#include "commands/cli/listing.h"
+
+typedef struct Printed {
+  FILE *stream;
+  char *text; /* valid after fflush or fclose */
+  size_t len;
+} Printed;
+
+static void
+open_printed(Printed *printed)
+{
+  *printed = (Printed){0};
+  printed->stream = open_memstream(&printed->text, &printed->len);
+  g_assert_nonnull(printed->stream);
+}
+
+static void
+assert_printed(Printed *printed, const char *expected)
+{
+  fclose(printed->stream);
+  g_assert_cmpstr(printed->text, ==, expected);
+  free(printed->text);
+}
+
+static const TideListingColumn columns[] = {
+    {.name = "ROW", .once = TRUE}, {.name = "COUNT", .right = TRUE}, {.name = "NOTE"}};
+
+static void
+test_table(void)
+{
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "5", "fine"}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "12345678", NULL}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server2", NULL,
+                                                           "20 \xc2\xb0"
+                                                           "C"}));
+  g_assert_true(tide_listing_finish(listing));
+  assert_printed(&printed, "ROW         COUNT  NOTE\n"
+                           "server1         5  fine\n"
+                           "         12345678\n"
+                           "server2            20 \xc2\xb0"
+                           "C\n");
+}
+
+static void
+test_empty_table(void)
+{
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
+  g_assert_true(tide_listing_finish(listing));
+  assert_printed(&printed, "");
+}
+
+static void
+test_csv(void)
+{
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_CSV, TRUE, columns, G_N_ELEMENTS(columns));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"a,b", "1", NULL}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"a,b", "2", "x"}));
+  g_assert_true(tide_listing_finish(listing));
+  assert_printed(&printed, "ROW,COUNT,NOTE\n\"a,b\",1,\n\"a,b\",2,x\n");
+}
+
+static void
+test_empty_csv(void)
+{
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_CSV, FALSE, columns, G_N_ELEMENTS(columns));
+  g_assert_true(tide_listing_finish(listing));
+  assert_printed(&printed, "ROW,COUNT,NOTE\n");
+}
+
+/* Lines come out once the widths are measured, not only at the end. */
+static void
+test_streams(void)
+{
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
+  for (int i = 0; i < TIDE_LISTING_MEASURED_LINES; i++) {
+    fflush(printed.stream);
+    g_assert_cmpuint(printed.len, ==, 0);
+    g_autofree char *row = g_strdup_printf("%03d", i);
+    g_assert_true(tide_listing_add(listing, (const char *[]){row, "1", NULL}));
+  }
+  fflush(printed.stream);
+  g_assert_cmpuint(printed.len, >, 0);
+  gsize len = printed.len;
+  g_assert_true(tide_listing_add(listing, (const char *[]){"longer than measured", "1", NULL}));
+  fflush(printed.stream);
+  g_assert_cmpstr(printed.text + len, ==, "longer than measured      1\n");
+  fclose(printed.stream);
+  free(printed.text);
+}
+
+static void
+test_closed_output(void)
+{
+  FILE *full = fopen("/dev/full", "w");
+  if (full == NULL) {
+    g_test_skip("no /dev/full here");
+    return;
+  }
+  setvbuf(full, NULL, _IONBF, 0);
+  g_autoptr(TideListing) listing = tide_listing_new(full, TIDE_OUTPUT_CSV, FALSE, columns, G_N_ELEMENTS(columns));
+  g_assert_false(tide_listing_add(listing, (const char *[]){"a", "b", "c"}));
+  fclose(full);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/listing/a-table-is-aligned-and-repeats-nothing", test_table);
+  g_test_add_func("/listing/an-empty-table-prints-nothing", test_empty_table);
+  g_test_add_func("/listing/csv-repeats-every-value", test_csv);
+  g_test_add_func("/listing/an-empty-csv-has-its-heading", test_empty_csv);
+  g_test_add_func("/listing/long-tables-stream", test_streams);
+  g_test_add_func("/listing/a-failing-output-is-told", test_closed_output);
+  return g_test_run();
+}

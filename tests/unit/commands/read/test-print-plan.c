@@ -1,0 +1,86 @@
+/* `scan --plan`, in each format. */
+#include "commands/read/print_plan.h"
+
+#include "unit/load_text.h"
+
+#include <stdio.h>
+
+static const char yaml[] =
+    "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"127.0.0.1:9090\"] }\n"
+    "readings: { time: { field: ts, format: epoch_ms } }\n"
+    "tables:\n"
+    "  SALTED:\n"
+    "    key: [ { salt: 2, of: [host, ts] }, \"#\", { field: host }, \"#\", { time: epoch_ms } ]\n"
+    "    columns: { family: M, from: \"*\" }\n";
+
+static char *
+print(TideOutputFormat format)
+{
+  g_autoptr(TideConfig) config = load_text(yaml);
+  TideTableScanPlan plan = {
+      .table = tide_config_find_table(config, "SALTED"),
+      .wish = {.newest_first = TRUE,
+               .limit_rows = 10,
+               .from_ns = G_GINT64_CONSTANT(1426535612045) * TIDE_NS_PER_MS,
+               .to_ns = G_GINT64_CONSTANT(1426535612050) * TIDE_NS_PER_MS},
+  };
+  const char *const texts[] = {"host=s1"};
+  g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan.table, texts, 1, NULL);
+  g_autoptr(GArray) ranges =
+      tide_row_key_plan(plan.table->key, &fields->reading, plan.wish.from_ns, plan.wish.to_ns, NULL);
+  plan.ranges = ranges;
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  g_ptr_array_add(names, (gpointer) "CPU");
+  g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, names, FALSE);
+  plan.columns = columns;
+  g_assert_true(tide_table_scan_plan_order(&plan, config, fields, NULL));
+
+  char *text = NULL;
+  size_t len = 0;
+  FILE *stream = open_memstream(&text, &len);
+  tide_print_plan(stream, format, &plan);
+  fclose(stream);
+  char *copy = g_strdup(text);
+  free(text);
+  return copy;
+}
+
+static void
+test_formats(void)
+{
+  g_autofree char *table = print(TIDE_OUTPUT_TABLE);
+  g_assert_cmpstr(table, ==,
+                  "DIRECTION  LIMIT  COLUMNS  CELLS FROM                CELLS BEFORE              FILTER  RANGE  START "
+                  "              "
+                  "STOP                START IN HEX                          STOP IN HEX\n"
+                  "reversed      10  M:CPU    2015-03-16T19:53:32.045Z  2015-03-16T19:53:32.050Z              1  "
+                  "0#s1#1426535612045  "
+                  "0#s1#1426535612050  302373312331343236353335363132303435  302373312331343236353335363132303530\n"
+                  "                                                                                           2  "
+                  "1#s1#1426535612045  "
+                  "1#s1#1426535612050  312373312331343236353335363132303435  312373312331343236353335363132303530\n");
+  g_autofree char *csv = print(TIDE_OUTPUT_CSV);
+  g_assert_cmpstr(
+      csv, ==,
+      "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
+      "reversed,10,M:CPU,2015-03-16T19:53:32.045Z,2015-03-16T19:53:32.050Z,,1,0#s1#1426535612045,0#s1#1426535612050,"
+      "302373312331343236353335363132303435,302373312331343236353335363132303530\n"
+      "reversed,10,M:CPU,2015-03-16T19:53:32.045Z,2015-03-16T19:53:32.050Z,,2,1#s1#1426535612045,1#s1#1426535612050,"
+      "312373312331343236353335363132303435,312373312331343236353335363132303530\n");
+  g_autofree char *json = print(TIDE_OUTPUT_JSON);
+  g_assert_true(g_str_has_prefix(
+      json, "{\"table\":\"SALTED\",\"range\":1,\"start\":\"0#s1#1426535612045\","
+            "\"start_hex\":\"302373312331343236353335363132303435\",\"stop\":\"0#s1#1426535612050\","
+            "\"stop_hex\":\"302373312331343236353335363132303530\",\"reversed\":true,\"limit\":10,"
+            "\"columns\":[{\"family\":\"M\",\"qualifier\":\"CPU\"}],"
+            "\"min_time_ms\":1426535612045,\"max_time_ms\":1426535612050}\n{\"table\":\"SALTED\",\"range\":2,"));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/print-plan/each-format-shows-ranges-and-what-is-asked", test_formats);
+  return g_test_run();
+}

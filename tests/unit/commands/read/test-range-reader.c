@@ -1,0 +1,508 @@
+/* Pages over one key range, forwards and backwards, against a table held in memory; and several ranges merged by time.
+ */
+#include "commands/read/range_reader.h"
+#include "commands/read/row_merge.h"
+#include "unit/assert_bytes.h"
+#include "util/error.h"
+
+#include <stdio.h>
+
+/* A table of rows in the order of keys, each with one cell whose time is given. */
+typedef struct FakeTable {
+  GPtrArray *keys;  /* (element-type GBytes), sorted */
+  GArray *times_ms; /* (element-type gint64) */
+  guint n_calls;
+  gint64 most_rows_asked; /* in one call */
+  guint fail_from;        /* calls from this number, counted from 1, ... */
+  guint n_failures;       /* ... and so many of them fail, half way through their rows */
+  TideErrorCode fault;
+} FakeTable;
+
+static TideBytes
+key_at(const FakeTable *table, guint i)
+{
+  gsize len = 0;
+  const void *data = g_bytes_get_data(table->keys->pdata[i], &len);
+  return tide_bytes(data, len);
+}
+
+/* As HBase scans: start inclusive, stop exclusive, reversed from the end; limited. */
+static gboolean
+is_in_request(const TideScanRequest *request, TideBytes key)
+{
+  int from_start = tide_bytes_compare(key, request->start_row);
+  int to_stop = tide_bytes_compare(key, request->stop_row);
+  if (request->reversed)
+    return (request->start_row.len == 0 || from_start <= 0) && (request->stop_row.len == 0 || to_stop > 0);
+  return from_start >= 0 && (request->stop_row.len == 0 || to_stop < 0);
+}
+
+static gboolean
+scan_fake(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data, GError **error)
+{
+  FakeTable *table = data;
+  guint call = ++table->n_calls;
+  table->most_rows_asked = MAX(table->most_rows_asked, request->limit_rows);
+  gboolean fails = table->fail_from > 0 && call >= table->fail_from && call < table->fail_from + table->n_failures;
+  gint64 left = fails ? request->limit_rows / 2 : request->limit_rows;
+  for (guint i = 0; i < table->keys->len && left > 0; i++) {
+    guint place = request->reversed ? table->keys->len - 1 - i : i;
+    TideBytes key = key_at(table, place);
+    if (!is_in_request(request, key))
+      continue;
+    /* The bytes are the reply's: gone after the callback. */
+    g_autofree guint8 *copy = g_memdup2(key.data, key.len);
+    TideResultCell cell = {.family = TIDE_BYTES_LITERAL("M"),
+                           .qualifier = TIDE_BYTES_LITERAL("Q"),
+                           .value = tide_bytes(copy, key.len),
+                           .timestamp_ms = g_array_index(table->times_ms, gint64, place)};
+    TideResultRow row = {.row = tide_bytes(copy, key.len), .cells = &cell, .n_cells = 1};
+    g_assert_true(func(&row, func_data));
+    memset(copy, 0xee, key.len);
+    left--;
+  }
+  if (fails)
+    g_set_error(error, TIDE_ERROR, (int)table->fault, "as told");
+  return !fails;
+}
+
+static int
+compare_keys(gconstpointer a, gconstpointer b)
+{
+  return g_bytes_compare(*(GBytes *const *)a, *(GBytes *const *)b);
+}
+
+static void
+fake_table_init(FakeTable *table)
+{
+  *table = (FakeTable){.keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref),
+                       .times_ms = g_array_new(FALSE, FALSE, sizeof(gint64))};
+}
+
+static void
+fake_table_add(FakeTable *table, TideBytes key)
+{
+  gint64 time_ms = 0;
+  g_ptr_array_add(table->keys, g_bytes_new(key.data, key.len));
+  g_array_append_val(table->times_ms, time_ms);
+}
+
+static void
+fake_table_clear(FakeTable *table)
+{
+  g_ptr_array_unref(table->keys);
+  g_array_unref(table->times_ms);
+}
+
+static TideKeyRange
+range_of(TideBytes start, TideBytes stop)
+{
+  TideKeyRange range = {0};
+  tide_buffer_append_bytes(&range.start, start);
+  tide_buffer_append_bytes(&range.stop, stop);
+  return range;
+}
+
+static TideRangeReader *
+reader_over(FakeTable *table, TideBytes start, TideBytes stop, gboolean reversed, guint32 page_rows)
+{
+  TideKeyRange range = range_of(start, stop);
+  TideRangeReaderOptions options = {
+      .scan = scan_fake, .scan_data = table, .reversed = reversed, .page_rows = page_rows};
+  TideRangeReader *reader = tide_range_reader_new(&range, &options);
+  tide_key_range_clear(&range);
+  return reader;
+}
+
+/* Reads all and checks that it is exactly what @table has in [@start, @stop), in the order asked for. */
+static void
+assert_reads(FakeTable *table, TideBytes start, TideBytes stop, gboolean reversed, guint32 page_rows)
+{
+  g_autoptr(TideRangeReader) reader = reader_over(table, start, stop, reversed, page_rows);
+  g_autoptr(GError) error = NULL;
+  for (guint i = 0; i < table->keys->len; i++) {
+    TideBytes key = key_at(table, reversed ? table->keys->len - 1 - i : i);
+    if (tide_bytes_compare(key, start) < 0 || (stop.len > 0 && tide_bytes_compare(key, stop) >= 0))
+      continue;
+    const TideResultRow *row = NULL;
+    g_assert_true(tide_range_reader_peek(reader, &row, &error));
+    g_assert_nonnull(row);
+    assert_bytes_equal(tide_bytes(row->row.data, row->row.len), tide_bytes(key.data, key.len));
+    g_assert_cmpuint(row->n_cells, ==, 1);
+    assert_bytes_equal(tide_bytes(row->cells[0].value.data, row->cells[0].value.len), tide_bytes(key.data, key.len));
+    tide_range_reader_pass(reader);
+  }
+  const TideResultRow *row = NULL;
+  g_assert_true(tide_range_reader_peek(reader, &row, &error));
+  g_assert_null(row);
+}
+
+static void
+fill_decimal(FakeTable *table, int n)
+{
+  for (int i = 0; i < n; i++) {
+    char key[8];
+    int len = g_snprintf(key, sizeof key, "%04d", i);
+    fake_table_add(table, tide_bytes(key, (gsize)len));
+  }
+}
+
+/* A page that failed half way is asked for again, from its beginning: who goes on after an error misses and repeats no
+ * row. */
+static void
+test_going_on_after_an_error(void)
+{
+  for (int reversed = 0; reversed < 2; reversed++) {
+    FakeTable table;
+    fake_table_init(&table);
+    fill_decimal(&table, 30);
+    table.fail_from = 2;
+    table.n_failures = 5;
+    table.fault = TIDE_ERROR_CONNECTION_LOST;
+    g_autoptr(TideRangeReader) reader = reader_over(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, reversed, 10);
+    for (int i = 0, n_errors = 0; i < 30;) {
+      const TideResultRow *row = NULL;
+      g_autoptr(GError) error = NULL;
+      if (!tide_range_reader_peek(reader, &row, &error)) {
+        g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+        g_assert_cmpint(++n_errors, <=, 3);
+        continue;
+      }
+      g_assert_nonnull(row);
+      assert_bytes_equal(row->row, key_at(&table, (guint)(reversed ? 29 - i : i)));
+      tide_range_reader_pass(reader);
+      i++;
+    }
+    fake_table_clear(&table);
+  }
+}
+
+/* Keys of few different bytes, among them the ends 0x00 and 0xff, so that bounds meet keys and prefixes often. */
+static gsize
+random_key(guint8 *key)
+{
+  static const guint8 bytes[] = {0x00, 0x01, 'a', 'b', 0xfe, 0xff};
+  gsize len = (gsize)g_test_rand_int_range(1, 5);
+  for (gsize i = 0; i < len; i++)
+    key[i] = bytes[g_test_rand_int_range(0, G_N_ELEMENTS(bytes))];
+  return len;
+}
+
+static void
+test_random_ranges(void)
+{
+  for (int round = 0; round < 3000; round++) {
+    FakeTable table;
+    fake_table_init(&table);
+    int n_rows = g_test_rand_int_range(0, 40);
+    for (int i = 0; i < n_rows; i++) {
+      guint8 key[4];
+      gsize len = random_key(key);
+      fake_table_add(&table, tide_bytes(key, len));
+    }
+    g_ptr_array_sort(table.keys, compare_keys);
+    for (guint i = table.keys->len; i-- > 1;) {
+      if (g_bytes_equal(table.keys->pdata[i], table.keys->pdata[i - 1]))
+        g_ptr_array_remove_index(table.keys, i);
+    }
+    guint8 start[4], stop[4];
+    gsize start_len = g_test_rand_bit() ? random_key(start) : 0;
+    gsize stop_len = g_test_rand_bit() ? random_key(stop) : 0;
+    guint32 page_rows = (guint32)g_test_rand_int_range(1, 8);
+    assert_reads(&table, tide_bytes(start, start_len), tide_bytes(stop, stop_len), FALSE, page_rows);
+    assert_reads(&table, tide_bytes(start, start_len), tide_bytes(stop, stop_len), TRUE, page_rows);
+    fake_table_clear(&table);
+  }
+}
+
+static void
+test_before(void)
+{
+  static const struct {
+    TideBytes start;
+    TideBytes before;
+  } cases[] = {
+      {{NULL, 0}, {NULL, 0}},
+      {{(const guint8 *)"a\0", 2}, {(const guint8 *)"a", 1}},
+      {{(const guint8 *)"b", 1}, {(const guint8 *)"a\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10}},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TideBuffer) out = {0};
+    tide_row_key_append_before(cases[i].start, &out);
+    assert_bytes_equal(tide_bytes(out.data, out.len), tide_bytes(cases[i].before.data, cases[i].before.len));
+  }
+}
+
+static void
+test_prefix(void)
+{
+  static const struct {
+    TideBytes prefix;
+    TideBytes stop;
+  } cases[] = {
+      {{(const guint8 *)"server1", 7}, {(const guint8 *)"server2", 7}},
+      {{(const guint8 *)"a\xff\xff", 3}, {(const guint8 *)"b", 1}},
+      {{(const guint8 *)"\xff\xff", 2}, {NULL, 0}},
+      {{NULL, 0}, {NULL, 0}},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideKeyRange range = {0};
+    tide_key_range_set_prefix(&range, cases[i].prefix);
+    assert_bytes_equal(tide_buffer_bytes(&range.start), cases[i].prefix);
+    assert_bytes_equal(tide_buffer_bytes(&range.stop), cases[i].stop);
+    tide_key_range_clear(&range);
+  }
+}
+
+static void
+test_lost_connection(void)
+{
+  for (int reversed = 0; reversed < 2; reversed++) {
+    FakeTable table;
+    fake_table_init(&table);
+    fill_decimal(&table, 30);
+    table.fail_from = 2;
+    table.n_failures = 1;
+    table.fault = TIDE_ERROR_CONNECTION_LOST;
+    assert_reads(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, reversed, 10);
+    fake_table_clear(&table);
+  }
+}
+
+static void
+test_failures(void)
+{
+  static const struct {
+    TideErrorCode fault;
+    guint n_failures;
+  } cases[] = {{TIDE_ERROR_CONNECTION_LOST, 2}, {TIDE_ERROR_TIMEOUT, 1}, {TIDE_ERROR_GATEWAY, 1}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    FakeTable table;
+    fake_table_init(&table);
+    fill_decimal(&table, 30);
+    table.fail_from = 1;
+    table.n_failures = cases[i].n_failures;
+    table.fault = cases[i].fault;
+    g_autoptr(TideRangeReader) reader = reader_over(&table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY, FALSE, 10);
+    const TideResultRow *row = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(tide_range_reader_peek(reader, &row, &error));
+    g_assert_error(error, TIDE_ERROR, (int)cases[i].fault);
+    g_assert_cmpuint(table.n_calls, ==, cases[i].n_failures);
+    fake_table_clear(&table);
+  }
+}
+
+/* Whoever reads takes seven rows, in pages of ten or of three: the pages never ask for more than are left to take; one
+ * more where a reversed request goes on at a row it has shown. */
+static void
+test_limit(void)
+{
+  static const guint32 page_sizes[] = {10, 3};
+  for (gsize i = 0; i < G_N_ELEMENTS(page_sizes); i++) {
+    for (int reversed = 0; reversed < 2; reversed++) {
+      FakeTable table;
+      fake_table_init(&table);
+      fill_decimal(&table, 30);
+      guint64 rows_wanted = 7;
+      TideKeyRange range = {0};
+      TideRangeReaderOptions options = {.scan = scan_fake,
+                                        .scan_data = &table,
+                                        .reversed = reversed,
+                                        .page_rows = page_sizes[i],
+                                        .rows_wanted = &rows_wanted};
+      g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+      for (; rows_wanted > 0; rows_wanted--) {
+        const TideResultRow *row = NULL;
+        table.most_rows_asked = 0;
+        g_assert_true(tide_range_reader_peek(reader, &row, NULL));
+        g_assert_nonnull(row);
+        gint64 more = reversed && rows_wanted < 7 ? 1 : 0;
+        g_assert_cmpint(table.most_rows_asked, <=, (gint64)rows_wanted + more);
+        tide_range_reader_pass(reader);
+      }
+      g_assert_cmpuint(table.n_calls, ==, page_sizes[i] == 10 ? 1 : 3);
+      fake_table_clear(&table);
+    }
+  }
+}
+
+/* Rows of 4 bytes of key and value, a family and a qualifier: few of them fit a page of 1,000 bytes. */
+static void
+test_page_bytes(void)
+{
+  FakeTable table;
+  fake_table_init(&table);
+  fill_decimal(&table, 300);
+  TideKeyRange range = {0};
+  TideRangeReaderOptions options = {.scan = scan_fake, .scan_data = &table, .page_rows = 200, .page_bytes = 1000};
+  g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+  guint n_rows = 0;
+  for (;; n_rows++) {
+    const TideResultRow *row = NULL;
+    g_assert_true(tide_range_reader_peek(reader, &row, NULL));
+    /* The first page is asked for before the rows' size is known. */
+    g_assert_cmpuint(tide_range_reader_buffered_bytes(reader), <=, n_rows < 16 ? 2000 : 1000);
+    if (row == NULL)
+      break;
+    tide_range_reader_pass(reader);
+  }
+  g_assert_cmpuint(n_rows, ==, 300);
+  g_assert_cmpint(table.most_rows_asked, ==, 16);
+  fake_table_clear(&table);
+}
+
+/* ---- merge ---------------------------------------------------------------------------------------------------------
+ */
+
+/* salt "#" time(ms): the keys of a salted table. */
+static TideRowKey *
+salted_key(void)
+{
+  static const TideKeyPartSpec hashed[] = {{.kind = TIDE_KEY_FIELD, .field = 0}};
+  const TideKeyPartSpec specs[] = {
+      {.kind = TIDE_KEY_SALT, .modulo = 4, .hash = TIDE_KEY_HASH_XXH3, .of = hashed, .n_of = 1},
+      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
+      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS},
+  };
+  gsize bad_part = 0;
+  g_autoptr(GError) error = NULL;
+  TideRowKey *key = tide_row_key_compile(specs, G_N_ELEMENTS(specs), &bad_part, &error);
+  g_assert_no_error(error);
+  return key;
+}
+
+static void
+assert_merged(TideRowOrder order)
+{
+  g_autoptr(TideRowKey) key = salted_key();
+  FakeTable table;
+  fake_table_init(&table);
+  for (int salt = 0; salt < 4; salt++) {
+    for (int i = 0; i < 50; i++) {
+      char text[32];
+      int len = g_snprintf(text, sizeof text, "%d#%013d", salt, 1000000 + i * 4 + salt);
+      fake_table_add(&table, tide_bytes(text, (gsize)len));
+    }
+  }
+  GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
+  for (int salt = 0; salt < 4; salt++) {
+    char start[2] = {(char)('0' + salt), '#'}, stop[2] = {(char)('0' + salt), '$'};
+    g_ptr_array_add(readers,
+                    reader_over(&table, tide_bytes(start, 2), tide_bytes(stop, 2), order == TIDE_ROW_ORDER_NEWEST, 7));
+  }
+  g_autoptr(TideRowMerge) merge = tide_row_merge_new(key, readers, order);
+  const TideResultRow *row = NULL;
+  gint64 time_ns = 0;
+  for (int i = 0; i < 200; i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_true(tide_row_merge_next(merge, &row, &time_ns, &error));
+    g_assert_nonnull(row);
+    int expected = order == TIDE_ROW_ORDER_NEWEST ? 199 - i : i;
+    if (order == TIDE_ROW_ORDER_KEY)
+      expected = i % 50 * 4 + i / 50;
+    g_assert_cmpint(time_ns, ==, (1000000 + expected) * TIDE_NS_PER_MS);
+  }
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_row_merge_next(merge, &row, &time_ns, &error));
+  g_assert_null(row);
+  fake_table_clear(&table);
+}
+
+static void
+test_merge(void)
+{
+  assert_merged(TIDE_ROW_ORDER_OLDEST);
+  assert_merged(TIDE_ROW_ORDER_NEWEST);
+  assert_merged(TIDE_ROW_ORDER_KEY);
+}
+
+/* A table of 100 rows, of which scans with a filter fail as told. */
+typedef struct Filtered {
+  FakeTable table;
+  int fault; /* TideErrorCode; -1: none */
+  guint n_filtered;
+  guint n_plain;
+  gint64 most_rows;
+} Filtered;
+
+static gboolean
+scan_filtered(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer data, GError **error)
+{
+  Filtered *filtered = data;
+  filtered->most_rows = MAX(filtered->most_rows, request->limit_rows);
+  filtered->n_plain += request->filter.len == 0 ? 1 : 0;
+  filtered->n_filtered += request->filter.len > 0 ? 1 : 0;
+  if (request->filter.len == 0 || filtered->fault < 0)
+    return scan_fake(request, func, func_data, &filtered->table, error);
+  g_set_error(error, TIDE_ERROR, filtered->fault, "as told");
+  return FALSE;
+}
+
+static guint
+read_filtered(Filtered *filtered, gboolean *ret_ok)
+{
+  guint64 rows_wanted = 1;
+  TideKeyRange range = {0};
+  TideRangeReaderOptions options = {.scan = scan_filtered,
+                                    .scan_data = filtered,
+                                    .page_rows = 50,
+                                    .is_sifted = TRUE,
+                                    .filter = TIDE_BYTES_LITERAL("f"),
+                                    .rows_wanted = &rows_wanted};
+  g_autoptr(TideRangeReader) reader = tide_range_reader_new(&range, &options);
+  const TideResultRow *row = NULL;
+  guint n_rows = 0;
+  for (; (*ret_ok = tide_range_reader_peek(reader, &row, NULL)) && row != NULL; n_rows++)
+    tide_range_reader_pass(reader);
+  return n_rows;
+}
+
+static void
+test_u1_filters(void)
+{
+  static const struct {
+    int fault;
+    gboolean ok;
+    guint n_filtered;
+    guint n_plain;
+  } cases[] = {
+      {-1, TRUE, 4, 0}, /* pages of 16, 32, 50 and 2 rows */
+      {TIDE_ERROR_TIMEOUT, TRUE, 1, 4},
+      {TIDE_ERROR_GATEWAY, TRUE, 1, 4},
+      {TIDE_ERROR_CONNECTION_LOST, FALSE, 2, 0}, /* says nothing against the filter */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Filtered filtered = {.fault = cases[i].fault};
+    fake_table_init(&filtered.table);
+    for (guint k = 0; k < 100; k++) {
+      g_autofree char *key = g_strdup_printf("k%02u", k);
+      fake_table_add(&filtered.table, tide_bytes_of_string(key));
+    }
+    gboolean ok = FALSE;
+    guint n_rows = read_filtered(&filtered, &ok);
+    g_assert_cmpint(ok, ==, cases[i].ok);
+    g_assert_cmpuint(n_rows, ==, cases[i].ok ? 100 : 0);
+    g_assert_cmpuint(filtered.n_filtered, ==, cases[i].n_filtered);
+    g_assert_cmpuint(filtered.n_plain, ==, cases[i].n_plain);
+    g_assert_cmpint(filtered.most_rows, <=, 50);
+    fake_table_clear(&filtered.table);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/range-reader/every-row-once-both-ways-for-any-page-size", test_random_ranges);
+  g_test_add_func("/range-reader/a-reversed-stop-lies-before-the-start", test_before);
+  g_test_add_func("/range-reader/a-prefix-ends-before-its-successor", test_prefix);
+  g_test_add_func("/range-reader/a-lost-connection-loses-and-repeats-no-row", test_lost_connection);
+  g_test_add_func("/range-reader/going-on-after-an-error-loses-and-repeats-no-row", test_going_on_after_an_error);
+  g_test_add_func("/range-reader/other-errors-are-not-tried-again", test_failures);
+  g_test_add_func("/range-reader/no-page-asks-for-more-than-is-still-wanted", test_limit);
+  g_test_add_func("/range-reader/pages-of-large-rows-are-of-fewer", test_page_bytes);
+  g_test_add_func("/range-reader/U1/a-filter-that-fails-is-given-up", test_u1_filters);
+  g_test_add_func("/row-merge/ranges-come-in-one-order-of-time", test_merge);
+  return g_test_run();
+}

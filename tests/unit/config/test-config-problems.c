@@ -1,0 +1,323 @@
+#include "unit/config-texts.h"
+
+/* Each text has exactly one problem, which begins like this. */
+static const ConfigProblemCase one_problem[] = {
+    {"F3-unknown-section", KAFKA READINGS HBASE TABLES "batches: { }\n",
+     "5:1 error: 'batches' is not known; did you mean 'batch'?"},
+    {"F3-unknown-option", "kafka: { brokers: b, group: g, topics: [t], thread: 3 }\n" READINGS HBASE TABLES,
+     "1:45 error: 'kafka.thread' is not known; did you mean 'threads'?"},
+    {"F3-option-of-another-section",
+     "kafka: { brokers: b, group: g, topics: [t], memory: 1GiB }\n" READINGS HBASE TABLES,
+     "1:45 error: 'kafka.memory' is not known; did you mean 'limits.memory'?"},
+    {"F3-unknown-and-unlike", KAFKA READINGS HBASE TABLES "limits: { zzz: 1 }\n",
+     "5:11 error: 'limits.zzz' is not known; what may stand here: memory, drain_timeout"},
+    {"F5-section-of-wrong-kind", KAFKA READINGS HBASE TABLES "limits: 3\n",
+     "5:9 error: 'limits' must be a mapping ('key: value'), got '3'"},
+    {"file-of-wrong-kind", "- a\n- b\n",
+     "1:1 error: a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got a list"},
+    {"F15-no-topic", "kafka: { brokers: b, group: g, topics: [] }\n" READINGS HBASE TABLES,
+     "1:40 error: 'kafka.topics' must not be empty"},
+    {"F15-topic-that-is-none", "kafka: { brokers: b, group: g, topics: [a/b] }\n" READINGS HBASE TABLES,
+     "1:41 error: 'kafka.topics' must be names of letters, digits, . _ and -"},
+    {"pattern-that-is-none", "kafka: { brokers: b, group: g, topics: [\"^a[\"] }\n" READINGS HBASE TABLES,
+     "1:40 error: 'kafka.topics' has a pattern that cannot be read, '^a['"},
+    {"F9-variable", "kafka: { brokers: b, group: \"${GROUP}\", topics: [t] }\n" READINGS HBASE TABLES,
+     "1:29 error: 'kafka.group' must be written out, or as { env: NAME } to take an environment variable, got "
+     "'${GROUP}'"},
+    {"F9-variable-in-topic", "kafka: { brokers: b, group: g, topics: [\"${TOPIC}\"] }\n" READINGS HBASE TABLES,
+     "1:41 error: 'kafka.topics' must be written out"},
+    {"F9-variable-in-property", WITH_PROPERTY("client.id: \"${HOSTNAME}\""),
+     "1:85 error: 'kafka.librdkafka.client.id' must be written out"},
+    {"env-that-is-not-set",
+     "kafka: { brokers: { env: TIDE_TEST_NOT_SET }, group: g, topics: [t] }\n" READINGS HBASE TABLES,
+     "1:26 error: the environment variable 'TIDE_TEST_NOT_SET' is not set"},
+    {"F15-no-gateway", KAFKA READINGS "hbase: { gateways: [] }\n" TABLES,
+     "3:20 error: 'hbase.gateways' must not be empty"},
+    {"F15-topic-twice", "kafka: { brokers: b, group: g, topics: [t, u, t] }\n" READINGS HBASE TABLES,
+     "1:47 error: 'kafka.topics' has an item twice, got 't'"},
+    {"required-option-missing", "kafka: { brokers: b, topics: [t] }\n" READINGS HBASE TABLES,
+     "1:8 error: 'kafka.group' is missing: write, for instance, 'group: tidemark'"},
+    {"required-section-missing", KAFKA READINGS TABLES,
+     "0:0 error: 'hbase.gateways' is missing: write, for instance, 'gateways: [\"127.0.0.1:9090\"]'"},
+    {"tables-missing", KAFKA READINGS HBASE, "0:0 error: 'tables' must hold at least one table"},
+    {"tables-empty", KAFKA READINGS HBASE "tables: { }\n",
+     "4:9 error: 'tables' must hold at least one table ('METRIC: { key: ..., columns: ... }'), got none"},
+    {"F14-port-0", KAFKA READINGS "hbase: { gateways: [\"h:0\"] }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address"},
+    {"F14-port-70000", KAFKA READINGS "hbase: { gateways: [\"h:70000\"] }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address"},
+    {"F14-ipv6-without-brackets", KAFKA READINGS "hbase: { gateways: [\"::1:9090\"] }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address"},
+    {"F14-unix-path-too-long",
+     KAFKA READINGS "hbase: { gateways: [\"unix:/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"] }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address"},
+    {"F14-broker-port-70000", "kafka: { brokers: \"a:9092,b:70000\", group: g, topics: [t] }\n" READINGS HBASE TABLES,
+     "1:19 error: 'kafka.brokers' must be 'host:port'"},
+    {"F14-broker-unix", "kafka: { brokers: \"unix:/x\", group: g, topics: [t] }\n" READINGS HBASE TABLES,
+     "1:19 error: 'kafka.brokers' must be 'host:port'"},
+
+    {"F6-drain-above-session", KAFKA READINGS HBASE TABLES "limits: { drain_timeout: 1m }\n",
+     "5:26 error: 'limits.drain_timeout' (1m) must be below 'kafka.session_timeout' (45s)"},
+    {"F6-session-below-drain",
+     "kafka: { brokers: b, group: g, topics: [t], session_timeout: 20s }\n" READINGS HBASE TABLES,
+     "1:62 error: 'limits.drain_timeout' (30s) must be below 'kafka.session_timeout' (20s)"},
+    {"F6-session-above-poll",
+     "kafka: { brokers: b, group: g, topics: [t], max_poll_interval: 40s }\n" READINGS HBASE TABLES,
+     "1:64 error: 'kafka.session_timeout' (45s) must not be above 'kafka.max_poll_interval' (40s)"},
+    {"F6-linger-above-poll",
+     "kafka: { brokers: b, group: g, topics: [t], session_timeout: 45s, max_poll_interval: 50s }\n" READINGS HBASE
+         TABLES "batch: { max_age: 50s }\n",
+     "5:19 error: 'batch.max_age' (50s) must be below 'kafka.max_poll_interval' (50s)"},
+    {"F6-letters-read-again", KAFKA READINGS HBASE TABLES "dead_letters: { topic: t }\n",
+     "5:24 error: 'dead_letters.topic' ('t') is among 'kafka.topics'"},
+    {"F6-letters-read-again-by-pattern",
+     "kafka: { brokers: b, group: g, topics: [\"^met\"] }\n" READINGS HBASE TABLES
+     "dead_letters: { topic: metrics-letters }\n",
+     "5:24 error: 'dead_letters.topic' ('metrics-letters') is among 'kafka.topics'"},
+    {"F6-letters-in-two-places", KAFKA READINGS HBASE TABLES "dead_letters: { topic: l, file: /f }\n",
+     "5:33 error: 'dead_letters.file' and 'dead_letters.topic' exclude each other"},
+    {"F6-letter-file-above-all", KAFKA READINGS HBASE TABLES "dead_letters: { max_size: 1MiB }\n",
+     "5:27 error: 'dead_letters.max_file_size' (64MiB) must not be above 'dead_letters.max_size' (1MiB)"},
+    {"F5-letters-ratio", KAFKA READINGS HBASE TABLES "dead_letters: { max_ratio: 10 }\n",
+     "5:28 error: 'dead_letters.max_ratio' must be a number above 0 and up to 1"},
+    {"F6-batch-above-frame", KAFKA READINGS HBASE TABLES "batch: { max_bytes: 2MiB }\n",
+     "5:21 error: 'batch.max_bytes' must be 4KiB..1984KiB, got '2MiB'"},
+    {"F6-retry-min-above-max", KAFKA READINGS "hbase: { gateways: [g], retry_min: 10s, retry_max: 1s }\n" TABLES,
+     "3:36 error: 'hbase.retry_min' (10s) must not be above 'hbase.retry_max' (1s)"},
+    {"F6-call-timeout-above-settle", KAFKA READINGS "hbase: { gateways: [g], settle: 10s }\n" TABLES,
+     "3:33 error: 'hbase.call_timeout' (30s) must not be above 'hbase.settle' (10s)"},
+    {"F6-message-above-memory",
+     KAFKA "readings: { max_message_size: 8MiB, time: { field: ts, format: epoch_ms } }\n" HBASE TABLES
+           "limits: { memory: 16MiB }\n",
+     "2:31 error: 'readings.max_message_size' (8MiB) must not be above a quarter of 'limits.memory' (4MiB)"},
+    {"writers-above-memory",
+     KAFKA READINGS "hbase: { gateways: [g], writers: 64 }\n" TABLES "limits: { memory: 16MiB }\n",
+     "3:34 warning: 'hbase.writers' times 'batch.max_bytes' is 64MiB, above 'limits.memory' (16MiB)"},
+
+    {"time-missing", KAFKA "readings: { }\n" HBASE TABLES, "2:11 error: 'readings.time' is missing"},
+    {"time-without-format", WITH_TIME("{ field: ts }"), "2:19 error: 'readings.time.format' is missing"},
+    {"time-without-field", WITH_TIME("{ format: epoch_ms }"), "2:19 error: 'readings.time.field' is missing"},
+    {"time-format-unknown", WITH_TIME("{ field: ts, format: millis }"),
+     "2:40 error: 'readings.time.format' must be one of epoch_s"},
+    {"time-of-record-with-field", WITH_TIME("{ format: record, field: ts }"),
+     "2:44 error: 'readings.time.field' has no effect with the record's own time"},
+    {"time-epoch-with-zone", WITH_TIME("{ field: ts, format: epoch_s, zone: UTC }"),
+     "2:55 error: 'readings.time.zone' has no effect with a number since 1970"},
+    {"time-epoch-with-ambiguous", WITH_TIME("{ field: ts, format: epoch_s, ambiguous: later }"),
+     "2:60 error: 'readings.time.ambiguous' has no effect with a number since 1970"},
+    {"time-text-with-ambiguous-without-zone", WITH_TIME("{ field: ts, format: rfc3339, ambiguous: later }"),
+     "2:60 error: 'readings.time.ambiguous' has no effect without a 'zone'"},
+    {"time-of-a-zone-that-repeats-an-hour", WITH_TIME("{ field: ts, format: rfc3339, zone: Europe/Berlin }"),
+     "2:55 warning: 'readings.time': when the clocks of Europe/Berlin go back, they show an hour twice"},
+    {"time-pattern-without-zone", WITH_TIME("{ field: ts, format: pattern, pattern: \"yyyy-MM-dd\" }"),
+     "2:19 error: 'readings.time.zone' is missing: a pattern has no offset"},
+    {"time-pattern-without-pattern", WITH_TIME("{ field: ts, format: pattern, zone: UTC }"),
+     "2:19 error: 'readings.time.pattern' is missing"},
+    {"time-pattern-with-two-dates",
+     WITH_TIME(
+         "{ field: ts, format: pattern, pattern: \"yyyyMMdd\", zone: UTC, date: { field: d, pattern: \"yyyyMMdd\" } }"),
+     "2:87 error: 'readings.time.date' has no effect when the pattern has the date itself"},
+    {"time-of-day-with-half-a-date",
+     WITH_TIME("{ field: ts, format: pattern, pattern: \"HH:mm\", zone: UTC, date: { field: d } }"),
+     "2:84 error: 'readings.time.date.pattern' is missing"},
+    {"time-of-day-with-a-date-that-is-none",
+     WITH_TIME("{ field: ts, format: pattern, pattern: \"HH:mm\", zone: UTC, date: { field: d, pattern: \"HH\" } }"),
+     "2:105 error: 'readings.time.date.pattern' must name yyyy, MM and dd"},
+    {"time-bound-before-1971", WITH_TIME("{ field: ts, format: epoch_ms, earliest: 1970-12-31 }"),
+     "2:60 warning: 'readings.time.earliest' lies before 1971, so that numbers of another unit"},
+    {"time-of-unknown-record-field", WITH_TIME("{ field: $when, format: epoch_ms }"),
+     "2:28 error: 'readings.time.field' must be one of the record's own fields"},
+
+    {"key-missing", KAFKA READINGS HBASE "tables: { T: { " COLUMNS " } }\n", "4:14 error: 'tables.T.key' is missing"},
+    {"key-of-nothing", WITH_KEY("[]"), "4:21 error: 'tables.T.key': a key has no parts"},
+    {"key-part-empty", WITH_KEY("[{ field: host }, ~, { time: epoch_ms }]"),
+     "4:39 error: a key part is empty (an unquoted # begins a comment: write \"#\")"},
+    {"key-bare-word", WITH_KEY("[site, \"#\", { field: host }, \"#\", { time: epoch_ms }]"),
+     "4:22 error: 'site' without quotes may mean a field or a text: write { field: site } for the field's value, or "
+     "\"site\" for the text itself"},
+    {"key-bare-word-alone", WITH_KEY("site"), "4:21 error: 'site' without quotes may mean a field or a text"},
+    {"key-bare-word-of-the-record", WITH_KEY("[{ field: host }, \"#\", $key]"),
+     "4:44 error: '$key' without quotes may mean a field or a text"},
+    {"key-part-unknown", WITH_KEY("[{ fields: host }, { time: epoch_ms }]"),
+     "4:22 error: a key part must be a text, or a mapping with one of field, time, hash, salt, hex"},
+    {"key-part-twofold", WITH_KEY("[{ field: host, time: epoch_ms }]"),
+     "4:22 error: 'field' and 'time' are two parts of a key"},
+    {"key-option-of-another-part", WITH_KEY("[{ field: host, bytes: 4 }, \"#\", { time: epoch_ms }]"),
+     "4:37 error: 'tables.T.key.bytes' is not known"},
+    {"key-option-mistyped", WITH_KEY("[{ field: host, witdh: 3 }, \"#\", { time: epoch_ms }]"),
+     "4:37 error: 'tables.T.key.witdh' is not known; did you mean 'width'?"},
+    {"key-width-0", WITH_KEY("[{ field: host, width: 0 }, { time: epoch_ms }]"),
+     "4:44 error: 'tables.T.key.width' must be 1..32767, got '0'"},
+    {"key-pad-without-width", WITH_KEY("[{ field: host, pad: \"0\" }, \"#\", { time: epoch_ms }]"),
+     "4:42 error: 'pad' without 'width'"},
+    {"key-pad-of-two", WITH_KEY("[{ field: host, width: 9, pad: \"ab\" }, { time: epoch_ms }]"),
+     "4:52 error: 'tables.T.key.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got 'ab'"},
+    {"key-bad-hex", WITH_KEY("[{ field: host }, { hex: \"0x\" }, { time: epoch_ms }]"),
+     "4:46 error: 'tables.T.key.hex' must be pairs of hex digits such as \"00ff\", got '0x'"},
+    {"key-odd-hex", WITH_KEY("[{ field: host }, { hex: \"000\" }, { time: epoch_ms }]"),
+     "4:46 error: 'tables.T.key.hex' must be pairs of hex digits"},
+    {"key-hash-without-of", WITH_KEY("[{ hash: md5 }, { time: epoch_ms }]"),
+     "4:22 error: 'tables.T.key.of' is missing"},
+    {"key-salt-of-1", WITH_KEY("[{ salt: 1, of: host }, { field: host }, \"#\", { time: epoch_ms }]"),
+     "4:30 error: 'tables.T.key.salt' must be 2..4096, got '1'"},
+    {"key-salt-too-narrow", WITH_KEY("[{ salt: 16, of: host, width: 1 }, { field: host }, \"#\", { time: epoch_ms }]"),
+     "4:22 error: 'tables.T.key': "},
+    {"key-ambiguous", WITH_KEY("[{ field: host }, { field: metric }, { time: epoch_ms }]"),
+     "4:22 error: 'tables.T.key': where this field ends in the key cannot be told"},
+    {"key-of-unknown-record-field", WITH_KEY("[{ field: $offsets }, \"#\", { time: epoch_ms }]"),
+     "4:31 error: 'tables.T.key.field' must be one of the record's own fields"},
+    {"key-begins-with-time", WITH_KEY("[{ time: epoch_ms }, \"#\", { field: host }]"),
+     "4:21 warning: 'tables.T' begins with the time: all new rows go to one region"},
+    {"key-begins-with-time-field", WITH_KEY("[{ field: ts }, \"#\", { field: host }]"),
+     "4:21 warning: 'tables.T' begins with the time"},
+    {"key-begins-with-literal-and-time",
+     WITH_KEY("[\"x\", { time: epoch_ms, reversed: true }, \"#\", { field: host }]"),
+     "4:21 warning: 'tables.T' begins with the time"},
+    {"key-without-time", WITH_KEY("{ field: host }"), "4:21 warning: 'tables.T' has no time in its key"},
+    {"latest-with-time-in-key", WITH_TABLE("latest: merge"),
+     "4:21 warning: 'tables.T' is a latest table with the time"},
+
+    {"columns-missing", KAFKA READINGS HBASE "tables: { T: { key: [{ field: h }, \"#\", { time: epoch_s }] } }\n",
+     "4:14 error: 'tables.T.columns' is missing"},
+    {"columns-empty", WITH_COLUMNS("[]"), "4:74 error: 'tables.T.columns' is empty"},
+    {"columns-without-family", WITH_COLUMNS("{ from: \"*\" }"), "4:74 error: 'tables.T.columns.family' is missing"},
+    {"columns-with-mistyped-family", WITH_COLUMNS("{ famly: M, from: \"*\" }"),
+     "4:76 error: 'tables.T.columns.famly' is not known; did you mean 'family'?"},
+    {"columns-without-from", WITH_COLUMNS("{ family: M }"), "4:74 error: 'tables.T.columns.from' is missing"},
+    {"columns-of-nothing", WITH_COLUMNS("{ family: M, from: [] }"),
+     "4:93 error: 'tables.T.columns.from' names no field"},
+    {"columns-star-in-list", WITH_COLUMNS("{ family: M, from: [a, \"*\"] }"), "4:97 error: \"*\" stands alone"},
+    {"columns-star-twice", WITH_COLUMNS("[{ family: M, from: \"*\" }, { family: N, from: \"*\" }]"),
+     "4:101 error: 'tables.T.columns' has \"*\" twice"},
+    {"column-twice", WITH_COLUMNS("{ family: M, from: [a, { field: b, as: a }] }"),
+     "4:97 error: the column 'M:a' is made twice"},
+    {"columns-key-fields-of-named", WITH_COLUMNS("{ family: M, from: [a], key_fields: true }"),
+     "4:110 error: 'tables.T.columns.key_fields' goes with 'from: \"*\"' and patterns only"},
+    {"columns-bad-family", WITH_COLUMNS("{ family: \"a:b\", from: \"*\" }"),
+     "4:84 error: 'tables.T.columns.family': 'a:b' is no family name"},
+    {"columns-long-family", WITH_COLUMNS("{ family: measurements_of_server, from: \"*\" }"),
+     "4:84 warning: the family name 'measurements_of_server' is stored with every cell"},
+    {"columns-unknown-nulls", WITH_COLUMNS("{ family: M, from: \"*\", nulls: keep }"),
+     "4:105 error: 'tables.T.columns.nulls' must be one of skip, empty, reject, got 'keep'"},
+
+    {"table-name-bad",
+     KAFKA READINGS HBASE "tables: { \"a b\": { key: [{ field: h }, \"#\", { time: epoch_s }], " COLUMNS " } }\n",
+     "4:11 error: 'a b' is no table name that HBase accepts"},
+    {"table-of-hbase",
+     KAFKA READINGS HBASE "tables: { \"hbase:meta\": { key: [{ field: h }, \"#\", { time: epoch_s }], " COLUMNS
+                          " } }\n",
+     "4:11 error: 'hbase:meta' is in the namespace of HBase's own tables"},
+    {"table-under-two-names",
+     KAFKA READINGS HBASE "tables:\n"
+                          "  T: { key: [{ field: h }, \"#\", { time: epoch_s }], " COLUMNS " }\n"
+                          "  \"default:T\": { key: [{ field: h }, \"#\", { time: epoch_s }], " COLUMNS " }\n",
+     "6:3 error: the table 'default:T' stands here twice, first in line 5"},
+    {"table-of-wrong-kind", KAFKA READINGS HBASE "tables: { T: x }\n", "4:14 error: 'tables.T' must be a mapping"},
+    {"table-option-mistyped", WITH_TABLE("latets: merge"),
+     "4:100 error: 'tables.T.latets' is not known; did you mean "
+     "'latest'?"},
+    {"latest-with-ttl",
+     KAFKA READINGS HBASE "tables: { T: { latest: merge, ttl: 30d, key: { field: host }, " COLUMNS " } }\n",
+     "4:36 warning: 'tables.T' is a latest table with a time to live: what has not reported for 30d vanishes"},
+    {"splits-and-regions", WITH_TABLE("splits: [a], regions: 1"), "4:108 error: 'tables.T' has 'regions' and 'splits'"},
+    {"splits-not-in-order", WITH_TABLE("splits: [a, c, b]"),
+     "4:115 error: 'tables.T.splits': 'b' does not sort after the point before it"},
+    {"splits-empty", WITH_TABLE("splits: []"),
+     "4:108 error: 'tables.T.splits' must be a list of keys, or { file: PATH }, got an empty one"},
+    {"splits-empty-point", WITH_TABLE("splits: [\"\"]"), "4:109 error: 'tables.T.splits' has a point of 0 bytes"},
+    {"regions-of-a-plain-key", WITH_TABLE("regions: 4"),
+     "4:109 warning: 'tables.T.regions': where to split cannot be computed"},
+    {"family-unused", WITH_TABLE("families: { N: { versions: 3 } }"),
+     "4:112 warning: the family 'N' is declared, but no columns go to it"},
+    {"family-option-bad", WITH_TABLE("families: { M: { compression: gzip } }"),
+     "4:130 error: 'tables.T.families.M.compression' must be one of none, gz"},
+    {"family-ttl-of-a-part-of-a-second", WITH_TABLE("families: { M: { ttl: 1500ms } }"),
+     "4:122 error: 'tables.T.families.M.ttl' must be whole seconds, got '1500ms'"},
+
+    {"F7-offset-store", WITH_PROPERTY("enable.auto.offset.store: true"),
+     "1:74 error: the property 'enable.auto.offset.store' cannot be set: an offset is stored when HBase has "
+     "acknowledged"},
+    {"F7-auto-commit", WITH_PROPERTY("enable.auto.commit: false"),
+     "1:74 error: the property 'enable.auto.commit' cannot"},
+    {"F7-group", WITH_PROPERTY("group.id: x"),
+     "1:74 error: the property 'group.id' cannot be set: it is 'kafka.group'"},
+    {"F7-offset-reset", WITH_PROPERTY("auto.offset.reset: latest"),
+     "1:74 error: the property 'auto.offset.reset' cannot"},
+    {"F7-queue", WITH_PROPERTY("queued.min.messages: 5"),
+     "1:74 error: the property 'queued.min.messages' cannot be set: it follows from 'limits.memory'"},
+    {"F7-callback", WITH_PROPERTY("rebalance_cb: x"),
+     "1:74 error: the property 'rebalance_cb' cannot be set: it is for"},
+    {"F7-no-value", WITH_PROPERTY("client.id: "), "1:86 error: 'kafka.librdkafka.client.id' needs a value"},
+    {"F7-list-for-value", WITH_PROPERTY("client.id: [a]"),
+     "1:85 error: 'kafka.librdkafka.client.id' must be a text, {"},
+    {"F7-unverified-certificate", WITH_PROPERTY("enable.ssl.certificate.verification: \"false\""),
+     "1:111 error: 'enable.ssl.certificate.verification' is switched off"},
+    {"F7-unverified-name", WITH_PROPERTY("ssl.endpoint.identification.algorithm: none"),
+     "1:113 error: 'ssl.endpoint.identification.algorithm' is switched off"},
+    {"F7-strategy", WITH_PROPERTY("partition.assignment.strategy: cooperative-sticky"),
+     "1:74 error: the property 'partition.assignment.strategy' cannot be set: it is 'kafka.assignment'"},
+    {"F7-instance", WITH_PROPERTY("group.instance.id: me"),
+     "1:74 error: the property 'group.instance.id' cannot be set: it is 'kafka.instance'"},
+    {"assignment-cooperative",
+     "kafka: { brokers: b, group: g, topics: [t], assignment: cooperative }\n" READINGS HBASE TABLES,
+     "1:57 warning: cooperative assignment has faults in librdkafka before 2.6.1"},
+    {"instance-with-blank", "kafka: { brokers: b, group: g, topics: [t], instance: \"a b\" }\n" READINGS HBASE TABLES,
+     "1:55 error: 'kafka.instance' must be at most 128 letters, digits"},
+    {"instance-with-unknown-sign",
+     "kafka: { brokers: b, group: g, topics: [t], instance: \"%H-%p\" }\n" READINGS HBASE TABLES,
+     "1:55 error: 'kafka.instance' must be at most 128 letters, digits"},
+    {"password-in-clear",
+     WITH_PROPERTY("security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p"),
+     "1:93 warning: the password goes over the network in clear"},
+    {"F8-secret-missing", WITH_PROPERTY("sasl.password: { file: /nonexistent/password }"),
+     "1:97 error: cannot open the secret '/nonexistent/password': No such file"},
+    {"F8-secret-misspelt", WITH_PROPERTY("sasl.password: { path: /x }"),
+     "1:89 error: 'kafka.librdkafka.sasl.password' must be a text, { file: /path } or { credential: NAME }"},
+};
+
+static void
+test_one_problem(gconstpointer data)
+{
+  assert_one_problem(data);
+}
+
+static void
+test_all_problems_in_order_of_the_file(void)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config("tables:\n"
+                                             "  T:\n"
+                                             "    key: [{ field: host, widht: 3 }]\n"
+                                             "    columns: { family: M, from: \"*\", nulls: keep }\n"
+                                             "batch: { max_rows: 0 }\n"
+                                             "batch: { }\n"
+                                             "kafka:\n"
+                                             "  brokers: [\"b:0\"]\n"
+                                             "  group: g\n"
+                                             "  topic: [t]\n"
+                                             "  librdkafka: { group.id: x }\n"
+                                             "readings: { time: { field: ts, format: epoch } }\n"
+                                             "hbase: { gateways: g, writers: many }\n",
+                                             &problems);
+  static const guint lines[] = {3, 4, 5, 6, 8, 10, 11, 12, 13};
+
+  g_assert_null(config);
+  g_autofree char *all = describe_problems(problems);
+  g_test_message("%s", all);
+  g_assert_cmpuint(problems->len, ==, G_N_ELEMENTS(lines));
+  for (guint i = 0; i < problems->len; i++)
+    g_assert_cmpuint(((TideConfigProblem *)g_ptr_array_index(problems, i))->line, ==, lines[i]);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS(one_problem); i++) {
+    g_autofree char *path = g_strdup_printf("/config/problem/%s", one_problem[i].name);
+    g_test_add_data_func(path, &one_problem[i], test_one_problem);
+  }
+  g_test_add_func("/config/all-problems-in-order-of-the-file", test_all_problems_in_order_of_the_file);
+  return g_test_run();
+}

@@ -1,0 +1,348 @@
+#include "config/yaml/yaml_text.h"
+#include "config/yaml/yaml_tree.h"
+
+static TideYamlNode *
+parse(const char *text, GPtrArray *problems)
+{
+  return tide_yaml_parse(tide_bytes_of_string(text), problems);
+}
+
+/* "L:C text" of the first problem, or "". */
+static char *
+first_problem(const GPtrArray *problems)
+{
+  if (problems->len == 0)
+    return g_strdup("");
+  const TideConfigProblem *problem = g_ptr_array_index(problems, 0);
+  return g_strdup_printf("%u:%u %s", problem->line, problem->column, problem->text);
+}
+
+static void
+test_nodes_know_their_place(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("a: 1\nb:\n  - x\n  - {c: \"y\"}\nü: z\n", problems);
+
+  g_assert_cmpuint(problems->len, ==, 0);
+  g_assert_cmpint(root->kind, ==, TIDE_YAML_MAPPING);
+  const TideYamlNode *list = tide_yaml_get(root, "b");
+  g_assert_cmpuint(list->values->len, ==, 2);
+  const TideYamlNode *c = tide_yaml_get(g_ptr_array_index(list->values, 1), "c");
+  g_assert_cmpuint(c->place.line, ==, 4);
+  g_assert_cmpuint(c->place.column, ==, 9);
+  g_assert_true(c->is_quoted);
+  /* A column is a character, not a byte. */
+  g_assert_cmpuint(tide_yaml_get(root, "ü")->place.column, ==, 4);
+}
+
+static void
+test_scalars_stay_text(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("a: 007\nb: yes\nc: 1e3\nd: \"a\\0b\"\ne: 2001-01-01\n", problems);
+
+  g_assert_cmpstr(tide_yaml_get(root, "a")->text, ==, "007");
+  g_assert_cmpstr(tide_yaml_get(root, "b")->text, ==, "yes");
+  g_assert_cmpstr(tide_yaml_get(root, "c")->text, ==, "1e3");
+  g_assert_cmpuint(tide_yaml_get(root, "d")->len, ==, 3);
+  g_assert_cmpstr(tide_yaml_get(root, "e")->text, ==, "2001-01-01");
+}
+
+static void
+test_null_is_what_is_left_empty(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("a:\nb: ~\nc: null\nd: \"\"\ne: \"null\"\n", problems);
+
+  g_assert_true(tide_yaml_is_null(tide_yaml_get(root, "a")));
+  g_assert_true(tide_yaml_is_null(tide_yaml_get(root, "b")));
+  g_assert_true(tide_yaml_is_null(tide_yaml_get(root, "c")));
+  g_assert_false(tide_yaml_is_null(tide_yaml_get(root, "d")));
+  g_assert_false(tide_yaml_is_null(tide_yaml_get(root, "e")));
+  g_assert_true(tide_yaml_is_null(tide_yaml_get(root, "missing")));
+}
+
+static void
+test_paths_are_found(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("a: {b: {c: deep}}", problems);
+
+  g_assert_cmpstr(tide_yaml_find(root, "a.b.c")->text, ==, "deep");
+  g_assert_null(tide_yaml_find(root, "a.x.c"));
+  g_assert_null(tide_yaml_find(root, "a.b.c.d"));
+}
+
+/* What is refused, where, and in which words. */
+static const struct {
+  const char *name;
+  const char *text;
+  const char *expected; /* beginning of "L:C text" */
+} refused[] = {
+    {"F2-bracket-not-closed", "a: [1, 2\nb: 3\n", "2:2 did not find expected ',' or ']'"},
+    {"F2-says-where-it-began", "a:\n  - [1\n\n\nb: c\n",
+     "5:2 did not find expected ',' or ']' while parsing a flow "
+     "sequence that begins in line 2"},
+    {"F2-value-with-colon", "a: b: c\n", "1:5 mapping values are not allowed in this context; a value that holds"},
+    {"F2-unquoted-number-sign", "key: [a, #, b]\nx: 1\n", "1:10 this # begins a comment"},
+    {"F2-unquoted-star", "from: *\n",
+     "1:8 did not find expected alphabetic or numeric character while scanning an "
+     "alias; write \"*\" in quotes"},
+    {"F2-reserved-character", "a: @b\n",
+     "1:4 found character that cannot start any token while scanning for the next "
+     "token; put the text into quotes"},
+    {"F2-control-character", "a: \x01\n", "1:4 control characters are not allowed"},
+    {"F4-duplicate-key", "a: 1\nb: 2\na: 3\n", "3:1 'a' stands here twice, first in line 1"},
+    {"F4-anchor", "a: &x 1\n", "1:4 an anchor ('&x') cannot be used here"},
+    {"F4-alias", "a: 1\nb: *x\n", "2:4 an alias ('*x') cannot be used here"},
+    {"F4-tag", "a: !!str 1\n", "1:4 a tag ('tag:yaml.org,2002:str') cannot be used here"},
+    {"F4-tab-in-indentation", "a:\n\tb: 1\n", "2:1 a tab: indent with spaces"},
+    {"F4-tab-in-value", "a: \"x\ty\"\n", "1:6 a tab:"},
+    {"F4-not-utf8", "a: 1\nb: \xff\n", "2:4 byte 0xFF is not UTF-8 text"},
+    {"F4-utf8-surrogate", "a: \xed\xa0\x80\n", "1:4 byte 0xED is not UTF-8 text"},
+    {"second-document", "a: 1\n---\nb: 2\n", "2:1 a second document begins here"},
+    {"key-that-is-a-list", "? [a]\n: b\n", "1:3 the key of a mapping must be plain text"},
+    {"key-with-nul", "\"a\\0\": b\n", "1:1 the key of a mapping must be plain text"},
+    {"F1-empty", "", "0:0 the file is empty"},
+    {"F1-comments-only", "# nothing\n\n", "0:0 the file is empty"},
+};
+
+static void
+test_refused(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse(refused[i].text, problems);
+  g_autofree char *got = first_problem(problems);
+
+  if (!g_str_has_prefix(got, refused[i].expected))
+    g_error("got \"%s\", expected \"%s\"", got, refused[i].expected);
+  g_assert_cmpuint(tide_problems_n_errors(problems), ==, 1);
+  /* Where there is a tree in spite of it, more can be checked. */
+  g_assert_true(root == NULL || root->kind == TIDE_YAML_MAPPING);
+}
+
+static void
+test_tab_in_comment_is_allowed(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("#\ta comment\na: 1 #\tanother\n", problems);
+
+  g_assert_cmpuint(problems->len, ==, 0);
+  g_assert_nonnull(root);
+}
+
+static void
+test_all_problems_are_found(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse("a: &x 1\na: 2\nb: *x\nc: !t 3\n", problems);
+
+  g_assert_cmpuint(problems->len, ==, 4);
+  g_assert_nonnull(root); /* so that what is in it can be checked, too */
+}
+
+/* @n opening brackets and as many closing ones. */
+static char *
+nested(guint n)
+{
+  g_autofree char *open = g_strnfill(n, '[');
+  g_autofree char *close = g_strnfill(n, ']');
+
+  return g_strconcat(open, close, NULL);
+}
+
+static void
+test_limits_hold_exactly(void)
+{
+  g_autoptr(GPtrArray) good = tide_problems_new();
+  g_autoptr(GPtrArray) bad = tide_problems_new();
+  g_autofree char *deep = nested(TIDE_YAML_MAX_DEPTH);
+  g_autofree char *too_deep = nested(TIDE_YAML_MAX_DEPTH + 1);
+  g_autoptr(GString) many = g_string_new("[");
+  g_autoptr(GString) large = g_string_new("a: 1\n#");
+
+  for (guint i = 1; i < TIDE_YAML_MAX_NODES; i++)
+    g_string_append(many, "x, ");
+  g_autofree char *most = g_strdup_printf("%s]", many->str);
+  g_autofree char *too_many = g_strdup_printf("%sy]", many->str);
+  while (large->len < TIDE_YAML_MAX_BYTES)
+    g_string_append_c(large, '#');
+
+  const char *accepted[] = {deep, most, large->str};
+  for (gsize i = 0; i < G_N_ELEMENTS(accepted); i++) {
+    g_autoptr(TideYamlNode) root = parse(accepted[i], good);
+    g_assert_nonnull(root);
+    g_assert_cmpuint(good->len, ==, 0);
+  }
+  g_string_append_c(large, '#');
+  const char *denied[] = {too_deep, too_many, large->str};
+  const char *words[] = {"nested deeper than 32", "more than 10000 values", "larger than 1048576 bytes"};
+  for (gsize i = 0; i < G_N_ELEMENTS(denied); i++) {
+    g_autoptr(TideYamlNode) root = parse(denied[i], bad);
+    g_assert_null(root);
+    g_assert_cmpuint(bad->len, ==, i + 1);
+    const TideConfigProblem *problem = g_ptr_array_index(bad, i);
+    g_assert_nonnull(strstr(problem->text, words[i]));
+  }
+}
+
+static void
+test_hostile_nesting_is_cheap(void)
+{
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autofree char *deep = nested(500000);
+  gint64 start_us = g_get_monotonic_time();
+  g_autoptr(TideYamlNode) root = parse(deep, problems);
+
+  g_assert_null(root);
+  g_assert_cmpint(g_get_monotonic_time() - start_us, <, 5 * G_USEC_PER_SEC);
+}
+
+/* Texts that need quotes, and those that must not change. */
+static void
+test_written_scalars_read_back(void)
+{
+  static const char *const texts[] = {"plain",
+                                      "with space",
+                                      "#",
+                                      "*",
+                                      "a: b",
+                                      "null",
+                                      "~",
+                                      "",
+                                      "-",
+                                      "- a",
+                                      "007",
+                                      "\"quoted\"",
+                                      "back\\slash",
+                                      "new\nline",
+                                      "tab\there",
+                                      "Größe",
+                                      "\x7f",
+                                      "ɀ\u200b",
+                                      "\xf0\x9f\x98\x80",
+                                      "a,b",
+                                      "[x]",
+                                      "{y}",
+                                      "%d",
+                                      "@x",
+                                      "!t",
+                                      "&a",
+                                      "?",
+                                      "|",
+                                      ">"};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GPtrArray) problems = tide_problems_new();
+    g_autoptr(GString) yaml = g_string_new("{ k: ");
+    tide_yaml_append_scalar(yaml, texts[i], strlen(texts[i]));
+    g_string_append(yaml, " }");
+    g_autoptr(TideYamlNode) root = parse(yaml->str, problems);
+    g_assert_cmpuint(problems->len, ==, 0);
+    g_assert_cmpstr(tide_yaml_get(root, "k")->text, ==, texts[i]);
+    g_assert_false(tide_yaml_is_null(tide_yaml_get(root, "k")));
+  }
+}
+
+static void
+test_written_trees_read_back(void)
+{
+  const char *text = "\n  a: 1\n  b:\n    c: [x, { y: \"#\", z: null }]\n    d: \"\\x00\"\n";
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  g_autoptr(TideYamlNode) root = parse(text, problems);
+  g_autoptr(GString) yaml = g_string_new(NULL);
+
+  tide_yaml_append_node(yaml, root, 2, 2);
+  g_assert_cmpstr(yaml->str, ==, text);
+}
+
+static char *
+format(guint line, guint column, const char *source)
+{
+  TideConfigProblem problem = {FALSE, line, column, (char *)"wrong"};
+
+  return tide_config_problem_format(&problem, "f.yaml", source);
+}
+
+static void
+test_excerpt_points_at_the_column(void)
+{
+  g_autofree char *plain = format(2, 5, NULL);
+  g_autofree char *excerpt = format(2, 5, "a: 1\nü: bad\n");
+  g_autofree char *whole_file = format(0, 0, "a: 1\n");
+  g_autofree char *beyond = format(9, 9, "a: 1\n");
+
+  g_assert_cmpstr(plain, ==, "f.yaml:2:5: error: wrong");
+  g_assert_cmpstr(excerpt, ==, "f.yaml:2:5: error: wrong\n    2 | ü: bad\n      |     ^");
+  g_assert_cmpstr(whole_file, ==, "f.yaml: error: wrong");
+  g_assert_cmpstr(beyond, ==, "f.yaml:9:9: error: wrong");
+}
+
+static void
+test_excerpt_of_a_long_line_is_a_window(void)
+{
+  g_autofree char *padding = g_strnfill(5000, 'x');
+  g_autofree char *source = g_strconcat(padding, "HERE", padding, NULL);
+  g_autofree char *excerpt = format(1, 5001, source);
+  g_auto(GStrv) lines = g_strsplit(excerpt, "\n", -1);
+
+  g_assert_cmpuint(strlen(lines[1]), <, 100);
+  g_assert_cmpuint((gsize)(strstr(lines[1], "HERE") - lines[1]), ==, (gsize)(strchr(lines[2], '^') - lines[2]));
+}
+
+static void
+test_excerpt_speaks_no_escapes(void)
+{
+  g_autofree char *excerpt = format(1, 1, "a\x1b[31m\xff\n");
+
+  g_assert_null(strchr(excerpt, '\x1b'));
+  g_assert_true(g_utf8_validate(excerpt, -1, NULL));
+}
+
+static void
+test_excerpt_hides_secrets(void)
+{
+  static const struct {
+    const char *source;
+    guint line;
+  } cases[] = {
+      {"sasl.password: canary\n", 1},
+      {"k: { sasl.username: u, sasl.password: canary, x: canary }\n", 1},
+      {"\"sasl.oauthbearer.client.secret\" : canary\n", 1},
+      {"a:\n  ssl.key.pem: |\n    -----BEGIN\n    canary\n", 4},
+      {"a: { sasl.password:\ncanary }\n", 2},
+      {"a:\n  ssl.key.password: >\n\n    canary\n    more\n", 4},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *excerpt = format(cases[i].line, 1, cases[i].source);
+    g_assert_null(strstr(excerpt, "canary"));
+    g_assert_nonnull(strstr(excerpt, "***"));
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/yaml/nodes-know-their-place", test_nodes_know_their_place);
+  g_test_add_func("/yaml/scalars-stay-text", test_scalars_stay_text);
+  g_test_add_func("/yaml/null-is-what-is-left-empty", test_null_is_what_is_left_empty);
+  g_test_add_func("/yaml/paths-are-found", test_paths_are_found);
+  for (gsize i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autofree char *path = g_strdup_printf("/yaml/refused/%s", refused[i].name);
+    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_refused);
+  }
+  g_test_add_func("/yaml/tab-in-comment-is-allowed", test_tab_in_comment_is_allowed);
+  g_test_add_func("/yaml/all-problems-are-found", test_all_problems_are_found);
+  g_test_add_func("/yaml/limits-hold-exactly", test_limits_hold_exactly);
+  g_test_add_func("/yaml/hostile-nesting-is-cheap", test_hostile_nesting_is_cheap);
+  g_test_add_func("/yaml/written-scalars-read-back", test_written_scalars_read_back);
+  g_test_add_func("/yaml/written-trees-read-back", test_written_trees_read_back);
+  g_test_add_func("/problem/excerpt-points-at-the-column", test_excerpt_points_at_the_column);
+  g_test_add_func("/problem/excerpt-of-a-long-line-is-a-window", test_excerpt_of_a_long_line_is_a_window);
+  g_test_add_func("/problem/excerpt-speaks-no-escapes", test_excerpt_speaks_no_escapes);
+  g_test_add_func("/problem/excerpt-hides-secrets", test_excerpt_hides_secrets);
+  return g_test_run();
+}

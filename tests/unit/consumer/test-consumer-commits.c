@@ -1,0 +1,163 @@
+/* What is committed of a consumer's partitions, and when: with a source that only notes what it is asked. */
+#include "consumer/consumer_commits.h"
+
+#include "unit/bare_consumer.h"
+#include "unit/fake_source.h"
+
+static const char config_text[] =
+    "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "tables:\n"
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+
+#define N_PARTITIONS 2
+
+typedef struct Fixture {
+  BareConsumer bare;
+  TideKafkaSource *source;
+  TideConsumerCommits commits;
+} Fixture;
+
+static void
+on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
+{
+  Fixture *fixture = data;
+  tide_consumer_commits_answered(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), offset, good);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  BareConsumer *bare = &fixture->bare;
+  TideKafkaHandlers handlers = {.committed = on_committed, .data = fixture};
+  bare_consumer_set_up(bare, config_text, N_PARTITIONS);
+  fixture->source = tide_kafka_source_new(NULL, &handlers, NULL);
+  TideConsumerCommitsContext context = {.config = bare->flow.config,
+                                        .source = fixture->source,
+                                        .partitions = bare->partitions.list,
+                                        .open_lanes = bare->open_lanes,
+                                        .metrics = bare->flow.metrics};
+  tide_consumer_commits_init(&fixture->commits, &context);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_kafka_source_free(fixture->source);
+  bare_consumer_tear_down(&fixture->bare);
+}
+
+/* What was asked of the source since the last time. */
+#define ASSERT_ASKED(fixture, wanted)                                                                                  \
+  do {                                                                                                                 \
+    g_assert_cmpstr((fixture)->source->asked->str, ==, wanted);                                                        \
+    g_string_truncate((fixture)->source->asked, 0);                                                                    \
+  } while (0)
+
+/* Partition @slot begins at @offset, of which nothing was committed. */
+static void
+take_over(Fixture *fixture, guint16 slot, gint64 offset)
+{
+  TideKafkaAssignment assignment = {
+      .topic = "t", .partition = slot, .is_new = TRUE, .start_offset = offset, .end_offset = offset};
+  tide_consumer_commits_take_over(&fixture->commits, bare_consumer_partition(&fixture->bare, slot), &assignment);
+}
+
+/* A message of @slot is finished at once. */
+static void
+finish_message(Fixture *fixture, guint16 slot, gint64 offset)
+{
+  tide_partition_skip(bare_consumer_partition(&fixture->bare, slot), &fixture->bare.flow.budget, offset,
+                      TIDE_REJECT_PARSE);
+  fixture->commits.marks_moved = TRUE;
+}
+
+static void
+test_what_is_new_is_committed_before_it_is_read(Fixture *fixture, gconstpointer data)
+{
+  take_over(fixture, 1, 5);
+  tide_consumer_commits_open(&fixture->commits, (const guint16[]){0, 1}, 2);
+  ASSERT_ASKED(fixture, "commit 1 5, ");
+  tide_consumer_commits_open(&fixture->commits, (const guint16[]){0, 1}, 2);
+  ASSERT_ASKED(fixture, "");
+}
+
+static void
+test_only_moved_marks_are_stored(Fixture *fixture, gconstpointer data)
+{
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), ==, G_MAXINT64);
+  finish_message(fixture, 0, 5);
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <=, tide_now_us());
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), ==, G_MAXINT64);
+  finish_message(fixture, 1, 8);
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), ==,
+                  fixture->commits.stored_us + 50 * TIDE_US_PER_MS);
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 1 9, ");
+}
+
+static void
+test_refused_mark_is_stored_again(Fixture *fixture, gconstpointer data)
+{
+  finish_message(fixture, 0, 5);
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  on_committed(0, 6, FALSE, fixture);
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
+  g_assert_false(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  on_committed(0, 6, TRUE, fixture);
+  g_assert_true(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
+}
+
+/* A commit with a note takes its turn; the marks of others need not wait for it. */
+static void
+test_notes_go_no_oftener_than_commits(Fixture *fixture, gconstpointer data)
+{
+  take_over(fixture, 0, 5);
+  fixture->commits.noted_us = tide_now_us() + 3600 * TIDE_US_PER_S;
+  finish_message(fixture, 1, 8);
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 1 9, ");
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
+  fixture->commits.noted_us = 0;
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  g_assert_cmpint(fixture->commits.noted_us, >, 0);
+}
+
+static void
+test_partition_is_left_once(Fixture *fixture, gconstpointer data)
+{
+  take_over(fixture, 0, 5);
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  ASSERT_ASKED(fixture, "");
+  finish_message(fixture, 0, 5);
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  ASSERT_ASKED(fixture, "commit 0 6, ");
+  tide_partition_release(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget);
+  g_assert_true(tide_consumer_commits_close(&fixture->commits, (const guint16[]){0}, 1, 0));
+  ASSERT_ASKED(fixture, "");
+}
+
+#define ADD(path, func) g_test_add("/consumer-commits/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("what-is-new-is-committed-before-it-is-read", test_what_is_new_is_committed_before_it_is_read);
+  ADD("only-moved-marks-are-stored", test_only_moved_marks_are_stored);
+  ADD("refused-mark-is-stored-again", test_refused_mark_is_stored_again);
+  ADD("notes-go-no-oftener-than-commits", test_notes_go_no_oftener_than_commits);
+  ADD("partition-is-left-once", test_partition_is_left_once);
+  return g_test_run();
+}

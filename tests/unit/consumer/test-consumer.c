@@ -1,0 +1,393 @@
+/* A consumer without its thread, between a source that only notes what it is asked and lanes without writers: what it
+ * does when partitions come and go under it, while it pauses, and where a message holds it. */
+#include "consumer/consumer_private.h"
+#include "dead_letters/dead_letters_private.h"
+#include "unit/fake_source.h"
+#include "unit/unstarted_flow.h"
+#include "util/clock.h"
+
+#define GOOD_TIME "\"ts\":1763700000000"
+#define GOOD "{\"host\":\"a\"," GOOD_TIME ",\"v\":1}"
+#define OTHER "{\"host\":\"b\"," GOOD_TIME ",\"v\":2}"
+#define BAD "nonsense"
+#define PARTLY_BAD "[" GOOD ",{\"host\":\"c\",\"v\":3}]"
+
+static const char base_text[] =
+    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+    "dead_letters: { topic: letters }\n"
+    "tables:\n"
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+
+#define KAFKA "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t]"
+#define READINGS "readings: { format: json, time: { field: ts, format: epoch_ms }"
+
+static const char plain[] = KAFKA " }\n" READINGS " }\n";
+static const char stopping_at_bad[] = KAFKA " }\n" READINGS ", on_bad_message: stop, on_bad_reading: reading }\n";
+static const char going_on_behind_lost[] = KAFKA ", on_lost_offsets: continue }\n" READINGS " }\n";
+
+typedef struct Fixture {
+  UnstartedFlow flow;
+  TideDeadLetters *letters; /* not started: jobs wait in it */
+  TideConsumer *consumer;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  UnstartedFlow *flow = &fixture->flow;
+  g_autofree char *text = g_strconcat(options, base_text, NULL);
+  unstarted_flow_set_up(flow, text);
+  TideDeadLettersContext letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
+  fixture->letters = tide_dead_letters_new(&letters);
+  TideConsumerContext context = {.config = flow->config,
+                                 .protocol = TIDE_WIRE_BINARY,
+                                 .budget = &flow->budget,
+                                 .table_budgets = flow->table_budgets,
+                                 .lanes = flow->lanes,
+                                 .regions = flow->regions,
+                                 .dated = flow->dated,
+                                 .letters = fixture->letters,
+                                 .metrics = flow->metrics};
+  g_autoptr(GError) error = NULL;
+  fixture->consumer = tide_consumer_new(&context, 0, &error);
+  g_assert_no_error(error);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer options)
+{
+  tide_lanes_stop(fixture->flow.lanes);
+  tide_consumer_free(fixture->consumer);
+  tide_dead_letters_free(fixture->letters);
+  unstarted_flow_tear_down(&fixture->flow);
+}
+
+/* ---- what Kafka does ---- */
+
+static const TideKafkaHandlers *
+handlers_of(const Fixture *fixture)
+{
+  return &fixture->consumer->source->handlers;
+}
+
+/* Partition @number, of which nothing was committed, begins at @start_offset. */
+static void
+assign(Fixture *fixture, gint32 number, gint64 start_offset)
+{
+  const TideKafkaHandlers *handlers = handlers_of(fixture);
+  TideKafkaAssignment assignment = {
+      .topic = "t", .partition = number, .is_new = TRUE, .start_offset = start_offset, .end_offset = start_offset};
+  guint16 slot = handlers->assigned(&assignment, handlers->data);
+  handlers->taking(&slot, 1, handlers->data);
+  handlers->assignment_done(handlers->data);
+}
+
+static void
+take_away(Fixture *fixture, guint16 slot, gboolean lost)
+{
+  const TideKafkaHandlers *handlers = handlers_of(fixture);
+  handlers->revoking(&slot, 1, lost, handlers->data);
+  handlers->revoked(&slot, 1, handlers->data);
+}
+
+static void
+receive(Fixture *fixture, gint64 offset, const char *payload)
+{
+  TideKafkaRecord record = {.message = {.topic = TIDE_BYTES_LITERAL("t"),
+                                        .offset = offset,
+                                        .timestamp_ms = -1,
+                                        .value = tide_bytes_of_string(payload),
+                                        .has_value = TRUE}};
+  tide_consumer_handle_message(fixture->consumer, &record, tide_now_us());
+}
+
+/* What was asked of the source since the last time. */
+#define ASSERT_ASKED(fixture, wanted)                                                                                  \
+  do {                                                                                                                 \
+    GString *asked_ = (fixture)->consumer->source->asked;                                                              \
+    g_assert_cmpstr(asked_->str, ==, wanted);                                                                          \
+    g_string_truncate(asked_, 0);                                                                                      \
+  } while (0)
+
+/* ---- what writers and letters do ---- */
+
+static void
+take_call(Fixture *fixture, TideCall *ret_call)
+{
+  tide_open_lanes_tick(fixture->consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  g_assert_cmpint(tide_lanes_take(fixture->flow.lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(ret_call->n_rows, ==, 1);
+}
+
+static void
+acknowledge(Fixture *fixture, TideCall *call)
+{
+  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  tide_consumer_take_home(fixture->consumer, 0);
+}
+
+static void
+write_one(Fixture *fixture, gint64 offset, const char *payload)
+{
+  TideCall call;
+  receive(fixture, offset, payload);
+  take_call(fixture, &call);
+  acknowledge(fixture, &call);
+}
+
+static TideLetterJob *
+take_letter(Fixture *fixture)
+{
+  TideLetterJob *job = tide_letter_jobs_take(&fixture->letters->incoming);
+  g_assert_nonnull(job);
+  return job;
+}
+
+static void
+keep_letter(Fixture *fixture, TideLetterJob *job)
+{
+  tide_budget_charge(&fixture->flow.budget, -job->charged_bytes);
+  job->result = TIDE_LETTER_KEPT;
+  tide_letter_box_push(job->home, job);
+  tide_consumer_take_home(fixture->consumer, 0);
+}
+
+static void
+assert_unfinished(const Fixture *fixture, guint32 n, gint64 position)
+{
+  const TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  g_assert_cmpuint(partition->offsets.unfinished, ==, n);
+  g_assert_cmpint(tide_partition_position(partition), ==, position);
+}
+
+/* ---- partitions that come and go ---- */
+
+/* The partition was elsewhere meanwhile, and begins behind what that owner has written: the row that comes home is of a
+ * message before, and finishes none of now. */
+static void
+test_rows_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer options)
+{
+  TideCall older, newer;
+  assign(fixture, 0, 5);
+  receive(fixture, 5, GOOD);
+  take_call(fixture, &older);
+  take_away(fixture, 0, TRUE);
+  assign(fixture, 0, 9);
+  receive(fixture, 9, OTHER);
+  acknowledge(fixture, &older);
+  assert_unfinished(fixture, 1, 9);
+  take_call(fixture, &newer);
+  acknowledge(fixture, &newer);
+  assert_unfinished(fixture, 0, 10);
+}
+
+static void
+test_letters_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  receive(fixture, 5, BAD);
+  TideLetterJob *older = take_letter(fixture);
+  take_away(fixture, 0, TRUE);
+  assign(fixture, 0, 9);
+  receive(fixture, 9, BAD);
+  keep_letter(fixture, older);
+  assert_unfinished(fixture, 1, 9);
+  keep_letter(fixture, take_letter(fixture));
+  assert_unfinished(fixture, 0, 10);
+}
+
+static void
+test_M12_what_was_written_is_committed_at_a_revoke(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  write_one(fixture, 5, GOOD);
+  take_away(fixture, 0, FALSE);
+  ASSERT_ASKED(fixture, "commit 0 6, ");
+}
+
+static void
+test_nothing_is_committed_of_what_was_lost(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  write_one(fixture, 5, GOOD);
+  take_away(fixture, 0, TRUE);
+  ASSERT_ASKED(fixture, "");
+}
+
+static void
+test_refused_commit_is_asked_for_again(Fixture *fixture, gconstpointer options)
+{
+  TideConsumer *consumer = fixture->consumer;
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  write_one(fixture, 5, GOOD);
+  tide_consumer_commits_store_marks(&consumer->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  g_assert_cmpint(tide_consumer_commits_due_us(&consumer->commits), ==, G_MAXINT64);
+  handlers_of(fixture)->committed(0, 6, FALSE, consumer);
+  g_assert_cmpint(tide_consumer_commits_due_us(&consumer->commits), <, G_MAXINT64);
+  tide_consumer_commits_store_marks(&consumer->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+}
+
+/* ---- pauses ---- */
+
+/* All memory is taken, or given back. */
+static void
+spend_memory(Fixture *fixture, gboolean spend)
+{
+  gint64 bytes = (gint64)fixture->flow.budget.limit_bytes;
+  tide_budget_charge(&fixture->flow.budget, spend ? bytes : -bytes);
+  tide_pauses_heed_budget(&fixture->consumer->pauses, fixture->consumer->pauses.memory_changed_us + 10 * TIDE_US_PER_S);
+}
+
+static void
+hold_letters(Fixture *fixture, gboolean hold)
+{
+  atomic_store(&fixture->letters->holding, hold);
+  tide_pauses_heed_letters(&fixture->consumer->pauses, hold,
+                           fixture->consumer->pauses.letters_changed_us + 10 * TIDE_US_PER_S);
+}
+
+/* As a second later: librdkafka may be told of another change. */
+static void
+let_pauses_change(Fixture *fixture)
+{
+  tide_consumer_partition(fixture->consumer, 0)->pause_changed_us = 0;
+}
+
+/* One partition is given up and two come, while all pause: librdkafka forgets the pause of what is assigned anew. */
+static void
+assert_a_rebalance_keeps_the_pause(Fixture *fixture)
+{
+  ASSERT_ASKED(fixture, "pause 0, ");
+  take_away(fixture, 0, TRUE);
+  ASSERT_ASKED(fixture, "resume 0, ");
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, pause 0, ");
+  assign(fixture, 1, 5);
+  ASSERT_ASKED(fixture, "commit 1 5, pause 1, ");
+}
+
+static void
+test_spent_memory_pauses_what_a_rebalance_brings(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  spend_memory(fixture, TRUE);
+  assert_a_rebalance_keeps_the_pause(fixture);
+  spend_memory(fixture, FALSE);
+}
+
+static void
+test_Y23_letters_that_cannot_be_kept_pause_what_a_rebalance_brings(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  hold_letters(fixture, TRUE);
+  assert_a_rebalance_keeps_the_pause(fixture);
+}
+
+static void
+test_partition_pauses_until_no_reason_is_left(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  spend_memory(fixture, TRUE);
+  hold_letters(fixture, TRUE);
+  ASSERT_ASKED(fixture, "pause 0, ");
+  let_pauses_change(fixture);
+  spend_memory(fixture, FALSE);
+  ASSERT_ASKED(fixture, "");
+  hold_letters(fixture, FALSE);
+  ASSERT_ASKED(fixture, "resume 0, ");
+}
+
+/* ---- partitions that stand still ---- */
+
+static void
+assert_stands_still(Fixture *fixture, const char *why)
+{
+  g_autofree char *text = tide_consumer_held_text(fixture->consumer);
+  g_assert_nonnull(text);
+  g_assert_nonnull(strstr(text, why));
+  ASSERT_ASKED(fixture, "commit 0 5, pause 0, ");
+}
+
+/* A pause does not take back what librdkafka has handed out already. */
+static void
+test_nothing_is_read_behind_a_message_that_holds(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  receive(fixture, 5, BAD);
+  assert_stands_still(fixture, "stands still at offset 5");
+  receive(fixture, 6, GOOD);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_received_total", NULL), ==, 0);
+  assert_unfinished(fixture, 0, 5);
+  g_assert_true(tide_open_lanes_is_empty(fixture->consumer->open_lanes));
+}
+
+static void
+test_message_with_one_bad_reading_holds(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  receive(fixture, 5, PARTLY_BAD);
+  assert_stands_still(fixture, "stands still at offset 5");
+  assert_unfinished(fixture, 0, 5);
+  g_assert_true(tide_open_lanes_is_empty(fixture->consumer->open_lanes));
+}
+
+static void
+lose_messages(Fixture *fixture)
+{
+  const TideKafkaHandlers *handlers = handlers_of(fixture);
+  TideKafkaReport report = {
+      .kind = TIDE_KAFKA_TROUBLE_LOST, .slot = 0, .text = "4 messages are gone", .lost_from = 5, .lost_to = 9};
+  assign(fixture, 0, 5);
+  handlers->trouble(&report, handlers->data);
+  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==, 4);
+}
+
+static void
+test_lost_messages_hold_their_partition(Fixture *fixture, gconstpointer options)
+{
+  lose_messages(fixture);
+  assert_stands_still(fixture, "4 messages are gone");
+}
+
+static void
+test_lost_messages_are_passed_where_wanted(Fixture *fixture, gconstpointer options)
+{
+  lose_messages(fixture);
+  g_assert_null(tide_consumer_held_text(fixture->consumer));
+  ASSERT_ASKED(fixture, "commit 0 5, move 0 9, ");
+}
+
+#define ADD(path, options, func) g_test_add("/consumer/" path, Fixture, options, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("rebalance/rows-of-an-older-ownership-finish-nothing", plain, test_rows_of_an_older_ownership_finish_nothing);
+  ADD("rebalance/letters-of-an-older-ownership-finish-nothing", plain,
+      test_letters_of_an_older_ownership_finish_nothing);
+  ADD("rebalance/M12-what-was-written-is-committed-at-a-revoke", plain,
+      test_M12_what_was_written_is_committed_at_a_revoke);
+  ADD("rebalance/nothing-is-committed-of-what-was-lost", plain, test_nothing_is_committed_of_what_was_lost);
+  ADD("commits/refused-one-is-asked-for-again", plain, test_refused_commit_is_asked_for_again);
+  ADD("pauses/spent-memory-pauses-what-a-rebalance-brings", plain, test_spent_memory_pauses_what_a_rebalance_brings);
+  ADD("pauses/Y23-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
+      test_Y23_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
+  ADD("pauses/until-no-reason-is-left", plain, test_partition_pauses_until_no_reason_is_left);
+  ADD("held/nothing-is-read-behind-a-message-that-holds", stopping_at_bad,
+      test_nothing_is_read_behind_a_message_that_holds);
+  ADD("held/by-a-message-with-one-bad-reading", stopping_at_bad, test_message_with_one_bad_reading_holds);
+  ADD("held/by-lost-messages", plain, test_lost_messages_hold_their_partition);
+  ADD("held/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
+  return g_test_run();
+}

@@ -1,0 +1,313 @@
+/* What becomes of a message that was read, by its content and by what the configuration decides: between a partition,
+ * open lanes and a desk for dead letters, and without a place where it was read. */
+#include "consumer/intake.h"
+
+#include "unit/bare_consumer.h"
+
+#define GOOD_TIME "\"ts\":1763700000000"
+#define GOOD "{\"host\":\"a\"," GOOD_TIME ",\"v\":1}"
+#define BAD "nonsense"
+#define PARTLY_BAD "[" GOOD ",{\"host\":\"c\",\"v\":3}]"
+#define RECORD_MS G_GINT64_CONSTANT(1763700000000)
+#define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
+
+#define CONFIG(reading_options, table, rest)                                                                           \
+  "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"                                                     \
+  "hbase: { gateways: [\"127.0.0.1:1\"] }\n"                                                                           \
+  "readings: { format: json, time: { field: ts, format: epoch_ms }" reading_options " }\n"                             \
+  "tables:\n"                                                                                                          \
+  "  " table ": { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" },"           \
+  " families: { M: { ttl: 1d } } }\n" rest
+
+#define BY_READING ", on_bad_reading: reading"
+#define LETTERS "dead_letters: { topic: letters }\n"
+
+static const char plain[] = CONFIG(BY_READING, "DATA", LETTERS);
+static const char skipping[] = CONFIG(BY_READING ", on_bad_message: skip", "DATA", "");
+static const char stopping[] = CONFIG(BY_READING ", on_bad_message: stop", "DATA", LETTERS);
+static const char without_letters[] = CONFIG(BY_READING, "DATA", "");
+static const char dated[] = CONFIG("", "DATA_{yyyyMMdd}", LETTERS);
+
+typedef struct Fixture {
+  BareConsumer bare;
+  TideLetterDesk desk;
+  TideIntake intake;
+  TidePartition *partition;
+  gint64 record_ms;   /* the record's own time, of what is taken */
+  guint n_waits_left; /* for places of dated tables */
+} Fixture;
+
+static gboolean
+wait_for_places(gpointer data)
+{
+  Fixture *fixture = data;
+  return fixture->n_waits_left > 0 && fixture->n_waits_left-- > 0;
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  BareConsumer *bare = &fixture->bare;
+  bare_consumer_set_up(bare, options, 1);
+  TideIntakeContext intake = {.config = bare->flow.config,
+                              .protocol = TIDE_WIRE_BINARY,
+                              .budget = &bare->flow.budget,
+                              .dated = bare->flow.dated,
+                              .letters = bare->letters,
+                              .metrics = bare->flow.metrics,
+                              .open_lanes = bare->open_lanes,
+                              .pauses = &bare->pauses,
+                              .desk = &fixture->desk,
+                              .wait_for_places = wait_for_places,
+                              .wait_data = fixture};
+  tide_intake_init(&fixture->intake, &intake);
+  TideLetterDeskContext desk = {.partitions = bare->partitions.list,
+                                .budget = &bare->flow.budget,
+                                .letters = bare->letters,
+                                .mapping = fixture->intake.mapping,
+                                .open_lanes = bare->open_lanes,
+                                .pauses = &bare->pauses,
+                                .on_bad_message = bare->flow.config->readings.on_bad_message};
+  tide_letter_desk_init(&fixture->desk, &desk);
+  fixture->partition = bare_consumer_partition(bare, 0);
+  fixture->partition->commit.start_offset = -1; /* the broker did not say */
+  fixture->record_ms = RECORD_MS;
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer options)
+{
+  tide_letter_desk_clear(&fixture->desk);
+  tide_intake_clear(&fixture->intake);
+  bare_consumer_tear_down(&fixture->bare);
+}
+
+/* NULL: a tombstone. Whether the mark has moved. */
+static gboolean
+take(Fixture *fixture, gint64 offset, const char *payload)
+{
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("t"),
+                         .offset = offset,
+                         .timestamp_ms = fixture->record_ms,
+                         .value = tide_bytes_of_string(payload != NULL ? payload : ""),
+                         .has_value = payload != NULL};
+  return tide_intake_take(&fixture->intake, fixture->partition, &message, tide_now_us());
+}
+
+static guint64
+sum_of(const Fixture *fixture, const char *metric)
+{
+  return bare_consumer_sum(&fixture->bare, metric);
+}
+
+static void
+assert_unfinished(const Fixture *fixture, guint32 n)
+{
+  g_assert_cmpuint(fixture->partition->offsets.unfinished, ==, n);
+}
+
+/* @n_rows: open; @n_letters: of what was left out */
+static void
+assert_made(Fixture *fixture, guint32 n_rows, guint32 n_letters)
+{
+  TideCall call;
+  g_assert_cmpuint(fixture->bare.letters->incoming.n, ==, n_letters);
+  if (n_rows == 0) {
+    bare_consumer_assert_no_call(&fixture->bare);
+    return;
+  }
+  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  tide_open_lanes_came_home(fixture->bare.open_lanes, bare_consumer_acknowledge(&fixture->bare, &call), tide_now_us());
+}
+
+static void
+assert_held(Fixture *fixture, const char *why)
+{
+  g_autofree char *text = tide_consumer_status_held_text(&fixture->bare.status);
+  g_assert_nonnull(text);
+  g_assert_nonnull(strstr(text, why));
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
+  g_assert_cmpint(fixture->partition->held_ms, ==, RECORD_MS);
+  assert_unfinished(fixture, 0);
+}
+
+/* ---- good ones ---- */
+
+static void
+test_good_message_is_unfinished_until_its_rows_are_written(Fixture *fixture, gconstpointer options)
+{
+  g_assert_false(take(fixture, 5, GOOD));
+  assert_unfinished(fixture, 1);
+  g_assert_cmpint(fixture->partition->commit.start_offset, ==, 5);
+  assert_made(fixture, 1, 0);
+}
+
+static void
+test_message_without_rows_moves_the_mark(Fixture *fixture, gconstpointer options)
+{
+  g_assert_true(take(fixture, 5, "[]"));
+  g_assert_cmpint(fixture->partition->offsets.mark, ==, 6);
+  assert_made(fixture, 0, 0);
+}
+
+/* Nobody deletes by it here, and it is no mistake. */
+static void
+test_tombstone_is_passed_over_whatever_is_chosen(Fixture *fixture, gconstpointer options)
+{
+  g_assert_true(take(fixture, 5, NULL));
+  assert_made(fixture, 0, 0);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_skipped_total"), ==, 1);
+  g_assert_null(fixture->partition->held_text);
+}
+
+static void
+test_expired_rows_are_counted_for_their_table(Fixture *fixture, gconstpointer options)
+{
+  fixture->record_ms = RECORD_MS + 25 * HOUR_MS;
+  tide_mapping_set_now(fixture->intake.mapping, fixture->record_ms);
+  g_assert_true(take(fixture, 5, GOOD));
+  assert_made(fixture, 0, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->bare.flow.metrics, "tidemark_rows_expired_total", "table=\"DATA\""), ==,
+                   1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_cells_expired_total"), ==, 0);
+}
+
+static void
+test_nothing_is_taken_of_others_and_behind_a_held_message(Fixture *fixture, gconstpointer options)
+{
+  fixture->partition->held_text = g_strdup("stands still");
+  g_assert_false(take(fixture, 5, GOOD));
+  tide_partition_release(fixture->partition, &fixture->bare.flow.budget);
+  g_assert_false(take(fixture, 5, GOOD));
+  assert_made(fixture, 0, 0);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_received_total"), ==, 0);
+}
+
+static void
+test_each_message_heeds_its_table_and_span(Fixture *fixture, gconstpointer options)
+{
+  fixture->bare.pauses.context.max_span_messages = 2;
+  take(fixture, 5, GOOD);
+  g_assert_cmpuint(fixture->partition->pause_reasons, ==, 0);
+  TideBudget *share = &fixture->bare.flow.table_budgets[0];
+  gint64 bytes = (gint64)share->limit_bytes;
+  tide_budget_charge(share, bytes);
+  take(fixture, 6, GOOD);
+  g_assert_cmpuint(fixture->partition->pause_reasons, ==, TIDE_PAUSE_SPAN | TIDE_PAUSE_TABLE);
+  g_assert_cmpuint(fixture->partition->crowded_table, ==, 1);
+  tide_budget_charge(share, -bytes);
+}
+
+static void
+test_age_of_the_newest_message(Fixture *fixture, gconstpointer options)
+{
+  TideMessage timeless = {.topic = TIDE_BYTES_LITERAL("t"), .offset = 6, .timestamp_ms = -1};
+  take(fixture, 5, GOOD);
+  g_assert_cmpint(tide_intake_late_us(&fixture->intake, RECORD_MS + 3), ==, 3 * TIDE_US_PER_MS);
+  g_assert_cmpint(tide_intake_late_us(&fixture->intake, RECORD_MS - 3), ==, 0);
+  (void)tide_intake_take(&fixture->intake, fixture->partition, &timeless, tide_now_us());
+  g_assert_cmpint(tide_intake_late_us(&fixture->intake, RECORD_MS), ==, G_MAXINT64);
+}
+
+/* ---- bad ones ---- */
+
+static void
+test_bad_one_becomes_a_letter(Fixture *fixture, gconstpointer options)
+{
+  g_assert_false(take(fixture, 5, BAD));
+  assert_unfinished(fixture, 1);
+  take(fixture, 6, PARTLY_BAD);
+  assert_unfinished(fixture, 2);
+  assert_made(fixture, 1, 2);
+}
+
+static void
+test_bad_one_is_passed_over_where_that_is_chosen(Fixture *fixture, gconstpointer options)
+{
+  g_assert_true(take(fixture, 5, BAD));
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_skipped_total"), ==, 1);
+  take(fixture, 6, PARTLY_BAD);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_skipped_total"), ==, 1);
+  assert_unfinished(fixture, 1);
+  assert_made(fixture, 1, 0);
+}
+
+static void
+test_bad_one_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
+{
+  take(fixture, 5, BAD);
+  assert_made(fixture, 0, 0);
+  assert_held(fixture, "stands still at offset 5: ");
+}
+
+static void
+test_one_bad_reading_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
+{
+  take(fixture, 5, PARTLY_BAD);
+  assert_made(fixture, 0, 0);
+  assert_held(fixture, "set another on_bad_message");
+}
+
+/* It is not passed over because nobody thought of a place. */
+static void
+test_bad_one_holds_where_no_place_is_for_letters(Fixture *fixture, gconstpointer options)
+{
+  take(fixture, 5, BAD);
+  assert_made(fixture, 0, 0);
+  assert_held(fixture, TIDE_NO_PLACE_FOR_LETTERS);
+}
+
+/* What is read now comes again, and its letter with it; rows may go twice. */
+static void
+test_nothing_is_held_of_what_is_read_again(Fixture *fixture, gconstpointer options)
+{
+  tide_partition_let_go(fixture->partition, G_MAXINT64);
+  take(fixture, 5, BAD);
+  take(fixture, 6, PARTLY_BAD);
+  assert_unfinished(fixture, 0);
+  assert_made(fixture, 1, 0);
+  g_assert_cmpuint(fixture->partition->n_unheld, ==, 2);
+}
+
+/* ---- dated tables ---- */
+
+static void
+test_message_without_a_place_for_its_table_waits_then_holds(Fixture *fixture, gconstpointer options)
+{
+  const TideTable *declared = g_ptr_array_index(fixture->bare.flow.config->tables, 0);
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("DATA_%u", i);
+    g_assert_nonnull(tide_dated_tables_take(fixture->bare.flow.dated, declared, tide_bytes_of_string(name)));
+  }
+  fixture->n_waits_left = 3;
+  take(fixture, 5, GOOD);
+  g_assert_cmpuint(fixture->n_waits_left, ==, 0);
+  assert_made(fixture, 0, 0);
+  assert_held(fixture, "its table 'DATA_20251121' would be one more than");
+}
+
+#define ADD(path, options, func) g_test_add("/intake/" path, Fixture, options, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("good/unfinished-until-its-rows-are-written", plain, test_good_message_is_unfinished_until_its_rows_are_written);
+  ADD("good/without-rows-moves-the-mark", plain, test_message_without_rows_moves_the_mark);
+  ADD("good/tombstone-is-passed-over-whatever-is-chosen", stopping, test_tombstone_is_passed_over_whatever_is_chosen);
+  ADD("good/expired-rows-are-counted-for-their-table", plain, test_expired_rows_are_counted_for_their_table);
+  ADD("good/nothing-of-others-and-behind-a-held-message", plain,
+      test_nothing_is_taken_of_others_and_behind_a_held_message);
+  ADD("good/each-heeds-its-table-and-span", plain, test_each_message_heeds_its_table_and_span);
+  ADD("good/age-of-the-newest", plain, test_age_of_the_newest_message);
+  ADD("bad/becomes-a-letter", plain, test_bad_one_becomes_a_letter);
+  ADD("bad/is-passed-over-where-that-is-chosen", skipping, test_bad_one_is_passed_over_where_that_is_chosen);
+  ADD("bad/holds-where-that-is-chosen", stopping, test_bad_one_holds_where_that_is_chosen);
+  ADD("bad/one-reading-holds-where-that-is-chosen", stopping, test_one_bad_reading_holds_where_that_is_chosen);
+  ADD("bad/holds-where-no-place-is-for-letters", without_letters, test_bad_one_holds_where_no_place_is_for_letters);
+  ADD("bad/nothing-is-held-of-what-is-read-again", plain, test_nothing_is_held_of_what_is_read_again);
+  ADD("dated/without-a-place-waits-then-holds", dated, test_message_without_a_place_for_its_table_waits_then_holds);
+  return g_test_run();
+}

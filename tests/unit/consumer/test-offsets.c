@@ -1,0 +1,317 @@
+/* The contiguous mark, held against a model that keeps every message in a plain list. */
+#include "consumer/offsets.h"
+
+#include "consumer/partition.h"
+
+#define TIMESTAMP_MS G_GINT64_CONSTANT(1426535612045)
+
+typedef struct ModelMessage {
+  gint64 offset;
+  guint32 sequence;
+  guint32 remaining;
+} ModelMessage;
+
+static guint32
+begin(TideOffsets *offsets, gint64 offset, guint32 n_rows, guint32 n_readings)
+{
+  return tide_offsets_begin(offsets, &(TideTrackedMessage){offset, n_rows, n_readings, TIMESTAMP_MS});
+}
+
+static void
+test_gaps_do_not_stop_the_mark(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  guint32 first = begin(&offsets, 10, 1, 1);
+  guint32 second = begin(&offsets, 500, 1, 1); /* 11..499 are transaction markers or compacted away */
+  g_assert_cmpint(offsets.mark, ==, -1);
+  g_assert_nonnull(tide_offsets_ack(&offsets, second, 1));
+  g_assert_cmpint(offsets.mark, ==, -1);
+  g_assert_nonnull(tide_offsets_ack(&offsets, first, 1));
+  g_assert_cmpint(offsets.mark, ==, 501);
+  tide_offsets_clear(&offsets);
+}
+
+static void
+test_message_without_rows_is_finished_at_once(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  begin(&offsets, 7, 0, 0);
+  g_assert_cmpint(offsets.mark, ==, 8);
+  guint32 open = begin(&offsets, 8, 2, 3);
+  begin(&offsets, 9, 0, 0);
+  g_assert_cmpint(offsets.mark, ==, 8);
+  g_assert_null(tide_offsets_ack(&offsets, open, 1));
+  const TideTrackedMessage *finished = tide_offsets_ack(&offsets, open, 1);
+  g_assert_cmpuint(finished->n_readings, ==, 3);
+  g_assert_cmpint(finished->timestamp_ms, ==, TIMESTAMP_MS);
+  g_assert_cmpint(offsets.mark, ==, 10);
+  tide_offsets_clear(&offsets);
+}
+
+/* The greatest mark that passes no unfinished message of the model. */
+static gint64
+model_mark(const GArray *messages)
+{
+  gint64 mark = -1;
+  for (guint i = 0; i < messages->len; i++) {
+    const ModelMessage *message = &g_array_index(messages, ModelMessage, i);
+    if (message->remaining > 0)
+      break;
+    mark = message->offset + 1;
+  }
+  return mark;
+}
+
+static void
+test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
+{
+  for (guint seed = 0; seed < 200; seed++) {
+    g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+    g_autoptr(GArray) messages = g_array_new(FALSE, FALSE, sizeof(ModelMessage));
+    TideOffsets offsets;
+    tide_offsets_init(&offsets);
+    offsets.head = offsets.tail = G_MAXUINT32 - 50; /* sequences wrap on the way */
+    gint64 next_offset = 0;
+    guint32 unfinished = 0;
+    for (guint step = 0; step < 3000; step++) {
+      if (g_rand_int_range(random, 0, 10) < 3) {
+        ModelMessage message = {.offset = next_offset, .remaining = (guint32)g_rand_int_range(random, 0, 4)};
+        next_offset += g_rand_int_range(random, 1, 4);
+        message.sequence = begin(&offsets, message.offset, message.remaining, 1);
+        unfinished += message.remaining > 0 ? 1 : 0;
+        g_array_append_val(messages, message);
+      } else if (messages->len > 0) {
+        guint from = messages->len > 40 ? messages->len - 40 : 0;
+        ModelMessage *message =
+            &g_array_index(messages, ModelMessage, g_rand_int_range(random, (gint32)from, (gint32)messages->len));
+        if (message->remaining == 0)
+          continue;
+        gboolean finished = tide_offsets_ack(&offsets, message->sequence, 1) != NULL;
+        message->remaining--;
+        g_assert_cmpint(finished, ==, message->remaining == 0);
+        unfinished -= finished ? 1 : 0;
+      }
+      g_assert_cmpint(offsets.mark, ==, model_mark(messages));
+      g_assert_cmpuint(offsets.unfinished, ==, unfinished);
+    }
+    tide_offsets_clear(&offsets);
+  }
+}
+
+/* A message that comes to owe more, as when a row that is sent again makes more rows than before: a stop waits for all
+ * of them, and for nothing more when they are home. */
+static void
+test_what_is_owed_more_is_waited_for(void)
+{
+  TideOffsets offsets;
+  tide_offsets_init(&offsets);
+  guint32 message = begin(&offsets, 10, 1, 1);
+  tide_offsets_owe_more(&offsets, message, 2);
+  g_assert_cmpuint(offsets.awaited_acks, ==, 3);
+  g_assert_null(tide_offsets_ack(&offsets, message, 2));
+  g_assert_cmpuint(offsets.awaited_acks, ==, 1);
+  g_assert_nonnull(tide_offsets_ack(&offsets, message, 1));
+  g_assert_cmpuint(offsets.awaited_acks, ==, 0);
+  g_assert_cmpint(offsets.mark, ==, 11);
+  tide_offsets_clear(&offsets);
+}
+
+static void
+test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  TideSourceRef before =
+      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
+  g_assert_true(tide_partition_owns(partition, before));
+  tide_partition_release(partition, &budget);
+  g_assert_false(tide_partition_owns(partition, before));
+  tide_partition_assign(partition);
+  TideSourceRef after =
+      tide_partition_begin(partition, &budget, 100, &(TideMapped){.n_rows = 1, .n_readings = 1}, FALSE);
+  g_assert_false(tide_partition_owns(partition, before));
+  g_assert_true(tide_partition_owns(partition, after));
+  g_assert_cmpint(partition->offsets.mark, ==, -1);
+  tide_partition_ack(partition, after, 1);
+  g_assert_cmpint(partition->offsets.mark, ==, 101);
+  /* The books: received = written + handed back + in flight. */
+  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
+  tide_partition_free(partition, &budget);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_metrics_free(metrics);
+}
+
+/* Each message ends in one way, each reading too. */
+static void
+test_books_balance_where_readings_make_no_rows(void)
+{
+  static const TideMapped mapped[] = {
+      {.n_rows = 2, .n_readings = 4, .n_unmatched_readings = 2, .n_expired_readings = 1},
+      {.n_readings = 3, .n_unmatched_readings = 3},
+      {.n_readings = 2, .n_unmatched_readings = 1, .n_expired_readings = 1},
+      {.n_readings = 0},
+      {.n_rows = 1}, /* a tombstone */
+  };
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  for (gint64 i = 0; i < (gint64)G_N_ELEMENTS(mapped); i++) {
+    TideSourceRef ref = tide_partition_begin(partition, &budget, i, &mapped[i], FALSE);
+    for (guint32 row = 0; row < mapped[i].n_rows; row++)
+      tide_partition_ack(partition, ref, 1);
+  }
+  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 3);
+  g_assert_cmpuint(tide_counter_value(partition->messages_unmatched), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_expired), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 9);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_unmatched), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->readings_expired), ==, 2);
+  g_assert_cmpint(partition->offsets.mark, ==, 5);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
+/* A message of three readings and two rows, of which one was rejected by itself; then one that is rejected whole. */
+static void
+test_books_balance_where_letters_are_kept(void)
+{
+  const TideReject reject = {.reason = TIDE_REJECT_TIME_INVALID, .reading_index = 1};
+  const TideMapped mapped = {.n_rows = 2, .n_readings = 3, .rejects = &reject, .n_rejects = 1};
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  TideSourceRef part = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
+  TideSourceRef whole = tide_partition_begin_rejected(partition, &budget, 1, TIDE_REJECT_PARSE);
+  TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped, FALSE);
+  tide_partition_ack(partition, whole, 1);
+  tide_partition_ack(partition, part, 2);
+  g_assert_cmpint(partition->offsets.mark, ==, -1); /* the letter is not kept yet */
+  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 6);
+  tide_partition_ack(partition, part, 1);
+  g_assert_cmpint(partition->offsets.mark, ==, 2);
+  g_assert_cmpint(tide_offsets_offset_of(&partition->offsets, back.sequence), ==, 2);
+  tide_partition_release(partition, &budget);
+
+  static const char messages[] = "tidemark_messages_dead_lettered_total";
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "topic=\"t\",partition=\"0\",reason=\"parse\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, "reason=\"time_invalid\""), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, messages, NULL), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 0);
+  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->readings_dead_lettered), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_handed_back), ==, 3);
+  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 0);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
+/* on_bad_message: skip, on_bad_reading: reading. */
+static void
+test_books_balance_where_readings_are_skipped(void)
+{
+  const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER, .reading_index = 1}};
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  const TideMapped all = {.n_readings = 2, .rejects = rejects, .n_rejects = 2};
+  const TideMapped some = {.n_rows = 1, .n_readings = 3, .rejects = rejects, .n_rejects = 2};
+  tide_partition_begin(partition, &budget, 0, &all, TRUE);
+  TideSourceRef ref = tide_partition_begin(partition, &budget, 1, &some, TRUE);
+  g_assert_cmpint(partition->offsets.mark, ==, 1);
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpint(partition->offsets.mark, ==, 2);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", "reason=\"type\""), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->readings_skipped), ==, 4);
+  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
+static void
+assert_in_bucket(TideMetrics *metrics, const char *bound, guint n)
+{
+  g_autofree char *text = tide_metrics_render(metrics);
+  g_autofree char *line = g_strdup_printf("\ntidemark_write_latency_seconds_bucket{le=\"%s\"} %u\n", bound, n);
+  g_assert_nonnull(strstr(text, line));
+}
+
+/* Of messages that were written, from the record's time to when the last row came home. */
+static void
+test_latency_of_written_messages(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  TideBudget budget;
+  tide_budget_init(&budget, 1 << 20);
+  TideWriteLatency latency = {0};
+  tide_write_latency_init(&latency, metrics);
+  TidePartition *partition = tide_partition_new("t", 0, 0, metrics, &latency);
+  tide_partition_assign(partition);
+  const TideMapped mapped = {.n_rows = 2, .n_readings = 1, .timestamp_ms = TIMESTAMP_MS};
+  TideSourceRef ref = tide_partition_begin(partition, &budget, 0, &mapped, FALSE);
+  latency.now_epoch_ms = TIMESTAMP_MS + 3;
+  tide_partition_ack(partition, ref, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 0);
+  latency.now_epoch_ms = TIMESTAMP_MS + 25;
+  tide_partition_ack(partition, ref, 1);
+  assert_in_bucket(metrics, "0.02", 0);
+  assert_in_bucket(metrics, "0.025", 1);
+
+  /* A producer whose clock is ahead took no time, and what has no time is not noted. */
+  const TideMapped ahead = {.n_rows = 1, .timestamp_ms = TIMESTAMP_MS + 1000};
+  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 1, &ahead, FALSE), 1);
+  assert_in_bucket(metrics, "0.001", 1);
+  const TideMapped timeless = {.n_rows = 1, .timestamp_ms = -1};
+  tide_partition_ack(partition, tide_partition_begin(partition, &budget, 2, &timeless, FALSE), 1);
+  /* Nor is what became a letter. */
+  tide_partition_ack(partition, tide_partition_begin_rejected(partition, &budget, 3, TIDE_REJECT_PARSE), 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
+  tide_partition_free(partition, &budget);
+  tide_metrics_free(metrics);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/offsets/what-is-owed-more-is-waited-for", test_what_is_owed_more_is_waited_for);
+  g_test_add_func("/offsets/gaps-do-not-stop-the-mark", test_gaps_do_not_stop_the_mark);
+  g_test_add_func("/offsets/message-without-rows-is-finished-at-once", test_message_without_rows_is_finished_at_once);
+  g_test_add_func("/offsets/any-order-of-acks-keeps-the-mark-below-the-unfinished",
+                  test_any_order_of_acks_keeps_the_mark_below_the_unfinished);
+  g_test_add_func("/offsets/acknowledgement-of-an-earlier-assignment-is-not-ours",
+                  test_acknowledgement_of_an_earlier_assignment_is_not_ours);
+  g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
+  g_test_add_func("/offsets/books-balance-where-letters-are-kept", test_books_balance_where_letters_are_kept);
+  g_test_add_func("/offsets/books-balance-where-readings-are-skipped", test_books_balance_where_readings_are_skipped);
+  g_test_add_func("/offsets/latency-of-written-messages", test_latency_of_written_messages);
+  return g_test_run();
+}

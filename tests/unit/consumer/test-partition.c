@@ -1,0 +1,111 @@
+/* A partition between its assignments, and its books: what an ownership left behind belongs to nobody, and all that is
+ * taken is charged. */
+#include "consumer/partition.h"
+
+#define N_TRACKED 5000
+
+typedef struct Fixture {
+  TideMetrics *metrics;
+  TideWriteLatency latency;
+  TideBudget budget;
+  TidePartition *partition;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->metrics = tide_metrics_new();
+  tide_write_latency_init(&fixture->latency, fixture->metrics);
+  tide_budget_init(&fixture->budget, 1 << 20);
+  fixture->partition = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_partition_free(fixture->partition, &fixture->budget);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  tide_metrics_free(fixture->metrics);
+}
+
+/* A message of @mapped that begins. */
+static TideSourceRef
+begin(Fixture *fixture, gint64 offset, const TideMapped *mapped)
+{
+  return tide_partition_begin(fixture->partition, &fixture->budget, offset, mapped, FALSE);
+}
+
+static guint64
+sum_of(const Fixture *fixture, const char *metric)
+{
+  return tide_metrics_sum(fixture->metrics, metric, NULL);
+}
+
+static void
+test_each_ownership_is_another(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  tide_partition_assign(partition);
+  TideSourceRef older = begin(fixture, 5, &mapped);
+  g_assert_true(tide_partition_owns(partition, older));
+  g_assert_cmpuint(atomic_load(&partition->owned), ==, older.epoch);
+  tide_partition_release(partition, &fixture->budget);
+  g_assert_false(tide_partition_owns(partition, older));
+  g_assert_cmpuint(atomic_load(&partition->owned), ==, TIDE_NOT_OWNED);
+  tide_partition_assign(partition);
+  TideSourceRef newer = begin(fixture, 9, &mapped);
+  g_assert_false(tide_partition_owns(partition, older));
+  g_assert_true(tide_partition_owns(partition, newer));
+  g_assert_cmpuint(atomic_load(&partition->owned), ==, newer.epoch);
+  tide_partition_release(partition, &fixture->budget);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 2);
+}
+
+static void
+test_what_is_tracked_is_charged(Fixture *fixture, gconstpointer data)
+{
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  tide_partition_assign(fixture->partition);
+  for (gint64 offset = 0; offset < N_TRACKED; offset++)
+    begin(fixture, offset, &mapped);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >=, N_TRACKED * sizeof(TideTrackedMessage));
+  tide_partition_release(fixture->partition, &fixture->budget);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+}
+
+/* Of four readings one is written, one no table takes, one is too old, one is left out: each is counted once. */
+static void
+test_readings_without_rows_are_not_in_flight(Fixture *fixture, gconstpointer data)
+{
+  const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}};
+  const TideMapped mapped = {.n_rows = 1,
+                             .n_readings = 4,
+                             .n_unmatched_readings = 1,
+                             .n_expired_readings = 1,
+                             .rejects = rejects,
+                             .n_rejects = 1,
+                             .timestamp_ms = -1};
+  tide_partition_assign(fixture->partition);
+  TideSourceRef ref = tide_partition_begin(fixture->partition, &fixture->budget, 0, &mapped, TRUE);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_in_flight"), ==, 1);
+  tide_partition_ack(fixture->partition, ref, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_in_flight"), ==, 0);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_received_total"), ==, 4);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_written_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_unmatched_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_expired_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_readings_skipped_total"), ==, 1);
+}
+
+#define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("each-ownership-is-another", test_each_ownership_is_another);
+  ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
+  ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
+  return g_test_run();
+}

@@ -1,0 +1,379 @@
+/* Why partitions are not fetched, and what whoever fetches is told of it, and when. */
+#include "consumer/pauses.h"
+
+#include "unit/bare_partitions.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define N_PARTITIONS 2
+#define N_TABLES 2
+#define LIMIT_BYTES 1000000
+#define MAX_SPAN 4
+
+typedef struct Fixture {
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideBudget table_budgets[N_TABLES];
+  BarePartitions partitions;
+  TideConsumerStatus status;
+  TidePauses pauses;
+  GString *told; /* owned: "pause 0, resume 1, " */
+} Fixture;
+
+static void
+note_told(guint16 slot, gboolean pause, gpointer data)
+{
+  Fixture *fixture = data;
+  g_string_append_printf(fixture->told, "%s %u, ", pause ? "pause" : "resume", slot);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->metrics = tide_metrics_new();
+  fixture->told = g_string_new(NULL);
+  tide_budget_init(&fixture->budget, LIMIT_BYTES);
+  for (guint i = 0; i < N_TABLES; i++)
+    tide_budget_init_table_share(&fixture->table_budgets[i], &fixture->budget);
+  bare_partitions_set_up(&fixture->partitions, N_PARTITIONS, fixture->metrics);
+  tide_consumer_status_init(&fixture->status, 0);
+  TidePausesContext context = {.partitions = fixture->partitions.list,
+                               .budget = &fixture->budget,
+                               .table_budgets = fixture->table_budgets,
+                               .status = &fixture->status,
+                               .metrics = fixture->metrics,
+                               .max_span_messages = MAX_SPAN,
+                               .tell = note_told,
+                               .tell_data = fixture};
+  tide_pauses_init(&fixture->pauses, &context);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_consumer_status_clear(&fixture->status);
+  bare_partitions_tear_down(&fixture->partitions, &fixture->budget);
+  tide_metrics_free(fixture->metrics);
+  g_string_free(fixture->told, TRUE);
+}
+
+static TidePartition *
+partition_at(const Fixture *fixture, guint16 slot)
+{
+  return tide_partition_slots_at(fixture->partitions.list, slot);
+}
+
+/* What was told since the last time. */
+#define ASSERT_TOLD(fixture, wanted)                                                                                   \
+  do {                                                                                                                 \
+    g_assert_cmpstr((fixture)->told->str, ==, wanted);                                                                 \
+    g_string_truncate((fixture)->told, 0);                                                                             \
+  } while (0)
+
+/* When each partition changed last: long ago, or just now, however slow this test runs. */
+static void
+set_changed_us(Fixture *fixture, gint64 changed_us)
+{
+  for (guint16 slot = 0; slot < N_PARTITIONS; slot++)
+    partition_at(fixture, slot)->pause_changed_us = changed_us;
+}
+
+#define LONG_AGO_US 0
+#define JUST_NOW_US (tide_now_us() + 3600 * TIDE_US_PER_S)
+
+static void
+set_used(Fixture *fixture, gint64 bytes)
+{
+  tide_budget_charge(&fixture->budget, bytes - (gint64)tide_budget_used_racy(&fixture->budget));
+}
+
+static void
+begin_messages(Fixture *fixture, TidePartition *partition, guint n)
+{
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = -1};
+  for (guint i = 0; i < n; i++)
+    (void)tide_partition_begin(partition, &fixture->budget, (gint64)partition->offsets.tail, &mapped, FALSE);
+}
+
+static guint64
+sum_of(const Fixture *fixture, const char *metric)
+{
+  return tide_metrics_sum(fixture->metrics, metric, NULL);
+}
+
+/* ---- reasons ---- */
+
+static void
+test_paused_while_there_is_a_reason(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = partition_at(fixture, 0);
+  tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_SPAN, TRUE);
+  tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  set_changed_us(fixture, LONG_AGO_US);
+  tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_SPAN, FALSE);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_TABLE, FALSE);
+  ASSERT_TOLD(fixture, "resume 0, ");
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_pauses_total"), ==, 1);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_kafka_resumes_total"), ==, 1);
+}
+
+static void
+test_change_waits_for_the_second_to_pass(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  set_changed_us(fixture, JUST_NOW_US);
+  tide_pauses_set(pauses, partition_at(fixture, 1), TIDE_PAUSE_TABLE, TRUE);
+  gint64 changed_us = partition_at(fixture, 1)->pause_changed_us;
+  tide_pauses_heed_budget(pauses, changed_us + TIDE_US_PER_S - 1);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_heed_budget(pauses, changed_us + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "pause 1, ");
+  g_assert_false(pauses->waits);
+}
+
+static void
+ack(TidePartition *partition, guint32 sequence)
+{
+  TideSourceRef ref = {.slot = partition->slot, .epoch = partition->epoch, .sequence = sequence};
+  tide_partition_ack(partition, ref, 1);
+}
+
+/* A quarter of what was read is taken apart: less is read ahead. Fewer than that change nothing. */
+static void
+test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 100000;
+  begin_messages(fixture, partition, 16000);
+  tide_pauses_shorten_read_ahead(pauses, partition, 3999, JUST_NOW_US);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 0);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_shorten_read_ahead(pauses, partition, 4000, JUST_NOW_US);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2000);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  for (guint32 i = 0; i < 14999; i++)
+    ack(partition, i);
+  tide_pauses_heed_span(pauses, partition);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  ack(partition, 14999);
+  tide_pauses_heed_span(pauses, partition);
+  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+}
+
+/* However little is left: as much as shows that rows are not refused any more. Twice in a second counts once. */
+static void
+test_read_ahead_has_a_least(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  begin_messages(fixture, partition, 20000);
+  gint64 now_us = tide_now_us();
+  tide_pauses_shorten_read_ahead(pauses, partition, 20000, now_us);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  for (guint32 i = 0; i < 19000; i++)
+    ack(partition, i);
+  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S - 1);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+}
+
+/* While nothing more is taken apart it doubles, also when nothing ends: a region that takes nothing is no reason. */
+static void
+test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
+{
+  TidePauses *pauses = &fixture->pauses;
+  TidePartition *partition = partition_at(fixture, 0);
+  pauses->context.max_span_messages = 6000;
+  begin_messages(fixture, partition, 1500);
+  gint64 now_us = tide_now_us();
+  tide_pauses_shorten_read_ahead(pauses, partition, 1500, now_us);
+  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  tide_pauses_lengthen_read_ahead(pauses, now_us + TIDE_US_PER_S);
+  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+  guint n_steps = 0;
+  for (; partition->read_ahead_messages > 0; n_steps++) {
+    g_assert_cmpuint(n_steps, <, 10);
+    now_us += 5 * TIDE_US_PER_S;
+    tide_pauses_lengthen_read_ahead(pauses, now_us);
+  }
+  g_assert_cmpuint(n_steps, ==, 3);
+  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+}
+
+static void
+test_partition_of_others_is_not_told_of(Fixture *fixture, gconstpointer data)
+{
+  tide_partition_release(partition_at(fixture, 0), &fixture->budget);
+  tide_pauses_heed_letters(&fixture->pauses, TRUE, tide_now_us());
+  ASSERT_TOLD(fixture, "pause 1, ");
+}
+
+static void
+test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
+{
+  const guint16 slot = 0;
+  TidePartition *partition = partition_at(fixture, slot);
+  tide_pauses_heed_crowded_table(&fixture->pauses, partition, 1);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  tide_pauses_lift(&fixture->pauses, &slot, 1);
+  ASSERT_TOLD(fixture, "resume 0, ");
+  g_assert_cmpuint(partition->crowded_table, ==, 0);
+  tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_TABLE, TRUE);
+  ASSERT_TOLD(fixture, "pause 0, "); /* at once */
+}
+
+/* ---- memory ---- */
+
+static void
+test_spent_budget_pauses_all_until_there_is_room(Fixture *fixture, gconstpointer data)
+{
+  gint64 now_us = tide_now_us();
+  set_used(fixture, LIMIT_BYTES - 1);
+  tide_pauses_heed_budget(&fixture->pauses, now_us);
+  ASSERT_TOLD(fixture, "");
+  set_used(fixture, LIMIT_BYTES);
+  tide_pauses_heed_budget(&fixture->pauses, now_us);
+  ASSERT_TOLD(fixture, "pause 0, pause 1, ");
+  set_changed_us(fixture, LONG_AGO_US);
+  set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_RESUME_PERCENT / 100);
+  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "");
+  set_used(fixture, 0);
+  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S - 1);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "resume 0, resume 1, ");
+}
+
+static void
+test_spent_budget_waits_where_it_may_not_pause(Fixture *fixture, gconstpointer data)
+{
+  set_changed_us(fixture, JUST_NOW_US);
+  set_used(fixture, LIMIT_BYTES);
+  tide_pauses_heed_budget(&fixture->pauses, tide_now_us());
+  ASSERT_TOLD(fixture, "");
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  tide_pauses_heed_budget(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "pause 0, pause 1, ");
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  set_used(fixture, 0);
+}
+
+static void
+test_crowded_table_pauses_those_that_feed_it(Fixture *fixture, gconstpointer data)
+{
+  tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
+  tide_pauses_heed_crowded_table(&fixture->pauses, partition_at(fixture, 1), 2);
+  ASSERT_TOLD(fixture, "pause 1, ");
+  set_changed_us(fixture, LONG_AGO_US);
+  tide_pauses_heed_tables(&fixture->pauses); /* the other table has room */
+  ASSERT_TOLD(fixture, "");
+  tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
+  tide_pauses_heed_tables(&fixture->pauses);
+  ASSERT_TOLD(fixture, "resume 1, ");
+}
+
+/* ---- spans ---- */
+
+static void
+test_span_is_bounded_until_half_of_it_is_committed(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = partition_at(fixture, 0);
+  begin_messages(fixture, partition, MAX_SPAN - 1);
+  tide_pauses_heed_spans(&fixture->pauses);
+  ASSERT_TOLD(fixture, "");
+  begin_messages(fixture, partition, 1);
+  tide_pauses_heed_spans(&fixture->pauses);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  set_changed_us(fixture, LONG_AGO_US);
+  partition->commit.sequence += MAX_SPAN / 2 - 1;
+  tide_pauses_heed_spans(&fixture->pauses);
+  ASSERT_TOLD(fixture, "");
+  partition->commit.sequence++;
+  tide_pauses_heed_spans(&fixture->pauses);
+  ASSERT_TOLD(fixture, "resume 0, ");
+}
+
+static void
+test_nothing_is_read_at_the_span_bound(Fixture *fixture, gconstpointer data)
+{
+  begin_messages(fixture, partition_at(fixture, 0), MAX_SPAN);
+  set_changed_us(fixture, JUST_NOW_US);
+  tide_pauses_heed_spans(&fixture->pauses);
+  g_assert_true(tide_pauses_must_wait(&fixture->pauses));
+  tide_pauses_heed_budget(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "pause 0, ");
+  g_assert_false(tide_pauses_must_wait(&fixture->pauses));
+  g_assert_false(fixture->pauses.span_waits); /* others are read in whole rounds again */
+}
+
+/* ---- letters ---- */
+
+static void
+test_letters_hold_for_a_second_at_least(Fixture *fixture, gconstpointer data)
+{
+  gint64 now_us = tide_now_us();
+  tide_pauses_heed_letters(&fixture->pauses, TRUE, now_us);
+  ASSERT_TOLD(fixture, "pause 0, pause 1, ");
+  set_changed_us(fixture, LONG_AGO_US);
+  tide_pauses_heed_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S - 1);
+  ASSERT_TOLD(fixture, "");
+  tide_pauses_heed_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S);
+  ASSERT_TOLD(fixture, "resume 0, resume 1, ");
+}
+
+/* A pause of letters is none of memory: what is assigned later pauses for what holds then. */
+static void
+test_what_is_assigned_pauses_for_what_holds(Fixture *fixture, gconstpointer data)
+{
+  tide_pauses_heed_letters(&fixture->pauses, TRUE, tide_now_us());
+  tide_partition_release(partition_at(fixture, 0), &fixture->budget);
+  tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
+  tide_partition_assign(partition_at(fixture, 0));
+  tide_pauses_heed_assigned(&fixture->pauses);
+  g_assert_cmpuint(partition_at(fixture, 0)->pause_reasons, ==, TIDE_PAUSE_LETTERS);
+}
+
+/* ---- held ---- */
+
+static void
+test_held_partition_says_why(Fixture *fixture, gconstpointer data)
+{
+  tide_pauses_hold(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
+  ASSERT_TOLD(fixture, "pause 1, ");
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 0);
+  tide_pauses_hold_at_message(&fixture->pauses, partition_at(fixture, 1), g_strdup("a message is bad"));
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
+  g_autofree char *text = tide_consumer_status_held_text(&fixture->status);
+  g_assert_cmpstr(text, ==, "a message is bad");
+}
+
+#define ADD(path, func) g_test_add("/pauses/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  ADD("reasons/paused-while-there-is-one", test_paused_while_there_is_a_reason);
+  ADD("reasons/change-waits-for-the-second-to-pass", test_change_waits_for_the_second_to_pass);
+  ADD("reasons/partition-of-others-is-not-told-of", test_partition_of_others_is_not_told_of);
+  ADD("reasons/lifted-ones-leave-nothing-behind", test_lifted_pauses_leave_nothing_behind);
+  ADD("memory/spent-budget-pauses-all-until-there-is-room", test_spent_budget_pauses_all_until_there_is_room);
+  ADD("memory/waits-where-it-may-not-pause", test_spent_budget_waits_where_it_may_not_pause);
+  ADD("memory/crowded-table-pauses-those-that-feed-it", test_crowded_table_pauses_those_that_feed_it);
+  ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
+  ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
+  ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
+  ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
+  ADD("read-ahead/comes-back", test_read_ahead_comes_back);
+  ADD("letters/hold-for-a-second-at-least", test_letters_hold_for_a_second_at_least);
+  ADD("letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
+  ADD("held/says-why", test_held_partition_says_why);
+  return g_test_run();
+}

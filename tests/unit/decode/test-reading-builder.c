@@ -1,0 +1,200 @@
+/* Names: flattened, numbered, counted, and found when they come twice. */
+#include "unit/decoder_fixture.h"
+
+/* A11 */
+static void
+test_a_name_twice_is_refused_at_every_level(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("{\"ts\":1,\"ts\":1}", "duplicate_field@13"),
+      DECODER_CASE("{\"a\":1,\"\\u0061\":2}", "duplicate_field@16"),
+      DECODER_CASE("{\"a\":1,\"b\":2,\"a\":null}", "duplicate_field@17"),
+      DECODER_CASE("{\"m\":{\"a\":1,\"a\":2}}", "duplicate_field@16"),
+      DECODER_CASE("{\"m\":{\"a\":1},\"m\":{\"b\":2}}", "duplicate_field@17"),
+      DECODER_CASE("{\"m\":{},\"m\":1}", "duplicate_field@12"),
+      DECODER_CASE("{\"m\":1,\"m\":{}}", "duplicate_field@11"),
+      DECODER_CASE("{\"m\":[],\"m\":[]}", "duplicate_field@12"),
+      DECODER_CASE("{\"x\":{\"m\":{\"a\":1},\"m\":2}}", "duplicate_field@22"),
+      DECODER_CASE("{\"m/a\":1,\"m\":{\"a\":2}}", "duplicate_field@18"),
+      DECODER_CASE("{\"m\":{\"a\":2},\"m/a\":1}", "duplicate_field@19"),
+      DECODER_CASE("{\"\":1,\"\":2}", "duplicate_field@9"),
+      DECODER_CASE("[{\"a\":1},{\"a\":1}]", "a=N:1;a=N:1;"), /* two readings are two */
+      DECODER_CASE("{\"a\":{\"x\":1},\"b\":{\"x\":1}}", "a/x=N:1 b/x=N:1;"),
+  };
+  decoder_fixture_check_with_defaults(cases, G_N_ELEMENTS(cases));
+}
+
+/* Names that the full table gives no number are told apart and found twice all the same. */
+static void
+test_names_without_a_number_work_alike(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  decoder_fixture_use(&fixture, "host");
+  for (guint i = 0; tide_field_names_count(fixture.names) < TIDE_FIELD_NAMES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("invented-%u", i);
+    tide_field_names_intern(fixture.names, tide_bytes_of_string(name));
+  }
+  g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("{\"new\":1,\"host\":\"a\"}")));
+  g_assert_cmpuint(fixture.readings[0].fields[0].name_id, ==, TIDE_NAME_NONE);
+  g_assert_cmpuint(fixture.readings[0].fields[1].name_id, ==, 0);
+
+  GString *many = g_string_new("{\"new\":{\"x\":1}");
+  for (guint i = 0; i < 1000; i++)
+    g_string_append_printf(many, ",\"n%u\":%u", i, i);
+  g_autofree char *good = g_strdup_printf("%s}%s}", many->str, many->str);
+  g_autofree char *bad = g_strdup_printf("%s}%s,\"n500\":0}", many->str, many->str);
+  g_string_free(many, TRUE);
+  for (guint round = 0; round < 3; round++) {
+    g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(good)));
+    g_assert_cmpuint(fixture.n_readings, ==, 2);
+    g_assert_cmpuint(fixture.readings[1].n_fields, ==, 1001);
+    g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(bad)));
+    g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_DUPLICATE_FIELD);
+    g_assert_true(tide_bytes_equal(fixture.reject.field, TIDE_BYTES_LITERAL("n500")));
+    g_assert_cmpuint(fixture.reject.reading_index, ==, 1);
+  }
+}
+
+static void
+test_known_names_are_found_by_their_number(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  TideNameId host = decoder_fixture_use(&fixture, "host");
+  TideNameId user = decoder_fixture_use(&fixture, "cpu/user");
+  TideNameId absent = decoder_fixture_use(&fixture, "absent");
+  TideNameId cpu = decoder_fixture_use(&fixture, "cpu");
+  g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("{\"x\":0,\"host\":\"a\",\"cpu\":{\"user\":1}}"
+                                                                    "{\"cpu\":{\"user\":2},\"y\":1}"
+                                                                    "{\"cpu\":3,\"host\":null}")));
+  const TideReading *readings = fixture.readings;
+  g_assert_true(tide_reading_field(&readings[0], host) == &readings[0].fields[1]);
+  g_assert_true(tide_reading_field(&readings[0], user) == &readings[0].fields[2]);
+  g_assert_null(tide_reading_field(&readings[0], absent));
+  g_assert_null(tide_reading_field(&readings[0], cpu)); /* an object is no value */
+  g_assert_null(tide_reading_field(&readings[1], host));
+  g_assert_true(tide_reading_field(&readings[1], user) == &readings[1].fields[0]);
+  g_assert_cmpint(tide_reading_field(&readings[2], host)->kind, ==, TIDE_VALUE_NULL);
+  g_assert_true(tide_reading_field(&readings[2], cpu) == &readings[2].fields[0]);
+  g_assert_cmpuint(readings[0].fields[0].name_id, ==, tide_field_names_find(fixture.names, TIDE_BYTES_LITERAL("x")));
+}
+
+/* The known names' places stay right when shapes alternate, which is what the guess by place gets wrong each time. */
+static void
+test_alternating_shapes_are_kept_apart(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3}", "a=N:1 b=N:2 c=N:3;"),
+      DECODER_CASE("{\"b\":2,\"a\":1,\"c\":3}", "b=N:2 a=N:1 c=N:3;"),
+      DECODER_CASE("{\"c\":3}", "c=N:3;"),
+      DECODER_CASE("{\"ab\":1,\"a\":2}", "ab=N:1 a=N:2;"),
+      DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3,\"a\":1}", "duplicate_field@23"),
+      DECODER_CASE("{\"x\":{\"a\":1,\"b\":2}}", "x/a=N:1 x/b=N:2;"),
+  };
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  TideNameId c = decoder_fixture_use(&fixture, "c");
+  for (guint round = 0; round < 100; round++)
+    decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+  g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("{\"b\":2,\"a\":1,\"c\":3}")));
+  g_assert_true(tide_reading_field(&fixture.readings[0], c) == &fixture.readings[0].fields[2]);
+}
+
+static void
+test_fields_and_readings_are_counted(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3}", "a=N:1 b=N:2 c=N:3;"),
+      DECODER_CASE("{\"a\":1,\"b\":2,\"c\":3,\"d\":4}", "too_many_fields@23"),
+      DECODER_CASE("{\"a\":{\"b\":{}},\"c\":{}}", ";"),
+      DECODER_CASE("{\"a\":{\"b\":{}},\"c\":{},\"d\":{}}", "too_many_fields@25"),
+      DECODER_CASE("{\"a\":[1,2,3,4,5]}", "a=J:[1,2,3,4,5];"),
+      DECODER_CASE("{}{}", ";;"),
+      DECODER_CASE("{}{}{}", "too_large@4"),
+      DECODER_CASE("[{},{},{}]", "too_large@7"),
+  };
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.max_fields = 3;
+  fixture.options.max_readings = 2;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_a_million_members_are_refused_early(void)
+{
+  GString *text = g_string_new("{\"a\":0");
+  for (guint i = 0; i < 1000000; i++)
+    g_string_append_printf(text, ",\"m%u\":%u", i, i);
+  g_string_append_c(text, '}');
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.max_message_bytes = G_MAXUINT32;
+  g_assert_false(decoder_fixture_decode(&fixture, tide_bytes(text->str, text->len)));
+  g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_MANY_FIELDS);
+  g_assert_true(tide_bytes_equal(fixture.reject.field, TIDE_BYTES_LITERAL("m1023")));
+  g_string_free(text, TRUE);
+}
+
+static void
+test_long_names_are_refused(void)
+{
+  g_autofree char *longest = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES, 'n');
+  g_autofree char *half = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES / 2, 'n');
+  struct {
+    char *value; /* owned */
+    TideRejectReason reason;
+  } cases[] = {
+      {g_strdup_printf("{\"%s\":1}", longest), TIDE_REJECT_NONE},
+      {g_strdup_printf("{\"%sn\":1}", longest), TIDE_REJECT_TOO_LARGE},
+      {g_strdup_printf("{\"%sn\":{}}", longest), TIDE_REJECT_TOO_LARGE},
+      {g_strdup_printf("{\"%s\":{\"%s\":1}}", half, half + 1), TIDE_REJECT_NONE},
+      {g_strdup_printf("{\"%s\":{\"%s\":1}}", half, half), TIDE_REJECT_TOO_LARGE},
+      {g_strdup_printf("{\"%s\":{\"%s\":{\"\":1}}}", half, half + 1), TIDE_REJECT_TOO_LARGE},
+  };
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gboolean good = decoder_fixture_decode(&fixture, tide_bytes_of_string(cases[i].value));
+    g_assert_true(good == (cases[i].reason == TIDE_REJECT_NONE));
+    g_assert_cmpint(fixture.reject.reason, ==, cases[i].reason);
+    g_free(cases[i].value);
+  }
+}
+
+/* A long name around many short ones would make much memory of a small message. */
+static void
+test_flattened_names_are_bounded_together(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init(&fixture);
+  fixture.options.max_message_bytes = 64 * 1024;
+  g_autofree char *outer = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES - 100, 'n');
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "{\"%s\":{\"x\":0", outer);
+  for (guint i = 0; i < 1000; i++)
+    g_string_append_printf(text, ",\"%u\":0", i);
+  g_string_append(text, "}}");
+  g_assert_false(decoder_fixture_decode(&fixture, tide_bytes(text->str, text->len)));
+  g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+  g_assert_cmpstr(fixture.reject.detail, ==, "the names of nested fields take too much memory");
+  g_string_free(text, TRUE);
+}
+
+int
+main(int argc, char *argv[])
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, function) g_test_add_func("/reading-builder/" name, function)
+  ADD("a-name-twice-is-refused-at-every-level", test_a_name_twice_is_refused_at_every_level);
+  ADD("names-without-a-number-work-alike", test_names_without_a_number_work_alike);
+  ADD("known-names-are-found-by-their-number", test_known_names_are_found_by_their_number);
+  ADD("alternating-shapes-are-kept-apart", test_alternating_shapes_are_kept_apart);
+  ADD("fields-and-readings-are-counted", test_fields_and_readings_are_counted);
+  ADD("a-million-members-are-refused-early", test_a_million_members_are_refused_early);
+  ADD("long-names-are-refused", test_long_names_are_refused);
+  ADD("flattened-names-are-bounded-together", test_flattened_names_are_bounded_together);
+#undef ADD
+  return g_test_run();
+}

@@ -1,0 +1,247 @@
+/* What HBase's errors mean: the texts of real gateways and region servers (2.4, 2.5, 2.6), through the reader of
+ * replies that shortens them. */
+#include "gateway/failure_class.h"
+
+#include "unit/reply_builder.h"
+#include "util/error.h"
+
+#define SEQUENCE_ID 7
+
+typedef enum CanRetry { ABSENT = -1, NO = 0, YES = 1 } CanRetry;
+
+typedef struct Case {
+  const char *text;
+  CanRetry can_retry;
+  TideOutcome wanted;
+  gboolean certain;
+} Case;
+
+#define HBASE "org.apache.hadoop.hbase."
+#define TRACE                                                                                                          \
+  "\n\tat " HBASE "regionserver.RSRpcServices.mutate(RSRpcServices.java:2911)\n\tat java.base/java.lang.Thread.run\n"
+#define SERVER "servers with issues: rs1.example.com,16020,1718040000000"
+
+static const Case cases[] = {
+    /* The region is elsewhere, busy, or its server gone. */
+    {"Failed 5 actions: NotServingRegionException: 5 times, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 2 actions: " HBASE "RegionTooBusyException: Over memstore limit=512.0M, regionName=ab12, server=rs1" TRACE
+     ": 2 times, " SERVER,
+     YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: RegionTooBusyException: 1 time, " SERVER, YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: StoreTooBusy,M,h:1:Above parallelPutToStoreThreadLimit(10): 1 time, " SERVER, YES,
+     TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: ConnectException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 9 actions: " HBASE "regionserver.RegionServerStoppedException: Server rs1 stopping" TRACE
+     ": 9 times, " SERVER,
+     NO, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: " HBASE "exceptions.RegionMovedException: Region moved to: hostname=rs2 port=16020" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: java.io.IOException: java.lang.OutOfMemoryError: Java heap space: 1 time, " SERVER, YES,
+     TIDE_OUTCOME_RETRY, FALSE},
+    {HBASE "quotas.RpcThrottlingException: write size limit exceeded - wait 1sec, 200ms" TRACE, NO, TIDE_OUTCOME_RETRY,
+     FALSE},
+    {HBASE "exceptions.FailedSanityCheckException: Requested row out of range for doMiniBatchMutation on HRegion T,,1",
+     NO, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 1 action: " HBASE "exceptions.FailedSanityCheckException: no row may be so" TRACE ": 1 time, " SERVER, YES,
+     TIDE_OUTCOME_POISON, FALSE},
+    /* Words that it quotes, as of row keys, say nothing. */
+    {"no answer for row 'Over memstore limit'", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"no answer for row 'Insufficient permissions'", NO, TIDE_OUTCOME_POISON, FALSE},
+    /* The table takes nothing. */
+    {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_HOLD, FALSE},
+    {"nosuch", NO, TIDE_OUTCOME_HOLD, FALSE}, /* of mutateRow */
+    {"nosuch", ABSENT, TIDE_OUTCOME_HOLD, FALSE},
+    {HBASE "TableNotFoundException: nosuch", NO, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 4 actions: METRIC is disabled.: 4 times, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
+    {HBASE "TableNotEnabledException: METRIC is disabled.", NO, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 1 action: " HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region "
+     "T,,1718.ab. in table 'T', {NAME => 'M', VERSIONS => '1'}" TRACE ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_HOLD, FALSE},
+    {HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region T" TRACE, NO,
+     TIDE_OUTCOME_HOLD, FALSE},
+    {HBASE "NamespaceNotFoundException: plant", NO, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 2 actions: " HBASE "security.AccessDeniedException: Insufficient permissions (user=tide, scope=T, "
+     "family=M:v, params=[table=T,family=M:v],action=WRITE)" TRACE ": 2 times, " SERVER,
+     YES, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 1 action: " HBASE
+     "quotas.SpaceLimitingException: NO_WRITES Puts are disallowed due to a space quota." TRACE ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_HOLD, FALSE},
+    {"Thrift Server is in Read-only mode.", NO, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: region is read only" TRACE ": 1 time, " SERVER, YES,
+     TIDE_OUTCOME_HOLD, FALSE},
+    /* A row is to blame. */
+    {"Failed 1 action: " HBASE
+     "DoNotRetryIOException: Cell[host1#1/M:v/1/Put/vlen=10485761/seqid=0] with size 10485800 "
+     "exceeds limit of 10485760 bytes" TRACE ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_POISON, TRUE},
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: Cell with size 10485800 exceeds limit of 10485760 bytes" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_POISON, TRUE},
+    {"KeyValue size too large", ABSENT, TIDE_OUTCOME_POISON, TRUE},
+    {"java.lang.IllegalArgumentException: Row length 40000 is > 32767", NO, TIDE_OUTCOME_POISON, FALSE},
+    {"Row length 40000 is > 32767", NO, TIDE_OUTCOME_POISON, TRUE},
+    {HBASE "exceptions.FailedSanityCheckException: Timestamp for KV out of range {\"row\":\"h\"} (too.new=60000)", NO,
+     TIDE_OUTCOME_POISON, TRUE},
+    {HBASE "exceptions.RequestTooBigException: RPC data length of 300000000 received from 10.0.0.1", NO,
+     TIDE_OUTCOME_POISON, TRUE},
+    /* Perhaps a row is to blame. */
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: java.lang.NullPointerException" TRACE ": 1 time, " SERVER, YES,
+     TIDE_OUTCOME_POISON, FALSE},
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: the coprocessor does not like it" TRACE ": 1 time, " SERVER, YES,
+     TIDE_OUTCOME_POISON, FALSE},
+    {"Failed 1 action: com.example.RuleException: no" TRACE ": 1 time, " SERVER, YES, TIDE_OUTCOME_POISON, FALSE},
+    {"no reason that anybody knows", NO, TIDE_OUTCOME_POISON, FALSE},
+    /* Several ways at once. */
+    {"Failed 3 actions: NotServingRegionException: 2 times, nosuch is disabled.: 1 time, servers with issues: null",
+     YES, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
+     ": 2 times, CallQueueTooBigException: 1 time, " SERVER,
+     YES, TIDE_OUTCOME_RETRY, FALSE},
+    {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
+     ": 2 times, " HBASE "DoNotRetryIOException: a rule" TRACE ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_POISON, FALSE},
+    /* What stands in a row is no verdict on the table. */
+    {"Failed 1 action: " HBASE "DoNotRetryIOException: Cell[TableNotFoundException: x is disabled./M:v] with size 9 "
+     "exceeds limit of 8 bytes" TRACE ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_POISON, TRUE},
+};
+
+/* F8: the region server gave the gateway no answer, or nobody knows what its answer means: it may write the rows later.
+ */
+static const Case cases_in_doubt[] = {
+    {"Failed 3 actions: CallTimeoutException: 3 times, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "ipc.CallTimeoutException: Call to rs1:16020 failed: waitTime=10002ms" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: SocketTimeoutException: 1 time, " SERVER, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: java.net.SocketTimeoutException: callTimeout=60000, callDuration=60108: 1 time, " SERVER, YES,
+     TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "exceptions.TimeoutIOException: Failed to get sync result after 300000 ms" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: " HBASE "regionserver.wal.WALSyncTimeoutIOException: Failed to get sync result" TRACE
+     ": 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: ConnectionClosedException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: IOException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Call id=17, waitTime=10002, rpcTimeout=10000", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {HBASE "client.RetriesExhaustedException: Can't get the location of table", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed after attempts=16, exceptions:\n2026-11-21T10:00:00Z, RpcRetryingCaller{globalStartTime=1, pause=100, "
+     "maxAttempts=16}, " HBASE "NotServingRegionException: T,,1 is not online on rs1",
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"its disk is full", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"its disk is full", ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {NULL, ABSENT, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: ", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed to do anything", YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+    /* Beside others it is what counts. */
+    {"Failed 3 actions: nosuch is disabled.: 2 times, CallTimeoutException: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN,
+     FALSE},
+    {"Failed 3 actions: CallTimeoutException: 2 times, RegionTooBusyException: 1 time, " SERVER, YES,
+     TIDE_OUTCOME_UNKNOWN, FALSE},
+    {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
+     ": 2 times, CallTimeoutException: 1 time, " SERVER,
+     YES, TIDE_OUTCOME_UNKNOWN, FALSE},
+};
+
+static GError *
+error_of_reply(const Case *item)
+{
+  Oracle *oracle = oracle_get(TIDE_WIRE_BINARY);
+  ThriftProtocol *to = reply_begin(oracle, "putMultiple", T_REPLY, SEQUENCE_ID);
+  reply_write_exception(to, 1, item->text, item->can_retry);
+  TideReply reply = {TIDE_WIRE_BINARY, SEQUENCE_ID, reply_end(oracle), "putMultiple"};
+  GError *error = NULL;
+  g_assert_false(tide_reply_read_void(&reply, &error));
+  g_prefix_error(&error, "gateway '%s': ", "gw1.example:9090"); /* as the client does */
+  return error;
+}
+
+static void
+assert_cases(const Case *items, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    g_autoptr(GError) error = error_of_reply(&items[i]);
+    TideFailure failure = tide_failure_of(error);
+    g_test_message("%s: %s", tide_outcome_name(failure.outcome), error->message);
+    g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(items[i].wanted));
+    g_assert_cmpint(failure.is_certain, ==, items[i].certain);
+    g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_HOLD);
+  }
+}
+
+static void
+test_texts_of_hbase(void)
+{
+  assert_cases(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_f8_timeouts_of_region_servers_are_in_doubt(void)
+{
+  assert_cases(cases_in_doubt, G_N_ELEMENTS(cases_in_doubt));
+}
+
+static void
+test_kinds_of_errors(void)
+{
+  static const struct {
+    TideErrorCode code;
+    TideOutcome wanted;
+  } kinds[] = {
+      {TIDE_ERROR_CONNECT, TIDE_OUTCOME_NOT_SENT},        {TIDE_ERROR_TIMEOUT, TIDE_OUTCOME_UNKNOWN},
+      {TIDE_ERROR_CONNECTION_LOST, TIDE_OUTCOME_UNKNOWN}, {TIDE_ERROR_PROTOCOL, TIDE_OUTCOME_UNKNOWN},
+      {TIDE_ERROR_CANCELLED, TIDE_OUTCOME_UNKNOWN},       {TIDE_ERROR_WRONG_SERVICE, TIDE_OUTCOME_RETRY},
+      {TIDE_ERROR_APPLICATION, TIDE_OUTCOME_POISON},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    /* Whatever the text says. */
+    g_autoptr(GError) error = g_error_new(TIDE_ERROR, (gint)kinds[i].code, "TableNotFoundException: x");
+    g_assert_cmpint(tide_failure_class(error), ==, kinds[i].wanted);
+    g_assert_false(tide_failure_of(error).is_certain);
+    /* Perhaps the row was too large for a frame: row_isolation.h asks for more. */
+    g_assert_cmpint(tide_failure_of(error).is_cut, ==, kinds[i].code == TIDE_ERROR_CONNECTION_LOST);
+  }
+  g_assert_cmpint(tide_failure_class(NULL), ==, TIDE_OUTCOME_OK);
+}
+
+/* What a gateway says of a row the next time, and what another gateway says of it. */
+static void
+test_f16_kind_of_a_text(void)
+{
+  static const char *const texts[] = {
+      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: no 17: 1 "
+      "time, "
+      "servers with issues: rs1.example.com,16020,1718",
+      "gateway 'other:9090': the gateway refused 'putMultiple': Failed 3 actions: com.example.RuleException: no 4: "
+      "3 times, servers with issues: rs2.elsewhere.com,16020,99",
+      "gateway 'gw1:9090': the gateway refused 'putMultiple': Failed 1 action: com.example.RuleException: never: 1 "
+      "time, "
+      "servers with issues: rs1.example.com,16020,1718"};
+  guint32 kinds[G_N_ELEMENTS(texts)];
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, texts[i]);
+    TideFailure failure = tide_failure_of(error);
+    g_assert_cmpint(failure.outcome, ==, TIDE_OUTCOME_POISON);
+    g_assert_false(failure.is_certain);
+    kinds[i] = failure.kind;
+  }
+  g_assert_cmpuint(kinds[0], ==, kinds[1]);
+  g_assert_cmpuint(kinds[0], !=, kinds[2]);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/failure-class/texts-of-hbase", test_texts_of_hbase);
+  g_test_add_func("/failure-class/F8-timeouts-of-region-servers-are-in-doubt",
+                  test_f8_timeouts_of_region_servers_are_in_doubt);
+  g_test_add_func("/failure-class/kinds-of-errors", test_kinds_of_errors);
+  g_test_add_func("/failure-class/F16-kind-of-a-text", test_f16_kind_of_a_text);
+  return g_test_run();
+}

@@ -1,0 +1,79 @@
+/* Notes of commits: read back as they were written; anybody else's text is none. */
+#include "kafka/commit_note.h"
+
+static void
+assert_same(const TideCommitNote *note)
+{
+  g_autofree char *text = tide_commit_note_format(note);
+  TideCommitNote read;
+  g_assert_true(tide_commit_note_parse(tide_bytes_of_string(text), &read));
+  g_assert_cmpint(read.is_closed, ==, note->is_closed);
+  g_assert_cmpint(read.until_ms, ==, note->until_ms);
+  g_assert_cmpint(read.time_ms, ==, note->until_ms > 0 ? note->time_ms : 0);
+  g_assert_cmpuint(read.span_messages, ==, note->span_messages);
+  g_assert_cmpint(read.start_ms, ==, note->start_ms);
+}
+
+static void
+test_notes_are_read_back(void)
+{
+  for (guint i = 0; i < 1000; i++) {
+    TideCommitNote note = {.is_closed = g_test_rand_int_range(0, 2) == 0,
+                           .until_ms = g_test_rand_int_range(0, 2) == 0 ? 0 : g_test_rand_int_range(1, G_MAXINT32),
+                           .time_ms = g_test_rand_int(),
+                           .span_messages = (guint64)g_test_rand_int_range(0, G_MAXINT32),
+                           .start_ms = g_test_rand_int_range(0, 2) == 0 ? 0 : g_test_rand_int_range(1, G_MAXINT32)};
+    assert_same(&note);
+  }
+  g_autofree char *text =
+      tide_commit_note_format(&(TideCommitNote){.until_ms = 1763700001000, .time_ms = -5, .span_messages = 1000000});
+  g_assert_cmpstr(text, ==, "tidemark 1 running until=1763700001000 time=-5 span=1000000");
+}
+
+static void
+test_other_texts_are_none(void)
+{
+  static const char *const texts[] = {"",
+                                      "tidemark",
+                                      "tidemark 1",
+                                      "tidemark 1 ",
+                                      "tidemark 2 closed span=1",
+                                      "tidemark 1 shut span=1",
+                                      "tidemark 1 span=1",
+                                      "tidemark 1 closed closed",
+                                      "tidemark 1 closed span=-1",
+                                      "tidemark 1 closed span=",
+                                      "tidemark 1 closed span=1x",
+                                      "tidemark 1 closed span=99999999999999999999",
+                                      "tidemark 1 closed more=1",
+                                      "tidemark 1 closed  span=1",
+                                      "tidemark start 1763700001000",
+                                      "{\"offset\":7}"};
+  TideCommitNote note;
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_assert_false(tide_commit_note_parse(tide_bytes_of_string(texts[i]), &note));
+  g_assert_false(tide_commit_note_parse(TIDE_BYTES_EMPTY, &note));
+  g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed\0span=1"), &note));
+}
+
+static void
+test_garbage_harms_nobody(void)
+{
+  TideCommitNote note;
+  for (guint i = 0; i < 20000; i++) {
+    char text[] = "tidemark 1 running until=1763700001000 time=5 span=1000000";
+    for (guint n = 0; n < 3; n++)
+      text[g_test_rand_int_range(0, sizeof text - 1)] = (char)g_test_rand_int_range(0, 256);
+    (void)tide_commit_note_parse(tide_bytes(text, (gsize)g_test_rand_int_range(0, sizeof text)), &note);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commit-note/notes-are-read-back", test_notes_are_read_back);
+  g_test_add_func("/commit-note/other-texts-are-none", test_other_texts_are_none);
+  g_test_add_func("/commit-note/garbage-harms-nobody", test_garbage_harms_nobody);
+  return g_test_run();
+}

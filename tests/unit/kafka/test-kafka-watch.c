@@ -1,0 +1,85 @@
+/* The lag in seconds: how old the oldest message is that is not committed, by what the consumer and the broker say. */
+#include "kafka/kafka_watch.h"
+
+#define NOW_MS 1000000
+
+typedef struct Answer {
+  TideConsumerPosition position;
+  gint64 committed;
+  gint64 end;
+  gint64 now_ms;
+  gint64 wanted_ms;
+} Answer;
+
+static void
+assert_answers(const Answer *answers, gsize n)
+{
+  TideUnreadSince unread = {.since_ms = -1};
+  for (gsize i = 0; i < n; i++) {
+    const Answer *answer = &answers[i];
+    gint64 oldest_ms = tide_lag_oldest_ms(&answer->position, answer->committed, answer->end, answer->now_ms, &unread);
+    g_assert_cmpint(oldest_ms, ==, answer->wanted_ms);
+  }
+}
+
+static const TideConsumerPosition nothing_read = {-1, -1, -1, -1};
+
+static void
+test_backlog_of_which_nothing_is_read_has_no_age(void)
+{
+  const Answer answers[] = {{nothing_read, 50, 150, NOW_MS, -1},
+                            {nothing_read, 50, 170, NOW_MS + 1000, -1},
+                            {{60, -1, 777, 779}, 50, 170, NOW_MS + 2000, 777}};
+  assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+static void
+test_nothing_is_behind(void)
+{
+  const Answer answers[] = {{nothing_read, 50, 50, NOW_MS, NOW_MS}, {{50, 50, -1, 7}, 50, 50, NOW_MS + 5, NOW_MS + 5}};
+  assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+/* A quiet partition gets a message that nobody reads yet: the last that was read is of no concern. */
+static void
+test_unread_messages_are_as_old_as_they_are_seen(void)
+{
+  const Answer answers[] = {{{50, 50, -1, 7}, 50, 50, NOW_MS, NOW_MS},
+                            {{50, 50, -1, 7}, 50, 51, NOW_MS + 1000, NOW_MS + 1000},
+                            {{50, 50, -1, 7}, 50, 60, NOW_MS + 9000, NOW_MS + 1000},
+                            /* What was seen then is read and written, later ones are not. */
+                            {{55, 55, -1, 8}, 55, 70, NOW_MS + 10000, NOW_MS + 10000},
+                            {{70, 70, -1, 9}, 70, 70, NOW_MS + 11000, NOW_MS + 11000}};
+  assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+/* All is finished, and the commit does not come. */
+static void
+test_finished_messages_age_until_they_are_committed(void)
+{
+  const Answer answers[] = {{{60, 60, -1, 777}, 50, 60, NOW_MS, 777}, {{60, 60, -1, 777}, 60, 60, NOW_MS, NOW_MS}};
+  assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+/* Behind the last message lie the marks of transactions, which nobody commits beyond. */
+static void
+test_marks_of_transactions_do_not_age(void)
+{
+  const Answer answers[] = {{{51, 50, -1, 777}, 50, 51, NOW_MS, NOW_MS}};
+  assert_answers(answers, G_N_ELEMENTS(answers));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/kafka-watch/U2-backlog-of-which-nothing-is-read-has-no-age",
+                  test_backlog_of_which_nothing_is_read_has_no_age);
+  g_test_add_func("/kafka-watch/U2-nothing-is-behind", test_nothing_is_behind);
+  g_test_add_func("/kafka-watch/U2-unread-messages-are-as-old-as-they-are-seen",
+                  test_unread_messages_are_as_old_as_they_are_seen);
+  g_test_add_func("/kafka-watch/U2-finished-messages-age-until-they-are-committed",
+                  test_finished_messages_age_until_they_are_committed);
+  g_test_add_func("/kafka-watch/U2-marks-of-transactions-do-not-age", test_marks_of_transactions_do_not_age);
+  return g_test_run();
+}

@@ -1,0 +1,593 @@
+/* Several tables of one message: conditions, times of their own, indexes, packed cells, what expires, and tombstones.
+ * The tables are declared as an operator declares them. */
+#include "mapping/mapping.h"
+#include "unit/allocation_counter.h"
+#include "unit/config-texts.h"
+
+#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
+
+typedef struct TablesFixture {
+  TideConfig *config;   /* owned */
+  TideMapping *mapping; /* owned */
+  gint64 record_time_ms;
+  gboolean is_append_time;
+  TideMapped mapped; /* of the last message */
+} TablesFixture;
+
+/* @tables: what stands below `tables:`; the time is `ts` in milliseconds unless a table says otherwise. */
+static void
+tables_fixture_init(TablesFixture *fixture, const char *tables)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autofree char *text = g_strconcat(KAFKA READINGS HBASE "tables:\n", tables, NULL);
+  *fixture = (TablesFixture){.record_time_ms = RECORD_TIME_MS};
+  fixture->config = load_config(text, &problems);
+  if (fixture->config == NULL) {
+    g_autofree char *all = describe_problems(problems);
+    g_error("%s\n%s", text, all);
+  }
+  fixture->mapping = tide_mapping_new(fixture->config, TIDE_WIRE_BINARY);
+}
+
+static void
+tables_fixture_clear(TablesFixture *fixture)
+{
+  tide_mapping_free(fixture->mapping);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TablesFixture, tables_fixture_clear)
+
+static void
+append_row(GString *text, const TablesFixture *fixture, const TideRow *row)
+{
+  const TideTable *table = g_ptr_array_index(fixture->config->tables, row->table_index);
+  g_autofree char *key = tide_bytes_printable(row->key);
+  g_autofree char *dated = tide_bytes_printable(row->table_name);
+  g_string_append_printf(text, "%s %s", row->table_name.len > 0 ? dated : table->name, key);
+  if (row->follows > 0)
+    g_string_append_printf(text, " after-row-%u", row->follows - 1);
+  if (row->delete_to_ms > 0)
+    g_string_append_printf(text, " deletes-to-%" G_GINT64_FORMAT, row->delete_to_ms);
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideCell *cell = &row->cells[i];
+    g_autofree char *family = tide_bytes_printable(cell->column->family);
+    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
+    g_autofree char *value = tide_bytes_printable(cell->value);
+    g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
+  }
+  g_string_append_c(text, '\n');
+}
+
+/* @value: NULL is a tombstone. @key: NULL is none. */
+static char *
+outcome_of(TablesFixture *fixture, const char *key, const char *value)
+{
+  TideReject reject;
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
+                         .timestamp_ms = fixture->record_time_ms,
+                         .is_append_time = fixture->is_append_time,
+                         .key = tide_bytes_of_string(key),
+                         .value = tide_bytes_of_string(value),
+                         .has_value = value != NULL};
+  if (!tide_mapping_apply(fixture->mapping, &message, &fixture->mapped, &reject)) {
+    g_autofree char *field = tide_bytes_printable(reject.field);
+    return g_strdup_printf("%s %s", tide_reject_reason_name(reject.reason), field);
+  }
+  GString *text = g_string_new(NULL);
+  for (guint32 i = 0; i < fixture->mapped.n_rows; i++)
+    append_row(text, fixture, &fixture->mapped.rows[i]);
+  return g_string_free(text, FALSE);
+}
+
+static void
+assert_outcome(TablesFixture *fixture, const char *value, const char *expected)
+{
+  g_autofree char *outcome = outcome_of(fixture, NULL, value);
+  g_assert_cmpstr(outcome, ==, expected);
+}
+
+static void
+assert_deletes(TablesFixture *fixture, const char *key, const char *expected)
+{
+  g_autofree char *outcome = outcome_of(fixture, key, NULL);
+  g_assert_cmpstr(outcome, ==, expected);
+}
+
+/* ---- which tables take a reading, and at which time ---- */
+
+#define QUOTES_AND_TRADES                                                                                              \
+  "  QUOTE:\n"                                                                                                         \
+  "    when: { field: BID, present: true }\n"                                                                          \
+  "    time: { field: QUOTETIME, format: epoch_ms }\n"                                                                 \
+  "    key: [{ field: EXCHANGE, width: 6, pad: \" \", align: left }, \"#\", { time: epoch_ms }]\n"                     \
+  "    columns: { family: MD, from: [BID, ASK] }\n"                                                                    \
+  "  TRADE:\n"                                                                                                         \
+  "    when: { field: LASTSALE, present: true }\n"                                                                     \
+  "    time: { field: TRADETIME, format: epoch_ms }\n"                                                                 \
+  "    key: [{ field: EXCHANGE, width: 6, pad: \" \", align: left }, \"#\", { time: epoch_ms }]\n"                     \
+  "    columns: { family: MD, from: \"*\" }\n"
+
+static void
+test_each_table_has_its_condition_and_its_time(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, QUOTES_AND_TRADES);
+  assert_outcome(&fixture,
+                 "{\"EXCHANGE\":\"NASDAQ\",\"BID\":1.5,\"ASK\":1.6,\"QUOTETIME\":1426535612156,\"LASTSALE\":1.55,"
+                 "\"TRADETIME\":1426535612100}",
+                 "QUOTE NASDAQ#1426535612156 MD:BID=1.5@1426535612156 MD:ASK=1.6@1426535612156\n"
+                 "TRADE NASDAQ#1426535612100 MD:BID=1.5@1426535612100 MD:ASK=1.6@1426535612100 "
+                 "MD:QUOTETIME=1426535612156@1426535612100 MD:LASTSALE=1.55@1426535612100\n");
+  g_assert_cmpint(fixture.mapped.rows[0].event_time_ns, ==, G_GINT64_CONSTANT(1426535612156000000));
+  g_assert_cmpint(fixture.mapped.rows[1].event_time_ns, ==, G_GINT64_CONSTANT(1426535612100000000));
+  /* A quote alone needs no trade's time, and no `ts`. */
+  assert_outcome(&fixture, "{\"EXCHANGE\":\"N\",\"BID\":1.5,\"QUOTETIME\":1426535612156,\"LASTSALE\":null}",
+                 "QUOTE N     #1426535612156 MD:BID=1.5@1426535612156\n");
+  assert_outcome(&fixture, "{\"EXCHANGE\":\"N\",\"BID\":1.5}", "missing_field QUOTETIME");
+}
+
+static void
+test_readings_that_no_table_takes_are_counted(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, QUOTES_AND_TRADES);
+  assert_outcome(&fixture,
+                 "[{\"EXCHANGE\":\"N\"},{\"EXCHANGE\":\"N\",\"BID\":1,\"QUOTETIME\":1426535612156},{\"x\":1},{}]",
+                 "QUOTE N     #1426535612156 MD:BID=1@1426535612156\n");
+  g_assert_cmpuint(fixture.mapped.n_readings, ==, 4);
+  g_assert_cmpuint(fixture.mapped.n_unmatched_readings, ==, 3);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
+  g_assert_cmpuint(fixture.mapped.rows[0].reading_index, ==, 1);
+}
+
+static void
+test_cells_can_have_the_time_of_the_record_or_of_a_field(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  OF_RECORD: { key: [{ field: host }, \"#\", { time: epoch_ms }], cell_time: record,"
+                                " columns: { family: M, from: [v] } }\n"
+                                "  OF_FIELD: { key: [{ field: host }, \"#\", { time: epoch_ms }],"
+                                " cell_time: { field: seen, format: epoch_s }, columns: { family: M, from: [v] } }\n");
+  const char *value = "{\"host\":\"a\",\"ts\":1426535612045,\"seen\":1426535613,\"v\":1}";
+  assert_outcome(&fixture, value,
+                 "OF_RECORD a#1426535612045 M:v=1@1426535620000\n"
+                 "OF_FIELD a#1426535612045 M:v=1@1426535613000\n");
+  fixture.record_time_ms = -1;
+  assert_outcome(&fixture, value, "missing_field $timestamp");
+  fixture.record_time_ms = G_GINT64_CONSTANT(8000000000000); /* it would stand above all others for ever */
+  assert_outcome(&fixture, value, "time_implausible ");
+  fixture.record_time_ms = RECORD_TIME_MS;
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}", "missing_field seen");
+}
+
+/* ---- latest tables and indexes ---- */
+
+static void
+test_replaced_rows_delete_what_was_before(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  NOW: { latest: replace, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                 "NOW a deletes-to-1426535612044 M:v=1@1426535612045\n");
+}
+
+static void
+test_packed_rows_are_one_cell(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  NOW: { latest: packed, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":600.550,\"s\":\"x\\\"y\",\"n\":null,\"b\":true}",
+                 "NOW a M:r={\"v\":600.550,\"s\":\"x\\x5C\"y\",\"b\":true}@1426535612045\n");
+}
+
+/* The index comes first in the file and last in the message, and waits for the row that it points to. */
+static void
+test_index_rows_follow_their_data_rows(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(
+      &fixture,
+      "  SEEN: { latest: merge, index_of: DATA, key: [{ field: host }],\n"
+      "          columns: { family: i, from: [{ value: { time: epoch_ms }, as: ts }] } }\n"
+      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], when: { field: v, present: true },\n"
+      "          columns: { family: M, from: [v] } }\n"
+      "  OTHER: { latest: merge, key: [{ field: host }], columns: { family: M, from: [w] , nulls: empty } }\n");
+  assert_outcome(&fixture,
+                 "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2},{\"host\":\"b\",\"ts\":1426535612046,\"w\":3},"
+                 "{\"host\":\"c\",\"ts\":1426535612047,\"v\":4,\"w\":null}]",
+                 "DATA a#1426535612045 M:v=1@1426535612045\n"
+                 "OTHER a M:w=2@1426535612045\n"
+                 "SEEN a after-row-0 i:ts=1426535612045@1426535612045\n"
+                 "OTHER b M:w=3@1426535612046\n"
+                 "DATA c#1426535612047 M:v=4@1426535612047\n"
+                 "OTHER c M:w=@1426535612047\n"
+                 "SEEN c after-row-4 i:ts=1426535612047@1426535612047\n");
+}
+
+/* A prefix is taken away from the names that have it; one that is nothing else keeps it. */
+static void
+test_names_lose_their_prefix(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, "
+                      "from: [\"metrics/*\", \"m*\"], strip_prefix: \"metrics/\", prefix: p, case: upper } }\n");
+  assert_outcome(&fixture,
+                 "{\"host\":\"a\",\"ts\":1426535612045,\"metrics/usage\":1,\"mem\":2,\"metrics/\":3,\"METRICS/x\":4}",
+                 "T a#1426535612045 M:pUSAGE=1@1426535612045 M:pMEM=2@1426535612045 M:pMETRICS/=3@1426535612045\n");
+}
+
+/* ---- what has expired ---- */
+
+#define DAY_MS G_GINT64_CONSTANT(86400000)
+
+/* What time it is, by the record and by this host's clock. */
+static void
+set_present(TablesFixture *fixture, gint64 time_ms)
+{
+  fixture->record_time_ms = time_ms;
+  tide_mapping_set_now(fixture->mapping, time_ms);
+}
+
+static void
+test_rows_older_than_their_time_to_live_are_not_made(void)
+{
+  static const char value[] =
+      "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1},{\"host\":\"b\",\"ts\":1426535612046,\"v\":2}]";
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
+                      " columns: { family: M, from: [v] } }\n"
+                      "  LONG: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: [v] },"
+                      " families: { M: { ttl: 2d } } }\n");
+  /* Nothing is old before somebody says what time it is. */
+  assert_outcome(&fixture, value,
+                 "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n"
+                 "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
+  g_assert_null(fixture.mapped.expired);
+  /* a has lived for exactly a day, b for one millisecond less. */
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
+  assert_outcome(&fixture, value,
+                 "LONG a#1426535612045 M:v=1@1426535612045\n"
+                 "DATA b#1426535612046 M:v=2@1426535612046\nLONG b#1426535612046 M:v=2@1426535612046\n");
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 0);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
+  /* A family's time to live counts as the table's. */
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
+  assert_outcome(&fixture, value, "LONG b#1426535612046 M:v=2@1426535612046\n");
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[1].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
+  g_assert_cmpuint(fixture.mapped.n_unmatched_readings, ==, 0);
+  /* The counts are of one message. */
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045));
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA a#1426535612045 M:v=1@1426535612045\nLONG a#1426535612045 M:v=1@1426535612045\n");
+  g_assert_null(fixture.mapped.expired);
+}
+
+/* Good readings are lost for good by a clock that goes wrong, so it takes both: this host's and the record's. */
+static void
+test_no_clock_alone_makes_readings_old(void)
+{
+  static const char value[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}";
+  static const char written[] = "DATA a#1426535612045 M:v=1@1426535612045\n";
+  const gint64 event_ms = 1426535612045, ahead_ms = event_ms + 400 * DAY_MS;
+  static const struct {
+    int clock_days; /* ahead of the event; -1: the clock is not asked */
+    int record_days;
+    gboolean is_append_time;
+    gboolean is_expired;
+  } cases[] = {
+      {400, 0, FALSE, FALSE}, /* this host's clock jumps ahead */
+      {0, 400, FALSE, FALSE}, /* the sender's does */
+      {400, 400, FALSE, TRUE}, {1, 400, FALSE, TRUE},
+      {400, 1, FALSE, TRUE},   {0, 400, TRUE, TRUE}, /* the broker says it */
+      {400, 0, TRUE, FALSE},   {-1, 400, FALSE, FALSE},
+  };
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], ttl: 1d,"
+                                " columns: { family: M, from: [v] } }\n");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_test_message("case %" G_GSIZE_FORMAT, i);
+    tide_mapping_set_now(fixture.mapping, cases[i].clock_days < 0 ? 0 : event_ms + cases[i].clock_days * DAY_MS);
+    fixture.record_time_ms = event_ms + cases[i].record_days * DAY_MS;
+    fixture.is_append_time = cases[i].is_append_time;
+    assert_outcome(&fixture, value, cases[i].is_expired ? "" : written);
+    g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, cases[i].is_expired ? 1 : 0);
+  }
+  /* A record without a time leaves the clock alone. */
+  tide_mapping_set_now(fixture.mapping, ahead_ms);
+  fixture.is_append_time = FALSE;
+  fixture.record_time_ms = -1;
+  assert_outcome(&fixture, value, written);
+}
+
+static void
+test_families_expire_each_in_its_time(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                      "{ family: S, from: [v] }, { family: L, from: [w] }, { family: P, from: [x], pack: json } ],"
+                      " families: { S: { ttl: 1d }, L: { ttl: 2d }, P: { ttl: 1d } } }\n");
+  static const char whole[] = "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2,\"x\":3}";
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS - 1);
+  assert_outcome(&fixture, whole,
+                 "DATA a#1426535612045 S:v=1@1426535612045 L:w=2@1426535612045 P:r={\"x\":3}@1426535612045\n");
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + DAY_MS);
+  assert_outcome(&fixture, whole, "DATA a#1426535612045 L:w=2@1426535612045\n");
+  g_assert_cmpuint(fixture.mapped.rows[0].n_expired_cells, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_cells, ==, 2);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 0);
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, DAY_MS);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 0);
+  /* All that this reading would have is old: the row is expired, not at fault. */
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}", "");
+  g_assert_cmpuint(fixture.mapped.expired[0].n_rows, ==, 1);
+  g_assert_cmpuint(fixture.mapped.expired[0].n_cells, ==, 0); /* they count as the row */
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, DAY_MS);
+  g_assert_cmpuint(fixture.mapped.n_expired_readings, ==, 1);
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045}", "no_cells DATA");
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 2 * DAY_MS);
+  assert_outcome(&fixture, whole, "");
+  g_assert_cmpint(fixture.mapped.expired[0].ttl_ms, ==, 2 * DAY_MS);
+}
+
+static void
+test_family_without_a_ttl_is_kept_for_ever(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                                "{ family: S, from: [v] }, { family: L, from: [w] } ],"
+                                " families: { S: { ttl: 1d } } }\n");
+  set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + 1000 * DAY_MS);
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1,\"w\":2}",
+                 "DATA a#1426535612045 L:w=2@1426535612045\n");
+}
+
+/* The first default whose condition holds. */
+static void
+test_defaults_ask_their_conditions(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { key: [{ field: site, default: [{ when: { field: host, matches: \"db-*\" }, "
+                      "value: cellar }, { when: { field: host, matches: \"a*\" }, value: attic }, none] }, \"#\", "
+                      "{ time: epoch_ms }], columns: [{ family: M, from: [v] }] }\n");
+  assert_outcome(&fixture, "{\"host\":\"db-1\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA cellar#1426535612045 M:v=1@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA attic#1426535612045 M:v=1@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"x\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA none#1426535612045 M:v=1@1426535612045\n");
+}
+
+/* In a packed cell, too: of a field and a made value of one name neither is lost. */
+static void
+test_made_member_and_field_of_one_name(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+                                "{ family: M, from: [\"s*\", { value: \"1.2\", as: schema }], pack: json }] }\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"s1\":1}",
+                 "DATA a#1426535612045 M:r={\"s1\":1,\"schema\":\"1.2\"}@1426535612045\n");
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"schema\":1}", "duplicate_field schema");
+}
+
+/* ---- messages without value ---- */
+
+#define INVENTORY                                                                                                      \
+  "  NOW: { latest: merge, tombstone: delete, key: [{ field: host }], columns: { family: M, from: \"*\" } }\n"
+#define BY_RACK                                                                                                        \
+  "  BY_RACK: { latest: merge, tombstone: delete, key: [{ field: rack }, \"#\", { field: host }],"                     \
+  " columns: { family: M, from: \"*\" } }\n"
+#define DATA "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+
+static void
+test_tombstone_deletes_the_row_that_its_key_names(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, DATA INVENTORY);
+  assert_deletes(&fixture, "server1.bbb.com", "NOW server1.bbb.com deletes-to-1426535620000\n");
+  g_assert_cmpuint(fixture.mapped.n_readings, ==, 0);
+  g_assert_cmpuint(fixture.mapped.rows[0].n_cells, ==, 0);
+  g_assert_cmpint(fixture.mapped.rows[0].event_time_ns, ==, RECORD_TIME_MS * TIDE_NS_PER_MS);
+  assert_deletes(&fixture, "{\"host\":\"a\",\"more\":1}", "NOW a deletes-to-1426535620000\n");
+  /* It goes on as if nothing had been. */
+  assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                 "DATA a#1426535612045 M:v=1@1426535612045\nNOW a M:v=1@1426535612045\n");
+}
+
+static void
+test_key_of_several_fields_is_read_from_json(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, BY_RACK INVENTORY);
+  assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}",
+                 "BY_RACK r12#a deletes-to-1426535620000\nNOW a deletes-to-1426535620000\n");
+  const TideReading *readings = tide_mapping_readings(fixture.mapping);
+  g_assert_cmpuint(fixture.mapped.rows[1].reading_index, ==, 1);
+  g_assert_cmpint(readings[1].event_time_ns, ==, RECORD_TIME_MS * TIDE_NS_PER_MS);
+}
+
+static void
+test_tombstone_that_names_no_row_is_rejected(void)
+{
+  static const struct {
+    const char *key, *outcome;
+  } cases[] = {
+      {NULL, "missing_field $key"},
+      {"a", "parse $key"},
+      {"{\"rack\":\"r12\"}", "missing_field host"},
+      {"{\"rack\":\"r#12\",\"host\":\"a\"}", "bad_key rack"},
+      {"{\"rack\":\"r12\",\"host\":null}", "missing_field host"},
+      {"{\"rack\":\"r12\",", "parse "},
+      {"{\"rack\":\"r12\",\"host\":\"a\"}{}", "parse $key"},
+  };
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, INVENTORY BY_RACK);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    assert_deletes(&fixture, cases[i].key, cases[i].outcome);
+  fixture.record_time_ms = -1;
+  assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}", "missing_field $timestamp");
+}
+
+static void
+test_tombstone_is_nobodys_where_all_tables_ignore_it(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, DATA);
+  assert_deletes(&fixture, "server1.bbb.com", "tombstone ");
+}
+
+#define WHEN_NOW(when) "  NOW: { when: " when ", latest: merge, tombstone: delete, " HOST_KEY_AND_COLUMNS " }\n"
+#define HOST_KEY_AND_COLUMNS "key: [{ field: host }], columns: { family: M, from: \"*\" }"
+
+static void
+test_tombstone_deletes_where_what_is_known_of_it_fits(void)
+{
+#define DELETED "NOW a deletes-to-1426535620000\n"
+  static const struct {
+    const char *tables, *key, *outcome;
+  } cases[] = {
+      /* the record's own fields are known */
+      {WHEN_NOW("{ field: $topic, equals: metrics }"), "a", DELETED},
+      {WHEN_NOW("{ field: $topic, equals: [other, more] }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $topic, not_equals: metrics }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $topic, matches: \"met*\" }"), "a", DELETED},
+      {WHEN_NOW("{ field: $topic, not_matches: \"met*\" }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $partition, equals: \"0\" }"), "a", DELETED},
+      {WHEN_NOW("{ field: $partition, equals: \"1\" }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $key, matches: \"a*\" }"), "b", "tombstone "},
+      {WHEN_NOW("{ field: $header.kind, present: true }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: $header.kind, present: false }"), "a", DELETED},
+      {WHEN_NOW("{ field: $header.kind, not_equals: x }"), "a", DELETED},
+      /* so is what its key says */
+      {WHEN_NOW("{ field: host, equals: a }"), "a", DELETED},
+      {WHEN_NOW("{ field: host, not_equals: a }"), "a", "tombstone "},
+      {WHEN_NOW("{ field: host, not_equals: a }"), "{\"host\":\"a\"}", "tombstone "},
+      {WHEN_NOW("{ field: rack, equals: r1 }"), "{\"host\":\"a\",\"rack\":\"r1\"}", DELETED},
+      {WHEN_NOW("{ field: rack, equals: r1 }"), "{\"host\":\"a\",\"rack\":\"r2\"}", "tombstone "},
+      {WHEN_NOW("{ field: rack, present: true }"), "{\"host\":\"a\",\"rack\":null}", "tombstone "},
+      /* and nothing of the value, whatever is asked */
+      {WHEN_NOW("{ field: kind, equals: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, not_equals: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, matches: x }"), "{\"host\":\"a\"}", DELETED},
+      {WHEN_NOW("{ field: kind, not_matches: x }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, present: true }"), "a", DELETED},
+      {WHEN_NOW("{ field: kind, present: false }"), "a", DELETED},
+      /* all together */
+      {WHEN_NOW("[{ field: kind, present: true }, { field: $topic, equals: other }]"), "a", "tombstone "},
+      {WHEN_NOW("[{ field: $topic, equals: metrics }, { field: host, equals: b }]"), "a", "tombstone "},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TablesFixture) fixture;
+    tables_fixture_init(&fixture, cases[i].tables);
+    g_test_message("%s %s", cases[i].tables, cases[i].key);
+    assert_deletes(&fixture, cases[i].key, cases[i].outcome);
+  }
+#undef DELETED
+}
+
+/* The other table's key would have to be JSON. */
+static void
+test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, INVENTORY
+                      "  BY_RACK: { when: { field: $topic, equals: racks }, latest: merge, tombstone: delete,"
+                      " key: [{ field: rack }, \"#\", { field: host }], columns: { family: M, from: \"*\" } }\n");
+  assert_deletes(&fixture, "a", "NOW a deletes-to-1426535620000\n");
+  g_assert_null(tide_mapping_unmet(fixture.mapping, 0));
+  g_assert_nonnull(tide_mapping_unmet(fixture.mapping, 1));
+}
+
+static void
+test_index_heeds_its_data_table_at_tombstones(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture,
+                      "  DATA: { when: { field: $topic, equals: other }, key: [{ field: host }, \"#\", { time: "
+                      "epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+                      "  SEEN: { latest: merge, index_of: DATA, tombstone: delete, key: [{ field: host }],"
+                      " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  assert_deletes(&fixture, "a", "tombstone ");
+}
+
+/* ---- memory ---- */
+
+static void
+test_steady_state_allocates_nothing(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(
+      &fixture, "  QUOTE: { when: [{ field: kind, equals: [q, quote] }, { field: host, matches: \"h*\" }], ttl: 1d,"
+                " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [ { family: M, from: \"*\", pack: json },"
+                " { family: N, from: [{ field: v, encode: int64, as: n }, { value: { field: host, width: 8, pad: \" "
+                "\", align: left },"
+                " as: h }] } ] }\n"
+                "  TRADE: { when: { field: kind, equals: trade }, time: { field: at, format: epoch_ms },"
+                " key: [{ field: host }, \"#\", { time: epoch_ms }], columns: { family: M, from: \"*\" } }\n"
+                "  PACKED: { latest: packed, tombstone: delete, key: [{ field: host }],"
+                " columns: { family: M, from: \"*\", pack: msgpack } }\n"
+                "  SEEN: { latest: merge, index_of: QUOTE, key: [{ field: host }],"
+                " columns: { family: i, from: [{ value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  static const char *const values[] = {
+      "{\"host\":\"h1\",\"ts\":1426535612045,\"kind\":\"q\",\"v\":7,\"f\":600.550,\"s\":\"x\",\"n\":null,\"a\":[1]}",
+      "{\"host\":\"h1\",\"ts\":1426535612045,\"at\":1426535612000,\"kind\":\"trade\",\"v\":7}",
+      "{\"host\":\"h1\",\"ts\":1426535612045,\"v\":7}",
+      NULL,
+  };
+  guint64 before = 0;
+  for (guint round = 0; round < 200; round++) {
+    if (round == 2)
+      before = allocation_count;
+    set_present(&fixture, G_GINT64_CONSTANT(1426535612045) + (round % 2) * 2 * DAY_MS);
+    for (gsize i = 0; i < G_N_ELEMENTS(values); i++) {
+      TideReject reject;
+      TideMessage message = {.timestamp_ms = RECORD_TIME_MS,
+                             .key = TIDE_BYTES_LITERAL("h1"),
+                             .value = tide_bytes_of_string(values[i]),
+                             .has_value = values[i] != NULL};
+      g_assert_true(tide_mapping_apply(fixture.mapping, &message, &fixture.mapped, &reject));
+      g_assert_cmpuint(fixture.mapped.n_rows, >=, 1);
+    }
+  }
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
+int
+main(int argc, char *argv[])
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, function) g_test_add_func("/mapping-tables/" name, function)
+  ADD("each-table-has-its-condition-and-its-time", test_each_table_has_its_condition_and_its_time);
+  ADD("readings-that-no-table-takes-are-counted", test_readings_that_no_table_takes_are_counted);
+  ADD("cells-can-have-the-time-of-the-record-or-of-a-field", test_cells_can_have_the_time_of_the_record_or_of_a_field);
+  ADD("replaced-rows-delete-what-was-before", test_replaced_rows_delete_what_was_before);
+  ADD("packed-rows-are-one-cell", test_packed_rows_are_one_cell);
+  ADD("index-rows-follow-their-data-rows", test_index_rows_follow_their_data_rows);
+  ADD("rows-older-than-their-time-to-live-are-not-made", test_rows_older_than_their_time_to_live_are_not_made);
+  ADD("family-without-a-ttl-is-kept-for-ever", test_family_without_a_ttl_is_kept_for_ever);
+  ADD("defaults-ask-their-conditions", test_defaults_ask_their_conditions);
+  ADD("made-member-and-field-of-one-name", test_made_member_and_field_of_one_name);
+  ADD("families-expire-each-in-its-time", test_families_expire_each_in_its_time);
+  ADD("tombstone-deletes-the-row-that-its-key-names", test_tombstone_deletes_the_row_that_its_key_names);
+  ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);
+  ADD("tombstone-that-names-no-row-is-rejected", test_tombstone_that_names_no_row_is_rejected);
+  ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
+  ADD("N1/A2-tombstone-deletes-where-what-is-known-of-it-fits", test_tombstone_deletes_where_what_is_known_of_it_fits);
+  ADD("N1-tombstone-need-not-name-a-row-where-it-is-kept-out", test_tombstone_need_not_name_a_row_where_it_is_kept_out);
+  ADD("N1-index-heeds-its-data-table-at-tombstones", test_index_heeds_its_data_table_at_tombstones);
+  ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
+  ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
+  ADD("names-lose-their-prefix", test_names_lose_their_prefix);
+#undef ADD
+  return g_test_run();
+}

@@ -1,0 +1,446 @@
+/* Messages into rows of all tables: keys, cells, their order, and that one bad reading leaves nothing of a message. */
+#include "mapping/mapping.h"
+#include "thrift/wire/put_encoder.h"
+#include "unit/allocation_counter.h"
+
+#define RECORD_TIME_MS G_GINT64_CONSTANT(1426535620000)
+
+/* A configuration made by hand: METRIC by host and time, CURRENT_METRIC by host, and a third
+ * table keyed by what the record offers. */
+typedef struct MappingFixture {
+  TideConfig config;
+  TideMapping *mapping; /* owned; NULL until the first message */
+  TideNameId host, ts, record_key;
+} MappingFixture;
+
+static TideTable *
+add_table(MappingFixture *fixture, const char *name, const TideKeyPartSpec *parts, gsize n_parts)
+{
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  TideTable *table = g_new0(TideTable, 1);
+  table->index = fixture->config.tables->len;
+  table->index_of = TIDE_TABLE_NONE;
+  table->name = g_strdup(name);
+  table->key = tide_row_key_compile(parts, n_parts, &bad_part, &error);
+  g_assert_no_error(error);
+  table->rules = g_array_new(FALSE, TRUE, sizeof(TideColumnRule));
+  TideColumnRule rule = {.family = g_strdup("M"), .all_remaining = TRUE};
+  g_array_append_val(table->rules, rule);
+  g_ptr_array_add(fixture->config.tables, table);
+  return table;
+}
+
+static void
+free_table(gpointer table)
+{
+  tide_table_free(table);
+}
+
+static void
+fixture_init(MappingFixture *fixture)
+{
+  static char separator[] = "/";
+  *fixture = (MappingFixture){0};
+  TideConfig *config = &fixture->config;
+  config->names = tide_field_names_new();
+  fixture->host = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("host"));
+  fixture->ts = tide_field_names_intern(config->names, TIDE_BYTES_LITERAL("ts"));
+  config->tables = g_ptr_array_new_with_free_func(free_table);
+  config->hbase.max_cell_bytes = 10 * 1024 * 1024;
+  config->batch.max_bytes = 1024 * 1024;
+  config->readings.decode = (TideDecodeOptions){.separator = separator,
+                                                .max_message_bytes = 4 * 1024 * 1024,
+                                                .max_depth = 32,
+                                                .max_fields = 1024,
+                                                .max_readings = 100000};
+  config->readings.time = (TideTimeSpec){.field = fixture->ts,
+                                         .format = TIDE_TIME_EPOCH_MS,
+                                         .date_field = TIDE_NAME_NONE,
+                                         .earliest_epoch_ms = G_GINT64_CONSTANT(946684800000), /* 2000 */
+                                         .max_future_ms = 300000};
+
+  const TideKeyPartSpec key[] = {
+      {.kind = TIDE_KEY_FIELD, .field = fixture->host},
+      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
+      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS},
+  };
+  add_table(fixture, "METRIC", key, 3);
+  add_table(fixture, "CURRENT_METRIC", key, 1)->latest = TIDE_LATEST_MERGE;
+}
+
+static void
+fixture_clear(MappingFixture *fixture)
+{
+  tide_mapping_free(fixture->mapping);
+  g_ptr_array_unref(fixture->config.tables);
+  tide_field_names_free(fixture->config.names);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MappingFixture, fixture_clear)
+
+/* A message whose value lies in memory of its own, which is gone when the rows are looked at. */
+static gboolean
+apply(MappingFixture *fixture, const char *value, TideMapped *ret_mapped, TideReject *ret_reject)
+{
+  if (fixture->mapping == NULL)
+    fixture->mapping = tide_mapping_new(&fixture->config, TIDE_WIRE_BINARY);
+  g_autofree char *copy = g_strdup(value);
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("metrics"),
+                         .partition = 3,
+                         .offset = 42,
+                         .timestamp_ms = RECORD_TIME_MS,
+                         .key = TIDE_BYTES_LITERAL("k1"),
+                         .value = tide_bytes_of_string(copy),
+                         .has_value = TRUE};
+  gboolean good = tide_mapping_apply(fixture->mapping, &message, ret_mapped, ret_reject);
+  memset(copy, '#', strlen(copy));
+  return good;
+}
+
+static void
+append_row(GString *text, const MappingFixture *fixture, const TideRow *row)
+{
+  const TideTable *table = g_ptr_array_index(fixture->config.tables, row->table_index);
+  g_autofree char *key = tide_bytes_printable(row->key);
+  g_string_append_printf(text, "%s %s", table->name, key);
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideCell *cell = &row->cells[i];
+    g_autofree char *family = tide_bytes_printable(cell->column->family);
+    g_autofree char *qualifier = tide_bytes_printable(cell->column->qualifier);
+    g_autofree char *value = tide_bytes_printable(cell->value);
+    g_string_append_printf(text, " %s:%s=%s@%" G_GINT64_FORMAT, family, qualifier, value, cell->timestamp_ms);
+  }
+  g_string_append_c(text, '\n');
+}
+
+/* "TABLE key M:column=value@time ..." for each row, or "REASON field" of a rejected message. (transfer full) */
+static char *
+outcome_of(MappingFixture *fixture, const char *value)
+{
+  TideMapped mapped;
+  TideReject reject;
+  if (!apply(fixture, value, &mapped, &reject)) {
+    g_autofree char *field = tide_bytes_printable(reject.field);
+    return g_strdup_printf("%s %s", tide_reject_reason_name(reject.reason), field);
+  }
+  GString *text = g_string_new(NULL);
+  for (guint32 i = 0; i < mapped.n_rows; i++)
+    append_row(text, fixture, &mapped.rows[i]);
+  return g_string_free(text, FALSE);
+}
+
+static void
+assert_outcome(MappingFixture *fixture, const char *value, const char *expected)
+{
+  g_autofree char *outcome = outcome_of(fixture, value);
+  g_assert_cmpstr(outcome, ==, expected);
+}
+
+static void
+test_a_reading_makes_a_row_in_each_table(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  assert_outcome(&fixture,
+                 "{\"host\":\"server1.bbb.com\",\"ts\":1426535612045,\"CPU/CPU1_USR\":0.02,\"n\":{\"rx\":\"600,55\"}}",
+                 "METRIC server1.bbb.com#1426535612045 M:CPU/CPU1_USR=0.02@1426535612045 M:n/rx=600,55@1426535612045\n"
+                 "CURRENT_METRIC server1.bbb.com M:CPU/CPU1_USR=0.02@1426535612045 M:n/rx=600,55@1426535612045\n");
+  assert_outcome(&fixture, "[]", "");
+}
+
+static void
+test_rows_stand_in_the_order_of_readings_then_tables(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  assert_outcome(
+      &fixture,
+      "[{\"host\":\"b\",\"ts\":1426535612002,\"v\":1},{\"host\":\"a\",\"ts\":1426535612001,\"w\":null,\"v\":2}]",
+      "METRIC b#1426535612002 M:v=1@1426535612002\n"
+      "CURRENT_METRIC b M:v=1@1426535612002\n"
+      "METRIC a#1426535612001 M:v=2@1426535612001\n"
+      "CURRENT_METRIC a M:v=2@1426535612001\n");
+  const TideReading *readings = tide_mapping_readings(fixture.mapping);
+  g_assert_cmpint(readings[0].event_time_ns, ==, G_GINT64_CONSTANT(1426535612002000000));
+  g_assert_cmpint(readings[1].event_time_ns, ==, G_GINT64_CONSTANT(1426535612001000000));
+}
+
+static void
+test_the_record_can_be_key_and_time(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  fixture.record_key = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$key"));
+  TideNameId offset = tide_field_names_intern(fixture.config.names, TIDE_BYTES_LITERAL("$offset"));
+  fixture.config.readings.time =
+      (TideTimeSpec){.field = TIDE_NAME_NONE, .format = TIDE_TIME_RECORD, .date_field = TIDE_NAME_NONE};
+  g_ptr_array_set_size(fixture.config.tables, 0);
+  const TideKeyPartSpec key[] = {
+      {.kind = TIDE_KEY_FIELD, .field = fixture.record_key},
+      {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
+      {.kind = TIDE_KEY_FIELD, .field = offset},
+  };
+  add_table(&fixture, "ns:BY_KEY", key, 3);
+  assert_outcome(&fixture, "{\"v\":1}", "ns:BY_KEY k1#42 M:v=1@1426535620000\n");
+  assert_outcome(&fixture, "{\"v\":1,\"$key\":\"forged\"}", "duplicate_field $key");
+}
+
+/* The ids are those of the catalogue of faults. */
+static void
+test_bad_readings_are_rejected_by_reason_and_field(void)
+{
+  static const struct {
+    const char *value, *outcome;
+  } cases[] = {
+      {"{\"ts\":1426535612045,\"v\":1}", "missing_field host"},                    /* A12 */
+      {"{\"host\":null,\"ts\":1426535612045,\"v\":1}", "missing_field host"},      /* A12 */
+      {"{\"host\":\"a\",\"v\":1}", "missing_field ts"},                            /* A16 */
+      {"{\"host\":\"a\",\"ts\":null,\"v\":1}", "missing_field ts"},                /* A16 */
+      {"{\"host\":\"a\",\"ts\":\"soon\",\"v\":1}", "time_invalid ts"},             /* A13 */
+      {"{\"host\":\"a\",\"ts\":true,\"v\":1}", "time_invalid ts"},                 /* A13 */
+      {"{\"host\":\"a\",\"ts\":{\"x\":1},\"v\":1}", "missing_field ts"},           /* A13 */
+      {"{\"host\":[1],\"ts\":1426535612045,\"v\":1}", "bad_key host"},             /* A13 */
+      {"{\"host\":\"a\",\"ts\":0,\"v\":1}", "time_implausible ts"},                /* A16 */
+      {"{\"host\":\"a\",\"ts\":1426535612,\"v\":1}", "time_implausible ts"},       /* A17 */
+      {"{\"host\":\"a\",\"ts\":1426535612045000,\"v\":1}", "time_implausible ts"}, /* A17 */
+      {"{\"host\":\"a\",\"ts\":1426535921000,\"v\":1}", "time_future ts"},         /* A18 */
+      {"{\"host\":\"\",\"ts\":1426535612045,\"v\":1}", "bad_key host"},            /* A21 */
+      {"{\"host\":\"a#b\",\"ts\":1426535612045,\"v\":1}", "bad_key host"},         /* A22 */
+      {"{\"host\":\"a\",\"ts\":1426535612045}", "no_cells METRIC"},
+      {"{\"host\":\"a\",\"ts\":1426535612045,\"v\":null}", "no_cells METRIC"},
+      {"{\"host\":\"a\",\"ts\":1426535612045,\"\":1}", "bad_column "},
+      {"{\"host\":\"a\",\"ts\":1426535612045,\"ts\":1426535612045,\"v\":1}", "duplicate_field ts"}, /* A11 */
+      {"{\"host\":\"a\",\"ts\":1426535612045,\"v\":NaN}", "parse v"},                               /* A14 */
+      {"{}", "missing_field ts"},
+      {" ", "empty "}, /* A1 */
+  };
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    assert_outcome(&fixture, cases[i].value, cases[i].outcome);
+    /* It goes on as if nothing had been. */
+    assert_outcome(&fixture, "{\"host\":\"a\",\"ts\":1426535612045,\"v\":1}",
+                   "METRIC a#1426535612045 M:v=1@1426535612045\nCURRENT_METRIC a M:v=1@1426535612045\n");
+  }
+}
+
+/* A16, A20 */
+static void
+test_extreme_times_are_rejected(void)
+{
+  static const char *const times[] = {
+      "-1",   "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e999", "1426535612045.5",
+      "\"\"", "01426535612045x"};
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(times); i++) {
+    gboolean is_number = times[i][0] != '0';
+    g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":%s,\"v\":1}", times[i]);
+    TideMapped mapped;
+    TideReject reject;
+    g_assert_false(apply(&fixture, value, &mapped, &reject));
+    if (is_number)
+      g_assert_true(reject.reason == TIDE_REJECT_TIME_INVALID || reject.reason == TIDE_REJECT_TIME_IMPLAUSIBLE);
+    else
+      g_assert_cmpint(reject.reason, ==, TIDE_REJECT_PARSE);
+  }
+}
+
+static void
+test_one_bad_reading_rejects_the_message(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_false(apply(&fixture,
+                       "[{\"host\":\"a\",\"ts\":1426535612045,\"v\":1},{\"host\":\"b\",\"ts\":1426535612045,\"v\":1},"
+                       "{\"host\":\"\",\"ts\":1426535612045,\"v\":1}]",
+                       &mapped, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_BAD_KEY);
+  g_assert_cmpuint(reject.reading_index, ==, 2);
+  g_autofree char *sentence = tide_reject_describe(&reject);
+  g_assert_nonnull(strstr(sentence, "'host'"));
+}
+
+/* A23, A24, A28: unknown fields become columns, bytes stay as they are, the same message makes the same rows. */
+static void
+test_the_same_message_makes_the_same_rows(void)
+{
+  static const char value[] =
+      "{\"new\\u00e9\":\"e\\u0301\",\"host\":\"\\u00e9\",\"ts\":\"1426535612045\",\"deep\":{\"er\":[1,2]}}";
+  static const char rows[] = "METRIC \\xC3\\xA9#1426535612045 M:new\\xC3\\xA9=e\\xCC\\x81@1426535612045 "
+                             "M:deep/er=[1,2]@1426535612045\n"
+                             "CURRENT_METRIC \\xC3\\xA9 M:new\\xC3\\xA9=e\\xCC\\x81@1426535612045 "
+                             "M:deep/er=[1,2]@1426535612045\n";
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  for (guint round = 0; round < 3; round++) {
+    assert_outcome(&fixture, value, rows);
+    assert_outcome(&fixture, "{\"host\":\"x\",\"ts\":1426535612045,\"other\":true,\"new\":1}",
+                   "METRIC x#1426535612045 M:other=true@1426535612045 M:new=1@1426535612045\n"
+                   "CURRENT_METRIC x M:other=true@1426535612045 M:new=1@1426535612045\n");
+  }
+  g_auto(MappingFixture) another;
+  fixture_init(&another);
+  assert_outcome(&another, value, rows);
+}
+
+/* The encoded call may be as long as batch.max_bytes, and what surrounds the row belongs to it. */
+static void
+test_what_surrounds_a_row_counts(void)
+{
+  g_autofree char *letters = g_strnfill(5000, 'x');
+  g_autofree char *value = g_strdup_printf("{\"host\":\"a\",\"ts\":1426535612045,\"v\":\"%s\"}", letters);
+  guint32 smallest = 0;
+  for (guint32 max_bytes = 5000; smallest == 0 && max_bytes < 6000; max_bytes++) {
+    g_auto(MappingFixture) fixture;
+    fixture_init(&fixture);
+    fixture.config.batch.max_bytes = max_bytes;
+    TideMapped mapped;
+    TideReject reject;
+    if (!apply(&fixture, value, &mapped, &reject))
+      continue;
+    const TideRow *row = &mapped.rows[0];
+    gsize call_bytes = tide_put_multiple_overhead_max(strlen("METRIC")) + tide_put_overhead_max(row->key) +
+                       tide_cell_size_max(row->cells[0].column->prefix, row->cells[0].value.len);
+    g_assert_cmpuint(call_bytes, <=, max_bytes);
+    smallest = max_bytes;
+  }
+  g_assert_cmpuint(smallest, >, 0);
+}
+
+static void
+test_a_row_must_fit_a_call(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  fixture.config.batch.max_bytes = 4096;
+  fixture.config.hbase.max_cell_bytes = 3000;
+  static const struct {
+    guint n_cells, value_len;
+    const char *outcome;
+  } cases[] = {
+      {1, 2900, NULL},
+      {1, 3001, "cell_too_large v0"},
+      {3, 1000, NULL},
+      {4, 1000, "too_large METRIC"},
+      {30, 100, "too_large METRIC"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *letters = g_strnfill(cases[i].value_len, 'x');
+    GString *value = g_string_new("{\"host\":\"a\",\"ts\":1426535612045");
+    for (guint cell = 0; cell < cases[i].n_cells; cell++)
+      g_string_append_printf(value, ",\"v%u\":\"%s\"", cell, letters);
+    g_string_append_c(value, '}');
+    g_autofree char *outcome = outcome_of(&fixture, value->str);
+    if (cases[i].outcome == NULL)
+      g_assert_true(g_str_has_prefix(outcome, "METRIC a#1426535612045 M:v0=xxx"));
+    else
+      g_assert_cmpstr(outcome, ==, cases[i].outcome);
+    g_string_free(value, TRUE);
+  }
+}
+
+/* Keys and cells of early rows must be right after the arrays behind them have grown. */
+static void
+test_a_message_of_many_readings_keeps_its_rows(void)
+{
+  enum { N = 20000 };
+  GString *value = g_string_new(NULL);
+  for (guint i = 0; i < N; i++)
+    g_string_append_printf(value, "{\"host\":\"server%u\",\"ts\":%" G_GINT64_FORMAT ",\"m%u\":%u}\n", i,
+                           RECORD_TIME_MS - i, i % 50, i);
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_true(apply(&fixture, value->str, &mapped, &reject));
+  g_string_free(value, TRUE);
+  g_assert_cmpuint(mapped.n_readings, ==, N);
+  g_assert_cmpuint(mapped.n_rows, ==, 2 * N);
+  for (guint i = 0; i < N; i++) {
+    g_autofree char *rows =
+        g_strdup_printf("METRIC server%u#%" G_GINT64_FORMAT " M:m%u=%u@%" G_GINT64_FORMAT
+                        "\nCURRENT_METRIC server%u M:m%u=%u@%" G_GINT64_FORMAT "\n",
+                        i, RECORD_TIME_MS - i, i % 50, i, RECORD_TIME_MS - i, i, i % 50, i, RECORD_TIME_MS - i);
+    GString *text = g_string_new(NULL);
+    append_row(text, &fixture, &mapped.rows[2 * i]);
+    append_row(text, &fixture, &mapped.rows[2 * i + 1]);
+    g_assert_cmpuint(mapped.rows[2 * i].reading_index, ==, i);
+    g_assert_cmpstr(text->str, ==, rows);
+    g_string_free(text, TRUE);
+  }
+}
+
+static void
+test_the_steady_state_allocates_nothing(void)
+{
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  static const char value[] = "{\"host\":\"server1\",\"ts\":1426535612045,\"m\":{\"cpu\":0.5,\"mem\":7},\"on\":true}";
+  TideMessage message = {.timestamp_ms = RECORD_TIME_MS, .value = tide_bytes_of_string(value), .has_value = TRUE};
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_true(apply(&fixture, value, &mapped, &reject));
+  guint64 before = allocation_count;
+  for (guint i = 0; i < 1000; i++)
+    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &mapped, &reject));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
+/* A sender that invents names fills the tables of names and columns once; from then on it costs no memory. */
+static void
+test_invented_names_cost_no_memory(void)
+{
+  char value[128];
+  g_auto(MappingFixture) fixture;
+  fixture_init(&fixture);
+  TideMapped mapped;
+  TideReject reject;
+  for (guint message = 0; message < 70; message++) {
+    GString *text = g_string_new("{\"host\":\"a\",\"ts\":1426535612045");
+    for (guint i = 0; i < 1000; i++)
+      g_string_append_printf(text, ",\"invented-%u-%u\":1", message, i);
+    g_string_append_c(text, '}');
+    g_assert_true(apply(&fixture, text->str, &mapped, &reject));
+    g_string_free(text, TRUE);
+  }
+  g_assert_cmpuint(tide_field_names_count(tide_mapping_names(fixture.mapping)), ==, TIDE_FIELD_NAMES_MAX);
+
+  guint64 before = 0;
+  for (guint i = 0; i < 1000; i++) {
+    if (i == 2)
+      before = allocation_count; /* the first two find out how much memory such messages take */
+    g_snprintf(value, sizeof value, "{\"host\":\"a\",\"ts\":1426535612045,\"new-%03u\":1,\"newer-%03u\":2}", i, i);
+    TideMessage message = {.timestamp_ms = RECORD_TIME_MS, .value = tide_bytes_of_string(value), .has_value = TRUE};
+    g_assert_true(tide_mapping_apply(fixture.mapping, &message, &mapped, &reject));
+    g_assert_cmpuint(mapped.rows[0].n_cells, ==, 2);
+  }
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("the sanitizer brings its own allocator");
+}
+
+int
+main(int argc, char *argv[])
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, function) g_test_add_func("/mapping/" name, function)
+  ADD("a-reading-makes-a-row-in-each-table", test_a_reading_makes_a_row_in_each_table);
+  ADD("rows-stand-in-the-order-of-readings-then-tables", test_rows_stand_in_the_order_of_readings_then_tables);
+  ADD("the-record-can-be-key-and-time", test_the_record_can_be_key_and_time);
+  ADD("bad-readings-are-rejected-by-reason-and-field", test_bad_readings_are_rejected_by_reason_and_field);
+  ADD("extreme-times-are-rejected", test_extreme_times_are_rejected);
+  ADD("one-bad-reading-rejects-the-message", test_one_bad_reading_rejects_the_message);
+  ADD("the-same-message-makes-the-same-rows", test_the_same_message_makes_the_same_rows);
+  ADD("what-surrounds-a-row-counts", test_what_surrounds_a_row_counts);
+  ADD("a-row-must-fit-a-call", test_a_row_must_fit_a_call);
+  ADD("a-message-of-many-readings-keeps-its-rows", test_a_message_of_many_readings_keeps_its_rows);
+  ADD("the-steady-state-allocates-nothing", test_the_steady_state_allocates_nothing);
+  ADD("invented-names-cost-no-memory", test_invented_names_cost_no_memory);
+#undef ADD
+  return g_test_run();
+}

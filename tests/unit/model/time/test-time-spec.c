@@ -1,0 +1,601 @@
+#include "model/message.h"
+#include "model/time/calendar.h"
+#include "model/time/time_spec.h"
+#include "model/time/time_text.h"
+#include "util/error.h"
+
+#include "unit/allocation_counter.h"
+#include "unit/reading_fixture.h"
+
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
+#define RECORD_MS G_GINT64_CONSTANT(1426535620000) /* 2015-03-16T19:53:40Z */
+
+static void
+test_days_agree_with_glib(void)
+{
+  g_assert_cmpint(tide_days_of_date(1970, 1, 1), ==, 0);
+  g_assert_cmpint(tide_days_of_date(1969, 12, 31), ==, -1);
+  g_assert_cmpint(tide_days_of_date(2000, 3, 1), ==, 11017);
+  gint64 expected = tide_days_of_date(1600, 1, 1);
+  for (GDateYear year = 1600; year < 2500; year++) {
+    for (int month = 1; month <= 12; month++) {
+      guint8 n_days = g_date_get_days_in_month((GDateMonth)month, year);
+      g_assert_true(tide_date_is_valid(year, month, n_days));
+      g_assert_false(tide_date_is_valid(year, month, n_days + 1));
+      for (int day = 1; day <= n_days; day++, expected++) {
+        int back_year, back_month, back_day;
+        g_assert_cmpint(tide_days_of_date(year, month, day), ==, expected);
+        tide_date_of_days(expected, &back_year, &back_month, &back_day);
+        g_assert_true(back_year == year && back_month == month && back_day == day);
+      }
+    }
+  }
+  g_assert_false(tide_date_is_valid(2015, 0, 1));
+  g_assert_false(tide_date_is_valid(2015, 13, 1));
+  g_assert_false(tide_date_is_valid(2015, 1, 0));
+}
+
+static void
+test_local_times_of_a_zone(void)
+{
+  static const struct {
+    const char *zone;
+    gint64 local_s; /* as if it were UTC */
+    guint n;
+    gint64 utc_s; /* the first moment, or that of the skip */
+  } cases[] = {
+      {"UTC", 1426535612, 1, 1426535612},
+      {"Europe/Berlin", 1426535612, 1, 1426535612 - 3600},
+      {"Asia/Kolkata", 1426535612, 1, 1426535612 - 19800},
+      {"Europe/Berlin", 1427594399, 1, 1427590799},       /* 2015-03-29T01:59:59, the last second of winter */
+      {"Europe/Berlin", 1427594400, 0, 1427590800},       /* 02:00:00, skipped */
+      {"Europe/Berlin", 1427597999, 0, 1427590800},       /* 02:59:59, skipped */
+      {"Europe/Berlin", 1427598000, 1, 1427590800},       /* 03:00:00, the first second of summer */
+      {"Europe/Berlin", 1445738400, 2, 1445731200},       /* 2015-10-25T02:00:00, twice: in summer, then in winter */
+      {"Europe/Berlin", 1445741999, 2, 1445734799},       /* 02:59:59, twice */
+      {"Europe/Berlin", 1445742000, 1, 1445738400},       /* 03:00:00, once */
+      {"Pacific/Apia", 1325246400, 0, 1325239200},        /* 2011-12-30, the day that Samoa skipped */
+      {"Pacific/Apia", 1325332800, 1, 1325282400},        /* 2011-12-31T12:00:00, +14 */
+      {"America/Los_Angeles", 1426464000, 1, 1426489200}, /* 2015-03-16T00:00:00 */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GTimeZone) zone = g_time_zone_new_identifier(cases[i].zone);
+    g_assert_nonnull(zone);
+    TideLocalMoments moments = tide_zone_moments_of_local(zone, cases[i].local_s);
+    g_assert_cmpuint(moments.n, ==, cases[i].n);
+    g_assert_cmpint(moments.utc_s[0], ==, cases[i].utc_s);
+    if (moments.n == 2)
+      g_assert_cmpint(moments.utc_s[1], ==, cases[i].utc_s + 3600);
+  }
+}
+
+/* From UTC to local and back: the same moment, or one of the two that look alike. */
+static void
+test_local_time_leads_back(void)
+{
+  static const char *const zones[] = {"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu"};
+  for (gsize i = 0; i < G_N_ELEMENTS(zones); i++) {
+    g_autoptr(GTimeZone) zone = g_time_zone_new_identifier(zones[i]);
+    for (int n = 0; n < 50000; n++) {
+      gint64 utc_s = (gint64)g_test_rand_int_range(0, G_MAXINT32);
+      gint64 local_s = utc_s + tide_zone_offset_s(zone, utc_s);
+      TideLocalMoments moments = tide_zone_moments_of_local(zone, local_s);
+      g_assert_true(moments.utc_s[0] == utc_s || (moments.n == 2 && moments.utc_s[1] == utc_s));
+    }
+  }
+}
+
+static void
+test_numbers_since_the_epoch(void)
+{
+  static const struct {
+    const char *text;
+    int decimals;
+    TideTimeFault fault;
+    gint64 ns;
+  } cases[] = {
+      {"1426535612045", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1426535612", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612000000000)},
+      {"1426535612.045", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1426535612.123456789", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612123456789)},
+      {"1426535612.0450000000000000000", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1426535612.1234567891", 0, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612045.000", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1.426535612045E12", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1426535612045e0", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"14265356120450e-1", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"1426535612045.5", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612045001", 6, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045001000)},
+      {"1426535612045001002", 9, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045001002)},
+      {"1426535612045001002.5", 9, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"0001426535612045", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
+      {"0", 3, TIDE_TIME_FAULT_NONE, 0},
+      {"0e999", 3, TIDE_TIME_FAULT_NONE, 0},
+      {"-1", 3, TIDE_TIME_FAULT_NONE, -1000000},
+      {"9223372036854775807", 9, TIDE_TIME_FAULT_NONE, G_MAXINT64},
+      {"9223372036854775807", 3, TIDE_TIME_FAULT_RANGE, 0},
+      {"9223372036854775808", 9, TIDE_TIME_FAULT_RANGE, 0},
+      {"-9223372036854775808", 3, TIDE_TIME_FAULT_RANGE, 0},
+      {"1e999", 3, TIDE_TIME_FAULT_RANGE, 0},
+      {"1e-999", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1e1000", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1e", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1e+", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1.", 0, TIDE_TIME_FAULT_SYNTAX, 0},
+      {".5", 0, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"-", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"+1", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {" 1", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1 ", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"0x10", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"NaN", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612,045", 0, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"00000000000000000000000000000000000000001", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gint64 ns = 0;
+    const char *detail = NULL;
+    TideBytes text = tide_bytes_of_string(cases[i].text);
+    g_test_message("'%s' with %d decimals", cases[i].text, cases[i].decimals);
+    g_assert_cmpint(tide_time_text_read_epoch(text, cases[i].decimals, &ns, &detail), ==, cases[i].fault);
+    if (cases[i].fault == TIDE_TIME_FAULT_NONE)
+      g_assert_cmpint(ns, ==, cases[i].ns);
+    else
+      g_assert_nonnull(detail);
+  }
+}
+
+static gboolean
+read_ns(const TideTimeSpec *spec, const TideReading *reading, const TideMessage *message, gint64 *ret_ns,
+        TideReject *ret_reject)
+{
+  TideEventTime time;
+  TideRecordTime record = {.record_ms = message->timestamp_ms};
+  if (!tide_time_spec_read(spec, reading, &record, &time, ret_reject))
+    return FALSE;
+  *ret_ns = time.ns;
+  return TRUE;
+}
+
+/* How one value is read, with a record of RECORD_MS. */
+static gboolean
+read_text(const TideTimeSpec *spec, const char *text, gint64 *ret_ns, TideReject *ret_reject)
+{
+  g_auto(ReadingFixture) fixture;
+  TideMessage message = {.timestamp_ms = RECORD_MS};
+  reading_fixture_init(&fixture);
+  reading_fixture_id(&fixture, "ts");
+  reading_fixture_set(&fixture, "ts", text);
+  if (read_ns(spec, &fixture.reading, &message, ret_ns, ret_reject))
+    return TRUE;
+  g_assert_true(tide_bytes_equal(ret_reject->field, TIDE_BYTES_LITERAL("ts")));
+  return FALSE;
+}
+
+typedef struct TextCase {
+  const char *text;
+  gint64 ns; /* -1: rejected as invalid */
+} TextCase;
+
+static void
+check_texts(const TideTimeSpec *spec, const TextCase *cases, gsize n_cases)
+{
+  for (gsize i = 0; i < n_cases; i++) {
+    gint64 ns = -1;
+    TideReject reject = {0};
+    g_test_message("'%s'", cases[i].text);
+    gboolean is_read = read_text(spec, cases[i].text, &ns, &reject);
+    g_assert_cmpint(ns, ==, cases[i].ns);
+    g_assert_cmpint(is_read, ==, cases[i].ns >= 0);
+    if (!is_read) {
+      g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
+      g_assert_nonnull(reject.detail);
+    }
+  }
+}
+
+static void
+test_rfc3339(void)
+{
+  static const TextCase cases[] = {
+      {"2015-03-16T19:53:32.045Z", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-16T19:53:32Z", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16t19:53:32z", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16 19:53:32Z", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16T12:53:32.045-07:00", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-16T16:23:32.045-03:30", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-17T01:23:32.045+05:30", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-16T19:53:32-00:00", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16T19:53:32.123456789Z", G_GINT64_CONSTANT(1426535612123456789)},
+      {"2015-03-16T19:53:32.1Z", G_GINT64_CONSTANT(1426535612100000000)},
+      {"2012-02-29T00:00:00Z", G_GINT64_CONSTANT(1330473600000000000)},
+      {"2015-02-29T00:00:00Z", -1}, /* no such date */
+      {"2015-03-16T24:00:00Z", -1},
+      {"2015-03-16T23:60:00Z", -1},
+      {"2016-12-31T23:59:60Z", -1}, /* a leap second */
+      {"2015-03-16T19:53:61Z", -1},
+      {"2015-03-16T19:53:32", -1}, /* no offset, no zone */
+      {"2015-03-16T19:53:32.Z", -1},
+      {"2015-03-16T19:53:32.1234567891Z", -1},
+      {"2015-03-16T19:53:32+0100", -1},
+      {"2015-03-16T19:53:32+24:00", -1},
+      {"2015-03-16T19:53:32+01:60", -1},
+      {"2015-03-16T19:53:32ZZ", -1},
+      {"2015-03-16T19:53:32Z ", -1},
+      {" 2015-03-16T19:53:32Z", -1},
+      {"2015-03-16T19:53Z", -1},
+      {"2015-3-16T19:53:32Z", -1},
+      {"2015-03-16_19:53:32Z", -1},
+      {"20150316T195332Z", -1},
+      {"2015-03-1\xd9\xa6T19:53:32Z", -1}, /* an Arabic digit */
+      {"1426535612045", -1},
+      {"", -1},
+  };
+  TideTimeSpec spec = {.format = TIDE_TIME_RFC3339, .date_field = TIDE_NAME_NONE, .max_future_ms = 3600000};
+  check_texts(&spec, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_rfc3339_without_offset_is_local(void)
+{
+  static const TextCase cases[] = {
+      {"2015-03-16T12:53:32.045", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-16T19:53:32.045Z", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-08T02:30:00", -1},                                     /* skipped by the clocks */
+      {"2014-11-02T01:30:00", G_GINT64_CONSTANT(1414917000000000000)}, /* twice: the earlier */
+  };
+  g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
+  TideTimeSpec spec = {.format = TIDE_TIME_RFC3339,
+                       .zone = zone,
+                       .on_ambiguous = TIDE_AMBIGUOUS_EARLIER,
+                       .date_field = TIDE_NAME_NONE,
+                       .max_future_ms = 3600000};
+  check_texts(&spec, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_patterns(void)
+{
+  static const struct {
+    const char *pattern;
+    TextCase text;
+  } cases[] = {
+      {"yyyy-MM-dd HH:mm:ss.SSS", {"2015-03-16 19:53:32.045", G_GINT64_CONSTANT(1426535612045000000)}},
+      {"yyyyMMddHHmmssSSS", {"20150316195332045", G_GINT64_CONSTANT(1426535612045000000)}},
+      {"yyyyMMddHHmmssSSSSSSSSS", {"20150316195332123456789", G_GINT64_CONSTANT(1426535612123456789)}},
+      {"yyyy-MM-dd'T'HH:mm:ss'Z'", {"2015-03-16T19:53:32Z", G_GINT64_CONSTANT(1426535612000000000)}},
+      {"dd.MM.yyyy HH:mm", {"16.03.2015 19:53", G_GINT64_CONSTANT(1426535580000000000)}},
+      {"yyyyMMdd", {"20150316", G_GINT64_CONSTANT(1426464000000000000)}},
+      {"yyyyMMdd HH 'o''clock'", {"20150316 19 o'clock", G_GINT64_CONSTANT(1426532400000000000)}},
+      {"yyyyMMdd", {"20150316 ", -1}},
+      {"yyyyMMdd", {"2015031", -1}},
+      {"yyyyMMdd", {"20150230", -1}},
+      {"yyyyMMdd", {"+2015316", -1}},
+      {"yyyy-MM-dd'T'HH:mm", {"2015-03-16T19-53", -1}},
+      {"yyyyMMdd HH:mm:ss", {"20150316 23:59:60", -1}},
+  };
+  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *pattern = g_strdup(cases[i].pattern);
+    g_autoptr(GError) error = NULL;
+    gboolean has_date = FALSE;
+    g_test_message("'%s'", pattern);
+    g_assert_true(tide_time_pattern_check(pattern, &has_date, &error));
+    g_assert_no_error(error);
+    g_assert_true(has_date);
+    TideTimeSpec spec = {.format = TIDE_TIME_PATTERN,
+                         .pattern = pattern,
+                         .zone = utc,
+                         .date_field = TIDE_NAME_NONE,
+                         .max_future_ms = 3600000};
+    check_texts(&spec, &cases[i].text, 1);
+  }
+}
+
+static void
+test_pattern_check(void)
+{
+  static const struct {
+    const char *pattern;
+    const char *fault; /* in the error; NULL: accepted */
+    gboolean has_date;
+  } cases[] = {
+      {"yyyyMMdd", NULL, TRUE},
+      {"HH:mm:ss", NULL, FALSE},
+      {"HHmm", NULL, FALSE},
+      {"yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSS", NULL, TRUE},
+      {"", "names no part", FALSE},
+      {"'T'", "names no part", FALSE},
+      {"yy-MM-dd", "must be written yyyy", FALSE},
+      {"yyyy-M-dd", "must be written MM", FALSE},
+      {"yyyy-MM-ddd", "must be written dd", FALSE},
+      {"yyyy-MM-ddTHH:mm", "no such letter 'T'", FALSE},
+      {"yyyy-MM-dd hh:mm", "no such letter 'h'", FALSE},
+      {"yyyy-MM-dd HH:mm:ss Z", "no such letter 'Z'", FALSE},
+      {"yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "must be written S", FALSE},
+      {"yyyy-MM", "a date needs", FALSE},
+      {"MM-dd HH:mm", "a date needs", FALSE},
+      {"mm:ss", "needs HH", FALSE},
+      {"HH:ss", "ss needs mm", FALSE},
+      {"HH:mm.SSS", "needs ss", FALSE},
+      {"yyyy-MM-dd HH:mm HH", "twice", FALSE},
+      {"yyyy-MM-dd 'HH", "a quote is not closed", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    gboolean has_date = FALSE;
+    g_test_message("'%s'", cases[i].pattern);
+    gboolean is_accepted = tide_time_pattern_check(cases[i].pattern, &has_date, &error);
+    g_assert_cmpint(is_accepted, ==, cases[i].fault == NULL);
+    g_assert_cmpint(has_date, ==, cases[i].has_date);
+    if (cases[i].fault != NULL) {
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+      g_assert_nonnull(strstr(error->message, cases[i].fault));
+    }
+  }
+}
+
+/* A time of day, with record times around midnight. */
+static void
+test_time_of_day_takes_the_record_s_date(void)
+{
+  static const struct {
+    const char *text;
+    gint64 record_s;
+    gint64 expected_s;
+  } cases[] = {
+      {"12:53:32", 1426535620, 1426535612}, /* 2015-03-16T12:53:40 in Los Angeles */
+      {"23:59:58", 1426575603, 1426575598}, /* arrives at 00:00:03 of the next day */
+      {"00:00:02", 1426575599, 1426575602}, /* a clock that is 3 s ahead, before midnight */
+      {"13:03:40", 1426535620, 1426536220}, /* just max_future ahead: today's */
+      {"13:03:41", 1426535620, 1426449821}, /* a second more: yesterday's */
+      {"13:10:00", 1426535620, 1426450200}, /* too far ahead for today: yesterday's */
+      {"01:00:00", 1426535620, 1426492800}, /* 12 hours late is still today's */
+  };
+  g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
+  g_autofree char *pattern = g_strdup("HH:mm:ss");
+  TideTimeSpec spec = {.format = TIDE_TIME_PATTERN,
+                       .pattern = pattern,
+                       .zone = zone,
+                       .date_field = TIDE_NAME_NONE,
+                       .max_future_ms = 600000};
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideMessage message = {.timestamp_ms = cases[i].record_s * 1000};
+    TideReject reject;
+    gint64 ns = -1;
+    reading_fixture_set(&fixture, "ts", cases[i].text);
+    g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+    g_assert_cmpint(ns / NS_PER_S, ==, cases[i].expected_s);
+  }
+
+  TideReject reject;
+  gint64 ns;
+  TideMessage timeless = {.timestamp_ms = -1};
+  g_assert_false(read_ns(&spec, &fixture.reading, &timeless, &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
+  spec.zone = NULL;
+  g_assert_false(read_text(&spec, "12:53:32", &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
+}
+
+static void
+test_time_of_day_takes_its_date_from_a_field(void)
+{
+  g_auto(ReadingFixture) fixture;
+  g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
+  g_autofree char *pattern = g_strdup("HH:mm:ss.SSS");
+  g_autofree char *date_pattern = g_strdup("yyyyMMdd");
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
+                       .format = TIDE_TIME_PATTERN,
+                       .pattern = pattern,
+                       .zone = zone,
+                       .date_field = reading_fixture_id(&fixture, "day"),
+                       .date_pattern = date_pattern,
+                       .max_future_ms = 600000};
+  TideMessage message = {.timestamp_ms = RECORD_MS};
+  TideReject reject;
+  gint64 ns = 0;
+  reading_fixture_set(&fixture, "ts", "12:53:32.045");
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
+  tide_reject_resolve_field(&reject, fixture.names);
+  g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
+
+  reading_fixture_set_bytes(&fixture, "day", TIDE_VALUE_NUMBER, TIDE_BYTES_LITERAL("20150316"));
+  g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612045000000));
+
+  reading_fixture_set(&fixture, "day", "2015-03-16");
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
+  g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
+}
+
+static void
+test_only_plausible_times_are_taken(void)
+{
+  static const struct {
+    const char *text; /* epoch ms */
+    gint64 record_ms;
+    TideRejectReason reason;
+  } cases[] = {
+      {"1426535612045", RECORD_MS, TIDE_REJECT_NONE},
+      {"1426535612", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},          /* seconds taken for ms */
+      {"1426535612045000", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},    /* us taken for ms */
+      {"1426535612045000000", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE}, /* ns taken for ms */
+      {"9223372036854775807", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"-9223372036854775808", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"-1", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"0", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"946684799999", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"946684800000", RECORD_MS, TIDE_REJECT_NONE},  /* the declared earliest */
+      {"1426536220000", RECORD_MS, TIDE_REJECT_NONE}, /* exactly the bound later */
+      {"1426536220001", RECORD_MS, TIDE_REJECT_TIME_FUTURE},
+      {"7258118399999", RECORD_MS, TIDE_REJECT_TIME_FUTURE},
+      {"7258118400000", RECORD_MS, TIDE_REJECT_TIME_IMPLAUSIBLE}, /* 2200 */
+      {"7258118399999", -1, TIDE_REJECT_NONE},                    /* nothing to judge by */
+      {"7258118400000", -1, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"7258118400000", G_MAXINT64, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {"1426535612045", G_MAXINT64, TIDE_REJECT_NONE},
+      {"1426535612045", G_MININT64, TIDE_REJECT_NONE}, /* no time at all */
+      {"1426535612045", 0, TIDE_REJECT_TIME_FUTURE},
+      {"1426535612045x", RECORD_MS, TIDE_REJECT_TIME_INVALID},
+  };
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
+                       .format = TIDE_TIME_EPOCH_MS,
+                       .date_field = TIDE_NAME_NONE,
+                       .earliest_epoch_ms = G_GINT64_CONSTANT(946684800000), /* 2000-01-01 */
+                       .max_future_ms = 600000};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideMessage message = {.timestamp_ms = cases[i].record_ms};
+    TideReject reject = {0};
+    gint64 ns;
+    g_test_message("'%s'", cases[i].text);
+    reading_fixture_set(&fixture, "ts", cases[i].text);
+    fixture.reading.index = 7;
+    g_assert_cmpint(read_ns(&spec, &fixture.reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpstr(tide_reject_reason_name(reject.reason), ==, tide_reject_reason_name(cases[i].reason));
+    g_assert_cmpuint(reject.reading_index, ==, cases[i].reason == TIDE_REJECT_NONE ? 0 : 7);
+  }
+}
+
+/* F22: a sender whose clock is wrong by years makes no tables of these years. */
+static void
+test_nothing_before_the_record_by_more_than_the_bound(void)
+{
+  TideTimeSpec spec = {.format = TIDE_TIME_EPOCH_MS, .date_field = TIDE_NAME_NONE, .max_past_ms = 3600000};
+  TideReject reject;
+  gint64 ns;
+  g_assert_true(read_text(&spec, "1426532020000", &ns, &reject)); /* an hour */
+  g_assert_false(read_text(&spec, "1426532019999", &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_IMPLAUSIBLE);
+  spec.max_past_ms = 0;
+  g_assert_true(read_text(&spec, "1426532019999", &ns, &reject));
+}
+
+/* Also when the operator declares no earliest time: HBase refuses a negative timestamp for ever. */
+static void
+test_nothing_before_1970(void)
+{
+  TideTimeSpec spec = {.format = TIDE_TIME_EPOCH_MS, .earliest_epoch_ms = G_MININT64, .date_field = TIDE_NAME_NONE};
+  TideReject reject;
+  gint64 ns;
+  g_assert_false(read_text(&spec, "-1", &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_IMPLAUSIBLE);
+  g_assert_true(read_text(&spec, "0", &ns, &reject));
+  g_assert_cmpint(ns, ==, 0);
+}
+
+static void
+test_kinds_of_values(void)
+{
+  static const struct {
+    TideValueKind kind;
+    TideRejectReason reason;
+  } cases[] = {
+      {TIDE_VALUE_STRING, TIDE_REJECT_NONE},       {TIDE_VALUE_NUMBER, TIDE_REJECT_NONE},
+      {TIDE_VALUE_BOOL, TIDE_REJECT_TIME_INVALID}, {TIDE_VALUE_NULL, TIDE_REJECT_MISSING_FIELD},
+      {TIDE_VALUE_JSON, TIDE_REJECT_TIME_INVALID},
+  };
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {
+      .field = reading_fixture_id(&fixture, "ts"), .format = TIDE_TIME_EPOCH_MS, .date_field = TIDE_NAME_NONE};
+  TideMessage message = {.timestamp_ms = RECORD_MS};
+  TideReject reject = {0};
+  gint64 ns;
+  g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
+  tide_reject_resolve_field(&reject, fixture.names);
+  g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("ts")));
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    reject = (TideReject){0};
+    reading_fixture_set_bytes(&fixture, "ts", cases[i].kind, TIDE_BYTES_LITERAL("1426535612045"));
+    g_assert_cmpint(read_ns(&spec, &fixture.reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpint(reject.reason, ==, cases[i].reason);
+  }
+}
+
+static void
+test_record_time(void)
+{
+  static const struct {
+    gint64 record_ms;
+    TideRejectReason reason;
+  } cases[] = {
+      {RECORD_MS, TIDE_REJECT_NONE},
+      {-1, TIDE_REJECT_MISSING_FIELD},
+      {1000, TIDE_REJECT_TIME_IMPLAUSIBLE},
+      {G_MAXINT64, TIDE_REJECT_TIME_IMPLAUSIBLE},
+  };
+  TideTimeSpec spec = {.field = TIDE_NAME_NONE,
+                       .format = TIDE_TIME_RECORD,
+                       .date_field = TIDE_NAME_NONE,
+                       .earliest_epoch_ms = G_GINT64_CONSTANT(946684800000)};
+  TideReading reading = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideMessage message = {.timestamp_ms = cases[i].record_ms};
+    TideReject reject = {0};
+    gint64 ns = 0;
+    g_assert_cmpint(read_ns(&spec, &reading, &message, &ns, &reject), ==, cases[i].reason == TIDE_REJECT_NONE);
+    g_assert_cmpint(reject.reason, ==, cases[i].reason);
+    g_assert_cmpint(ns, ==, cases[i].reason == TIDE_REJECT_NONE ? RECORD_MS * TIDE_NS_PER_MS : 0);
+  }
+}
+
+static void
+test_reading_a_time_allocates_nothing(void)
+{
+  if (!ALLOCATION_COUNTER_WORKS) {
+    g_test_skip("the sanitizer has an allocator of its own");
+    return;
+  }
+  g_auto(ReadingFixture) fixture;
+  g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("Europe/Berlin");
+  g_autofree char *pattern = g_strdup("yyyy-MM-dd HH:mm:ss");
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
+                       .format = TIDE_TIME_PATTERN,
+                       .pattern = pattern,
+                       .zone = zone,
+                       .date_field = TIDE_NAME_NONE};
+  TideMessage message = {.timestamp_ms = RECORD_MS};
+  TideReject reject;
+  gint64 ns;
+  reading_fixture_set(&fixture, "ts", "2015-03-16 20:53:32");
+  g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  guint64 before = allocation_count;
+  for (int i = 0; i < 1000; i++)
+    g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/calendar/days-agree-with-glib", test_days_agree_with_glib);
+  g_test_add_func("/calendar/local-times-of-a-zone", test_local_times_of_a_zone);
+  g_test_add_func("/calendar/local-time-leads-back", test_local_time_leads_back);
+  g_test_add_func("/time-text/numbers-since-the-epoch", test_numbers_since_the_epoch);
+  g_test_add_func("/time-text/rfc3339", test_rfc3339);
+  g_test_add_func("/time-text/rfc3339-without-offset-is-local", test_rfc3339_without_offset_is_local);
+  g_test_add_func("/time-text/patterns", test_patterns);
+  g_test_add_func("/time-pattern/check", test_pattern_check);
+  g_test_add_func("/time-spec/time-of-day-takes-the-record's-date", test_time_of_day_takes_the_record_s_date);
+  g_test_add_func("/time-spec/time-of-day-takes-its-date-from-a-field", test_time_of_day_takes_its_date_from_a_field);
+  g_test_add_func("/time-spec/only-plausible-times-are-taken", test_only_plausible_times_are_taken);
+  g_test_add_func("/time-spec/F22/nothing-before-the-record-by-more-than-the-bound",
+                  test_nothing_before_the_record_by_more_than_the_bound);
+  g_test_add_func("/time-spec/nothing-before-1970", test_nothing_before_1970);
+  g_test_add_func("/time-spec/kinds-of-values", test_kinds_of_values);
+  g_test_add_func("/time-spec/record-time", test_record_time);
+  g_test_add_func("/time-spec/reading-a-time-allocates-nothing", test_reading_a_time_allocates_nothing);
+  return g_test_run();
+}

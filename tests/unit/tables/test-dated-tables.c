@@ -1,0 +1,249 @@
+/* The registry of dated tables, and each consumer's memory of it. */
+#include "tables/dated_tables.h"
+
+#include "util/lock.h"
+
+#include "unit/allocation_counter.h"
+
+#define N_DECLARED 3
+#define N_THREADS 4
+#define N_NAMES 300
+
+/* Two templates behind a plain table. */
+typedef struct Fixture {
+  TideTable tables[N_DECLARED];
+  TideConfig config;
+  TideDatedTables *dated;
+} Fixture;
+
+static TideKeyText *
+any_text(void)
+{
+  static const TideKeyPartSpec literal = {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("x")};
+  gsize bad_part;
+  g_autoptr(GError) error = NULL;
+  TideKeyText *text = tide_key_text_compile(&literal, 1, FALSE, &bad_part, &error);
+  g_assert_no_error(error);
+  return text;
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  static const char *const names[N_DECLARED] = {"METRIC", "S_{yyyyMMdd}", "T_{yyyyMMdd}"};
+  fixture->config.tables = g_ptr_array_new();
+  for (guint32 i = 0; i < N_DECLARED; i++) {
+    fixture->tables[i] = (TideTable){.index = i, .name = (char *)names[i], .dated_name = i > 0 ? any_text() : NULL};
+    g_ptr_array_add(fixture->config.tables, &fixture->tables[i]);
+  }
+  fixture->dated = tide_dated_tables_new(&fixture->config);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_dated_tables_free(fixture->dated);
+  g_ptr_array_unref(fixture->config.tables);
+  for (guint i = 0; i < N_DECLARED; i++)
+    tide_row_key_free(fixture->tables[i].dated_name);
+}
+
+static const TideTable *
+get(Fixture *fixture, guint template_index, const char *name)
+{
+  return tide_dated_tables_take(fixture->dated, &fixture->tables[template_index], tide_bytes_of_string(name));
+}
+
+static void
+test_each_name_is_one_table_with_a_place_of_its_own(Fixture *fixture, gconstpointer data)
+{
+  const TideTable *first = get(fixture, 1, "S_20170726");
+  const TideTable *second = get(fixture, 1, "S_20170727");
+  const TideTable *of_other = get(fixture, 2, "S_20170726");
+  g_assert_cmpstr(first->name, ==, "S_20170726");
+  g_assert_cmpuint(first->index, ==, N_DECLARED);
+  g_assert_cmpuint(second->index, ==, N_DECLARED + 1);
+  g_assert_cmpuint(of_other->index, ==, N_DECLARED + 2);
+  g_assert_true(first->declared == &fixture->tables[1]);
+  g_assert_true(of_other->declared == &fixture->tables[2]);
+  g_assert_true(get(fixture, 1, "S_20170726") == first);
+  g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 1) == second);
+}
+
+static void
+test_places_are_kept_only_where_a_table_is_dated(Fixture *fixture, gconstpointer data)
+{
+  guint32 n_dated;
+  g_assert_cmpuint(tide_dated_tables_places(&fixture->config, &n_dated), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
+  g_assert_cmpuint(n_dated, ==, TIDE_DATED_TABLES_MAX);
+  g_ptr_array_set_size(fixture->config.tables, 1);
+  g_assert_cmpuint(tide_dated_tables_places(&fixture->config, &n_dated), ==, 1);
+  g_assert_cmpuint(n_dated, ==, 0);
+}
+
+static void
+test_full_registry_takes_no_new_name_and_knows_the_old(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    g_assert_cmpuint(get(fixture, 1, name)->index, ==, N_DECLARED + i);
+  }
+  g_assert_null(get(fixture, 1, "S_99999999"));
+  g_assert_null(get(fixture, 2, "S_00000000"));
+  g_assert_cmpuint(get(fixture, 1, "S_00000007")->index, ==, N_DECLARED + 7);
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  g_assert_null(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_99999999")));
+  g_assert_nonnull(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], TIDE_BYTES_LITERAL("S_00000007")));
+}
+
+/* F22: the 1,025th table in the life of a process takes the place of one that nobody uses any more. */
+static void
+test_place_without_users_goes_to_the_next_name(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    g_assert_nonnull(get(fixture, 1, name));
+  }
+  const TideTable *seventh = get(fixture, 1, "S_00000007"); /* two users */
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  g_assert_null(get(fixture, 1, "S_99999999"));
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  g_assert_true(get(fixture, 1, "S_00000007") == seventh); /* nobody has taken it meanwhile */
+  tide_dated_tables_give_back(fixture->dated, seventh);
+  const TideTable *fresh = get(fixture, 1, "S_99999999");
+  g_assert_cmpstr(fresh->name, ==, "S_99999999");
+  g_assert_cmpuint(fresh->index, ==, N_DECLARED + 7);
+  g_assert_true(tide_dated_tables_at(fixture->dated, N_DECLARED + 7) == fresh);
+  g_assert_cmpstr(seventh->name, ==, "S_00000007"); /* what is left behind may still say it */
+  g_assert_null(get(fixture, 1, "S_00000007"));
+}
+
+static void
+test_places_are_short_before_they_are_gone(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    g_assert_cmpint(tide_dated_tables_are_short_racy(fixture->dated), ==, i >= TIDE_DATED_TABLES_MAX / 4 * 3);
+    const TideTable *table =
+        tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
+    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], tide_bytes_of_string(name)) ==
+                  table);
+  }
+  for (guint i = 0; i < TIDE_DATED_TABLES_MAX; i++)
+    tide_dated_cache_forget(cache, fixture->dated, tide_dated_tables_at(fixture->dated, N_DECLARED + i));
+  g_assert_false(tide_dated_tables_are_short_racy(fixture->dated));
+}
+
+/* Consumers that take and forget at random: each name has one table while it has users, no place has two, and none is
+ * refused while one is without users. */
+static void
+test_random_users(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *caches = g_new0(TideDatedCache, 2);
+  g_autofree const TideTable **held = g_new0(const TideTable *, 2 * 3000); /* by cache and name */
+  const TideTable *of_place[TIDE_DATED_TABLES_MAX] = {NULL};
+  guint users[TIDE_DATED_TABLES_MAX] = {0}, n_used = 0;
+  for (guint step = 0; step < 100000; step++) {
+    guint name_index = (guint)g_test_rand_int_range(0, 3000), who = (guint)g_test_rand_int_range(0, 2);
+    const TideTable **mine = &held[who * 3000 + name_index];
+    g_autofree char *name = g_strdup_printf("S_%08u", name_index);
+    if (*mine != NULL && g_test_rand_int_range(0, 3) > 0) {
+      guint place = (*mine)->index - N_DECLARED;
+      n_used -= --users[place] == 0 ? 1 : 0;
+      tide_dated_cache_forget(&caches[who], fixture->dated, *mine);
+      *mine = NULL;
+      continue;
+    }
+    const TideTable *got =
+        tide_dated_cache_get(&caches[who], fixture->dated, &fixture->tables[1], tide_bytes_of_string(name));
+    if (got == NULL) {
+      g_assert_cmpuint(n_used, ==, TIDE_DATED_TABLES_MAX);
+      continue;
+    }
+    guint place = got->index - N_DECLARED;
+    g_assert_cmpstr(got->name, ==, name);
+    g_assert_true(users[place] == 0 || of_place[place] == got);
+    if (*mine == NULL)
+      n_used += users[place]++ == 0 ? 1 : 0;
+    of_place[place] = *mine = got;
+  }
+}
+
+static void
+test_cache_finds_the_same_tables(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  for (guint round = 0; round < 2; round++)
+    for (guint i = 0; i < N_NAMES; i++) /* more than there are slots */
+      for (guint template_index = 1; template_index < N_DECLARED; template_index++) {
+        g_autofree char *name = g_strdup_printf("S_%08u", i);
+        g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[template_index],
+                                           tide_bytes_of_string(name)) == get(fixture, template_index, name));
+      }
+}
+
+static void
+test_name_met_before_costs_no_allocation(Fixture *fixture, gconstpointer data)
+{
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  TideBytes name = TIDE_BYTES_LITERAL("S_20170726");
+  const TideTable *table = tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name);
+  guint64 before = allocation_count;
+  for (guint i = 0; i < 1000; i++)
+    g_assert_true(tide_dated_cache_get(cache, fixture->dated, &fixture->tables[1], name) == table);
+  g_assert_cmpuint(allocation_count, ==, before);
+  if (!ALLOCATION_COUNTER_WORKS)
+    g_test_skip("a sanitizer's allocator is not counted");
+}
+
+typedef struct Finder {
+  Fixture *fixture;
+  const TideTable *found[N_NAMES];
+} Finder;
+
+static void
+find_all(gpointer data)
+{
+  Finder *finder = data;
+  g_autofree TideDatedCache *cache = g_new0(TideDatedCache, 1);
+  for (guint i = 0; i < N_NAMES; i++) {
+    g_autofree char *name = g_strdup_printf("S_%08u", i);
+    finder->found[i] =
+        tide_dated_cache_get(cache, finder->fixture->dated, &finder->fixture->tables[1], tide_bytes_of_string(name));
+  }
+}
+
+static void
+test_threads_find_one_table_for_a_name(Fixture *fixture, gconstpointer data)
+{
+  Finder finders[N_THREADS];
+  TideThread *threads[N_THREADS];
+  for (guint i = 0; i < N_THREADS; i++) {
+    finders[i].fixture = fixture;
+    threads[i] = tide_thread_start("finder", find_all, &finders[i]);
+  }
+  for (guint i = 0; i < N_THREADS; i++)
+    tide_thread_join(threads[i]);
+  for (guint i = 1; i < N_THREADS; i++)
+    for (guint name = 0; name < N_NAMES; name++)
+      g_assert_true(finders[i].found[name] == finders[0].found[name]);
+}
+
+#define ADD(path, func) g_test_add("/dated-tables/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("each-name-is-one-table-with-a-place-of-its-own", test_each_name_is_one_table_with_a_place_of_its_own);
+  ADD("places-are-kept-only-where-a-table-is-dated", test_places_are_kept_only_where_a_table_is_dated);
+  ADD("full-registry-takes-no-new-name-and-knows-the-old", test_full_registry_takes_no_new_name_and_knows_the_old);
+  ADD("F22/place-without-users-goes-to-the-next-name", test_place_without_users_goes_to_the_next_name);
+  ADD("F22/places-are-short-before-they-are-gone", test_places_are_short_before_they_are_gone);
+  ADD("F22/random-users", test_random_users);
+  ADD("cache-finds-the-same-tables", test_cache_finds_the_same_tables);
+  ADD("name-met-before-costs-no-allocation", test_name_met_before_costs_no_allocation);
+  ADD("threads-find-one-table-for-a-name", test_threads_find_one_table_for_a_name);
+  return g_test_run();
+}

@@ -1,0 +1,98 @@
+#include "thrift/client/endpoint.h"
+
+#include "util/error.h"
+
+static void
+test_valid(void)
+{
+  struct {
+    const char *text;
+    const char *host;
+    guint16 port;
+    const char *unix_path;
+  } cases[] = {
+      {"127.0.0.1:9090", "127.0.0.1", 9090, NULL},
+      {"hb1.example.com:19090", "hb1.example.com", 19090, NULL},
+      {"hb_1-a", "hb_1-a", TIDE_GATEWAY_DEFAULT_PORT, NULL},
+      {"h:1", "h", 1, NULL},
+      {"h:65535", "h", 65535, NULL},
+      {"[::1]:9090", "::1", 9090, NULL},
+      {"[::1]", "::1", TIDE_GATEWAY_DEFAULT_PORT, NULL},
+      {"[fe80::1%eth0]:9091", "fe80::1%eth0", 9091, NULL},
+      {"unix:/run/hbase/thrift.sock", NULL, 0, "/run/hbase/thrift.sock"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TideEndpoint) parsed = tide_endpoint_parse(cases[i].text, &error);
+    g_assert_no_error(error);
+    g_autoptr(TideEndpoint) endpoint = tide_endpoint_copy(parsed);
+    g_assert_cmpstr(endpoint->host, ==, cases[i].host);
+    g_assert_cmpuint(endpoint->port, ==, cases[i].port);
+    g_assert_cmpstr(endpoint->unix_path, ==, cases[i].unix_path);
+    g_assert_cmpstr(endpoint->text, ==, cases[i].text);
+  }
+}
+
+static void
+test_invalid(void)
+{
+  struct {
+    const char *text;
+    const char *part;
+  } cases[] = {
+      {"", "the host is missing"},
+      {":9090", "the host is missing"},
+      {"h:", "from 1 to 65535"},
+      {"h:0", "from 1 to 65535"},
+      {"h:65536", "from 1 to 65535"},
+      {"h:+1", "from 1 to 65535"},
+      {"h:90 ", "from 1 to 65535"},
+      {"h:thrift", "from 1 to 65535"},
+      {"::1", "must stand in brackets"},
+      {"::1:9090", "must stand in brackets"},
+      {"[::1", "']' is missing"},
+      {"[::1]9090", "from 1 to 65535"},
+      {"[::1]:", "from 1 to 65535"},
+      {"[]:9090", "no IPv6 address"},
+      {"[host]:9090", "no IPv6 address"},
+      {"[::1\n]:9090", "no IPv6 address"},
+      {"a b:9090", "no host name"},
+      {"http://h:9090", "no host name"},
+      {"h/x", "no host name"},
+      {"h\xc3\xa9:9090", "no host name"},
+      {"unix:", "must begin with '/'"},
+      {"unix:relative", "must begin with '/'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(tide_endpoint_parse(cases[i].text, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+    if (strstr(error->message, cases[i].part) == NULL)
+      g_error("'%s': expected '%s' in '%s'", cases[i].text, cases[i].part, error->message);
+  }
+}
+
+static void
+test_unix_path_limit(void)
+{
+  for (gsize len = 107; len <= 108; len++) {
+    g_autofree char *path = g_strnfill(len, 'p');
+    path[0] = '/';
+    g_autofree char *text = g_strconcat("unix:", path, NULL);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(text, &error);
+    g_assert_cmpint(endpoint != NULL, ==, len == 107);
+    if (len == 108)
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/endpoint/valid-forms-are-taken", test_valid);
+  g_test_add_func("/endpoint/invalid-forms-are-named", test_invalid);
+  g_test_add_func("/endpoint/unix-path-fits-the-kernel", test_unix_path_limit);
+  return g_test_run();
+}

@@ -1,0 +1,608 @@
+/* The transport against peers that behave, and against all those that do not. */
+#include "thrift/client/transport.h"
+
+#include "unit/assert_bytes.h"
+#include "unit/generated_oracle.h"
+#include "unit/loopback_server.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+
+#define GENEROUS_MS 10000 /* for what must succeed: only a broken test waits as long */
+#define SHORT_MS 150      /* for what must time out */
+
+/* A void reply to "ping", sequence id 1. */
+static const char *const replies[] = {"\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0", "\x82\x41\x01\x04ping\0"};
+static const gsize reply_lens[] = {17, 9};
+
+typedef struct Mode {
+  TideFraming framing;
+  TideWireProtocol protocol;
+} Mode;
+
+static const Mode modes[] = {
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
+};
+
+static gint64
+in_ms(gint64 ms)
+{
+  return tide_now_us() + ms * TIDE_US_PER_MS;
+}
+
+static TideTransport *
+transport_to(const TideEndpoint *endpoint, Mode mode, GCancellable *cancellable)
+{
+  g_autoptr(GCancellable) own = cancellable == NULL ? g_cancellable_new() : g_object_ref(cancellable);
+  return tide_transport_new(endpoint, mode.framing, mode.protocol, own);
+}
+
+/* Connected, with @timeout_ms for what comes next. */
+static TideTransport *
+connected_to(const LoopbackServer *server, Mode mode, gint64 timeout_ms)
+{
+  TideTransport *transport = transport_to(server->endpoint, mode, NULL);
+  g_autoptr(GError) error = NULL;
+  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+  g_assert_true(tide_transport_connect(transport, &error));
+  g_assert_no_error(error);
+  tide_transport_begin_call(transport, tide_now_us(), in_ms(timeout_ms));
+  return transport;
+}
+
+static gboolean
+exchange(TideTransport *transport, TideBytes request, TideBytes *ret_reply, GError **error)
+{
+  return tide_transport_send(transport, &request, 1, error) && tide_transport_receive(transport, ret_reply, error);
+}
+
+/* Any well-formed call will do. */
+static TideBytes
+call_of(Mode mode)
+{
+  return mode.protocol == TIDE_WIRE_BINARY ? TIDE_BYTES_LITERAL("\x80\x01\0\x01\0\0\0\x04ping\0\0\0\x01\0")
+                                           : TIDE_BYTES_LITERAL("\x82\x21\x01\x04ping\0");
+}
+
+/* ---- peers that behave ---- */
+
+typedef struct Echo {
+  Mode mode;
+  TideBuffer last_call; /* the server's thread; read after it was stopped */
+  gsize reply_bytes;    /* 0: the small void reply; else one with a string of as many */
+} Echo;
+
+static void
+build_reply(const Echo *echo, TideBuffer *reply)
+{
+  tide_buffer_append(reply, replies[echo->mode.protocol], reply_lens[echo->mode.protocol]);
+  if (echo->reply_bytes == 0)
+    return;
+  reply->len--; /* the stop */
+  guint32 len = htonl((guint32)echo->reply_bytes);
+  tide_buffer_append(reply, "\x0b\0\0", 3);
+  tide_buffer_append(reply, &len, sizeof len);
+  memset(tide_buffer_reserve(reply, echo->reply_bytes), 'x', echo->reply_bytes);
+  reply->len += echo->reply_bytes;
+  tide_buffer_append_byte(reply, 0);
+}
+
+static void
+serve_echo(LoopbackServer *server, int fd, guint connection)
+{
+  Echo *echo = server->data;
+  TideWireMessage head;
+  g_auto(TideBuffer) call = {0};
+  g_auto(TideBuffer) reply = {0};
+  build_reply(echo, &reply);
+  while (loopback_read_call(server, fd, echo->mode.framing, echo->mode.protocol, &call, &head)) {
+    tide_buffer_reset(&echo->last_call);
+    tide_buffer_append_bytes(&echo->last_call, tide_buffer_bytes(&call));
+    loopback_send_message(fd, echo->mode.framing, tide_buffer_bytes(&reply));
+  }
+}
+
+static void
+test_calls_in_all_modes(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
+    Echo echo = {.mode = modes[i]};
+    LoopbackServer *server = loopback_start(serve_echo, &echo);
+    g_autoptr(TideTransport) transport = connected_to(server, modes[i], GENEROUS_MS);
+    for (guint call = 0; call < 3; call++) {
+      TideBytes reply;
+      g_autoptr(GError) error = NULL;
+      g_assert_true(tide_transport_is_ready(transport));
+      tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+      g_assert_true(exchange(transport, call_of(modes[i]), &reply, &error));
+      g_assert_no_error(error);
+      assert_bytes_equal(reply, tide_bytes(replies[modes[i].protocol], reply_lens[modes[i].protocol]));
+    }
+    g_assert_cmpuint(loopback_connections(server), ==, 1);
+    loopback_stop(server);
+    tide_buffer_clear_memory(&echo.last_call);
+  }
+}
+
+/* More parts than one system call takes, some of them empty, and more bytes than the socket's buffers hold. */
+static void
+test_many_parts(void)
+{
+  for (guint framing = 0; framing < 2; framing++) {
+    Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}};
+    LoopbackServer *server = loopback_start(serve_echo, &echo);
+    g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+
+    enum { N_PARTS = 3000, PART_BYTES = 4000 };
+    g_auto(TideBuffer) call = {0};
+    tide_buffer_append(&call, "\x80\x01\0\x01\0\0\0\x04ping\0\0\0\x01\x0b\0\x01", 19);
+    guint32 len = htonl(N_PARTS / 2 * PART_BYTES);
+    tide_buffer_append(&call, &len, sizeof len);
+    gsize head_len = call.len;
+    for (gsize i = 0; i < (gsize)N_PARTS / 2 * PART_BYTES; i++)
+      tide_buffer_append_byte(&call, (guint8)(i * 31 >> 3));
+    tide_buffer_append_byte(&call, 0);
+
+    g_autofree TideBytes *parts = g_new0(TideBytes, N_PARTS + 2);
+    parts[0] = tide_bytes(call.data, head_len);
+    for (gsize i = 0; i < N_PARTS; i += 2)
+      parts[1 + i] = tide_bytes(call.data + head_len + i / 2 * PART_BYTES, PART_BYTES);
+    parts[N_PARTS + 1] = tide_bytes(call.data + call.len - 1, 1);
+
+    TideBytes reply;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(tide_transport_send(transport, parts, N_PARTS + 2, &error));
+    g_assert_true(tide_transport_receive(transport, &reply, &error));
+    loopback_stop(server);
+    gsize frame = framing == TIDE_FRAMING_FRAMED ? 4 : 0;
+    assert_bytes_equal(tide_bytes(echo.last_call.data + frame, echo.last_call.len - frame), tide_buffer_bytes(&call));
+    tide_buffer_clear_memory(&echo.last_call);
+  }
+}
+
+static void
+test_large_reply(void)
+{
+  for (guint framing = 0; framing < 2; framing++) {
+    Echo echo = {.mode = {(TideFraming)framing, TIDE_WIRE_BINARY}, .reply_bytes = 20 << 20};
+    LoopbackServer *server = loopback_start(serve_echo, &echo);
+    g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+    TideBytes reply;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(exchange(transport, call_of(echo.mode), &reply, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(reply.len, ==, (20 << 20) + 17 + 7);
+    g_assert_cmpint(reply.data[reply.len - 2], ==, 'x');
+    loopback_stop(server);
+    tide_buffer_clear_memory(&echo.last_call);
+  }
+}
+
+static void
+test_ipv6(void)
+{
+  Echo echo = {.mode = modes[0]};
+  LoopbackServer *server = loopback_start_at("::1", serve_echo, &echo);
+  if (server == NULL) {
+    g_test_skip("this machine has no IPv6 loopback");
+    return;
+  }
+  g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+  TideBytes reply;
+  g_assert_true(exchange(transport, call_of(echo.mode), &reply, NULL));
+  loopback_stop(server);
+  tide_buffer_clear_memory(&echo.last_call);
+}
+
+static void
+test_unix_socket(void)
+{
+  g_autofree char *dir = g_dir_make_tmp("tidemark-test-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(dir, "gateway.sock", NULL);
+  Echo echo = {.mode = modes[3]};
+  LoopbackServer *server = loopback_start_at(path, serve_echo, &echo);
+  g_autoptr(TideTransport) transport = connected_to(server, echo.mode, GENEROUS_MS);
+  TideBytes reply;
+  g_assert_true(exchange(transport, call_of(echo.mode), &reply, NULL));
+  loopback_stop(server);
+  tide_buffer_clear_memory(&echo.last_call);
+  g_unlink(path);
+  g_rmdir(dir);
+}
+
+/* What the generated client reads goes through read(). */
+static void
+serve_true(LoopbackServer *server, int fd, guint connection)
+{
+  const Mode *mode = server->data;
+  TideWireMessage head;
+  g_auto(TideBuffer) call = {0};
+  TideBytes binary = TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x0btableExists\0\0\0\0\x02\0\0\x01\0");
+  TideBytes compact = TIDE_BYTES_LITERAL("\x82\x41\0\x0btableExists\x01\0\0");
+  while (loopback_read_call(server, fd, mode->framing, mode->protocol, &call, &head))
+    loopback_send_message(fd, mode->framing, mode->protocol == TIDE_WIRE_BINARY ? binary : compact);
+}
+
+static void
+test_generated_client(void)
+{
+  tide_generated_types_init();
+  for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
+    LoopbackServer *server = loopback_start(serve_true, (gpointer)&modes[i]);
+    g_autoptr(TideTransport) transport = connected_to(server, modes[i], GENEROUS_MS);
+    GType type = modes[i].protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
+    g_autoptr(GObject) protocol = g_object_new(type, "transport", transport, NULL);
+    g_autoptr(GObject) service =
+        g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", protocol, "output_protocol", protocol, NULL);
+    HbaseTTableName *name = g_object_new(HBASE_TYPE_T_TABLE_NAME, NULL);
+    name->qualifier = oracle_byte_array(TIDE_BYTES_LITERAL("T"));
+    for (guint call = 0; call < 2; call++) {
+      gboolean exists = FALSE;
+      HbaseTIOError *io = NULL;
+      g_autoptr(GError) error = NULL;
+      tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+      g_assert_true(hbase_t_h_base_service_client_table_exists((HbaseTHBaseServiceIf *)(gpointer)service, &exists, name,
+                                                               &io, &error));
+      g_assert_no_error(error);
+      g_assert_null(io);
+      g_assert_true(exists);
+    }
+    g_object_unref(name);
+    loopback_stop(server);
+  }
+}
+
+/* ---- peers that do not behave ---- */
+
+/* What a peer does after it was sent something. */
+typedef struct Answer {
+  TideBytes bytes;
+  gboolean then_close;
+  gboolean then_reset;
+} Answer;
+
+static void
+serve_answer(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  g_auto(TideBuffer) call = {0};
+  if (!loopback_read_more(server, fd, &call))
+    return;
+  loopback_send(fd, answer->bytes.data, answer->bytes.len);
+  if (answer->then_reset)
+    loopback_reset_on_close(fd);
+  if (!answer->then_close && !answer->then_reset)
+    loopback_wait_closed(server, fd);
+}
+
+/* Returns: the error of one call to a peer that gives @answer; the transport is found closed after it. */
+static GError *
+error_after(Answer answer, Mode mode, gint64 timeout_ms)
+{
+  LoopbackServer *server = loopback_start(serve_answer, &answer);
+  g_autoptr(TideTransport) transport = connected_to(server, mode, timeout_ms);
+  TideBytes reply;
+  GError *error = NULL;
+  g_assert_false(exchange(transport, call_of(mode), &reply, &error));
+  g_assert_nonnull(error);
+  g_assert_nonnull(strstr(error->message, server->endpoint->text)); /* every text names the peer */
+  g_assert_false(tide_transport_is_open(transport));
+  loopback_stop(server);
+  return error;
+}
+
+static void
+test_silent_peer(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
+    gint64 begun_us = tide_now_us();
+    g_autoptr(GError) error = error_after((Answer){0}, modes[i], SHORT_MS);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+    g_assert_true(tide_error_outcome_unknown(error));
+    g_assert_nonnull(strstr(error->message, "gave no answer within 1")); /* 150 ms and a little */
+    g_assert_cmpint(tide_now_us() - begun_us, >=, SHORT_MS * TIDE_US_PER_MS);
+  }
+}
+
+/* A byte each 20 ms: each wait is short, the whole is not. */
+static void
+serve_drip(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) call = {0};
+  if (!loopback_read_more(server, fd, &call))
+    return;
+  struct pollfd peer = {.fd = fd, .events = POLLIN};
+  for (gsize i = 0; poll(&peer, 1, 20) == 0; i++)
+    loopback_send(fd, i < 12 ? &"\x80\x01\0\x02\0\0\x40\0ping"[i] : "x", 1);
+}
+
+static void
+test_dripping_peer(void)
+{
+  LoopbackServer *server = loopback_start(serve_drip, NULL);
+  gint64 begun_us = tide_now_us();
+  g_autoptr(TideTransport) transport = connected_to(server, modes[0], 2 * SHORT_MS);
+  TideBytes reply;
+  g_autoptr(GError) error = NULL;
+  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+  g_assert_cmpint(tide_now_us() - begun_us, <, GENEROUS_MS * TIDE_US_PER_MS / 2);
+  loopback_stop(server);
+}
+
+static void
+test_closing_peer(void)
+{
+  struct {
+    Answer answer;
+    const char *part;
+  } cases[] = {
+      {{.then_close = TRUE}, "closed the connection before it had answered"},
+      {{.bytes = tide_bytes("\x80\x01\0\x02\0\0\0\x04pi", 10), .then_close = TRUE}, "closed the connection"},
+      {{.then_reset = TRUE}, "onnection"}, /* the reset may be seen as such, or as an end */
+      {{.bytes = tide_bytes("\x80\x01", 2), .then_reset = TRUE}, "onnection"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = error_after(cases[i].answer, modes[0], GENEROUS_MS);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+    g_assert_nonnull(strstr(error->message, cases[i].part));
+  }
+}
+
+static void
+test_other_services(void)
+{
+  struct {
+    TideBytes bytes;
+    TideErrorCode code;
+    const char *part;
+  } cases[] = {
+      {TIDE_BYTES_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"), TIDE_ERROR_WRONG_SERVICE, "speaks HTTP"},
+      {TIDE_BYTES_LITERAL("\x15\x03\x01\0\x02\x02\x46"), TIDE_ERROR_WRONG_SERVICE, "speaks TLS"},
+      {TIDE_BYTES_LITERAL("\x15\x03\x03\0\x02\x02\x50"), TIDE_ERROR_WRONG_SERVICE, "speaks TLS"},
+      {TIDE_BYTES_LITERAL("SSH-2.0-OpenSSH_9.2\r\n"), TIDE_ERROR_PROTOCOL, "sent what is no"},
+      {TIDE_BYTES_LITERAL("\xff\xff\xff\xff\xff\xff\xff\xff"), TIDE_ERROR_PROTOCOL, "sent what is no"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
+      g_autoptr(GError) error = error_after((Answer){.bytes = cases[i].bytes}, modes[m], GENEROUS_MS);
+      g_assert_error(error, TIDE_ERROR, (gint)cases[i].code);
+      g_assert_nonnull(strstr(error->message, cases[i].part));
+    }
+  }
+}
+
+static void
+test_bad_frames(void)
+{
+  struct {
+    TideBytes bytes;
+    const char *part;
+  } cases[] = {
+      {TIDE_BYTES_LITERAL("\0\0\0\0"), "the length of the frame is out of range"},
+      {TIDE_BYTES_LITERAL("\x80\0\0\0"), "the length of the frame is out of range"},
+      {TIDE_BYTES_LITERAL("\x04\0\0\x01"), "the length of the frame is out of range"}, /* 64 MiB and a byte */
+      {TIDE_BYTES_LITERAL("\0\0\0\x12\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0x"), "does not fill its frame"},
+      {TIDE_BYTES_LITERAL("\0\0\0\x10\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01"), "goes past the end"},
+      {TIDE_BYTES_LITERAL("\0\0\0\x13\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\x0b\0\0"), "at byte"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = error_after((Answer){.bytes = cases[i].bytes}, modes[2], GENEROUS_MS);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+    if (strstr(error->message, cases[i].part) == NULL)
+      g_error("expected '%s' in '%s'", cases[i].part, error->message);
+  }
+}
+
+/* A reply that announces more than the limit is refused when it says so, not when it has come. */
+static void
+test_unframed_limit(void)
+{
+  TideBytes bytes = TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\x0b\0\0\x04\0\0\0");
+  g_autoptr(GError) error = error_after((Answer){.bytes = bytes}, modes[0], GENEROUS_MS);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+  g_assert_nonnull(strstr(error->message, "the limit is 64 MiB"));
+}
+
+/* A second reply that nobody asked for must not become the next call's. */
+static void
+test_unasked_bytes(void)
+{
+  g_auto(TideBuffer) two = {0};
+  for (guint i = 0; i < 2; i++)
+    tide_buffer_append(&two, replies[0], reply_lens[0]);
+  Answer answer = {.bytes = tide_buffer_bytes(&two)};
+  LoopbackServer *server = loopback_start(serve_answer, &answer);
+  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  TideBytes reply;
+  g_assert_true(exchange(transport, call_of(modes[0]), &reply, NULL));
+  g_assert_false(tide_transport_is_ready(transport));
+  loopback_stop(server);
+}
+
+/* A peer that never reads: the socket's buffers fill up. */
+static void
+serve_nothing(LoopbackServer *server, int fd, guint connection)
+{
+  struct pollfd stop = {.fd = server->stop_fd, .events = POLLIN};
+  (void)poll(&stop, 1, -1);
+}
+
+static void
+test_peer_that_does_not_read(void)
+{
+  LoopbackServer *server = loopback_start(serve_nothing, NULL);
+  g_autoptr(TideTransport) transport = connected_to(server, modes[0], SHORT_MS);
+  gsize len = 32 << 20;
+  g_autofree guint8 *large = g_malloc0(len);
+  TideBytes part = tide_bytes(large, len);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_transport_send(transport, &part, 1, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
+  g_assert_nonnull(strstr(error->message, "did not take the request within"));
+  loopback_stop(server);
+}
+
+/* A framed gateway hangs up on a frame that is too large for it: the text says what it may be. */
+static void
+test_frame_too_large_for_the_gateway(void)
+{
+  for (guint framing = 0; framing < 2; framing++) {
+    Answer answer = {.then_close = TRUE};
+    Mode mode = {(TideFraming)framing, TIDE_WIRE_BINARY};
+    LoopbackServer *server = loopback_start(serve_answer, &answer);
+    g_autoptr(TideTransport) transport = connected_to(server, mode, GENEROUS_MS);
+    gsize len = 3 << 20;
+    g_autofree guint8 *large = g_malloc0(len);
+    TideBytes reply;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(exchange(transport, tide_bytes(large, len), &reply, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+    g_assert_cmpint(strstr(error->message, "max_frame_size_in_mb") != NULL, ==, framing == TIDE_FRAMING_FRAMED);
+    loopback_stop(server);
+  }
+}
+
+static void
+test_too_big(void)
+{
+  LoopbackServer *server = loopback_start(serve_nothing, NULL);
+  g_autoptr(TideTransport) transport = connected_to(server, modes[2], GENEROUS_MS);
+  static const guint8 byte;
+  TideBytes parts[] = {tide_bytes(&byte, 1u << 30), tide_bytes(&byte, 1u << 30)}; /* counted, never read */
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_transport_send(transport, parts, 2, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
+  g_assert_true(tide_transport_is_open(transport)); /* nothing was sent */
+  loopback_stop(server);
+}
+
+/* ---- connecting ---- */
+
+static void
+test_refused(void)
+{
+  int fd = -1;
+  g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 1, &fd);
+  close(fd);
+  g_autoptr(TideTransport) transport = transport_to(endpoint, modes[0], NULL);
+  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_transport_connect(transport, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_false(tide_error_outcome_unknown(error));
+  g_autofree char *expected =
+      g_strdup_printf("cannot connect to gateway '%s': 127.0.0.1: connection refused", endpoint->text);
+  g_assert_cmpstr(error->message, ==, expected);
+}
+
+/* With its queue full a listener drops further connects: as a host does that is gone. */
+static void
+test_connect_deadline(void)
+{
+  int fd = -1;
+  g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 0, &fd);
+  g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func(g_object_unref);
+  g_autoptr(GError) error = NULL;
+  for (guint i = 0; i < 8 && error == NULL; i++) {
+    TideTransport *transport = transport_to(endpoint, modes[0], NULL);
+    g_ptr_array_add(waiting, transport);
+    tide_transport_begin_call(transport, tide_now_us(), in_ms(SHORT_MS));
+    (void)!tide_transport_connect(transport, &error);
+  }
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  g_assert_nonnull(strstr(error->message, "no answer within 1"));
+  close(fd);
+}
+
+/* ---- from outside ---- */
+
+static void
+cancel_it(gpointer cancellable)
+{
+  g_cancellable_cancel(cancellable);
+}
+
+/* Cancels from another thread once it was sent something. */
+static void
+serve_cancel(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) call = {0};
+  if (!loopback_read_more(server, fd, &call))
+    return;
+  TideThread *thread = tide_thread_start("test-cancel", cancel_it, server->data);
+  loopback_wait_closed(server, fd);
+  tide_thread_join(thread);
+}
+
+static void
+test_cancel(void)
+{
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
+  g_assert_true(g_cancellable_make_pollfd(cancellable, &held));
+  LoopbackServer *server = loopback_start(serve_cancel, cancellable);
+  g_autoptr(TideTransport) transport = transport_to(server->endpoint, modes[0], cancellable);
+  tide_transport_begin_call(transport, tide_now_us(), in_ms(GENEROUS_MS));
+  TideBytes reply;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_transport_connect(transport, &error));
+  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+  g_assert_false(tide_transport_is_open(transport));
+  g_clear_error(&error);
+  g_assert_false(tide_transport_connect(transport, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+  loopback_stop(server);
+  g_cancellable_release_fd(cancellable);
+}
+
+/* Sends on to a peer that has gone, with SIGPIPE at its default: alive after it is the test. */
+static void
+test_sigpipe(void)
+{
+  Answer answer = {.then_reset = TRUE};
+  LoopbackServer *server = loopback_start(serve_answer, &answer);
+  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  void (*before)(int) = signal(SIGPIPE, SIG_DFL); /* GIO sets it to SIG_IGN with its first socket */
+  g_autoptr(GError) error = NULL;
+  TideBytes part = call_of(modes[0]);
+  gint64 deadline_us = in_ms(GENEROUS_MS);
+  while (tide_transport_send(transport, &part, 1, &error))
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+  signal(SIGPIPE, before);
+  loopback_stop(server);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/transport/calls-work-in-all-modes", test_calls_in_all_modes);
+  g_test_add_func("/transport/many-parts-arrive-as-one-message", test_many_parts);
+  g_test_add_func("/transport/large-reply-arrives-whole", test_large_reply);
+  g_test_add_func("/transport/ipv6", test_ipv6);
+  g_test_add_func("/transport/unix-socket", test_unix_socket);
+  g_test_add_func("/transport/generated-client-runs-over-it", test_generated_client);
+  g_test_add_func("/transport/silent-peer-times-out", test_silent_peer);
+  g_test_add_func("/transport/dripping-peer-times-out-as-a-whole", test_dripping_peer);
+  g_test_add_func("/transport/closing-peer-is-a-lost-connection", test_closing_peer);
+  g_test_add_func("/transport/other-services-are-named", test_other_services);
+  g_test_add_func("/transport/bad-frames-are-refused", test_bad_frames);
+  g_test_add_func("/transport/reply-above-the-limit-is-refused", test_unframed_limit);
+  g_test_add_func("/transport/unasked-bytes-make-it-unready", test_unasked_bytes);
+  g_test_add_func("/transport/peer-that-does-not-read-times-out", test_peer_that_does_not_read);
+  g_test_add_func("/transport/frame-too-large-for-the-gateway-is-guessed", test_frame_too_large_for_the_gateway);
+  g_test_add_func("/transport/too-big-a-request-is-not-sent", test_too_big);
+  g_test_add_func("/transport/refused-connection-names-the-address", test_refused);
+  g_test_add_func("/transport/connect-has-a-deadline", test_connect_deadline);
+  g_test_add_func("/transport/cancel-from-another-thread-ends-the-call", test_cancel);
+  g_test_add_func("/transport/peer-that-went-away-is-no-sigpipe", test_sigpipe);
+  return g_test_run();
+}

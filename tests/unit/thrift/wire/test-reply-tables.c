@@ -1,0 +1,158 @@
+/* What is built of replies about tables has bounds of its own: a gateway that sends tiny elements by the million does
+ * not make the daemon allocate many times what it sent. */
+#include "unit/reply_builder.h"
+#include "util/error.h"
+
+#define SEQUENCE_ID 7
+
+typedef enum Element { REGIONS, TABLES, FAMILIES, ATTRIBUTES } Element;
+
+static TideReply
+reply_of(const char *method, TideBytes message)
+{
+  return (TideReply){.protocol = TIDE_WIRE_COMPACT, .sequence_id = SEQUENCE_ID, .message = message, .method = method};
+}
+
+static HbaseTHRegionLocation *
+new_region(void)
+{
+  HbaseTHRegionLocation *location = g_object_new(HBASE_TYPE_T_H_REGION_LOCATION, NULL);
+  g_free(location->serverName->hostName);
+  location->serverName->hostName = g_strdup("");
+  g_clear_pointer(&location->regionInfo->tableName, g_byte_array_unref);
+  location->regionInfo->tableName = oracle_byte_array(TIDE_BYTES_LITERAL("T"));
+  return location;
+}
+
+static HbaseTTableName *
+new_table_name(void)
+{
+  HbaseTTableName *name = g_object_new(HBASE_TYPE_T_TABLE_NAME, NULL);
+  name->qualifier = oracle_byte_array(TIDE_BYTES_LITERAL("T"));
+  return name;
+}
+
+static void
+write_many(ThriftProtocol *to, gpointer object, guint n)
+{
+  require_written(thrift_protocol_write_list_begin(to, T_STRUCT, n, NULL));
+  for (guint i = 0; i < n; i++)
+    require_written(thrift_struct_write(THRIFT_STRUCT(object), to, NULL));
+  g_object_unref(object);
+}
+
+/* A reply with @n regions or table names. */
+static TideReply
+list_reply(Element element, guint n)
+{
+  const char *method = element == REGIONS ? "getAllRegionLocations" : "getTableNamesByPattern";
+  Oracle *oracle = oracle_get(TIDE_WIRE_COMPACT);
+  ThriftProtocol *to = reply_begin(oracle, method, T_REPLY, SEQUENCE_ID);
+  reply_field(to, T_LIST, 0);
+  write_many(to, element == REGIONS ? (gpointer)new_region() : (gpointer)new_table_name(), n);
+  return reply_of(method, reply_end(oracle));
+}
+
+/* A description with @n families of this name, or attributes. */
+static TideReply
+description_reply(Element element, guint n, TideBytes family_name)
+{
+  Oracle *oracle = oracle_get(TIDE_WIRE_COMPACT);
+  ThriftProtocol *to = reply_begin(oracle, "getTableDescriptor", T_REPLY, SEQUENCE_ID);
+  reply_field(to, T_STRUCT, 0);
+  require_written(thrift_protocol_write_struct_begin(to, "", NULL));
+  reply_field(to, T_STRUCT, 1);
+  reply_write_object(to, new_table_name());
+  if (element == FAMILIES) {
+    HbaseTColumnFamilyDescriptor *family = g_object_new(HBASE_TYPE_T_COLUMN_FAMILY_DESCRIPTOR, NULL);
+    family->name = oracle_byte_array(family_name);
+    reply_field(to, T_LIST, 2);
+    write_many(to, family, n);
+  } else {
+    reply_field(to, T_MAP, 3);
+    require_written(thrift_protocol_write_map_begin(to, T_STRING, T_STRING, n, NULL));
+    for (guint i = 0; i < 2 * n; i++)
+      require_written(thrift_protocol_write_string(to, "", NULL));
+  }
+  require_written(thrift_protocol_write_field_stop(to, NULL));
+  require_written(thrift_protocol_write_struct_end(to, NULL));
+  return reply_of("getTableDescriptor", reply_end(oracle));
+}
+
+/* NULL when it was read. (transfer full) */
+static GError *
+read_elements(Element element, guint n)
+{
+  GError *error = NULL;
+  if (element == REGIONS || element == TABLES) {
+    TideReply reply = list_reply(element, n);
+    g_autoptr(GPtrArray) read =
+        element == REGIONS ? tide_reply_read_regions(&reply, &error) : tide_reply_read_table_names(&reply, &error);
+    g_assert_true(read == NULL || read->len == n);
+    return error;
+  }
+  TideReply reply = description_reply(element, n, TIDE_BYTES_LITERAL("M"));
+  g_autoptr(TideTableDescription) description = tide_reply_read_description(&reply, &error);
+  return error;
+}
+
+static void
+test_h3_counts(void)
+{
+  static const struct {
+    Element element;
+    guint most;
+    const char *problem;
+  } cases[] = {
+      {REGIONS, 100000, "a table of more than 100000 regions"},
+      {TABLES, 100000, "more than 100000 tables"},
+      {FAMILIES, 1000, "a table of more than 1000 column families"},
+      {ATTRIBUTES, 10000, "a table of more than 10000 attributes"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) none = read_elements(cases[i].element, cases[i].most);
+    g_assert_no_error(none);
+    g_autoptr(GError) error = read_elements(cases[i].element, cases[i].most + 1);
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+    g_assert_nonnull(strstr(error->message, cases[i].problem));
+  }
+}
+
+static void
+test_h3_names(void)
+{
+  g_autofree char *name = g_strnfill(1025, '\x01');
+  g_autoptr(GError) error = NULL;
+  TideReply reply = description_reply(FAMILIES, 1, tide_bytes(name, 1024));
+  g_autoptr(TideTableDescription) description = tide_reply_read_description(&reply, &error);
+  g_assert_no_error(error);
+  reply = description_reply(FAMILIES, 1, tide_bytes(name, 1025));
+  g_assert_null(tide_reply_read_description(&reply, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+  g_assert_nonnull(strstr(error->message, "a name of more than 1024 bytes"));
+}
+
+/* What shows it escapes it: a family named by letters beyond ASCII is the one that is declared. */
+static void
+test_h6_family_names_are_kept_as_they_are(void)
+{
+  g_autoptr(GError) error = NULL;
+  TideReply reply = description_reply(FAMILIES, 1, TIDE_BYTES_LITERAL("Température\\"));
+  g_autoptr(TideTableDescription) description = tide_reply_read_description(&reply, &error);
+  g_assert_no_error(error);
+  const TideFamilySettings *family = description->families->pdata[0];
+  g_assert_cmpstr(family->name, ==, "Température\\");
+  reply = description_reply(FAMILIES, 1, TIDE_BYTES_LITERAL("a\0b"));
+  g_assert_null(tide_reply_read_description(&reply, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/reply-tables/H3/counts-have-bounds", test_h3_counts);
+  g_test_add_func("/reply-tables/H3/names-have-bounds", test_h3_names);
+  g_test_add_func("/reply-tables/H6/family-names-are-kept-as-they-are", test_h6_family_names_are_kept_as_they_are);
+  return g_test_run();
+}

@@ -1,0 +1,89 @@
+/* The lasting name of a daemon in its group: who has the same, and who must not. */
+#include "util/state_directory.h"
+
+#include <glib/gstdio.h>
+
+static char *metrics[] = {(char *)"metrics", NULL};
+
+/* The name in @directory; NULL: no directory. */
+static char *
+name_in(const char *directory, char **topics)
+{
+  if (directory != NULL)
+    g_setenv("STATE_DIRECTORY", directory, TRUE);
+  else
+    g_unsetenv("STATE_DIRECTORY");
+  g_autoptr(GError) error = NULL;
+  char *name = tide_state_directory_instance(topics, &error);
+  g_assert_no_error(error);
+  return name;
+}
+
+static char *
+new_directory(void)
+{
+  char *directory = g_dir_make_tmp("tidemark-state-XXXXXX", NULL);
+  g_assert_nonnull(directory);
+  return directory;
+}
+
+static void
+remove_directory(const char *directory)
+{
+  g_autofree char *path = g_build_filename(directory, "instance", NULL);
+  g_unlink(path);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+static void
+test_u8_name_lasts(void)
+{
+  g_autofree char *directory = new_directory();
+  g_autofree char *first = name_in(directory, metrics), *again = name_in(directory, metrics);
+  g_assert_cmpstr(first, ==, again);
+  g_assert_cmpuint(strspn(first, G_CSET_a_2_z G_CSET_A_2_Z "0123456789._-"), ==, strlen(first));
+  g_assert_cmpuint(strlen(first), <=, 128 + 13);
+  remove_directory(directory);
+}
+
+static void
+test_u8_two_directories_are_two_members(void)
+{
+  g_autofree char *one = new_directory(), *other = new_directory();
+  g_autofree char *first = name_in(one, metrics), *second = name_in(other, metrics);
+  g_assert_cmpstr(first, !=, second);
+  remove_directory(one);
+  remove_directory(other);
+}
+
+/* Brokers give a member that comes back what it had before: it would never get the partitions of the new topic. */
+static void
+test_u8_other_topics_are_another_member(void)
+{
+  char *both[] = {(char *)"metrics", (char *)"events", NULL};
+  g_autofree char *directory = new_directory();
+  g_autofree char *before = name_in(directory, metrics), *after = name_in(directory, both);
+  g_assert_cmpstr(before, !=, after);
+  remove_directory(directory);
+}
+
+static void
+test_u8_no_directory_no_name(void)
+{
+  g_assert_null(name_in(NULL, metrics));
+  g_setenv("STATE_DIRECTORY", "/nowhere/at/all", TRUE);
+  g_autoptr(GError) error = NULL;
+  g_assert_null(tide_state_directory_instance(metrics, &error));
+  g_assert_nonnull(error);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/state-directory/U8-name-lasts", test_u8_name_lasts);
+  g_test_add_func("/state-directory/U8-two-directories-are-two-members", test_u8_two_directories_are_two_members);
+  g_test_add_func("/state-directory/U8-other-topics-are-another-member", test_u8_other_topics_are_another_member);
+  g_test_add_func("/state-directory/U8-no-directory-no-name", test_u8_no_directory_no_name);
+  return g_test_run();
+}

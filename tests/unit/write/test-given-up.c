@@ -1,0 +1,380 @@
+/* Rows that are given up because their partition was taken away: no call carries them from then on, and what has
+ * nothing left to send tells nothing of its region. What becomes of their messages: test-equal-times-model.c. */
+#include "unit/row_set_fixture.h"
+#include "util/clock.h"
+#include "write/lanes.h"
+#include "write/row_isolation.h"
+
+#define N_ROWS 24u
+#define ROUND_US 100
+#define PATIENCE_US (60 * TIDE_US_PER_S)
+
+/* ---- calls ---- */
+
+/* A gateway that knows rows by their number, which is their wire. */
+typedef struct Gateway {
+  TideRowIsolation *isolation;
+  TideCall call;
+  guint32 n_rows, n_calls;
+  gboolean is_bad[N_ROWS];
+  gboolean is_ambiguous; /* its errors name no row's fault */
+  guint32 n_written[N_ROWS];
+  guint32 giving_up_call; /* while it runs this row is given up; 0: none */
+  guint32 given_up_row;
+} Gateway;
+
+static gboolean
+is_given_up(const Gateway *gateway, guint32 row)
+{
+  guint32 i = 0;
+  for (; row >= gateway->call.batches[i]->n_rows; i++)
+    row -= gateway->call.batches[i]->n_rows;
+  return tide_batch_is_given_up(gateway->call.batches[i], row);
+}
+
+static TideFailure
+send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  Gateway *gateway = data;
+  gboolean is_refused = FALSE;
+  gateway->n_calls++;
+  for (gsize i = 0; i < rows->n_parts; i++)
+    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
+      guint32 row = *(const guint32 *)(const void *)(rows->parts[i].data + at);
+      g_assert_false(is_given_up(gateway, row));
+      is_refused |= gateway->is_bad[row];
+      gateway->n_written[row]++;
+    }
+  if (gateway->n_calls == gateway->giving_up_call)
+    tide_batch_give_up(gateway->call.batches[0], gateway->given_up_row);
+  if (!is_refused)
+    return (TideFailure){.outcome = TIDE_OUTCOME_OK};
+  *ret_text = g_strdup("refused");
+  return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_certain = !gateway->is_ambiguous};
+}
+
+static TideBatch *
+add_batch(Gateway *gateway, guint32 n_rows)
+{
+  TideBatch *batch = tide_batch_new();
+  for (guint32 i = 0; i < n_rows; i++) {
+    TideBatchRow row = {.start_bytes = (guint32)batch->wire.len, .n_mutations = 1};
+    tide_buffer_append(&batch->rows, &row, sizeof row);
+    tide_buffer_append(&batch->wire, &gateway->n_rows, sizeof gateway->n_rows);
+    gateway->n_rows++;
+  }
+  batch->n_rows = n_rows;
+  gateway->call.batches[gateway->call.n_batches++] = batch;
+  gateway->call.n_rows += n_rows;
+  return batch;
+}
+
+static Gateway *
+gateway_new(void)
+{
+  Gateway *gateway = g_new0(Gateway, 1);
+  gateway->isolation = tide_row_isolation_new(send_rows, gateway, ROUND_US);
+  return gateway;
+}
+
+static void
+gateway_free(Gateway *gateway)
+{
+  for (guint32 i = 0; i < gateway->call.n_batches; i++)
+    tide_batch_free(gateway->call.batches[i]);
+  tide_row_isolation_free(gateway->isolation);
+  g_free(gateway);
+}
+
+static TideOutcome
+send_call(Gateway *gateway, gint64 now_us)
+{
+  TideIsolationCounts counts;
+  g_autofree char *text = NULL;
+  return tide_row_isolation_send(gateway->isolation, &gateway->call, now_us, &counts, &text).outcome;
+}
+
+static void
+test_rows_are_left_out_of_the_call(void)
+{
+  for (guint mutations = 0; mutations < 2; mutations++) {
+    Gateway *gateway = gateway_new();
+    TideBatch *batch = add_batch(gateway, 5);
+    batch->is_mutations = mutations > 0;
+    tide_batch_give_up(batch, 0);
+    tide_batch_give_up(batch, 3);
+    tide_batch_give_up(batch, 3);
+    g_assert_cmpuint(tide_batch_count_given_up(batch), ==, 2);
+    g_assert_cmpint(send_call(gateway, 1), ==, TIDE_OUTCOME_OK);
+    for (guint32 i = 0; i < 5; i++)
+      g_assert_cmpuint(gateway->n_written[i], ==, i == 0 || i == 3 ? 0 : 1);
+    g_assert_false(batch->is_left_out);
+    gateway_free(gateway);
+  }
+}
+
+/* Of two batches of a call one has nothing left: the other tells of its own region alone. Then neither has. */
+static void
+test_batch_with_nothing_left_is_told(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *first = add_batch(gateway, 3), *second = add_batch(gateway, 3);
+  for (guint32 i = 0; i < 3; i++)
+    tide_batch_give_up(first, i);
+  g_assert_cmpint(send_call(gateway, 1), ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(gateway->n_calls, ==, 1);
+  g_assert_true(first->is_left_out && !second->is_left_out);
+  for (guint32 i = 0; i < 3; i++)
+    tide_batch_give_up(second, i);
+  second->done_rows = 0;
+  g_assert_cmpint(send_call(gateway, 2), ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(gateway->n_calls, ==, 1);
+  g_assert_true(first->is_left_out && second->is_left_out);
+  gateway_free(gateway);
+}
+
+/* While bad rows are looked for, suspected, and held against good ones, any row is given up after any call: no later
+ * call carries it (send_rows() looks), all that is left is written or condemned, and the batch ends. */
+static void
+check_given_up_in_a_search(guint32 row, guint32 call, gboolean is_ambiguous)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 6);
+  gateway->is_bad[2] = TRUE;
+  gateway->is_ambiguous = is_ambiguous;
+  gateway->given_up_row = row;
+  gateway->giving_up_call = call;
+  guint n_rounds = 1;
+  while (send_call(gateway, n_rounds * ROUND_US) != TIDE_OUTCOME_OK)
+    g_assert_cmpuint(n_rounds++, <=, 2 * TIDE_PROOF_LIMIT);
+  for (guint32 i = 0; i < 6; i++)
+    g_assert_true(gateway->n_written[i] > 0 || i == row);
+  g_assert_true(tide_batch_find_poison(batch, 2) != NULL || row == 2);
+  gateway_free(gateway);
+}
+
+static void
+test_row_may_be_given_up_after_any_call(void)
+{
+  for (guint32 row = 0; row < 6; row++)
+    for (guint32 call = 1; call < 60; call++)
+      for (guint ambiguous = 0; ambiguous < 2; ambiguous++)
+        check_given_up_in_a_search(row, call, ambiguous > 0);
+}
+
+/* ---- lanes ---- */
+
+typedef struct Lanes {
+  TideTable table;
+  TideLanes *lanes;
+  TideInbox inbox;
+} Lanes;
+
+static void
+set_up(Lanes *fixture, gconstpointer data)
+{
+  fixture->table = (TideTable){.name = (char *)"A"};
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .max_probes = 2,
+                              .retry_min_us = TIDE_US_PER_MS,
+                              .retry_max_us = TIDE_US_PER_MS};
+  fixture->lanes = tide_lanes_new(&options);
+  tide_inbox_init(&fixture->inbox, NULL, NULL);
+}
+
+static void
+tear_down(Lanes *fixture, gconstpointer data)
+{
+  tide_lanes_free(fixture->lanes);
+  tide_inbox_clear(&fixture->inbox);
+}
+
+static void
+submit(Lanes *fixture, const char *start, const char *end, guint n_batches)
+{
+  TideLane *lane =
+      tide_lane_new(fixture->lanes, &fixture->table, tide_bytes_of_string(start), tide_bytes_of_string(end));
+  for (guint i = 0; i < n_batches; i++) {
+    TideBatch *batch = tide_batch_new();
+    TideBatchRow row = {.key_len = 0};
+    tide_buffer_append(&batch->rows, &row, sizeof row);
+    batch->home = &fixture->inbox;
+    batch->lane = tide_lane_ref(lane);
+    batch->n_rows = 1;
+    tide_lanes_submit(fixture->lanes, batch);
+  }
+  tide_lane_unref(lane); /* it lives as long as its batches */
+}
+
+static guint
+count_home(Lanes *fixture)
+{
+  guint n = 0;
+  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next, n++) {
+    next = batch->next;
+    tide_batch_free(batch);
+  }
+  return n;
+}
+
+static void
+take(Lanes *fixture, TideCall *call)
+{
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + PATIENCE_US, call), ==, TIDE_TAKE_CALL);
+}
+
+static void
+finish(Lanes *fixture, TideCall *call, TideOutcome outcome, gboolean is_left_out)
+{
+  for (guint32 i = 0; i < call->n_batches; i++)
+    call->batches[i]->is_left_out = is_left_out;
+  tide_lanes_finish(fixture->lanes, call, outcome, outcome != TIDE_OUTCOME_OK ? "no" : NULL, tide_now_us());
+}
+
+/* Its batch is home, and the next is tried at once; the lane is in trouble as before. */
+static void
+test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
+{
+  TideCall call;
+  submit(fixture, "", "", 3);
+  take(fixture, &call);
+  g_assert_cmpuint(call.n_batches, ==, 3);
+  finish(fixture, &call, TIDE_OUTCOME_RETRY, FALSE);
+  take(fixture, &call);
+  finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
+  g_assert_cmpuint(count_home(fixture), ==, 1);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 1);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpuint(call.n_batches, ==, 1); /* a probe */
+  g_assert_cmpint(call.last_ok_us, ==, 0);
+  g_assert_cmpint(call.batches[0]->lane_ok_us, ==, 0);
+  finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 0);
+  take(fixture, &call);
+  g_assert_cmpint(call.last_ok_us, >, 0);
+  finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
+}
+
+/* The lane for whose sake the table is held goes with its last batch; the other's is the next probe. */
+static void
+test_held_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
+{
+  TideCall call;
+  submit(fixture, "", "m", 1);
+  take(fixture, &call);
+  finish(fixture, &call, TIDE_OUTCOME_HOLD, FALSE);
+  submit(fixture, "m", "", 1);
+  take(fixture, &call);
+  g_assert_cmpuint(tide_lane_end_key(call.batches[0]->lane).len, ==, 1);
+  finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
+  g_assert_cmpuint(count_home(fixture), ==, 1);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 1);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
+  g_assert_true(call.is_probe_of_table);
+  finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+}
+
+/* Nobody would find out that it takes rows again. */
+static void
+test_held_table_without_rows_is_not_held(Lanes *fixture, gconstpointer data)
+{
+  TideCall call;
+  submit(fixture, "", "", 1);
+  take(fixture, &call);
+  finish(fixture, &call, TIDE_OUTCOME_HOLD, FALSE);
+  take(fixture, &call);
+  finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+}
+
+/* ---- open rows ---- */
+
+typedef struct Dropped {
+  guint n_sources, n_rows;
+  guint64 key_hash;
+} Dropped;
+
+static gboolean
+is_of_slot_1(TideSourceRef source, gpointer data)
+{
+  return source.slot == 1;
+}
+
+static void
+note_source(TideSourceRef source, gpointer data)
+{
+  ((Dropped *)data)->n_sources++;
+}
+
+static void
+note_row(guint64 key_hash, gpointer data)
+{
+  ((Dropped *)data)->n_rows++;
+  ((Dropped *)data)->key_hash = key_hash;
+}
+
+static void
+append_of_slot(TideRowSet *set, const char *key, const Column *column, guint16 slot, gboolean with_follower)
+{
+  TideCell cell = {&column->column, TIDE_BYTES_LITERAL("v"), 7};
+  TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  TideSourceRef source = {.slot = slot, .epoch = 1};
+  guint32 place = tide_row_set_append(set, &row, source, 1000, NULL);
+  if (with_follower)
+    tide_row_set_add_follower(set, place, &row, source);
+}
+
+/* Rows with a source that is gone go whole, and what follows them; the others stay in their order, with theirs. */
+static void
+test_open_rows_are_dropped(void)
+{
+  Column column;
+  TideRowSet set;
+  Dropped dropped = {0};
+  TideDropRequest drop = {is_of_slot_1, note_source, note_row, &dropped};
+  TideSealRequest seal = request(1000, 1 << 20);
+  gint64 used_before = (gint64)tide_budget_used_racy(&budget);
+  make_column(&column, TIDE_WIRE_BINARY, 1);
+  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 0);
+  append_of_slot(&set, "a", &column, 0, TRUE);
+  append_of_slot(&set, "b", &column, 0, FALSE);
+  append_of_slot(&set, "b", &column, 1, TRUE);
+  append_of_slot(&set, "c", &column, 0, FALSE);
+  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 1);
+  g_assert_cmpuint(dropped.n_sources, ==, 3);
+  g_assert_cmpuint(dropped.n_rows, ==, 1);
+  g_assert_cmpuint(dropped.key_hash, ==, tide_key_hash(TIDE_BYTES_LITERAL("b")));
+  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 0);
+  append_of_slot(&set, "b", &column, 0, FALSE); /* it may come again */
+  TideBatch *batch = tide_row_set_seal(&set, &seal);
+  gsize offset = 0;
+  g_assert_cmpuint(tide_follower_leader(tide_followers_next_record(&batch->followers, &offset)), ==, 0);
+  g_assert_cmpuint(offset, ==, batch->followers.len);
+  g_autofree char *sealed = describe(batch, TIDE_WIRE_BINARY);
+  g_assert_cmpstr(sealed, ==, "[a q1@7=v;c q1@7=v;b q1@7=v;]3 ");
+  tide_row_set_clear(&set);
+  g_assert_cmpint((gint64)tide_budget_used_racy(&budget), ==, used_before);
+  tide_buffer_clear_memory(&column.prefix);
+}
+
+#define ADD(path, func) g_test_add("/given-up/" path, Lanes, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_budget_init(&budget, 1 << 30);
+  g_test_add_func("/given-up/rows-are-left-out-of-the-call", test_rows_are_left_out_of_the_call);
+  g_test_add_func("/given-up/batch-with-nothing-left-is-told", test_batch_with_nothing_left_is_told);
+  g_test_add_func("/given-up/row-may-be-given-up-after-any-call", test_row_may_be_given_up_after_any_call);
+  ADD("lane-is-not-well-for-it", test_lane_is_not_well_for_it);
+  ADD("held-table-is-not-well-for-it", test_held_table_is_not_well_for_it);
+  ADD("held-table-without-rows-is-not-held", test_held_table_without_rows_is_not_held);
+  g_test_add_func("/given-up/open-rows-are-dropped", test_open_rows_are_dropped);
+  return g_test_run();
+}

@@ -1,0 +1,698 @@
+/* Finding rows that can never be written: how many calls it takes, who is condemned, and who is not. */
+#include "write/row_isolation.h"
+
+#include "util/clock.h"
+
+#define MAX_ROWS 10000u
+#define ROUND_US 100
+
+/* Behind the number of a large row so many of these. */
+#define FILLER G_MAXUINT32
+#define N_FILLERS 30u
+
+/* A gateway that knows rows by their number, which is their wire. */
+typedef struct Gateway {
+  TideRowIsolation *isolation;
+  TideLane *lanes[2]; /* of nobody: only told apart */
+  TideCall call;
+  guint32 n_rows;
+  gboolean is_bad[MAX_ROWS];
+  guint32 n_written[MAX_ROWS];
+  gboolean is_ambiguous;  /* its errors name no row's fault */
+  guint32 broken_after;   /* calls, then it refuses everything; 0: never */
+  guint32 failing_every;  /* calls, one fails for no reason; 0: none */
+  guint32 refusing_calls; /* the bad rows are bad for so many calls that carry one; 0: for good */
+  guint32 text_kind;      /* of its ambiguous errors */
+  guint32 failing_call;   /* this one ends in failing_with; 0: none */
+  TideFailure failing_with;
+  guint32 n_calls;
+  guint32 n_all_calls;
+} Gateway;
+
+static gboolean
+holds_bad_row(Gateway *gateway, const TideSentRows *rows, guint32 *ret_n_rows)
+{
+  gboolean bad = FALSE;
+  *ret_n_rows = 0;
+  for (gsize i = 0; i < rows->n_parts; i++)
+    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
+      guint32 number = *(const guint32 *)(const void *)(rows->parts[i].data + at);
+      *ret_n_rows += number != FILLER ? 1 : 0;
+      bad = bad || (number != FILLER && gateway->is_bad[number]);
+    }
+  return bad;
+}
+
+static TideFailure
+send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  Gateway *gateway = data;
+  gateway->n_calls++;
+  gateway->n_all_calls++;
+  guint32 n_rows;
+  gboolean bad = holds_bad_row(gateway, rows, &n_rows);
+  g_assert_cmpuint(n_rows, ==, rows->n_rows);
+  g_assert_cmpuint(n_rows, >, 0);
+  *ret_text = g_strdup("refused");
+  if (gateway->n_calls == gateway->failing_call)
+    return gateway->failing_with;
+  if (gateway->failing_every > 0 && gateway->n_all_calls % gateway->failing_every == 0)
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
+  if (bad && gateway->refusing_calls > 0 && --gateway->refusing_calls == 0)
+    memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
+  if (bad || (gateway->broken_after > 0 && gateway->n_calls > gateway->broken_after))
+    return (TideFailure){
+        .outcome = TIDE_OUTCOME_POISON, .is_certain = bad && !gateway->is_ambiguous, .kind = gateway->text_kind};
+  g_clear_pointer(ret_text, g_free);
+  for (gsize i = 0; i < rows->n_parts; i++)
+    for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {
+      guint32 number = *(const guint32 *)(const void *)(rows->parts[i].data + at);
+      if (number != FILLER)
+        gateway->n_written[number]++;
+    }
+  return (TideFailure){.outcome = TIDE_OUTCOME_OK};
+}
+
+static Gateway *
+gateway_new(void)
+{
+  Gateway *gateway = g_new0(Gateway, 1);
+  gateway->isolation = tide_row_isolation_new(send_rows, gateway, ROUND_US);
+  for (guint i = 0; i < G_N_ELEMENTS(gateway->lanes); i++)
+    gateway->lanes[i] = (TideLane *)(void *)&gateway->lanes[i];
+  return gateway;
+}
+
+static void
+add_row(Gateway *gateway, TideBatch *batch, gboolean is_large)
+{
+  static const guint32 filler = FILLER;
+  TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
+  tide_buffer_append(&batch->rows, &row, sizeof row);
+  tide_buffer_append(&batch->wire, &gateway->n_rows, sizeof gateway->n_rows);
+  for (guint i = 0; is_large && i < N_FILLERS; i++)
+    tide_buffer_append(&batch->wire, &filler, sizeof filler);
+  gateway->n_rows++;
+}
+
+/* One row of @large_every is large, from the first on; 0: none is. */
+static TideBatch *
+add_batch_of_sizes(Gateway *gateway, guint lane, guint32 n_rows, guint32 large_every)
+{
+  TideBatch *batch = tide_batch_new();
+  for (guint32 i = 0; i < n_rows; i++)
+    add_row(gateway, batch, large_every > 0 && i % large_every == 0);
+  batch->n_rows = n_rows;
+  batch->lane = gateway->lanes[lane];
+  gateway->call.batches[gateway->call.n_batches++] = batch;
+  gateway->call.n_rows += n_rows;
+  return batch;
+}
+
+static TideBatch *
+add_batch(Gateway *gateway, guint lane, guint32 n_rows)
+{
+  return add_batch_of_sizes(gateway, lane, n_rows, 0);
+}
+
+static void
+gateway_free(Gateway *gateway)
+{
+  for (guint32 i = 0; i < gateway->call.n_batches; i++) {
+    gateway->call.batches[i]->lane = NULL;
+    tide_batch_free(gateway->call.batches[i]);
+  }
+  tide_row_isolation_free(gateway->isolation);
+  g_free(gateway);
+}
+
+static TideOutcome
+send_call_at(Gateway *gateway, gint64 now_us, TideIsolationCounts *ret_counts)
+{
+  g_autofree char *text = NULL;
+  gateway->n_calls = 0;
+  TideFailure failure = tide_row_isolation_send(gateway->isolation, &gateway->call, now_us, ret_counts, &text);
+  g_assert_cmpint(text == NULL, ==, failure.outcome == TIDE_OUTCOME_OK);
+  return failure.outcome;
+}
+
+static TideOutcome
+send_call(Gateway *gateway)
+{
+  TideIsolationCounts counts;
+  return send_call_at(gateway, 1, &counts);
+}
+
+/* Rounds until all is written or condemned. Returns: how many. */
+static guint
+send_rounds(Gateway *gateway)
+{
+  TideIsolationCounts counts;
+  guint n = 1;
+  for (; send_call_at(gateway, n * ROUND_US, &counts) == TIDE_OUTCOME_POISON; n++)
+    g_assert_cmpuint(n, <=, TIDE_PROOF_LIMIT + 1);
+  return n;
+}
+
+/* Poison are the bad rows and no others; all others are written. */
+static void
+assert_found(const Gateway *gateway)
+{
+  guint32 at = 0;
+  for (guint32 i = 0; i < gateway->call.n_batches; i++) {
+    gsize n_poison, next = 0;
+    const TideBatchPoison *poison = tide_batch_poison(gateway->call.batches[i], &n_poison);
+    for (guint32 row = 0; row < gateway->call.batches[i]->n_rows; row++, at++) {
+      gboolean condemned = next < n_poison && poison[next].row == row;
+      g_assert_cmpint(condemned, ==, gateway->is_bad[at]);
+      g_assert_cmpint(gateway->n_written[at] > 0, ==, !condemned);
+      if (!condemned)
+        continue;
+      g_assert_cmpstr(poison[next].text, ==, "refused");
+      g_assert_cmpuint(poison[next].attempts, >=, 1);
+      next++;
+    }
+    g_assert_cmpuint(next, ==, n_poison);
+  }
+}
+
+/* At every place of every size: never more than 1 + 2 * log2(n) calls when the text is plain. Else it is a suspect,
+ * that costs three calls a round, and is condemned by the last of many. */
+static void
+test_one_bad_row_is_found_at_every_place(void)
+{
+  static const guint32 sizes[] = {1, 2, 3, 5, 64, 65, 1000};
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+    for (guint32 place = 0; place < sizes[s]; place++)
+      for (guint ambiguous = 0; ambiguous < 2; ambiguous++) {
+        if (sizes[s] == 1 && ambiguous)
+          continue;
+        Gateway *gateway = gateway_new();
+        add_batch(gateway, 0, sizes[s]);
+        gateway->is_bad[place] = TRUE;
+        gateway->is_ambiguous = ambiguous > 0;
+        guint log2_rows = sizes[s] > 1 ? g_bit_storage(sizes[s] - 1) : 0;
+        g_assert_cmpuint(send_rounds(gateway), ==, ambiguous > 0 ? TIDE_PROOF_LIMIT : 1);
+        assert_found(gateway);
+        g_assert_cmpuint(gateway->n_all_calls, <=,
+                         1 + 2 * log2_rows + ambiguous * (2 + 3 * (TIDE_PROOF_LIMIT - 1) + 6));
+        gateway_free(gateway);
+      }
+}
+
+static void
+test_one_of_ten_thousand_costs_less_than_thirty_calls(void)
+{
+  for (guint32 place = 0; place < 10000; place += 357) {
+    Gateway *gateway = gateway_new();
+    for (guint i = 0; i < 4; i++)
+      add_batch(gateway, i % 2, 2500);
+    gateway->is_bad[place] = TRUE;
+    TideIsolationCounts counts;
+    g_assert_cmpint(send_call_at(gateway, 1, &counts), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    g_assert_cmpuint(gateway->n_calls, <, 30);
+    g_assert_cmpuint(counts.bisections, ==, gateway->n_calls - 1);
+    g_assert_cmpuint(counts.poison, ==, 1);
+    gateway_free(gateway);
+  }
+}
+
+static void
+test_several_bad_rows_are_each_found(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+  for (guint round = 0; round < 300; round++) {
+    Gateway *gateway = gateway_new();
+    guint32 n_batches = (guint32)g_rand_int_range(rand, 1, 5);
+    for (guint32 i = 0; i < n_batches; i++)
+      add_batch(gateway, i % 2, (guint32)g_rand_int_range(rand, 1, 60));
+    guint32 n_bad = (guint32)g_rand_int_range(rand, 1, (gint32)gateway->n_rows + 1);
+    for (guint32 i = 0; i < n_bad; i++)
+      gateway->is_bad[g_rand_int_range(rand, 0, (gint32)gateway->n_rows)] = TRUE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+/* What ends the search keeps what was found; the next time those rows are not sent. */
+static void
+test_search_that_is_interrupted_goes_on_where_it_was(void)
+{
+  for (guint32 failing_call = 2; failing_call < 14; failing_call++) {
+    Gateway *gateway = gateway_new();
+    add_batch(gateway, 0, 100);
+    gateway->is_bad[3] = gateway->is_bad[70] = TRUE;
+    gateway->failing_call = failing_call;
+    gateway->failing_with = (TideFailure){.outcome = failing_call % 2 ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_RETRY};
+    g_assert_cmpint(send_call(gateway), ==, gateway->failing_with.outcome);
+    g_assert_cmpuint(gateway->n_calls, ==, failing_call);
+    gateway->failing_call = 0;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+static gboolean
+is_suspect(const TideBatch *batch, guint32 row)
+{
+  gsize n;
+  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].row == row)
+      return TRUE;
+  return FALSE;
+}
+
+/* M09: a batch that is sent in slices, one of which holds a suspect: whatever ends the sweep, also while the suspect is
+ * being confirmed, each row ends written or condemned. */
+static void
+test_m09_interrupted_sweep_passes_over_no_row(void)
+{
+  for (guint32 place = 0; place < 40; place++)
+    for (guint32 failing_call = 1; failing_call < 40; failing_call++) {
+      Gateway *gateway = gateway_new();
+      TideBatch *batch = add_batch(gateway, 0, 40);
+      batch->slice_rows = 7;
+      gateway->is_bad[place] = TRUE;
+      gateway->is_ambiguous = place % 2 > 0;
+      gateway->failing_call = failing_call;
+      gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+      (void)send_call(gateway);
+      for (guint32 row = 0; row < batch->done_rows; row++)
+        g_assert_true(gateway->n_written[row] > 0 || tide_batch_find_poison(batch, row) != NULL ||
+                      is_suspect(batch, row));
+      gateway->failing_call = 0;
+      (void)send_rounds(gateway);
+      assert_found(gateway);
+      gateway_free(gateway);
+    }
+}
+
+/* It refuses everything, or breaks in the middle of the search: nobody is condemned, and it is given up soon. */
+static void
+test_broken_gateway_condemns_nobody(void)
+{
+  for (guint round = 0; round < 3; round++) {
+    Gateway *gateway = gateway_new();
+    TideBatch *batch = add_batch(gateway, 0, 1000);
+    gateway->is_ambiguous = TRUE;
+    memset(gateway->is_bad, TRUE, sizeof gateway->is_bad);
+    for (guint again = 0; again < 2 * TIDE_PROOF_LIMIT; again++) {
+      g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+      g_assert_cmpuint(gateway->n_calls, <, 30);
+    }
+    g_assert_cmpuint(batch->poison.len, ==, 0);
+    memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
+    gateway->is_bad[100] = TRUE;
+    gateway->broken_after = 5 + round; /* the witness is refused, too */
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+    g_assert_cmpuint(batch->poison.len, ==, 0);
+    gateway->broken_after = 0;
+    (void)send_rounds(gateway);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+/* F16: a region that refuses everything with a text that nobody knows, for hours, while others are written: it is held,
+ * and none of its rows is condemned. */
+static void
+test_f16_region_that_refuses_all_is_held(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 20);
+  add_batch(gateway, 1, 5); /* another region */
+  gateway->is_ambiguous = TRUE;
+  memset(gateway->is_bad, TRUE, 20 * sizeof gateway->is_bad[0]);
+  for (guint round = 1; round < 10 * TIDE_PROOF_LIMIT; round++) {
+    TideIsolationCounts counts;
+    gateway->call.last_ok_us = round * ROUND_US;
+    g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+    g_assert_cmpuint(batch->poison.len, ==, 0);
+  }
+  memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
+/* A row that is refused for a while, as by a rule of its own region: many times in a moment prove nothing, nor does one
+ * text after another. */
+static void
+test_f16_suspect_is_not_condemned_in_a_moment(void)
+{
+  for (guint other_texts = 0; other_texts < 2; other_texts++) {
+    Gateway *gateway = gateway_new();
+    TideBatch *batch = add_batch(gateway, 0, 50);
+    gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+    for (guint again = 0; again < 10 * TIDE_PROOF_LIMIT; again++) {
+      TideIsolationCounts counts;
+      gint64 now_us = other_texts > 0 ? again * ROUND_US : again * ROUND_US / (10 * TIDE_PROOF_LIMIT);
+      gateway->text_kind = other_texts > 0 ? again / 2 : 0;
+      g_assert_cmpint(send_call_at(gateway, now_us, &counts), ==, TIDE_OUTCOME_POISON);
+      g_assert_cmpuint(batch->poison.len, ==, 0);
+    }
+    gateway->is_bad[7] = FALSE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+/* The rows that come after are condemned at once, where their region takes others. */
+static void
+test_f16_text_that_is_proven_is_believed(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 50);
+  gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  TideBatch *second = add_batch(gateway, 1, 50);
+  gateway->is_bad[60] = gateway->is_bad[61] = TRUE;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  g_assert_cmpuint(second->suspects.len, ==, 0);
+  add_batch(gateway, 0, 20);
+  gateway->is_bad[110] = TRUE;
+  gateway->text_kind = 1; /* another text */
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+  gateway_free(gateway);
+}
+
+/* Every second, third, ... call fails with a text that says nothing: all is written, and nobody is condemned. */
+static void
+test_flickering_gateway_condemns_nobody(void)
+{
+  for (guint32 every = 2; every < 8; every++)
+    for (guint32 n_rows = 1; n_rows < 40; n_rows++) {
+      Gateway *gateway = gateway_new();
+      add_batch(gateway, 0, n_rows);
+      gateway->n_all_calls = n_rows;
+      gateway->failing_every = every;
+      gateway->call.last_ok_us = G_MAXINT64;
+      guint rounds = 0;
+      while (send_call(gateway) != TIDE_OUTCOME_OK)
+        g_assert_cmpuint(++rounds, <, 5);
+      assert_found(gateway);
+      gateway_free(gateway);
+    }
+}
+
+/* Rows of another region prove nothing; later calls of its own do. Without any, it takes an hour. */
+static void
+test_lone_row_is_condemned_when_its_region_is_seen_to_work(void)
+{
+  enum { NOTHING_WRITTEN, OTHERS_WRITTEN, REGION_WRITTEN, N_CASES };
+  static const guint wanted_rounds[N_CASES] = {0, TIDE_LONE_LIMIT, TIDE_PROOF_LIMIT + 1};
+  for (guint c = 0; c < N_CASES; c++) {
+    Gateway *gateway = gateway_new();
+    TideBatch *batch = add_batch(gateway, 0, 1);
+    add_batch(gateway, 1, 3);
+    gateway->is_bad[0] = TRUE;
+    gateway->is_ambiguous = TRUE;
+    guint round = 1;
+    for (TideOutcome outcome = TIDE_OUTCOME_POISON; outcome == TIDE_OUTCOME_POISON && round < 400; round++) {
+      TideIsolationCounts counts;
+      gateway->call.last_ok_us = c > NOTHING_WRITTEN ? round * ROUND_US : 0;
+      batch->lane_ok_us = c == REGION_WRITTEN ? round * ROUND_US - 1 : 0;
+      outcome = send_call_at(gateway, round * ROUND_US, &counts);
+    }
+    g_assert_cmpuint(round - 1, ==, c == NOTHING_WRITTEN ? 399 : wanted_rounds[c]);
+    if (c == NOTHING_WRITTEN)
+      g_assert_cmpuint(batch->poison.len, ==, 0);
+    else
+      assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+/* The parts of a refused row, sent without each other, may all be guilty, and no row of their batch shows that the
+ * region works: that other calls do counts for all of them at once, so that they do not take minutes each. */
+static void
+test_parts_of_a_refused_row_are_condemned_together(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 40);
+  batch->is_unmerged = TRUE;
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    gateway->is_bad[i] = TRUE;
+  gateway->is_ambiguous = TRUE;
+  guint round = 1;
+  for (TideOutcome outcome = TIDE_OUTCOME_POISON; outcome == TIDE_OUTCOME_POISON; round++) {
+    TideIsolationCounts counts;
+    g_assert_cmpuint(round, <=, TIDE_PROOF_LIMIT + 1);
+    gateway->call.last_ok_us = batch->lane_ok_us = round * ROUND_US - 1;
+    outcome = send_call_at(gateway, round * ROUND_US, &counts);
+  }
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
+/* A batch that is sent in slices, the first of which was written: the second begins with rows that are refused one by
+ * one, so it is given up for this round. That the one which is judged is found guilty, or taken after all, ends none of
+ * the rows that were not sent. */
+static void
+test_given_up_slice_passes_over_no_row(void)
+{
+  for (guint is_guilty = 0; is_guilty < 2; is_guilty++) {
+    Gateway *gateway = gateway_new();
+    gateway->is_ambiguous = TRUE;
+    add_batch(gateway, 0, 1 + 10);
+    gateway->is_bad[5] = TRUE; /* proves the text */
+    (void)send_rounds(gateway);
+    gateway->call.batches[0]->lane = NULL;
+    tide_batch_free(gateway->call.batches[0]);
+    gateway->call.n_batches = 0;
+    TideBatch *batch = add_batch(gateway, 0, 21);
+    batch->slice_rows = 7;
+    gateway->failing_call = 2;
+    gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_RETRY);
+    g_assert_cmpuint(batch->done_rows, ==, 7);
+    gateway->failing_call = 0;
+    for (guint32 row = 18; row < 22; row++)
+      gateway->is_bad[row] = TRUE;
+    gateway->refusing_calls = is_guilty ? 0 : 6;
+    gateway->text_kind = is_guilty ? 0 : 1;
+    for (guint round = 1; send_call_at(gateway, round * ROUND_US, &(TideIsolationCounts){0}) != TIDE_OUTCOME_OK;
+         round++)
+      g_assert_cmpuint(round, <, 4 * TIDE_PROOF_LIMIT);
+    for (guint32 row = 0; row < batch->n_rows; row++)
+      g_assert_true(gateway->n_written[11 + row] > 0 || tide_batch_find_poison(batch, row) != NULL);
+    gateway_free(gateway);
+  }
+}
+
+/* Each of their rows is a call anyway. */
+static void
+test_mutated_rows_need_no_halving(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 50)->is_mutations = TRUE;
+  gateway->is_bad[10] = gateway->is_bad[49] = TRUE;
+  TideIsolationCounts counts;
+  g_assert_cmpint(send_call_at(gateway, 1, &counts), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  g_assert_cmpuint(gateway->n_calls, ==, 50);
+  g_assert_cmpuint(counts.bisections, ==, 0);
+  gateway_free(gateway);
+}
+
+/* Bad rows with a text that says nothing, in whatever number, keep no other row of their call waiting. */
+static void
+test_suspects_keep_nobody_waiting(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 100);
+  gateway->is_ambiguous = TRUE;
+  for (guint32 row = 5; row < 100; row += 10)
+    gateway->is_bad[row] = TRUE;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+  for (guint32 row = 0; row < 100; row++)
+    g_assert_cmpint(gateway->n_written[row] > 0, ==, !gateway->is_bad[row]);
+  gateway_free(gateway);
+}
+
+/* A row that was condemned before, and is not sent with the others, is no witness for them. */
+static void
+test_condemned_row_is_no_witness(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 4);
+  gateway->is_bad[0] = TRUE;
+  gateway->failing_call = 4;
+  gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_RETRY);
+  g_assert_nonnull(tide_batch_find_poison(batch, 0));
+  gateway->failing_call = 0;
+  gateway->is_ambiguous = gateway->is_bad[2] = gateway->is_bad[3] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
+/* Once all is refused, also what was taken before, nothing is proven any more. */
+static void
+test_witness_that_is_refused_proves_nothing(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, 50);
+  gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+  TideIsolationCounts counts;
+  g_assert_cmpint(send_call_at(gateway, ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+  memset(gateway->is_bad, TRUE, sizeof gateway->is_bad);
+  for (guint round = 2; round < 3 * TIDE_PROOF_LIMIT; round++) {
+    g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+    g_assert_cmpuint(batch->poison.len, ==, 0);
+  }
+  memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
+  gateway->is_bad[7] = TRUE; /* the region works again */
+  g_assert_cmpint(send_call_at(gateway, 3 * TIDE_PROOF_LIMIT * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+  g_assert_cmpuint(batch->poison.len, ==, 0);
+  gateway_free(gateway);
+}
+
+/* A gateway that fails every other call, for so long that there were rounds enough to prove something. */
+static void
+test_gateway_that_flickers_for_long_condemns_nobody(void)
+{
+  for (guint32 n_rows = 2; n_rows < 40; n_rows++)
+    for (guint32 phase = 0; phase < 2; phase++) {
+      Gateway *gateway = gateway_new();
+      TideBatch *batch = add_batch(gateway, 0, n_rows);
+      gateway->n_all_calls = phase;
+      gateway->failing_every = 2;
+      TideOutcome outcome = TIDE_OUTCOME_POISON;
+      for (guint round = 1; outcome != TIDE_OUTCOME_OK && round < 3 * TIDE_PROOF_LIMIT; round++) {
+        TideIsolationCounts counts;
+        outcome = send_call_at(gateway, round * ROUND_US, &counts);
+        g_assert_cmpuint(batch->poison.len, ==, 0);
+      }
+      gateway_free(gateway);
+    }
+}
+
+/* After an hour a text has to be proven anew. */
+static void
+test_belief_ends(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 50);
+  gateway->is_ambiguous = gateway->is_bad[7] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  add_batch(gateway, 0, 20);
+  gateway->is_bad[60] = TRUE;
+  TideIsolationCounts counts;
+  gint64 later_us = TIDE_PROOF_LIMIT * ROUND_US + 3601 * TIDE_US_PER_S;
+  g_assert_cmpint(send_call_at(gateway, later_us, &counts), ==, TIDE_OUTCOME_POISON);
+  gateway_free(gateway);
+}
+
+/* Large rows are what is tried first: when these are the bad ones, each costs one call. */
+static void
+test_large_bad_rows_cost_a_call_each(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch_of_sizes(gateway, 0, 600, 200);
+  add_batch_of_sizes(gateway, 1, 400, 200);
+  gateway->is_bad[0] = gateway->is_bad[200] = gateway->is_bad[400] = gateway->is_bad[600] = TRUE;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  g_assert_cmpuint(gateway->n_calls, ==, 1 + 1 + 5); /* all, the small ones, and five large ones */
+  gateway_free(gateway);
+}
+
+/* That large rows are good costs one call, once, however the bad ones lie. */
+static void
+test_large_good_rows_cost_one_call(void)
+{
+  guint32 n_calls[2];
+  for (guint with_large = 0; with_large < 2; with_large++) {
+    Gateway *gateway = gateway_new();
+    add_batch_of_sizes(gateway, 0, 1000, with_large > 0 ? 100 : 0);
+    gateway->is_bad[7] = gateway->is_bad[307] = gateway->is_bad[900] = TRUE;
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+    assert_found(gateway);
+    n_calls[with_large] = gateway->n_calls;
+    gateway_free(gateway);
+  }
+  g_assert_cmpuint(n_calls[1], ==, n_calls[0] + 1);
+}
+
+/* Sizes and bad rows at random; errors that name a row's fault, and such that do not. */
+static void
+test_bad_rows_among_sizes_are_found(void)
+{
+  for (guint round = 0; round < 400; round++) {
+    Gateway *gateway = gateway_new();
+    gateway->is_ambiguous = g_test_rand_int_range(0, 2) == 1;
+    guint32 n_batches = (guint32)g_test_rand_int_range(1, 4);
+    for (guint32 i = 0; i < n_batches; i++)
+      add_batch_of_sizes(gateway, i % 2, (guint32)g_test_rand_int_range(2, 120), (guint32)g_test_rand_int_range(0, 40));
+    for (gint32 n = g_test_rand_int_range(0, 6); n > 0; n--)
+      gateway->is_bad[g_test_rand_int_range(0, (gint32)gateway->n_rows)] = TRUE;
+    g_assert_cmpuint(send_rounds(gateway), <=, TIDE_PROOF_LIMIT + 1);
+    assert_found(gateway);
+    gateway_free(gateway);
+  }
+}
+
+/* Bad rows are found in any order: a suspect of an earlier round behind those of this one. */
+static void
+test_poison_is_found_in_whatever_order_it_came(void)
+{
+  static const guint32 orders[][4] = {{5, 3, 1, 0}, {1, 0, 5, 3}, {0, 1, 3, 5}, {3, 5, 0, 1}};
+  for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
+    TideBatch *batch = tide_batch_new();
+    for (guint k = 0; k < G_N_ELEMENTS(orders[i]); k++)
+      tide_batch_add_poison(batch, orders[i][k], orders[i][k] + 10, "bad");
+    for (guint32 row = 0; row < 7; row++) {
+      const TideBatchPoison *poison = tide_batch_find_poison(batch, row);
+      gboolean is_bad = row == 0 || row == 1 || row == 3 || row == 5;
+      g_assert_cmpint(poison != NULL, ==, is_bad);
+      g_assert_true(poison == NULL || (poison->row == row && poison->attempts == row + 10));
+    }
+    tide_batch_free(batch);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/row-isolation/one-bad-row-is-found-at-every-place", test_one_bad_row_is_found_at_every_place);
+  g_test_add_func("/row-isolation/one-of-ten-thousand-costs-less-than-thirty-calls",
+                  test_one_of_ten_thousand_costs_less_than_thirty_calls);
+  g_test_add_func("/row-isolation/several-bad-rows-are-each-found", test_several_bad_rows_are_each_found);
+  g_test_add_func("/row-isolation/search-that-is-interrupted-goes-on-where-it-was",
+                  test_search_that_is_interrupted_goes_on_where_it_was);
+  g_test_add_func("/row-isolation/M09-interrupted-sweep-passes-over-no-row",
+                  test_m09_interrupted_sweep_passes_over_no_row);
+  g_test_add_func("/row-isolation/broken-gateway-condemns-nobody", test_broken_gateway_condemns_nobody);
+  g_test_add_func("/row-isolation/flickering-gateway-condemns-nobody", test_flickering_gateway_condemns_nobody);
+  g_test_add_func("/row-isolation/F16-region-that-refuses-all-is-held", test_f16_region_that_refuses_all_is_held);
+  g_test_add_func("/row-isolation/F16-suspect-is-not-condemned-in-a-moment",
+                  test_f16_suspect_is_not_condemned_in_a_moment);
+  g_test_add_func("/row-isolation/F16-text-that-is-proven-is-believed", test_f16_text_that_is_proven_is_believed);
+  g_test_add_func("/row-isolation/F16-lone-row-is-condemned-when-its-region-is-seen-to-work",
+                  test_lone_row_is_condemned_when_its_region_is_seen_to_work);
+  g_test_add_func("/row-isolation/given-up-slice-passes-over-no-row", test_given_up_slice_passes_over_no_row);
+  g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-condemned-together",
+                  test_parts_of_a_refused_row_are_condemned_together);
+  g_test_add_func("/row-isolation/poison-is-found-in-whatever-order-it-came",
+                  test_poison_is_found_in_whatever_order_it_came);
+  g_test_add_func("/row-isolation/suspects-keep-nobody-waiting", test_suspects_keep_nobody_waiting);
+  g_test_add_func("/row-isolation/condemned-row-is-no-witness", test_condemned_row_is_no_witness);
+  g_test_add_func("/row-isolation/witness-that-is-refused-proves-nothing", test_witness_that_is_refused_proves_nothing);
+  g_test_add_func("/row-isolation/gateway-that-flickers-for-long-condemns-nobody",
+                  test_gateway_that_flickers_for_long_condemns_nobody);
+  g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
+  g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
+  g_test_add_func("/row-isolation/large-good-rows-cost-one-call", test_large_good_rows_cost_one_call);
+  g_test_add_func("/row-isolation/bad-rows-among-sizes-are-found", test_bad_rows_among_sizes_are_found);
+  g_test_add_func("/row-isolation/mutated-rows-need-no-halving", test_mutated_rows_need_no_halving);
+  return g_test_run();
+}

@@ -1,0 +1,122 @@
+#include "thrift/client/endpoint.h"
+
+#include "util/error.h"
+
+#include <string.h>
+#include <sys/un.h>
+
+#define UNIX_PREFIX "unix:"
+#define HOST_MAX_BYTES 253 /* a domain name's limit, RFC 1035 */
+#define EXPECTED "expected 'host:port', '[IPv6 address]:port' or 'unix:/path'"
+
+static gboolean
+refuse(const char *text, const char *problem, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "gateway '%s': %s; " EXPECTED, text, problem);
+  return FALSE;
+}
+
+static gboolean
+parse_port(const char *digits, guint16 *ret_port)
+{
+  guint64 port;
+  if (!g_ascii_string_to_unsigned(digits, 10, 1, G_MAXUINT16, &port, NULL))
+    return FALSE;
+  *ret_port = (guint16)port;
+  return TRUE;
+}
+
+static gboolean
+parse_unix(TideEndpoint *endpoint, const char *path, GError **error)
+{
+  struct sockaddr_un address;
+  if (path[0] != '/')
+    return refuse(endpoint->text, "the path of a Unix socket must begin with '/'", error);
+  if (strlen(path) >= sizeof address.sun_path)
+    return refuse(endpoint->text, "the path of a Unix socket may have at most 107 bytes", error);
+  endpoint->unix_path = g_strdup(path);
+  return TRUE;
+}
+
+/* Letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
+static gboolean
+is_host(const char *host, gsize len, const char *extra)
+{
+  for (gsize i = 0; i < len; i++) {
+    if (!g_ascii_isalnum(host[i]) && strchr("-._", host[i]) == NULL && strchr(extra, host[i]) == NULL)
+      return FALSE;
+  }
+  return len > 0 && len <= HOST_MAX_BYTES;
+}
+
+static gboolean
+parse_bracketed(TideEndpoint *endpoint, GError **error)
+{
+  const char *host = endpoint->text + 1;
+  const char *end = strchr(host, ']');
+  if (end == NULL)
+    return refuse(endpoint->text, "']' is missing", error);
+  if (!is_host(host, (gsize)(end - host), ":%") || memchr(host, ':', (gsize)(end - host)) == NULL)
+    return refuse(endpoint->text, "there is no IPv6 address in the brackets", error);
+  endpoint->host = g_strndup(host, (gsize)(end - host));
+  if (end[1] == '\0')
+    return TRUE;
+  if (end[1] != ':' || !parse_port(end + 2, &endpoint->port))
+    return refuse(endpoint->text, "the port must be a number from 1 to 65535", error);
+  return TRUE;
+}
+
+static gboolean
+parse_host(TideEndpoint *endpoint, GError **error)
+{
+  const char *text = endpoint->text;
+  const char *colon = strchr(text, ':');
+  gsize host_len = colon != NULL ? (gsize)(colon - text) : strlen(text);
+  if (strchr(text, '/') != NULL)
+    return refuse(text, "this is no host name", error);
+  if (colon != NULL && strchr(colon + 1, ':') != NULL)
+    return refuse(text, "an IPv6 address must stand in brackets", error);
+  if (!is_host(text, host_len, ""))
+    return refuse(text, host_len == 0 ? "the host is missing" : "this is no host name", error);
+  endpoint->host = g_strndup(text, host_len);
+  if (colon != NULL && !parse_port(colon + 1, &endpoint->port))
+    return refuse(text, "the port must be a number from 1 to 65535", error);
+  return TRUE;
+}
+
+TideEndpoint *
+tide_endpoint_parse(const char *text, GError **error)
+{
+  g_autoptr(TideEndpoint) endpoint = g_new0(TideEndpoint, 1);
+  endpoint->text = g_strdup(text);
+  gboolean parsed;
+  if (g_str_has_prefix(text, UNIX_PREFIX)) {
+    parsed = parse_unix(endpoint, text + strlen(UNIX_PREFIX), error);
+  } else {
+    endpoint->port = TIDE_GATEWAY_DEFAULT_PORT;
+    parsed = text[0] == '[' ? parse_bracketed(endpoint, error) : parse_host(endpoint, error);
+  }
+  return parsed ? g_steal_pointer(&endpoint) : NULL;
+}
+
+TideEndpoint *
+tide_endpoint_copy(const TideEndpoint *endpoint)
+{
+  TideEndpoint *copy = g_new0(TideEndpoint, 1);
+  copy->host = g_strdup(endpoint->host);
+  copy->port = endpoint->port;
+  copy->unix_path = g_strdup(endpoint->unix_path);
+  copy->text = g_strdup(endpoint->text);
+  return copy;
+}
+
+void
+tide_endpoint_free(TideEndpoint *endpoint)
+{
+  if (endpoint == NULL)
+    return;
+  g_free(endpoint->host);
+  g_free(endpoint->unix_path);
+  g_free(endpoint->text);
+  g_free(endpoint);
+}

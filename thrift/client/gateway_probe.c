@@ -1,0 +1,230 @@
+#include "thrift/client/gateway_probe.h"
+
+#include "thrift/client/client_call.h"
+#include "thrift/client/spare_descriptors.h"
+#include "thrift/client/stream_socket.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+
+/* The gateway's default first. A gateway of another mode hangs up on the unframed ones at once, as their first bytes
+ * are a negative frame length, or no protocol id. */
+static const TideWireMode modes[] = {
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
+    {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_COMPACT},
+    {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
+};
+
+typedef struct Probe {
+  const TideEndpoint *endpoint;
+  gint64 timeout_ms;
+  GCancellable *cancellable; /* the probe's own, which follows the caller's */
+  TideMutex lock;     /* held while the caller's is passed on: so the threads are ordered for others than GLib, too */
+  gboolean timed_out; /* in one mode at least it waited in vain */
+  gboolean answered;  /* in one mode at least it sent bytes, though no Thrift */
+} Probe;
+
+static gboolean
+refuse_thrift1(const Probe *probe, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+              "gateway '%s' is a thrift1 gateway; start a thrift2 one ('hbase thrift2 start') and name its port",
+              probe->endpoint->text);
+  return FALSE;
+}
+
+/* It answered, though not with what was asked for. */
+static gboolean
+is_refusal(const GError *failure)
+{
+  return g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
+         g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_APPLICATION);
+}
+
+static gboolean
+is_unknown_call(const TideHBaseClient *client, const GError *failure)
+{
+  return g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client);
+}
+
+static gboolean
+ask_exists(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  g_autoptr(GError) failure = NULL;
+  if (tide_client_try_exists(client, deadline_us, &failure) || is_refusal(failure))
+    return TRUE;
+  if (is_unknown_call(client, failure)) /* thrift1 has no `exists` */
+    return refuse_thrift1(probe, error);
+  g_propagate_error(error, g_steal_pointer(&failure));
+  return FALSE;
+}
+
+static gboolean
+ask_type(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  gint32 type = 0;
+  g_autoptr(GError) failure = NULL;
+  if (tide_client_server_type(client, deadline_us, &type, &failure))
+    return type == HBASE_T_THRIFT_SERVER_TYPE_TWO || refuse_thrift1(probe, error);
+  if (is_unknown_call(client, failure) || is_refusal(failure)) /* an older gateway has no such call */
+    return ask_exists(probe, client, deadline_us, error);
+  g_propagate_error(error, g_steal_pointer(&failure));
+  return FALSE;
+}
+
+static gboolean
+probe_mode(const Probe *probe, TideWireMode mode, GError **error)
+{
+  g_autoptr(TideHBaseClient) client = tide_client_new_cancelled_by(probe->endpoint, mode, probe->cancellable);
+  return ask_type(probe, client, tide_now_us() + probe->timeout_ms * TIDE_US_PER_MS, error);
+}
+
+/* TRUE when @failure of one mode speaks for all of them; else notes what was learnt. */
+static gboolean
+is_final(Probe *probe, const GError *failure)
+{
+  if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT))
+    probe->timed_out = TRUE;
+  else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
+    probe->answered = TRUE;
+  else
+    return !g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+  return FALSE;
+}
+
+/* A web server that waits for the end of a line says nothing to Thrift's bytes: ask it in its own words. */
+static gboolean
+speaks_http(const Probe *probe, GError **error)
+{
+  static const char question[] = "GET / HTTP/1.0\r\n\r\n";
+  gint64 now_us = tide_now_us();
+  TideCallLimits limits = {
+      .peer = probe->endpoint->text,
+      .started_us = now_us,
+      .deadline_us = now_us + probe->timeout_ms * TIDE_US_PER_MS,
+      .cancellable = probe->cancellable,
+  };
+  g_autoptr(GSocket) socket = tide_stream_connect(probe->endpoint, &limits, NULL);
+  GOutputVector vector = {question, strlen(question)};
+  if (socket == NULL || !tide_stream_send(socket, &vector, 1, &limits, NULL))
+    return FALSE;
+  guint8 answer[16];
+  gsize len = tide_stream_receive(socket, answer, sizeof answer, &limits, NULL);
+  return tide_transport_is_foreign(probe->endpoint->text, tide_bytes(answer, len), error);
+}
+
+/* No mode was understood: says what that means. Always fails. */
+static gboolean
+explain_failure(const Probe *probe, GError **error)
+{
+  const char *peer = probe->endpoint->text;
+  if (speaks_http(probe, error))
+    return FALSE;
+  if (g_cancellable_is_cancelled(probe->cancellable))
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the probe of gateway '%s' was cancelled", peer);
+  else if (probe->answered)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "'%s' answers, but not in Thrift: it is another service's port", peer);
+  else if (probe->timed_out)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
+                "gateway '%s' accepts connections, but gives no answer within %" G_GINT64_FORMAT " ms", peer,
+                probe->timeout_ms);
+  else
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+        "'%s' accepts connections, but hangs up on every mode of Thrift: it is no HBase Thrift gateway, or a proxy "
+        "with none behind it",
+        peer);
+  return FALSE;
+}
+
+static gboolean
+is_wished(TideProbeWish wish, TideWireMode mode)
+{
+  return (wish.framing < 0 || wish.framing == (int)mode.framing) &&
+         (wish.protocol < 0 || wish.protocol == (int)mode.protocol);
+}
+
+/* Tries the modes that are (or are not) as wished. Returns: TRUE when one was understood, or the answer is final. */
+static gboolean
+probe_modes(Probe *probe, TideProbeWish wish, gboolean wished, TideWireMode *ret_mode, GError **ret_final)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
+    if (is_wished(wish, modes[i]) != wished)
+      continue;
+    g_autoptr(GError) failure = NULL;
+    if (probe_mode(probe, modes[i], &failure)) {
+      *ret_mode = modes[i];
+      return TRUE;
+    }
+    if (is_final(probe, failure)) {
+      *ret_final = g_steal_pointer(&failure);
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static gboolean
+find_mode(Probe *probe, TideProbeWish wish, TideWireMode *ret_mode, GError **error)
+{
+  TideWireMode mode;
+  g_autoptr(GError) final = NULL;
+  gboolean as_wished = probe_modes(probe, wish, TRUE, &mode, &final);
+  if (!as_wished && !probe_modes(probe, wish, FALSE, &mode, &final))
+    return explain_failure(probe, error);
+  if (final != NULL) {
+    g_propagate_error(error, g_steal_pointer(&final));
+    return FALSE;
+  }
+  if (!as_wished) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' speaks %s %s Thrift, which is not what the configuration fixes", probe->endpoint->text,
+                tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol));
+    return FALSE;
+  }
+  *ret_mode = mode;
+  return TRUE;
+}
+
+/* @data: (_Atomic(Probe *) *): an atomic, because the lock cannot order what was written before it was made. */
+static void
+pass_on_cancel(GCancellable *cancellable, gpointer data)
+{
+  Probe *probe = atomic_load_explicit((_Atomic(Probe *) *)data, memory_order_acquire);
+  tide_mutex_lock(&probe->lock);
+  g_cancellable_cancel(probe->cancellable);
+  tide_mutex_unlock(&probe->lock);
+}
+
+gboolean
+tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 probe_timeout_ms, GCancellable *cancellable,
+                   TideWireMode *ret_mode, GError **error)
+{
+  if (!tide_spare_descriptors_check(error))
+    return FALSE;
+  g_autoptr(GCancellable) own = g_cancellable_new();
+  Probe probe = {.endpoint = endpoint, .timeout_ms = probe_timeout_ms, .cancellable = own};
+  GPollFD cancel_fd;
+  gboolean holds_fd = g_cancellable_make_pollfd(own, &cancel_fd); /* open until nobody can cancel any more */
+  tide_mutex_init(&probe.lock);
+  _Atomic(Probe *) published;
+  atomic_store_explicit(&published, &probe, memory_order_release);
+  gulong handler = 0;
+  if (cancellable != NULL)
+    handler = g_cancellable_connect(cancellable, G_CALLBACK(pass_on_cancel), (gpointer)&published, NULL);
+
+  gboolean found = find_mode(&probe, wish, ret_mode, error);
+
+  if (cancellable != NULL)
+    g_cancellable_disconnect(cancellable, handler); /* waits for a running pass_on_cancel() */
+  tide_mutex_lock(&probe.lock);
+  if (holds_fd)
+    g_cancellable_release_fd(own);
+  tide_mutex_unlock(&probe.lock);
+  tide_mutex_clear(&probe.lock);
+  return found;
+}

@@ -1,0 +1,32 @@
+/* Finds out what a port speaks: framed or unframed, compact or binary, thrift2 or something else.
+ *
+ * Thrift has no negotiation, so each guess is tried on a connection of its own with a deadline of 1 s, unframed binary
+ * (the gateway's default) first. A framed probe makes an unframed gateway wait for ever: hence a connection each. Where
+ * no mode is understood, one question in HTTP tells a web server. */
+#pragma once
+
+#include "thrift/client/hbase_client.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* What the operator fixed; -1 where it is to be found out. */
+typedef struct TideProbeWish {
+  int framing;  /* TideFraming or -1 */
+  int protocol; /* TideWireProtocol or -1 */
+} TideProbeWish;
+
+/**
+ * tide_gateway_probe: learn the mode of @endpoint.
+ * @cancellable: ends it early; may be NULL
+ * Errors: CONNECT (nobody listens, no such host, or a proxy that accepts and hangs up at once), WRONG_SERVICE (one
+ * plain sentence: a thrift1 gateway, an HTTP port, a TLS port, another service, or another mode than the one fixed),
+ * TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 5 times
+ * @probe_timeout_ms.
+ */
+gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 probe_timeout_ms,
+                            GCancellable *cancellable, TideWireMode *ret_mode,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

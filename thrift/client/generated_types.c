@@ -1,0 +1,62 @@
+#include "thrift/client/generated_types.h"
+
+#include <hbase_t_h_base_service.h>
+#include <thrift/c_glib/protocol/thrift_binary_protocol.h>
+#include <thrift/c_glib/protocol/thrift_compact_protocol.h>
+
+typedef void (*Finalize)(GObject *object);
+
+static GHashTable *finalizers; /* GType -> Finalize as it was; written by init, then read-only */
+
+static void
+finalize_whole(GObject *object)
+{
+  Finalize own = (Finalize)g_hash_table_lookup(finalizers, GSIZE_TO_POINTER(G_OBJECT_TYPE(object)));
+  own(object);
+  /* Frees GObject's own data. Doing it twice is harmless, should a later Thrift compiler chain up by itself. */
+  GObjectClass *base = g_type_class_peek(G_TYPE_OBJECT);
+  base->finalize(object);
+}
+
+static void
+mend(GType type)
+{
+  GObjectClass *class = g_type_class_ref(type); /* kept: these types live as long as the process */
+  GObjectClass *base = g_type_class_peek(G_TYPE_OBJECT);
+  if (class->finalize == finalize_whole || class->finalize == base->finalize)
+    return;
+  g_hash_table_insert(finalizers, GSIZE_TO_POINTER(type), (gpointer) class->finalize);
+  class->finalize = finalize_whole;
+}
+
+void
+tide_generated_types_init(void)
+{
+  if (finalizers == NULL)
+    finalizers = g_hash_table_new(g_direct_hash, g_direct_equal);
+  g_type_ensure(HBASE_TYPE_T_H_BASE_SERVICE_IF);
+  const GType types[] = {
+      THRIFT_TYPE_BINARY_PROTOCOL,
+      THRIFT_TYPE_COMPACT_PROTOCOL,
+      HBASE_TYPE_T_H_BASE_SERVICE_CLIENT,
+      HBASE_TYPE_T_TIME_RANGE,
+      HBASE_TYPE_T_COLUMN,
+      HBASE_TYPE_T_COLUMN_VALUE,
+      HBASE_TYPE_T_RESULT,
+      HBASE_TYPE_T_GET,
+      HBASE_TYPE_T_PUT,
+      HBASE_TYPE_T_DELETE,
+      HBASE_TYPE_T_MUTATION,
+      HBASE_TYPE_T_ROW_MUTATIONS,
+      HBASE_TYPE_T_SCAN,
+      HBASE_TYPE_T_TABLE_NAME,
+      HBASE_TYPE_T_COLUMN_FAMILY_DESCRIPTOR,
+      HBASE_TYPE_T_TABLE_DESCRIPTOR,
+      HBASE_TYPE_T_NAMESPACE_DESCRIPTOR,
+      HBASE_TYPE_T_H_REGION_INFO,
+      HBASE_TYPE_T_SERVER_NAME,
+      HBASE_TYPE_T_H_REGION_LOCATION,
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(types); i++)
+    mend(types[i]);
+}

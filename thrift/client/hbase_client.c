@@ -1,0 +1,300 @@
+/* The connection and its calls. An error of transport or protocol closes it here and nowhere else; what is asked and
+ * what is answered stands in hbase_read.c and hbase_admin.c. */
+#include "thrift/client/hbase_client.h"
+
+#include "thrift/client/client_call.h"
+#include "thrift/client/generated_types.h"
+#include "thrift/client/spare_descriptors.h"
+#include "thrift/wire/mutation_encoder.h"
+#include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <thrift/c_glib/protocol/thrift_binary_protocol.h>
+#include <thrift/c_glib/protocol/thrift_compact_protocol.h>
+
+void
+tide_hbase_client_init_types(void)
+{
+  g_type_ensure(TIDE_TYPE_TRANSPORT);
+  tide_generated_types_init();
+  g_type_class_ref(TIDE_TYPE_TRANSPORT); /* kept: its first use would else be a race of threads */
+}
+
+/* Each wait opens and closes the cancellable's descriptor, unless somebody else holds it. Held here it costs two system
+ * calls less a wait, and is never closed while tide_hbase_client_cancel() writes to it. */
+static gboolean
+hold_cancel_fd(TideHBaseClient *client, GError **error)
+{
+  if (client->cancel_fd.fd < 0 && tide_spare_descriptors_check(error))
+    (void)g_cancellable_make_pollfd(client->cancellable, &client->cancel_fd);
+  return client->cancel_fd.fd >= 0;
+}
+
+TideHBaseClient *
+tide_client_new_cancelled_by(const TideEndpoint *endpoint, TideWireMode mode, GCancellable *cancellable)
+{
+  TideHBaseClient *client = g_new0(TideHBaseClient, 1);
+  client->endpoint = tide_endpoint_copy(endpoint);
+  client->mode = mode;
+  client->cancellable = g_object_ref(cancellable);
+  client->cancel_fd.fd = -1;
+  (void)hold_cancel_fd(client, NULL); /* without a descriptor it cannot connect, which says why */
+  client->parts = g_array_new(FALSE, FALSE, sizeof(TideBytes));
+  client->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
+  return client;
+}
+
+TideHBaseClient *
+tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMode mode)
+{
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  return tide_client_new_cancelled_by(endpoint, mode, cancellable);
+}
+
+static void
+close_transport(TideHBaseClient *client)
+{
+  g_clear_object(&client->service);
+  g_clear_object(&client->protocol); /* has a reference to the transport */
+  if (client->transport != NULL)
+    tide_transport_close(client->transport);
+  g_clear_object(&client->transport);
+}
+
+void
+tide_hbase_client_free(TideHBaseClient *client)
+{
+  if (client == NULL)
+    return;
+  close_transport(client);
+  if (client->cancel_fd.fd >= 0)
+    g_cancellable_release_fd(client->cancellable);
+  g_object_unref(client->cancellable);
+  g_array_unref(client->parts);
+  g_array_unref(client->cells);
+  tide_buffer_clear_memory(&client->request);
+  tide_endpoint_free(client->endpoint);
+  g_free(client);
+}
+
+gboolean
+tide_hbase_client_is_open(const TideHBaseClient *client)
+{
+  return client->transport != NULL && tide_transport_is_open(client->transport);
+}
+
+gboolean
+tide_hbase_client_is_ready(const TideHBaseClient *client)
+{
+  return client->transport != NULL && tide_transport_is_ready(client->transport);
+}
+
+const char *
+tide_hbase_client_name(const TideHBaseClient *client)
+{
+  return client->endpoint->text;
+}
+
+TideWireMode
+tide_hbase_client_mode(const TideHBaseClient *client)
+{
+  return client->mode;
+}
+
+void
+tide_hbase_client_cancel(TideHBaseClient *client)
+{
+  g_cancellable_cancel(client->cancellable);
+}
+
+gboolean
+tide_hbase_client_connect(TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  if (tide_hbase_client_is_open(client))
+    return TRUE;
+  close_transport(client);
+  if (!hold_cancel_fd(client, error))
+    return FALSE;
+  client->transport =
+      tide_transport_new(client->endpoint, client->mode.framing, client->mode.protocol, client->cancellable);
+  tide_transport_begin_call(client->transport, tide_now_us(), deadline_us);
+  if (tide_transport_connect(client->transport, error))
+    return TRUE;
+  close_transport(client);
+  return FALSE;
+}
+
+/* ---- one call ---- */
+
+gint32
+tide_client_next_sequence_id(TideHBaseClient *client)
+{
+  client->sequence_id = client->sequence_id == G_MAXINT32 ? 1 : client->sequence_id + 1;
+  return client->sequence_id;
+}
+
+/* Ready to send, with the clock running. On failure nothing was sent. */
+static gboolean
+begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  gint64 started_us = tide_now_us();
+  if (g_cancellable_is_cancelled(client->cancellable)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled",
+                client->endpoint->text);
+    return FALSE;
+  }
+  /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
+  if (!tide_hbase_client_is_ready(client))
+    close_transport(client);
+  if (!tide_hbase_client_connect(client, deadline_us, error))
+    return FALSE;
+  if (tide_now_us() >= deadline_us) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+                "gateway '%s' was called too late: the deadline passed before anything was sent",
+                client->endpoint->text);
+    return FALSE;
+  }
+  tide_transport_begin_call(client->transport, started_us, deadline_us);
+  return TRUE;
+}
+
+static gboolean
+receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, TideReply *ret_reply, GError **error)
+{
+  TideBytes message;
+  if (!tide_transport_receive(client->transport, &message, error)) {
+    g_prefix_error(error, "cannot call '%s': ", method);
+    close_transport(client);
+    return FALSE;
+  }
+  *ret_reply = (TideReply){
+      .protocol = client->mode.protocol,
+      .sequence_id = sequence_id,
+      .message = message,
+      .method = method,
+  };
+  return TRUE;
+}
+
+/* As tide_client_call_request(), of a call in several parts. */
+static gboolean
+send_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
+           gint64 deadline_us, TideReply *ret_reply, GError **error)
+{
+  if (!begin_call(client, deadline_us, error))
+    return FALSE;
+  if (!tide_transport_send(client->transport, parts, n_parts, error)) {
+    g_prefix_error(error, "cannot call '%s': ", method);
+    if (!tide_transport_is_open(client->transport))
+      close_transport(client);
+    return FALSE;
+  }
+  return receive_reply(client, method, sequence_id, ret_reply, error);
+}
+
+gboolean
+tide_client_call_request(TideHBaseClient *client, const char *method, gint32 sequence_id, gint64 deadline_us,
+                         TideReply *ret_reply, GError **error)
+{
+  TideBytes part = tide_buffer_bytes(&client->request);
+  return send_parts(client, method, sequence_id, &part, 1, deadline_us, ret_reply, error);
+}
+
+/* The generated client and its protocol borrow each other and the transport: whoever made them keeps a reference to
+ * each. */
+static void
+ensure_service(TideHBaseClient *client)
+{
+  if (client->service != NULL)
+    return;
+  GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
+  client->protocol = g_object_new(type, "transport", client->transport, NULL);
+  client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
+                                 "output_protocol", client->protocol, NULL);
+}
+
+HbaseTHBaseServiceIf *
+tide_client_begin_control(TideHBaseClient *client, gint64 deadline_us, GError **error)
+{
+  if (!begin_call(client, deadline_us, error))
+    return NULL;
+  ensure_service(client);
+  return client->service;
+}
+
+gboolean
+tide_client_receive_control(TideHBaseClient *client, const char *method, gboolean sent, GError *failure,
+                            TideReply *ret_reply, GError **error)
+{
+  if (sent && failure == NULL)
+    return receive_reply(client, method, 0, ret_reply, error);
+  close_transport(client);
+  if (failure == NULL)
+    g_set_error_literal(&failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the request could not be written");
+  g_propagate_prefixed_error(error, failure, "cannot call '%s': ", method);
+  return FALSE;
+}
+
+gboolean
+tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **failure, GError **error)
+{
+  if (understood)
+    return TRUE;
+  if (g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
+    close_transport(client);
+  g_propagate_prefixed_error(error, g_steal_pointer(failure), "gateway '%s': ", client->endpoint->text);
+  return FALSE;
+}
+
+/* ---- writing ---- */
+
+/* Sends the request's first @head_len bytes, @parts, and the rest of the request; the reply is void. */
+static gboolean
+call_around_parts(TideHBaseClient *client, const char *method, gint32 sequence_id, gsize head_len,
+                  const TideBytes *parts, gsize n_parts, gint64 deadline_us, GError **error)
+{
+  const TideBuffer *request = &client->request;
+  TideBytes head = tide_bytes(request->data, head_len);
+  TideBytes tail = tide_bytes(request->data + head_len, request->len - head_len);
+  g_array_set_size(client->parts, 0);
+  g_array_append_val(client->parts, head);
+  if (n_parts > 0)
+    g_array_append_vals(client->parts, parts, (guint)n_parts);
+  g_array_append_val(client->parts, tail);
+
+  TideReply reply;
+  const TideBytes *all_parts = (const TideBytes *)(gpointer)client->parts->data;
+  if (!send_parts(client, method, sequence_id, all_parts, client->parts->len, deadline_us, &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, error);
+}
+
+gboolean
+tide_hbase_client_put_multiple(TideHBaseClient *client, TideBytes table, const TideBytes *parts, gsize n_parts,
+                               guint32 n_puts, gint64 deadline_us, GError **error)
+{
+  TideWireProtocol protocol = client->mode.protocol;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  TideBuffer *request = &client->request;
+  tide_buffer_reset(request);
+  tide_put_multiple_head_append(protocol, request, sequence_id, table, n_puts);
+  gsize head_len = request->len;
+  tide_put_multiple_tail_append(protocol, request);
+  return call_around_parts(client, "putMultiple", sequence_id, head_len, parts, n_parts, deadline_us, error);
+}
+
+gboolean
+tide_hbase_client_mutate_row(TideHBaseClient *client, TideBytes table, TideBytes row, TideBytes mutations,
+                             guint32 n_mutations, gint64 deadline_us, GError **error)
+{
+  TideWireProtocol protocol = client->mode.protocol;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  TideBuffer *request = &client->request;
+  tide_buffer_reset(request);
+  tide_mutate_row_head_append(protocol, request, sequence_id, table, row, n_mutations);
+  gsize head_len = request->len;
+  tide_mutate_row_tail_append(protocol, request);
+  return call_around_parts(client, "mutateRow", sequence_id, head_len, &mutations, 1, deadline_us, error);
+}

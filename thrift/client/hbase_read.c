@@ -1,0 +1,237 @@
+/* Reading rows and regions through the gateway. */
+#include "thrift/client/client_call.h"
+#include "thrift/wire/request_encoder.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define DEFAULT_CACHING_ROWS 500 /* 500 rows of 1 KB are half a megabyte: one page, some milliseconds */
+#define DEFAULT_MAX_VERSIONS 1
+
+/* The whole of a scan may take so many of its calls' timeouts: to open it, to get its rows, for the rest of them where
+ * a region server sent them in two, and to end it. */
+#define SCAN_TIMEOUTS 4
+
+/* The rows that are still expected to answer a get. */
+typedef struct Expected {
+  const TideBytes *rows;
+  gsize n_rows;
+} Expected;
+
+/* A row that is not the next one asked for: those in between do not exist. */
+static const char *
+problem_of_got(const TideBytes *row, gpointer data)
+{
+  Expected *expected = data;
+  if (row == NULL)
+    return NULL;
+  while (expected->n_rows > 0) {
+    gboolean is_it = tide_bytes_equal(*row, expected->rows[0]);
+    expected->rows++;
+    expected->n_rows--;
+    if (is_it)
+      return NULL;
+  }
+  return "a row that was not asked for";
+}
+
+gboolean
+tide_hbase_client_get(TideHBaseClient *client, TideBytes table, TideBytes row, gint64 deadline_us, TideRowFunc func,
+                      gpointer data, gboolean *ret_found, GError **error)
+{
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_get_request_append(client->mode.protocol, &client->request, sequence_id, table, row);
+  TideReply reply;
+  if (!tide_client_call_request(client, "get", sequence_id, deadline_us, &reply, error))
+    return FALSE;
+  Expected expected = {&row, 1};
+  TideRowSink sink = {
+      .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
+  GError *failure = NULL;
+  if (!tide_client_conclude(client, tide_reply_read_row(&reply, &sink, &failure), &failure, error))
+    return FALSE;
+  if (ret_found != NULL)
+    *ret_found = sink.rows > 0;
+  return TRUE;
+}
+
+gboolean
+tide_hbase_client_get_multiple(TideHBaseClient *client, TideBytes table, const TideGetRequest *request,
+                               gint64 deadline_us, TideRowFunc func, gpointer data, GError **error)
+{
+  TideGetRequest sent = *request;
+  if (sent.max_versions <= 0)
+    sent.max_versions = DEFAULT_MAX_VERSIONS;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_get_multiple_request_append(client->mode.protocol, &client->request, sequence_id, table, &sent);
+  TideReply reply;
+  if (!tide_client_call_request(client, "getMultiple", sequence_id, deadline_us, &reply, error))
+    return FALSE;
+  Expected expected = {request->rows, request->n_rows};
+  TideRowSink sink = {
+      .cells = client->cells, .func = func, .data = data, .problem_of = problem_of_got, .problem_data = &expected};
+  guint32 n_results = 0; /* absent rows are results too, without cells */
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_rows(&reply, &sink, &n_results, &failure), &failure, error);
+}
+
+GPtrArray *
+tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, gint64 deadline_us, GError **error)
+{
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_regions_request_append(client->mode.protocol, &client->request, sequence_id, table);
+  TideReply reply;
+  if (!tide_client_call_request(client, "getAllRegionLocations", sequence_id, deadline_us, &reply, error))
+    return NULL;
+  GError *failure = NULL;
+  GPtrArray *regions = tide_reply_read_regions(&reply, &failure);
+  (void)tide_client_conclude(client, regions != NULL, &failure, error);
+  return regions;
+}
+
+/* ---- scan ---- */
+
+/* An open scanner at the gateway: it holds resources there until it is closed. */
+typedef struct Scan {
+  TideHBaseClient *client;
+  TideScanRequest request; /* with the defaults filled in */
+  gint64 timeout_ms;
+  gint64 end_us; /* of all its calls; G_MAXINT64 for one without limit, which may go on as long as rows come */
+  gint32 scanner_id;
+  TideBuffer last_row; /* the row received last; empty before the first */
+  TideRowSink sink;
+} Scan;
+
+static gint64
+next_deadline_us(const Scan *scan)
+{
+  return MIN(tide_now_us() + scan->timeout_ms * TIDE_US_PER_MS, scan->end_us);
+}
+
+/* A scan that does not move on would be followed for ever, and one that goes elsewhere shows what was not asked for. */
+static const char *
+problem_of_scanned(const TideBytes *row, gpointer data)
+{
+  Scan *scan = data;
+  const TideScanRequest *request = &scan->request;
+  if (row == NULL || row->len == 0)
+    return "a scan's result without a row";
+  int sign = request->reversed ? -1 : 1;
+  if (request->start_row.len > 0 && sign * tide_bytes_compare(*row, request->start_row) < 0)
+    return "a row in front of the scan's range";
+  if (request->stop_row.len > 0 && sign * tide_bytes_compare(*row, request->stop_row) >= 0)
+    return "a row behind the scan's range";
+  if (scan->last_row.len > 0 && sign * tide_bytes_compare(*row, tide_buffer_bytes(&scan->last_row)) <= 0)
+    return "a scan's row that is not behind the one before it";
+  tide_buffer_reset(&scan->last_row);
+  tide_buffer_append_bytes(&scan->last_row, *row);
+  return NULL;
+}
+
+static gboolean
+open_scanner(Scan *scan, TideBytes table, GError **error)
+{
+  TideHBaseClient *client = scan->client;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_open_scanner_request_append(client->mode.protocol, &client->request, sequence_id, table, &scan->request);
+  TideReply reply;
+  if (!tide_client_call_request(client, "openScanner", sequence_id, next_deadline_us(scan), &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_i32(&reply, &scan->scanner_id, &failure), &failure, error);
+}
+
+/* One page. @ret_results: 0 at the scan's end. */
+static gboolean
+fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
+{
+  TideHBaseClient *client = scan->client;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_scanner_rows_request_append(client->mode.protocol, &client->request, sequence_id, scan->scanner_id, n_rows);
+  TideReply reply;
+  if (!tide_client_call_request(client, "getScannerRows", sequence_id, next_deadline_us(scan), &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  return tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &failure), &failure,
+                              error);
+}
+
+/* The rows are there by now, or an error is on its way up: that this fails, too, changes neither. With the connection
+ * gone the gateway drops the scanner itself, in time. */
+static void
+close_scanner(Scan *scan)
+{
+  TideHBaseClient *client = scan->client;
+  if (!tide_hbase_client_is_open(client))
+    return;
+  gint32 sequence_id = tide_client_next_sequence_id(client);
+  tide_buffer_reset(&client->request);
+  tide_close_scanner_request_append(client->mode.protocol, &client->request, sequence_id, scan->scanner_id);
+  TideReply reply;
+  if (!tide_client_call_request(client, "closeScanner", sequence_id, next_deadline_us(scan), &reply, NULL))
+    return;
+  GError *failure = NULL;
+  (void)tide_client_conclude(client, tide_reply_read_void(&reply, &failure), &failure, NULL);
+}
+
+static gboolean
+out_of_time(const Scan *scan, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT,
+              "gateway '%s': %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
+              " came in %d call timeouts: given up",
+              scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
+  return FALSE;
+}
+
+static gboolean
+fetch_all(Scan *scan, GError **error)
+{
+  while (!scan->sink.stopped) {
+    if (tide_now_us() >= scan->end_us)
+      return out_of_time(scan, error);
+    guint64 wanted = scan->request.caching_rows;
+    if (scan->sink.limit_rows > 0)
+      wanted = MIN(wanted, scan->sink.limit_rows - scan->sink.rows);
+    guint32 results = 0;
+    if (!fetch_rows(scan, (gint32)wanted, &results, error))
+      return FALSE;
+    if (results == 0)
+      break;
+  }
+  return TRUE;
+}
+
+gboolean
+tide_hbase_client_scan(TideHBaseClient *client, TideBytes table, const TideScanRequest *request, gint64 timeout_ms,
+                       TideRowFunc func, gpointer data, guint64 *ret_rows, GError **error)
+{
+  Scan scan = {
+      .client = client,
+      .request = *request,
+      .timeout_ms = timeout_ms,
+      .sink = {.cells = client->cells,
+               .func = func,
+               .data = data,
+               .limit_rows = request->limit_rows > 0 ? (guint64)request->limit_rows : 0,
+               .problem_of = problem_of_scanned,
+               .problem_data = &scan},
+  };
+  scan.end_us = request->limit_rows > 0 ? tide_now_us() + SCAN_TIMEOUTS * timeout_ms * TIDE_US_PER_MS : G_MAXINT64;
+  if (scan.request.caching_rows == 0 || scan.request.caching_rows > G_MAXINT32)
+    scan.request.caching_rows = DEFAULT_CACHING_ROWS;
+  if (scan.request.max_versions <= 0)
+    scan.request.max_versions = DEFAULT_MAX_VERSIONS;
+  if (!open_scanner(&scan, table, error))
+    return FALSE;
+  gboolean complete = fetch_all(&scan, error);
+  close_scanner(&scan);
+  tide_buffer_clear_memory(&scan.last_row);
+  if (complete && ret_rows != NULL)
+    *ret_rows = scan.sink.rows;
+  return complete;
+}

@@ -1,0 +1,153 @@
+#include "thrift/wire/mutation_encoder.h"
+
+#include "thrift/wire/put_encoder.h"
+#include "thrift/wire/wire_writer.h"
+
+#define METHOD TIDE_BYTES_LITERAL("mutateRow")
+#define DELETE_FAMILY 2 /* TDeleteType: all columns of the family, up to the timestamp */
+
+/* Fields family and timestamp of a TColumn, and its stop. */
+#define COLUMN_OVERHEAD_MAX                                                                                            \
+  (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX + 1)
+/* The mutation's field, row, head of the columns, delete type, and two stops. */
+#define DELETE_OVERHEAD_MAX                                                                                            \
+  (4 * TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX + TIDE_WIRE_I64_MAX + 2)
+#define CALL_OVERHEAD_MAX                                                                                              \
+  (TIDE_WIRE_CALL_HEAD_MAX + 4 * TIDE_WIRE_FIELD_HEAD_MAX + 2 * TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX)
+
+/* The two members of the union TMutation. */
+enum { MUTATION_PUT = 1, MUTATION_DELETE = 2 };
+
+static void
+advance(TideBuffer *out, const guint8 *at)
+{
+  out->len = (gsize)(at - out->data);
+}
+
+static guint8 *
+write_string_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, TideBytes bytes)
+{
+  if (protocol == TIDE_WIRE_BINARY)
+    return tide_write_string_binary(tide_write_field_binary(at, TIDE_WIRE_STRING, id), bytes);
+  return tide_write_string_compact(tide_write_field_compact(at, TIDE_COMPACT_STRING, delta), bytes);
+}
+
+static guint8 *
+write_struct_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta)
+{
+  return protocol == TIDE_WIRE_BINARY ? tide_write_field_binary(at, TIDE_WIRE_STRUCT, id)
+                                      : tide_write_field_compact(at, TIDE_COMPACT_STRUCT, delta);
+}
+
+/* Field 2, behind field 1: a list of @count structs. */
+static guint8 *
+write_list_field(TideWireProtocol protocol, guint8 *at, guint32 count)
+{
+  if (protocol == TIDE_WIRE_COMPACT)
+    return tide_write_list_compact(tide_write_field_compact(at, TIDE_COMPACT_LIST, 1), TIDE_COMPACT_STRUCT, count);
+  at = tide_write_field_binary(at, TIDE_WIRE_LIST, 2);
+  *at++ = TIDE_WIRE_STRUCT;
+  return tide_write_be32(at, count);
+}
+
+void
+tide_mutation_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells)
+{
+  guint8 *at = tide_buffer_reserve(out, TIDE_WIRE_FIELD_HEAD_MAX);
+  advance(out, write_struct_field(protocol, at, MUTATION_PUT, MUTATION_PUT));
+  tide_put_head_append(protocol, out, row, n_cells);
+}
+
+void
+tide_mutation_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 ttl_ms)
+{
+  tide_put_tail_append(protocol, out, ttl_ms);
+  tide_buffer_append_byte(out, TIDE_WIRE_STOP);
+}
+
+gsize
+tide_mutation_put_overhead_max(TideBytes row)
+{
+  return TIDE_WIRE_FIELD_HEAD_MAX + tide_put_overhead_max(row) + 1;
+}
+
+void
+tide_mutation_delete_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_families)
+{
+  guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX + row.len);
+  at = write_struct_field(protocol, at, MUTATION_DELETE, MUTATION_DELETE);
+  at = write_string_field(protocol, at, 1, 1, row);
+  advance(out, write_list_field(protocol, at, n_families));
+}
+
+/* A TColumn: a family up to @to_ms. */
+void
+tide_mutation_delete_family_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, gint64 to_ms)
+{
+  guint8 *at = tide_buffer_reserve(out, COLUMN_OVERHEAD_MAX + family.len);
+  at = write_string_field(protocol, at, 1, 1, family);
+  if (protocol == TIDE_WIRE_BINARY)
+    at = tide_write_be64(tide_write_field_binary(at, TIDE_WIRE_I64, 3), (guint64)to_ms);
+  else
+    at = tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I64, 2), to_ms);
+  *at++ = TIDE_WIRE_STOP;
+  advance(out, at);
+}
+
+void
+tide_mutation_delete_tail_append(TideWireProtocol protocol, TideBuffer *out)
+{
+  guint8 *at = tide_buffer_reserve(out, DELETE_OVERHEAD_MAX);
+  if (protocol == TIDE_WIRE_BINARY)
+    at = tide_write_be32(tide_write_field_binary(at, TIDE_WIRE_I32, 4), DELETE_FAMILY);
+  else
+    at = tide_write_zigzag(tide_write_field_compact(at, TIDE_COMPACT_I32, 2), DELETE_FAMILY);
+  *at++ = TIDE_WIRE_STOP; /* of the delete */
+  *at++ = TIDE_WIRE_STOP; /* of the mutation */
+  advance(out, at);
+}
+
+void
+tide_mutation_delete_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, const TideBytes *families,
+                            gsize n_families, gint64 to_ms)
+{
+  tide_mutation_delete_head_append(protocol, out, row, (guint32)n_families);
+  for (gsize i = 0; i < n_families; i++)
+    tide_mutation_delete_family_append(protocol, out, families[i], to_ms);
+  tide_mutation_delete_tail_append(protocol, out);
+}
+
+gsize
+tide_mutation_delete_key_offset(TideWireProtocol protocol, gsize key_len)
+{
+  gsize field_head_len = protocol == TIDE_WIRE_BINARY ? 3 : 1;
+  return field_head_len + tide_put_key_offset(protocol, key_len); /* a row begins a delete as it begins a put */
+}
+
+gsize
+tide_mutation_delete_size_max(TideBytes row, const TideBytes *families, gsize n_families)
+{
+  gsize size = DELETE_OVERHEAD_MAX + row.len;
+  for (gsize i = 0; i < n_families; i++)
+    size += COLUMN_OVERHEAD_MAX + families[i].len;
+  return size;
+}
+
+void
+tide_mutate_row_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
+                            TideBytes row, guint32 n_mutations)
+{
+  guint8 *at = tide_buffer_reserve(out, CALL_OVERHEAD_MAX + METHOD.len + table.len + row.len);
+  at = tide_write_call_head(protocol, at, METHOD, sequence_id);
+  at = write_string_field(protocol, at, 1, 1, table);
+  at = write_struct_field(protocol, at, 2, 1);
+  at = write_string_field(protocol, at, 1, 1, row);
+  advance(out, write_list_field(protocol, at, n_mutations));
+}
+
+void
+tide_mutate_row_tail_append(TideWireProtocol protocol, TideBuffer *out)
+{
+  static const guint8 stops[] = {TIDE_WIRE_STOP, TIDE_WIRE_STOP}; /* of TRowMutations and of the arguments */
+  tide_buffer_append_bytes(out, tide_bytes(stops, sizeof stops)); /* the same in both protocols */
+}

@@ -1,0 +1,406 @@
+#include "thrift/wire/wire_reader.h"
+
+#include "util/error.h"
+
+#define BINARY_VERSION_1 0x80010000u
+#define BINARY_VERSION_MASK 0xffff0000u
+#define COMPACT_PROTOCOL_ID 0x82
+#define COMPACT_VERSION 1
+#define COMPACT_BOOL_TRUE 1
+#define COMPACT_BOOL_FALSE 2
+
+void
+tide_wire_reader_init(TideWireReader *reader, TideWireProtocol protocol, TideBytes whole)
+{
+  tide_wire_reader_init_partial(reader, protocol, whole, whole.len);
+}
+
+void
+tide_wire_reader_init_partial(TideWireReader *reader, TideWireProtocol protocol, TideBytes begun, gsize limit_bytes)
+{
+  *reader = (TideWireReader){
+      .data = begun.data,
+      .len = begun.len,
+      .limit_bytes = MAX(limit_bytes, begun.len),
+      .protocol = protocol,
+  };
+}
+
+static void
+stop_with(TideWireReader *reader, TideWireStatus status, const char *problem)
+{
+  if (reader->status != TIDE_WIRE_OK)
+    return;
+  reader->status = status;
+  reader->problem = problem;
+  reader->problem_offset = reader->offset;
+}
+
+void
+tide_wire_reader_fail(TideWireReader *reader, const char *problem)
+{
+  stop_with(reader, TIDE_WIRE_BAD, problem);
+}
+
+gboolean
+tide_wire_reader_check(const TideWireReader *reader, const char *what, GError **error)
+{
+  if (reader->status == TIDE_WIRE_OK)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL,
+              "cannot read %s: %s at byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT, what, reader->problem,
+              reader->problem_offset, reader->len);
+  return FALSE;
+}
+
+/* The next @n bytes, or NULL. */
+static const guint8 *
+take(TideWireReader *reader, gsize n)
+{
+  if (G_UNLIKELY(reader->status != TIDE_WIRE_OK))
+    return NULL;
+  if (G_UNLIKELY(n > reader->limit_bytes - reader->offset)) {
+    stop_with(reader, TIDE_WIRE_BAD, "a length goes past the end");
+    return NULL;
+  }
+  if (G_UNLIKELY(n > reader->len - reader->offset)) {
+    stop_with(reader, TIDE_WIRE_SHORT, "the message ends too early");
+    return NULL;
+  }
+  const guint8 *bytes = reader->data + reader->offset;
+  reader->offset += n;
+  return bytes;
+}
+
+static guint64
+take_big_endian(TideWireReader *reader, gsize n)
+{
+  const guint8 *bytes = take(reader, n);
+  guint64 number = 0;
+  for (gsize i = 0; bytes != NULL && i < n; i++)
+    number = number << 8 | bytes[i];
+  return number;
+}
+
+/* A base-128 number of at most @bits bits. */
+static guint64
+take_varint(TideWireReader *reader, guint bits)
+{
+  guint64 number = 0;
+  for (guint shift = 0; shift < bits; shift += 7) {
+    const guint8 *byte = take(reader, 1);
+    if (byte == NULL)
+      return 0;
+    guint64 part = *byte & 0x7f;
+    if (bits - shift < 7 && part >> (bits - shift) != 0) {
+      tide_wire_reader_fail(reader, "a number is too large for its type");
+      return 0;
+    }
+    number |= part << shift;
+    if ((*byte & 0x80) == 0)
+      return number;
+  }
+  tide_wire_reader_fail(reader, "a number has too many bytes");
+  return 0;
+}
+
+static gint64
+take_zigzag(TideWireReader *reader, guint bits)
+{
+  guint64 number = take_varint(reader, bits);
+  return (gint64)(number >> 1) ^ -(gint64)(number & 1);
+}
+
+static TideWireType
+type_of_binary(TideWireReader *reader, guint8 id)
+{
+  switch (id) {
+  case TIDE_WIRE_STOP:
+  case TIDE_WIRE_BOOL:
+  case TIDE_WIRE_BYTE:
+  case TIDE_WIRE_DOUBLE:
+  case TIDE_WIRE_I16:
+  case TIDE_WIRE_I32:
+  case TIDE_WIRE_I64:
+  case TIDE_WIRE_STRING:
+  case TIDE_WIRE_STRUCT:
+  case TIDE_WIRE_MAP:
+  case TIDE_WIRE_SET:
+  case TIDE_WIRE_LIST:
+    return (TideWireType)id;
+  default:
+    tide_wire_reader_fail(reader, "an unknown type");
+    return TIDE_WIRE_STOP;
+  }
+}
+
+static TideWireType
+type_of_compact(TideWireReader *reader, guint8 id)
+{
+  static const TideWireType types[] = {
+      TIDE_WIRE_STOP, TIDE_WIRE_BOOL, TIDE_WIRE_BOOL,   TIDE_WIRE_BYTE,   TIDE_WIRE_I16,
+      TIDE_WIRE_I32,  TIDE_WIRE_I64,  TIDE_WIRE_DOUBLE, TIDE_WIRE_STRING, TIDE_WIRE_LIST,
+      TIDE_WIRE_SET,  TIDE_WIRE_MAP,  TIDE_WIRE_STRUCT,
+  };
+  if (id < G_N_ELEMENTS(types))
+    return types[id];
+  tide_wire_reader_fail(reader, "an unknown type");
+  return TIDE_WIRE_STOP;
+}
+
+/* The type byte of an element; STOP is none. */
+static TideWireType
+element_type(TideWireReader *reader, guint8 id)
+{
+  TideWireType type = reader->protocol == TIDE_WIRE_BINARY ? type_of_binary(reader, id) : type_of_compact(reader, id);
+  if (type == TIDE_WIRE_STOP)
+    tide_wire_reader_fail(reader, "an element of no type");
+  return type;
+}
+
+/* No value takes less than this: what a count may be at the most follows. */
+static gsize
+smallest_bytes(TideWireProtocol protocol, TideWireType type)
+{
+  if (type == TIDE_WIRE_DOUBLE)
+    return 8;
+  if (protocol == TIDE_WIRE_COMPACT)
+    return 1;
+  switch (type) {
+  case TIDE_WIRE_I16:
+    return 2;
+  case TIDE_WIRE_I32:
+  case TIDE_WIRE_STRING:
+    return 4;
+  case TIDE_WIRE_LIST:
+  case TIDE_WIRE_SET:
+    return 5;
+  case TIDE_WIRE_MAP:
+    return 6;
+  case TIDE_WIRE_I64:
+  case TIDE_WIRE_DOUBLE:
+    return 8;
+  case TIDE_WIRE_STOP:
+  case TIDE_WIRE_BOOL:
+  case TIDE_WIRE_BYTE:
+  case TIDE_WIRE_STRUCT:
+    return 1;
+  }
+  return 1;
+}
+
+static guint32
+check_count(TideWireReader *reader, guint64 count, gsize element_bytes)
+{
+  if (reader->status == TIDE_WIRE_OK && count > (reader->limit_bytes - reader->offset) / element_bytes)
+    tide_wire_reader_fail(reader, count > G_MAXINT32 ? "a negative count" : "a count goes past the end");
+  return reader->status == TIDE_WIRE_OK ? (guint32)count : 0;
+}
+
+static gboolean
+read_message_binary(TideWireReader *reader, TideWireMessage *message)
+{
+  guint32 head = (guint32)take_big_endian(reader, 4);
+  if (reader->status == TIDE_WIRE_OK && (head & BINARY_VERSION_MASK) != BINARY_VERSION_1)
+    tide_wire_reader_fail(reader, "no header of a binary Thrift message");
+  message->type = (TideMessageType)(head & 0xff);
+  message->name = tide_wire_read_string(reader);
+  message->sequence_id = tide_wire_read_i32(reader);
+  return reader->status == TIDE_WIRE_OK;
+}
+
+static gboolean
+read_message_compact(TideWireReader *reader, TideWireMessage *message)
+{
+  guint8 protocol_id = (guint8)take_big_endian(reader, 1);
+  if (reader->status == TIDE_WIRE_OK && protocol_id != COMPACT_PROTOCOL_ID)
+    tide_wire_reader_fail(reader, "no header of a compact Thrift message");
+  guint8 version_and_type = (guint8)take_big_endian(reader, 1);
+  if (reader->status == TIDE_WIRE_OK && (version_and_type & 0x1f) != COMPACT_VERSION)
+    tide_wire_reader_fail(reader, "an unknown version of the compact protocol");
+  message->type = (TideMessageType)(version_and_type >> 5);
+  message->sequence_id = (gint32)take_varint(reader, 32);
+  message->name = tide_wire_read_string(reader);
+  return reader->status == TIDE_WIRE_OK;
+}
+
+gboolean
+tide_wire_read_message(TideWireReader *reader, TideWireMessage *ret_message)
+{
+  return reader->protocol == TIDE_WIRE_BINARY ? read_message_binary(reader, ret_message)
+                                              : read_message_compact(reader, ret_message);
+}
+
+static void
+read_field_head_binary(TideWireReader *reader, TideWireField *field)
+{
+  field->type = type_of_binary(reader, (guint8)take_big_endian(reader, 1));
+  if (reader->status == TIDE_WIRE_OK && field->type != TIDE_WIRE_STOP)
+    field->id = (gint16)take_big_endian(reader, 2);
+}
+
+static void
+read_field_head_compact(TideWireReader *reader, TideWireField *field)
+{
+  guint8 head = (guint8)take_big_endian(reader, 1);
+  guint8 type_id = head & 0x0f;
+  field->type = type_of_compact(reader, type_id);
+  reader->bool_in_header = field->type == TIDE_WIRE_BOOL ? type_id : 0;
+  if (reader->status != TIDE_WIRE_OK || field->type == TIDE_WIRE_STOP)
+    return;
+  gint64 id = head >> 4 != 0 ? field->id + (head >> 4) : take_zigzag(reader, 32);
+  if (id < G_MININT16 || id > G_MAXINT16)
+    tide_wire_reader_fail(reader, "a field id out of range");
+  field->id = (gint16)id;
+}
+
+gboolean
+tide_wire_read_field(TideWireReader *reader, TideWireField *field)
+{
+  if (reader->protocol == TIDE_WIRE_BINARY)
+    read_field_head_binary(reader, field);
+  else
+    read_field_head_compact(reader, field);
+  if (reader->status != TIDE_WIRE_OK || field->type == TIDE_WIRE_STOP)
+    return FALSE;
+  if (field->id >= 0 && field->id < 64) {
+    guint64 bit = G_GUINT64_CONSTANT(1) << field->id;
+    if ((field->seen & bit) != 0)
+      tide_wire_reader_fail(reader, "a field that came before in the same struct");
+    field->seen |= bit;
+  }
+  return reader->status == TIDE_WIRE_OK;
+}
+
+gboolean
+tide_wire_field_is(TideWireReader *reader, const TideWireField *field, TideWireType wanted)
+{
+  if (field->type == wanted)
+    return TRUE;
+  tide_wire_skip(reader, field->type);
+  return FALSE;
+}
+
+gboolean
+tide_wire_read_bool(TideWireReader *reader)
+{
+  if (reader->protocol == TIDE_WIRE_BINARY)
+    return take_big_endian(reader, 1) != 0;
+  guint8 id = reader->bool_in_header;
+  reader->bool_in_header = 0;
+  if (id == 0)
+    id = (guint8)take_big_endian(reader, 1);
+  return id == COMPACT_BOOL_TRUE;
+}
+
+gint8
+tide_wire_read_byte(TideWireReader *reader)
+{
+  return (gint8)take_big_endian(reader, 1);
+}
+
+gint16
+tide_wire_read_i16(TideWireReader *reader)
+{
+  if (reader->protocol == TIDE_WIRE_BINARY)
+    return (gint16)take_big_endian(reader, 2);
+  return (gint16)take_zigzag(reader, 16);
+}
+
+gint32
+tide_wire_read_i32(TideWireReader *reader)
+{
+  if (reader->protocol == TIDE_WIRE_BINARY)
+    return (gint32)take_big_endian(reader, 4);
+  return (gint32)take_zigzag(reader, 32);
+}
+
+gint64
+tide_wire_read_i64(TideWireReader *reader)
+{
+  if (reader->protocol == TIDE_WIRE_BINARY)
+    return (gint64)take_big_endian(reader, 8);
+  return take_zigzag(reader, 64);
+}
+
+TideBytes
+tide_wire_read_string(TideWireReader *reader)
+{
+  gboolean binary = reader->protocol == TIDE_WIRE_BINARY;
+  guint32 len = (guint32)(binary ? take_big_endian(reader, 4) : take_varint(reader, 32));
+  if (len > G_MAXINT32) {
+    tide_wire_reader_fail(reader, "a negative length");
+    return TIDE_BYTES_EMPTY;
+  }
+  const guint8 *bytes = take(reader, len);
+  return bytes != NULL ? tide_bytes(bytes, len) : TIDE_BYTES_EMPTY;
+}
+
+void
+tide_wire_skip_bytes(TideWireReader *reader, gsize n)
+{
+  (void)take(reader, n);
+}
+
+gboolean
+tide_wire_read_list(TideWireReader *reader, TideWireContainer *ret_list)
+{
+  guint8 head = (guint8)take_big_endian(reader, 1);
+  guint64 count;
+  if (reader->protocol == TIDE_WIRE_BINARY) {
+    count = take_big_endian(reader, 4);
+  } else {
+    count = head >> 4;
+    if (count == 15) /* the short form's escape */
+      count = take_varint(reader, 32);
+    head &= 0x0f;
+  }
+  *ret_list = (TideWireContainer){0};
+  if (reader->status != TIDE_WIRE_OK)
+    return FALSE;
+  ret_list->element_type = element_type(reader, head);
+  ret_list->count = check_count(reader, count, smallest_bytes(reader->protocol, ret_list->element_type));
+  return reader->status == TIDE_WIRE_OK;
+}
+
+gboolean
+tide_wire_read_list_of(TideWireReader *reader, TideWireType wanted, guint32 *ret_count)
+{
+  TideWireContainer list;
+  *ret_count = 0;
+  if (!tide_wire_read_list(reader, &list))
+    return FALSE;
+  if (list.count > 0 && list.element_type != wanted)
+    tide_wire_reader_fail(reader, "a list of the wrong type");
+  else
+    *ret_count = list.count;
+  return reader->status == TIDE_WIRE_OK;
+}
+
+gboolean
+tide_wire_read_map(TideWireReader *reader, TideWireContainer *ret_map)
+{
+  guint8 key_id = 0, value_id = 0;
+  guint64 count;
+  *ret_map = (TideWireContainer){0};
+  if (reader->protocol == TIDE_WIRE_BINARY) {
+    key_id = (guint8)take_big_endian(reader, 1);
+    value_id = (guint8)take_big_endian(reader, 1);
+    count = take_big_endian(reader, 4);
+  } else {
+    count = take_varint(reader, 32);
+    guint8 types = count > 0 ? (guint8)take_big_endian(reader, 1) : 0; /* an empty map has no type byte */
+    key_id = types >> 4;
+    value_id = types & 0x0f;
+  }
+  if (reader->status != TIDE_WIRE_OK)
+    return FALSE;
+  if (count == 0)
+    return TRUE;
+  ret_map->key_type = element_type(reader, key_id);
+  ret_map->element_type = element_type(reader, value_id);
+  ret_map->count = check_count(reader, count,
+                               smallest_bytes(reader->protocol, ret_map->key_type) +
+                                   smallest_bytes(reader->protocol, ret_map->element_type));
+  return reader->status == TIDE_WIRE_OK;
+}

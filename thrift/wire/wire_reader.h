@@ -1,0 +1,123 @@
+/* Reads Thrift's binary and compact encodings out of bytes that a stranger sent.
+ *
+ * Every length and count is checked against the bytes that can still follow, before it is used; a field that comes
+ * twice in one struct, an unknown type and nesting deeper than TIDE_WIRE_DEPTH_MAX are refused. Nothing is allocated:
+ * strings are borrowed from the bytes. The first problem sticks: after it every read returns FALSE, 0 or empty bytes,
+ * so that a caller reads a whole structure and asks once, with tide_wire_reader_check().
+ *
+ * Two uses: over a whole message (limit_bytes == len: what is missing is an error), and over the beginning of one that
+ * is still arriving, where TIDE_WIRE_SHORT says "so far, so good" (message_scanner.h). */
+#pragma once
+
+#include "thrift/wire/wire.h"
+
+G_BEGIN_DECLS
+
+/* The deepest reply of THBaseService nests 5 levels; the Java gateway itself refuses more than 64. */
+#define TIDE_WIRE_DEPTH_MAX 32
+
+typedef enum TideWireStatus {
+  TIDE_WIRE_OK,
+  TIDE_WIRE_SHORT, /* the bytes end before what was to be read */
+  TIDE_WIRE_BAD,   /* no continuation could make these bytes valid */
+} TideWireStatus;
+
+typedef struct TideWireReader {
+  const guint8 *data; /* borrowed */
+  gsize len;
+  gsize offset;
+  gsize limit_bytes; /* the most that len could still become */
+  TideWireProtocol protocol;
+  guint8 bool_in_header; /* compact: a bool field's value came with its header; 0 none, else the type id 1 or 2 */
+  TideWireStatus status;
+  const char *problem; /* string literal; NULL while status is OK */
+  gsize problem_offset;
+} TideWireReader;
+
+typedef enum TideMessageType {
+  TIDE_MESSAGE_CALL = 1,
+  TIDE_MESSAGE_REPLY = 2,
+  TIDE_MESSAGE_EXCEPTION = 3,
+  TIDE_MESSAGE_ONEWAY = 4,
+} TideMessageType;
+
+typedef struct TideWireMessage {
+  TideMessageType type;
+  TideBytes name;
+  gint32 sequence_id;
+} TideWireMessage;
+
+/* Start each struct with a zeroed one: it carries the last field's id and the ids already seen. */
+typedef struct TideWireField {
+  gint16 id;
+  TideWireType type;
+  guint64 seen; /* bit i: field i came; ids of 64 and more are not watched */
+} TideWireField;
+
+/* A list or set; for a map, element_type is the values'. */
+typedef struct TideWireContainer {
+  TideWireType key_type;
+  TideWireType element_type;
+  guint32 count;
+} TideWireContainer;
+
+void tide_wire_reader_init(TideWireReader *reader, TideWireProtocol protocol, TideBytes whole);
+/* For bytes that may still grow up to @limit_bytes. */
+void tide_wire_reader_init_partial(TideWireReader *reader, TideWireProtocol protocol, TideBytes begun,
+                                   gsize limit_bytes);
+
+/* Marks the reader as failed; @problem: string literal. A no-op when it has failed already. */
+void tide_wire_reader_fail(TideWireReader *reader, const char *problem);
+
+/* FALSE and TIDE_ERROR_PROTOCOL when anything failed. @what: what was read, as in "the reply of 'get'". */
+gboolean tide_wire_reader_check(const TideWireReader *reader, const char *what,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean tide_wire_read_message(TideWireReader *reader, TideWireMessage *ret_message);
+
+/* The next field of a struct. FALSE at the struct's end, and on failure. */
+gboolean tide_wire_read_field(TideWireReader *reader, TideWireField *field);
+
+/* TRUE when @field is of type @wanted; else skips it, as Thrift demands of a reader that knows another type. */
+gboolean tide_wire_field_is(TideWireReader *reader, const TideWireField *field, TideWireType wanted);
+
+gboolean tide_wire_read_bool(TideWireReader *reader);
+gint8 tide_wire_read_byte(TideWireReader *reader);
+gint16 tide_wire_read_i16(TideWireReader *reader);
+gint32 tide_wire_read_i32(TideWireReader *reader);
+gint64 tide_wire_read_i64(TideWireReader *reader);
+TideBytes tide_wire_read_string(TideWireReader *reader); /* borrowed */
+void tide_wire_skip_bytes(TideWireReader *reader, gsize n);
+
+/* FALSE on failure; the caller then reads @count elements (pairs). */
+gboolean tide_wire_read_list(TideWireReader *reader, TideWireContainer *ret_list);
+gboolean tide_wire_read_map(TideWireReader *reader, TideWireContainer *ret_map);
+
+/* As read_list, where every element must be of type @wanted (an empty list may say any). */
+gboolean tide_wire_read_list_of(TideWireReader *reader, TideWireType wanted, guint32 *ret_count);
+
+/* Reads a value of @type and forgets it. */
+void tide_wire_skip(TideWireReader *reader, TideWireType type);
+
+/* Walking over a value without recursion, so that it can be left when the bytes run out and taken up again. */
+typedef struct TideWireWalkLevel {
+  TideWireType container; /* STRUCT, LIST or MAP */
+  TideWireType key_type;
+  TideWireType element_type;
+  guint64 left;        /* elements still to come; a map counts keys and values */
+  TideWireField field; /* of a struct */
+} TideWireWalkLevel;
+
+typedef struct TideWireWalk {
+  guint depth;
+  TideWireWalkLevel levels[TIDE_WIRE_DEPTH_MAX];
+} TideWireWalk;
+
+/* Starts with a struct whose fields come next. */
+void tide_wire_walk_begin(TideWireWalk *walk);
+
+/* Walks on from reader->offset. OK: the value is over. SHORT: reader->offset is where to go on when there are more
+ * bytes; make a new reader there. */
+TideWireStatus tide_wire_walk(TideWireWalk *walk, TideWireReader *reader);
+
+G_END_DECLS
