@@ -1,5 +1,5 @@
-/* The configuration: what the operator's YAML says, checked and compiled. Set before start, then read-only; every thread
- * reads it without a lock. */
+/* The configuration: what the operator's YAML says, checked and compiled. Set before start, then read-only; every
+ * thread reads it without a lock. */
 #pragma once
 
 #include "config/yaml/problem.h"
@@ -21,60 +21,61 @@ typedef enum TideAssignment { TIDE_ASSIGNMENT_EAGER, TIDE_ASSIGNMENT_COOPERATIVE
 typedef enum TideLostOffsets { TIDE_LOST_OFFSETS_HOLD, TIDE_LOST_OFFSETS_CONTINUE } TideLostOffsets;
 typedef enum TideStartup { TIDE_STARTUP_WAIT, TIDE_STARTUP_FAIL } TideStartup;
 
-/* A property handed to librdkafka as it is. Whether it is one is for kafka/kafka_check.h: only librdkafka knows them all. */
+/* A property handed to librdkafka as it is. Whether it is one is for kafka/kafka_check.h: only librdkafka knows them
+ * all. */
 typedef struct TideKafkaProperty {
-  char *name;      /* owned */
-  char *value;     /* owned */
-  gboolean secret; /* never shown */
-  TidePlace place; /* of the name, in the file */
+  char *name;                  /* owned */
+  char *value;                 /* owned */
+  gboolean secret;             /* never shown */
+  TideSourcePosition position; /* of the name, in the file */
 } TideKafkaProperty;
 
 typedef struct TideKafkaConfig {
-  char *brokers;              /* owned: bootstrap.servers */
-  char *group;                /* owned: group.id */
-  char **topics;              /* owned, NULL-terminated; one that begins with ^ is a pattern */
-  guint32 threads;            /* consumers in this process */
-  TideStartFrom start;        /* where a new group begins */
-  gint64 start_epoch_ms;      /* with TIDE_START_TIME */
+  char *brokers;         /* owned: bootstrap.servers */
+  char *group;           /* owned: group.id */
+  char **topics;         /* owned, NULL-terminated; one that begins with ^ is a pattern */
+  guint32 threads;       /* consumers in this process */
+  TideStartFrom start;   /* where a new group begins */
+  gint64 start_epoch_ms; /* with TIDE_START_TIME */
   TideLostOffsets on_lost_offsets;
   TideAssignment assignment;
-  char *instance;             /* owned: template of group.instance.id, see kafka_conf.h; NULL: not set */
+  char *instance; /* owned: template of group.instance.id, see kafka_conf.h; NULL: not set */
   gint64 session_timeout_ms;
   gint64 max_poll_interval_ms;
   gint64 commit_interval_ms;
-  guint32 max_span_messages;  /* from the committed mark to the newest fetched message of a partition */
+  guint32 max_span_messages;     /* from the committed mark to the newest fetched message of a partition */
   gboolean allow_unverified_tls; /* properties may switch off the check of the broker's certificate or name */
-  GArray *properties;         /* owned (element-type TideKafkaProperty), in the order of the file */
+  GArray *properties;            /* owned (element-type TideKafkaProperty), in the order of the file */
 } TideKafkaConfig;
 
 typedef struct TideHBaseConfig {
-  GPtrArray *gateways;        /* owned (element-type TideEndpoint) */
-  int framing;                /* TideFraming, or -1: found out */
-  int protocol;               /* TideWireProtocol, or -1: found out */
-  guint32 writers;            /* connections, one thread each */
+  GPtrArray *gateways; /* owned (element-type TideEndpoint) */
+  int framing;         /* TideFraming, or -1: found out */
+  int protocol;        /* TideWireProtocol, or -1: found out */
+  guint32 writers;     /* connections, one thread each */
   gint64 connect_timeout_ms;
   gint64 call_timeout_ms;
-  gint64 settle_ms;           /* how long an abandoned call may still be at work in the gateway */
+  gint64 settle_ms;                 /* how long an abandoned call may still be at work in the gateway */
   guint32 max_in_flight_per_region; /* calls */
   guint32 max_cell_bytes;
   gint64 region_refresh_ms;
-  gint64 retry_min_ms;        /* backoff: doubles from here, with full jitter ... */
-  gint64 retry_max_ms;        /* ... to here */
+  gint64 retry_min_ms; /* backoff: doubles from here, with full jitter ... */
+  gint64 retry_max_ms; /* ... to here */
   gint64 idle_ping_ms;
   gint64 max_connection_age_ms;
 } TideHBaseConfig;
 
 typedef struct TideBatchConfig {
-  guint32 max_rows;           /* in a call */
-  guint32 max_bytes;          /* encoded, in a call */
-  gint64 max_age_ms;          /* a row waits at most this long before its batch is due */
-  gint64 latest_window_ms;    /* a latest row waits this long for newer cells at the least ... */
+  guint32 max_rows;            /* in a call */
+  guint32 max_bytes;           /* encoded, in a call */
+  gint64 max_age_ms;           /* a row waits at most this long before its batch is due */
+  gint64 latest_window_ms;     /* a latest row waits this long for newer cells at the least ... */
   gint64 latest_window_max_ms; /* ... and under load at most this long, if that is longer */
 } TideBatchConfig;
 
 typedef struct TideLimitsConfig {
-  guint64 memory_bytes;       /* budget for all that is in flight */
-  gint64 drain_timeout_ms;    /* at SIGTERM and on revoke (bounded there by half the session timeout) */
+  guint64 memory_bytes;    /* budget for all that is in flight */
+  gint64 drain_timeout_ms; /* at SIGTERM and on revoke (bounded there by half the session timeout) */
 } TideLimitsConfig;
 
 typedef struct TideReadingsConfig {
@@ -83,26 +84,26 @@ typedef struct TideReadingsConfig {
   TideOnBadMessage on_bad_message;
 } TideReadingsConfig;
 
-/* Where dead letters are kept: dead_letters/dead_letters.h. */
+/* Where dead letters are kept: dead_letters/dead_letter_queue.h. */
 typedef struct TideDeadLettersConfig {
-  char *topic;                /* owned; NULL: none, a file is used */
-  char *file;                 /* owned, absolute; NULL: not named, see tide_dead_letters_file_path() */
-  guint64 max_file_bytes;     /* of one file: it is rotated there */
-  guint64 max_bytes;          /* of all files; when they are full, letters hold */
-  double max_ratio;           /* letters to messages received, in window: above it nothing more is kept; 1: no bound */
+  char *topic;            /* owned; NULL: none, a file is used */
+  char *file;             /* owned, absolute; NULL: not named, see tide_dead_letter_queue_file_path() */
+  guint64 max_file_bytes; /* of one file: it is rotated there */
+  guint64 max_bytes;      /* of all files; when they are full, dead letters hold */
+  double max_ratio;       /* dead letters to messages received, in window: above it nothing more is kept; 1: no bound */
   gint64 window_ms;
 } TideDeadLettersConfig;
 
 typedef struct TideServiceConfig {
-  char *http_listen;          /* owned: "127.0.0.1:9464" or "off" */
+  char *http_listen; /* owned: "127.0.0.1:9464" or "off" */
   TideLogLevel log_level;
   TideLogFormat log_format;
   TideStartup startup;
 } TideServiceConfig;
 
 typedef struct TideConfig {
-  char *path;                 /* owned: as given, for messages */
-  char *directory;            /* owned: of that file, absolute; NULL: it came from memory or standard input */
+  char *path;      /* owned: as given, for messages */
+  char *directory; /* owned: of that file, absolute; NULL: it came from memory or standard input */
   TideKafkaConfig kafka;
   TideHBaseConfig hbase;
   TideReadingsConfig readings;
@@ -110,19 +111,19 @@ typedef struct TideConfig {
   TideBatchConfig batch;
   TideLimitsConfig limits;
   TideServiceConfig service;
-  GPtrArray *tables;          /* owned (element-type TideTable), in the order of the file */
-  GPtrArray *instances;       /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
-  char *tables_yaml;          /* owned: the tables as they are declared, indented below "tables:" */
-  GPtrArray *notices;         /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
-                               * meant, for `tidemark check` */
-  TideFieldNames *names;      /* owned: the field names that the configuration uses */
+  GPtrArray *tables;     /* owned (element-type TideTable), in the order of the file */
+  GPtrArray *instances;  /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
+  char *tables_yaml;     /* owned: the tables as they are declared, indented below "tables:" */
+  GPtrArray *notices;    /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
+                          * meant, for `tidemark check` */
+  TideFieldNames *names; /* owned: the field names that the configuration uses */
 } TideConfig;
 
 /**
- * tide_config_load: read, check and compile the file at @path ("/dev/stdin" is allowed; other non-regular files are not).
- * @ret_problems: (out) (transfer full) (element-type TideConfigProblem): every problem, in the order of the file, not only
- *     the first; warnings too
- * Returns: (transfer full) (nullable): NULL when any problem is an error.
+ * tide_config_load: read, check and compile the file at @path ("/dev/stdin" is allowed; other non-regular files are
+ * not).
+ * @ret_problems: (out) (transfer full) (element-type TideConfigProblem): every problem, in the order of the file, not
+ * only the first; warnings too Returns: (transfer full) (nullable): NULL when any problem is an error.
  */
 TideConfig *tide_config_load(const char *path, GPtrArray **ret_problems) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -132,16 +133,16 @@ TideConfig *tide_config_load_text(const char *name, TideBytes text, GPtrArray **
 void tide_config_free(TideConfig *config); /* NULL and half-built ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideConfig, tide_config_free)
 
-/* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"); or a name that a dated
- * table makes: SENSOR_20170726 finds SENSOR_{yyyyMMdd}. NULL: no such. */
+/* @name as the file writes it, or with HBase's own namespace in front ("default:METRIC" is "METRIC"); or a name that a
+ * dated table makes: SENSOR_20170726 finds SENSOR_{yyyyMMdd}. NULL: no such. */
 const TideTable *tide_config_find_table(const TideConfig *config, const char *name);
 
 /**
- * tide_table_of_name: the table in HBase called @name, for commands: as tide_config_find_table(), but for a name that a dated
- *     table makes it is that one table (model/table/dated_table.h), with the template's index; and so for the name that a
- *     rollup gives to a copied day of a data table, SENSOR_20170726 of SENSOR.
- * Returns: borrowed from @config, which keeps instances until it is freed. The template itself, where @name is its own.
- * Threads: one at a time, before or without a pipeline.
+ * tide_table_of_name: the table in HBase called @name, for commands: as tide_config_find_table(), but for a name that a
+ * dated table makes it is that one table (model/table/dated_table.h), with the template's index; and so for the name
+ * that a rollup gives to a copied day of a data table, SENSOR_20170726 of SENSOR. Returns: borrowed from @config, which
+ * keeps instances until it is freed. The template itself, where @name is its own. Threads: one at a time, before or
+ * without a pipeline.
  */
 const TideTable *tide_table_of_name(const TideConfig *config, const char *name);
 
@@ -149,8 +150,8 @@ const TideTable *tide_table_of_name(const TideConfig *config, const char *name);
  * (transfer full) */
 char *tide_config_print(const TideConfig *config);
 
-/* A commented sample with every option at its default, from the option table: `tidemark check --print-defaults`. It loads
- * as it stands, and is what config/tidemark.yaml holds. (transfer full) */
+/* A commented sample with every option at its default, from the option table: `tidemark check --print-defaults`. It
+ * loads as it stands, and is what config/tidemark.yaml holds. (transfer full) */
 char *tide_config_print_defaults(void);
 
 /* docs/configuration.md's reference part, from the option table. (transfer full) */

@@ -23,10 +23,10 @@ static const Subcommand subcommands[] = {
     {"Look", &tide_command_latest, "show latest values and their age"},
     {NULL, &tide_command_scan, "read rows by key fields and time range"},
     {NULL, &tide_command_get, "read one row, with older versions"},
-    {"Mend", &tide_command_dead_letters, "list, show and send again what could not be written"},
-    {"Prove", &tide_command_verify, "compare the tables with the messages of the topics"},
+    {"Repair", &tide_command_dead_letters, "list, show and send again what could not be written"},
+    {"Verify", &tide_command_verify, "compare the tables with the messages of the topics"},
     {"Nightly", &tide_command_rollup, "copy one day of a table into a table of its own"},
-    {"Try out", &tide_command_simulate, "send made-up readings"},
+    {"Try out", &tide_command_simulate, "send synthetic readings"},
     {NULL, &tide_command_bench, "measure what readings cost on this machine"},
     {"About", &tide_command_version, "print versions"},
 };

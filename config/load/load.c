@@ -125,18 +125,18 @@ tide_load_path(const TideLoad *load, const char *path)
   return g_canonicalize_filename(path, load->config->directory);
 }
 
-TidePlace
-tide_load_place(const TideLoad *load, const char *path)
+TideSourcePosition
+tide_load_position(const TideLoad *load, const char *path)
 {
   const TideYamlNode *node = tide_yaml_find(load->root, path);
 
   if (node != NULL)
-    return node->place;
+    return node->position;
   const char *dot = strrchr(path, '.');
   if (dot == NULL)
-    return TIDE_PLACE_FILE;
+    return TIDE_SOURCE_POSITION_FILE;
   g_autofree char *section = g_strndup(path, (gsize)(dot - path));
-  return tide_load_place(load, section);
+  return tide_load_position(load, section);
 }
 
 static void
@@ -145,15 +145,15 @@ load_tree(TideLoad *load)
   TideConfigTarget target = {
       .base = load->config, .names = load->config->names, .problems = load->problems, .top = &tide_config_top};
 
-  tide_config_group_read(&tide_config_top, "", load->root, TIDE_PLACE_FILE, &target);
+  tide_config_group_read(&tide_config_top, "", load->root, TIDE_SOURCE_POSITION_FILE, &target);
   if (load->root->kind != TIDE_YAML_MAPPING)
     return;
   /* Only values that are good by themselves can contradict each other. */
   gboolean is_good = tide_problems_n_errors(load->problems) == 0;
-  char **letters_file = &load->config->dead_letters.file;
-  if (*letters_file != NULL) {
-    g_autofree char *written = *letters_file;
-    *letters_file = tide_load_path(load, written);
+  char **dead_letters_file = &load->config->dead_letters.file;
+  if (*dead_letters_file != NULL) {
+    g_autofree char *written = *dead_letters_file;
+    *dead_letters_file = tide_load_path(load, written);
   }
   tide_load_kafka_properties(load);
   tide_load_time(load);
@@ -210,7 +210,7 @@ read_fd(int fd, TideBuffer *text, GPtrArray *problems)
     if (n == 0)
       return TRUE;
     if (n < 0 && errno != EINTR) {
-      tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be read: %s", g_strerror(errno));
+      tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be read: %s", g_strerror(errno));
       return FALSE;
     }
     text->len += n > 0 ? (gsize)n : 0;
@@ -225,7 +225,7 @@ check_kind(const char *path, const struct stat *status, GPtrArray *problems)
 
   if (S_ISREG(status->st_mode) || (strcmp(path, "/dev/stdin") == 0 && !S_ISDIR(status->st_mode)))
     return TRUE;
-  tide_problems_add_error(problems, TIDE_PLACE_FILE,
+  tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE,
                           "%s: give the path of a configuration, or /dev/stdin to read it from standard input", kind);
   return FALSE;
 }
@@ -237,7 +237,7 @@ load_fd(const char *path, int fd, GPtrArray *problems)
   struct stat status;
 
   if (fstat(fd, &status) != 0) {
-    tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be read: %s", g_strerror(errno));
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be read: %s", g_strerror(errno));
     return NULL;
   }
   if (!check_kind(path, &status, problems) || !read_fd(fd, &text, problems))
@@ -255,7 +255,7 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
 
   *ret_problems = problems;
   if (fd < 0) {
-    tide_problems_add_error(problems, TIDE_PLACE_FILE, "cannot be opened: %s", g_strerror(errno));
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s", g_strerror(errno));
     return NULL;
   }
   TideConfig *config = load_fd(path, fd, problems);

@@ -45,6 +45,6 @@ void tide_load_check_options(TideLoad *load);
 char *tide_load_path(const TideLoad *load, const char *path);
 
 /* Where the option at @path stands; where its section stands when it is at its default. */
-TidePlace tide_load_place(const TideLoad *load, const char *path);
+TideSourcePosition tide_load_position(const TideLoad *load, const char *path);
 
 G_END_DECLS

@@ -1,12 +1,12 @@
 /* Options of a table that contradict each other, or that do together what is hardly meant. */
 #include "config/load/load_table.h"
 
-static TidePlace
-place_of(const TideTableLoad *it, const char *option)
+static TideSourcePosition
+position_of(const TideTableLoad *it, const char *option)
 {
   const TideYamlNode *node = tide_yaml_get(it->node, option);
 
-  return node != NULL ? node->place : it->key_node->place;
+  return node != NULL ? node->position : it->key_node->position;
 }
 
 static void
@@ -17,12 +17,12 @@ check_ttl(TideTableLoad *it)
   if (it->table->latest == TIDE_LATEST_NONE || it->table->ttl_ms == 0)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
-    tide_problems_add_error(it->load->problems, ttl->place,
+    tide_problems_add_error(it->load->problems, ttl->position,
                             "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: a "
                             "delete carries no time to live; set the family's 'ttl'",
                             it->path);
   else
-    tide_problems_add_warning(it->load->problems, ttl->place,
+    tide_problems_add_warning(it->load->problems, ttl->position,
                               "'%s' is a latest table with a time to live: what has not reported for %s vanishes from "
                               "it",
                               it->path, ttl->text);
@@ -36,13 +36,13 @@ check_cell_time(TideTableLoad *it)
   if (cell_time == TIDE_CELL_TIME_EVENT || it->table->latest == TIDE_LATEST_NONE)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
-    tide_problems_add_error(it->load->problems, place_of(it, "cell_time"),
+    tide_problems_add_error(it->load->problems, position_of(it, "cell_time"),
                             "'%s.cell_time' must be event with 'latest: replace': the row is deleted up to the "
                             "reading's own time",
                             it->path);
   else if (cell_time == TIDE_CELL_TIME_RECORD)
     tide_problems_add_warning(
-        it->load->problems, place_of(it, "cell_time"),
+        it->load->problems, position_of(it, "cell_time"),
         "'%s' is a latest table with the record's time: the last to arrive in Kafka wins, not the "
         "newest by event time",
         it->path);
@@ -73,7 +73,7 @@ note_unknown_conditions(TideTableLoad *it)
     if (tide_field_name_is_of_record(name) || is_of_key(it->table, field))
       continue;
     g_autofree char *shown = tide_bytes_printable(name);
-    tide_problems_add_notice(it->load->config->notices, place_of(it, "tombstone"),
+    tide_problems_add_notice(it->load->config->notices, position_of(it, "tombstone"),
                              "'%s.when' asks for '%s', which a message without value does not have: unless its key is "
                              "JSON and says it, it deletes the row whatever '%s' was",
                              it->path, shown, shown);
@@ -87,12 +87,12 @@ check_tombstone(TideTableLoad *it)
     return;
   if (it->table->latest == TIDE_LATEST_NONE)
     tide_problems_add_error(
-        it->load->problems, place_of(it, "tombstone"),
+        it->load->problems, position_of(it, "tombstone"),
         "'%s.tombstone: delete' goes with a latest table only: rows of a data table are kept as they "
         "were measured; remove it, or say 'latest: merge'",
         it->path);
   else if (it->table->key != NULL && tide_row_key_has_time(it->table->key))
-    tide_problems_add_error(it->load->problems, place_of(it, "tombstone"),
+    tide_problems_add_error(it->load->problems, position_of(it, "tombstone"),
                             "'%s.tombstone: delete' cannot work with the time in the key: a message without value does "
                             "not say of which time; take the time out of the key",
                             it->path);

@@ -25,7 +25,7 @@ check_bounds(TideLoad *load, const Bound *bounds, gsize n, char *(*format)(gint6
     gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
     g_autofree char *value = format(bound->value);
     g_autofree char *limit = format(bound->limit);
-    tide_problems_add_error(load->problems, tide_load_place(load, is_given ? bound->option : bound->of),
+    tide_problems_add_error(load->problems, tide_load_position(load, is_given ? bound->option : bound->of),
                             "'%s' (%s) must %s %s'%s' (%s): %s", bound->option, value,
                             bound->may_equal ? "not be above" : "be below", bound->share, bound->of, limit,
                             bound->reason);
@@ -80,7 +80,7 @@ check_sizes(TideLoad *load)
   if (batches > memory) {
     g_autofree char *needed_text = tide_size_format(batches);
     g_autofree char *memory_text = tide_size_format(memory);
-    tide_problems_add_warning(load->problems, tide_load_place(load, "hbase.writers"),
+    tide_problems_add_warning(load->problems, tide_load_position(load, "hbase.writers"),
                               "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all "
                               "writers can be busy at a time",
                               needed_text, memory_text);
@@ -120,7 +120,7 @@ check_patterns(TideLoad *load)
     char reason[128];
     regerror(result, &pattern, reason, sizeof reason);
     g_autofree char *shown = tide_problem_quote(*name);
-    tide_problems_add_error(load->problems, tide_load_place(load, "kafka.topics"),
+    tide_problems_add_error(load->problems, tide_load_position(load, "kafka.topics"),
                             "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, reason);
   }
 }
@@ -128,21 +128,22 @@ check_patterns(TideLoad *load)
 static void
 check_dead_letters(TideLoad *load)
 {
-  const TideDeadLettersConfig *letters = &load->config->dead_letters;
+  const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
   const Bound bounds[] = {
-      {"dead_letters.max_file_size", (gint64)letters->max_file_bytes, "dead_letters.max_size", "",
-       (gint64)letters->max_bytes, TRUE, "the files would be full before the first of them is"},
+      {"dead_letters.max_file_size", (gint64)dead_letters->max_file_bytes, "dead_letters.max_size", "",
+       (gint64)dead_letters->max_bytes, TRUE, "the files would be full before the first of them is"},
   };
 
   check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
-  if (letters->topic != NULL && letters->file != NULL)
-    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.file"),
-                            "'dead_letters.file' and 'dead_letters.topic' exclude each other: letters go to one place");
-  if (letters->topic != NULL && subscribes_to(&load->config->kafka, letters->topic))
-    tide_problems_add_error(load->problems, tide_load_place(load, "dead_letters.topic"),
+  if (dead_letters->topic != NULL && dead_letters->file != NULL)
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "dead_letters.file"),
+        "'dead_letters.file' and 'dead_letters.topic' exclude each other: dead letters go to one place");
+  if (dead_letters->topic != NULL && subscribes_to(&load->config->kafka, dead_letters->topic))
+    tide_problems_add_error(load->problems, tide_load_position(load, "dead_letters.topic"),
                             "'dead_letters.topic' ('%s') is among 'kafka.topics': a dead letter would be read again, "
                             "and again, without end",
-                            letters->topic);
+                            dead_letters->topic);
 }
 
 void

@@ -48,9 +48,10 @@ check_family(EntryLoad *it)
   g_autofree char *shown = tide_problem_quote(family);
 
   if (!tide_load_check_family_name(family, &error))
-    tide_problems_add_error(it->load->problems, node->place, "'%s.family': '%s' %s", it->path, shown, error->message);
+    tide_problems_add_error(it->load->problems, node->position, "'%s.family': '%s' %s", it->path, shown,
+                            error->message);
   else if (strlen(family) > LONG_FAMILY_BYTES)
-    tide_problems_add_warning(it->load->problems, node->place,
+    tide_problems_add_warning(it->load->problems, node->position,
                               "the family name '%s' is stored with every cell: one or two letters do", shown);
 }
 
@@ -76,7 +77,7 @@ warn_of_long_name(EntryLoad *it, const TideYamlNode *node, const char *name)
   g_autofree char *shown = tide_problem_quote(name);
 
   if (strlen(name) > LONG_QUALIFIER_BYTES)
-    tide_problems_add_warning(it->load->problems, node->place,
+    tide_problems_add_warning(it->load->problems, node->position,
                               "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: "
                               "NAME, as: SHORT }, saves them each time",
                               shown, strlen(name));
@@ -90,7 +91,7 @@ note_column(EntryLoad *it, const TideYamlNode *node, const char *qualifier)
   g_autofree char *shown = tide_problem_quote(column);
 
   if (!g_hash_table_add(it->seen, g_steal_pointer(&column)))
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: "
                             "QUALIFIER }",
                             shown);
@@ -104,7 +105,7 @@ note_member(EntryLoad *it, const TideYamlNode *node, const char *name)
   g_autofree char *shown = tide_problem_quote(name);
 
   if (!g_hash_table_add(it->members, g_strdup(name)))
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: "
                             "OTHER }",
                             shown);
@@ -132,13 +133,13 @@ load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideC
   g_autoptr(GError) error = NULL;
 
   if (is_star(node)) {
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "\"*\" stands alone: 'from: \"*\"'; make the named fields an entry of their own");
     return FALSE;
   }
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->place, "'%s' %s, got %s", path,
+    tide_problems_add_error(it->load->problems, node->position, "'%s' %s, got %s", path,
                             error != NULL ? error->message : "must be the name of a field", got);
     return FALSE;
   }
@@ -151,7 +152,7 @@ load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideC
 
 /* { value: PARTS, as: QUALIFIER } */
 static gboolean
-load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
+load_computed_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
   const TideYamlNode *value = tide_yaml_get(node, "value");
   g_autofree char *value_path = g_strconcat(path, ".value", NULL);
@@ -165,7 +166,7 @@ load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideCo
   if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts) &&
       tide_yaml_get(node, "as") == NULL) {
     tide_problems_add_error(
-        it->load->problems, node->place,
+        it->load->problems, node->position,
         "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: "
         "ts'",
         path);
@@ -178,17 +179,17 @@ load_made_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideCo
 static gboolean
 load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
-  gboolean is_made = tide_yaml_get(node, "value") != NULL;
+  gboolean is_computed = tide_yaml_get(node, "value") != NULL;
   TideColumnDraft draft = {.field = TIDE_NAME_NONE, .encoding = -1};
   TideConfigTarget target = {.base = &draft, .names = it->load->config->names, .problems = it->load->problems};
   guint n_errors = tide_problems_n_errors(it->load->problems);
 
-  tide_config_group_read(is_made ? &tide_column_value_options : &tide_column_field_options, path, node, node->place,
-                         &target);
+  tide_config_group_read(is_computed ? &tide_column_value_options : &tide_column_field_options, path, node,
+                         node->position, &target);
   item->field = draft.field;
   item->qualifier = draft.qualifier;
   item->encoding = draft.encoding;
-  if (is_made && !load_made_item(it, path, node, item))
+  if (is_computed && !load_computed_item(it, path, node, item))
     return FALSE;
   return tide_problems_n_errors(it->load->problems) == n_errors;
 }
@@ -215,7 +216,7 @@ load_items(EntryLoad *it, const TideYamlNode *from)
   for (guint i = 0; i < (is_list ? from->values->len : 1); i++)
     load_item(it, path, is_list ? g_ptr_array_index(from->values, i) : from);
   if (is_list && from->values->len == 0)
-    tide_problems_add_error(it->load->problems, from->place, "'%s' names no field: leave the entry out", path);
+    tide_problems_add_error(it->load->problems, from->position, "'%s' names no field: leave the entry out", path);
   it->rule.n_items = it->items->len;
   it->rule.items = (TideColumnItem *)(gpointer)g_array_free(g_steal_pointer(&it->items), FALSE);
 }
@@ -270,7 +271,7 @@ load_qualifier(EntryLoad *it)
   if ((node == NULL && !is_packed) || (node != NULL && !tide_load_parts(it->load, path, node, &parts)))
     return;
   if (is_packed && has_name(&parts)) {
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "'%s' has { name: true }, but with 'pack' one cell holds all fields: remove it", path);
     return;
   }
@@ -286,7 +287,7 @@ refuse_option(EntryLoad *it, const char *option, const char *reason)
   const TideYamlNode *node = tide_yaml_get(it->node, option);
 
   if (node != NULL)
-    tide_problems_add_error(it->load->problems, node->place, "'%s.%s' has no effect %s: remove it", it->path, option,
+    tide_problems_add_error(it->load->problems, node->position, "'%s.%s' has no effect %s: remove it", it->path, option,
                             reason);
 }
 
@@ -310,7 +311,7 @@ check_entry(EntryLoad *it)
   gboolean takes_several = takes_unnamed_fields(&it->rule) || it->rule.n_items > 1;
 
   if (key_fields != NULL && !takes_unnamed_fields(&it->rule))
-    tide_problems_add_error(it->load->problems, key_fields->place,
+    tide_problems_add_error(it->load->problems, key_fields->position,
                             "'%s.key_fields' goes with 'from: \"*\"' and patterns only: named fields are taken anyway",
                             it->path);
   if (is_packed)
@@ -318,7 +319,7 @@ check_entry(EntryLoad *it)
   if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
     return;
   if (takes_several)
-    tide_problems_add_error(it->load->problems, qualifier->place,
+    tide_problems_add_error(it->load->problems, qualifier->position,
                             "'%s.qualifier' gives several fields one column: put { name: true } into it, or pack them "
                             "into one cell ('pack: json')",
                             it->path);
@@ -340,10 +341,10 @@ check_items(EntryLoad *it)
     const TideYamlNode *encode = tide_yaml_get(node, "encode");
     const TideYamlNode *as = tide_yaml_get(node, "as");
     if (encode != NULL && is_packed)
-      tide_problems_add_error(it->load->problems, encode->place,
+      tide_problems_add_error(it->load->problems, encode->position,
                               "'%s.from.encode' has no effect with 'pack': remove it", it->path);
     if (as != NULL && it->is_named_by_parts && !is_packed)
-      tide_problems_add_error(it->load->problems, as->place,
+      tide_problems_add_error(it->load->problems, as->position,
                               "'%s.from.as' has no effect on a 'qualifier' without { name: true }: remove one of them",
                               it->path);
   }
@@ -360,7 +361,7 @@ load_packing(EntryLoad *it)
   if (pack == NULL)
     it->rule.packing = TIDE_PACK_JSON;
   else
-    tide_problems_add_error(it->load->problems, pack->place,
+    tide_problems_add_error(it->load->problems, pack->position,
                             "'%s.pack' must be json or msgpack with 'latest: packed': a cell beside the packed one "
                             "could be of another reading",
                             it->path);
@@ -374,7 +375,7 @@ load_entry(EntryLoad *it)
   TideConfigTarget target = {.base = &it->rule, .names = it->load->config->names, .problems = it->load->problems};
 
   tide_config_group_set_defaults(&tide_columns_options, &it->rule);
-  tide_config_group_read(&tide_columns_options, it->path, it->node, it->node->place, &target);
+  tide_config_group_read(&tide_columns_options, it->path, it->node, it->node->position, &target);
   if (it->rule.family != NULL)
     check_family(it);
   load_packing(it);
@@ -399,15 +400,15 @@ tide_load_columns(TideTableLoad *table, const TideYamlNode *node)
   guint n_stars = 0;
 
   if (is_list && node->values->len == 0)
-    tide_problems_add_error(table->load->problems, node->place, "'%s' is empty: a row without cells cannot be written",
-                            path);
+    tide_problems_add_error(table->load->problems, node->position,
+                            "'%s' is empty: a row without cells cannot be written", path);
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
     const TideYamlNode *entry = is_list ? g_ptr_array_index(node->values, i) : node;
     g_autoptr(GHashTable) members = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     EntryLoad it = {.table = table, .load = table->load, .path = path, .node = entry, .seen = seen, .members = members};
     gboolean is_second_star = load_entry(&it) && n_stars++ == 1;
     if (is_second_star)
-      tide_problems_add_error(table->load->problems, entry->place, "'%s' has \"*\" twice: which family gets a field?",
-                              path);
+      tide_problems_add_error(table->load->problems, entry->position,
+                              "'%s' has \"*\" twice: which family gets a field?", path);
   }
 }

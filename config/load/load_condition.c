@@ -24,7 +24,7 @@ find_test(TideLoad *load, const char *path, const TideYamlNode *node)
     if (tide_yaml_get(node, tests[i].name) == NULL)
       continue;
     if (found >= 0) {
-      tide_problems_add_error(load->problems, node->place,
+      tide_problems_add_error(load->problems, node->position,
                               "'%s' has '%s' and '%s': write a list of two conditions, both must hold then", path,
                               tests[found].name, tests[i].name);
       return -1;
@@ -32,7 +32,7 @@ find_test(TideLoad *load, const char *path, const TideYamlNode *node)
     found = (int)i;
   }
   if (found < 0)
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "'%s' does not say what the field must be like: add 'present: true', 'equals: TEXT' or "
                             "'matches: PATTERN'",
                             path);
@@ -44,7 +44,7 @@ load_value(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes
 {
   if (node->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(node)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is "
                             "absent or null",
                             path, got);
@@ -63,7 +63,7 @@ load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCond
 
   condition->values = g_new0(TideBytes, MAX(n, 1));
   if (n == 0)
-    tide_problems_add_error(load->problems, node->place, "'%s' names nothing to compare with", path);
+    tide_problems_add_error(load->problems, node->position, "'%s' names nothing to compare with", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
     if (load_value(load, path, item, &condition->values[condition->n_values]))
@@ -78,7 +78,7 @@ load_condition(TideLoad *load, const char *path, const TideYamlNode *node, GArra
   TideConfigTarget target = {.base = &draft, .names = load->config->names, .problems = load->problems};
   guint n_errors = tide_problems_n_errors(load->problems);
 
-  tide_config_group_read(&tide_condition_options, path, node, node->place, &target);
+  tide_config_group_read(&tide_condition_options, path, node, node->position, &target);
   if (tide_problems_n_errors(load->problems) != n_errors)
     return;
   int test = find_test(load, path, node);
@@ -100,7 +100,7 @@ tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node,
   gboolean is_list = node->kind == TIDE_YAML_LIST;
 
   if (is_list && node->values->len == 0)
-    tide_problems_add_error(load->problems, node->place, "'%s' is empty: leave it out for all readings", path);
+    tide_problems_add_error(load->problems, node->position, "'%s' is empty: leave it out for all readings", path);
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
     load_condition(load, path, is_list ? g_ptr_array_index(node->values, i) : node, conditions);
 }

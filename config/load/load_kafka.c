@@ -13,8 +13,8 @@
 #define ACKNOWLEDGED "a dead letter is kept when all in-sync replicas have it, not before"
 #define IN_ORDER "dead letters are sent so that none is doubled, lost or overtaken on the way"
 #define SENT_AGAIN "a dead letter is sent until it is kept, and every 10 s the log says why it is not"
-#define LETTERS_MEMORY "dead letters on their way are bounded by 'limits.memory'"
-#define LETTERS_BATCHES "dead letters go in small batches, so that a topic refuses them for their own size only"
+#define DEAD_LETTERS_MEMORY "dead letters on their way are bounded by 'limits.memory'"
+#define DEAD_LETTERS_BATCHES "dead letters go in small batches, so that a topic refuses them for their own size only"
 
 /* What delivery rests on: set by tidemark, from an option of its own where one is named. A property that some client of
  * ours sets is here, so that none is overridden in silence. */
@@ -70,11 +70,11 @@ static const struct {
     {"topic.metadata.propagation.max.ms", "it is set so that a missing topic of dead letters is told soon"},
     {"message.max.bytes", "what a message may have is 'readings.max_message_size', and what a dead letter may have is "
                           "its topic's max.message.bytes"},
-    {"queue.buffering.max.messages", LETTERS_MEMORY},
-    {"queue.buffering.max.kbytes", LETTERS_MEMORY},
-    {"queue.buffering.max.ms", LETTERS_BATCHES},
-    {"linger.ms", LETTERS_BATCHES},
-    {"batch.size", LETTERS_BATCHES},
+    {"queue.buffering.max.messages", DEAD_LETTERS_MEMORY},
+    {"queue.buffering.max.kbytes", DEAD_LETTERS_MEMORY},
+    {"queue.buffering.max.ms", DEAD_LETTERS_BATCHES},
+    {"linger.ms", DEAD_LETTERS_BATCHES},
+    {"batch.size", DEAD_LETTERS_BATCHES},
     {"partitioner", "dead letters lie where Java's producers put their keys"},
     {"fetch.max.bytes", "it follows from 'limits.memory'"},
     {"max.partition.fetch.bytes", "it follows from 'limits.memory'"},
@@ -106,7 +106,7 @@ owned_reason(const char *name)
 static void
 add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_secret)
 {
-  TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->place};
+  TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->position};
 
   g_array_append_val(load->config->kafka.properties, property);
 }
@@ -123,7 +123,7 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
   if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
       tide_yaml_is_null(source)) {
     g_autofree char *shown = tide_problem_quote(key->text);
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
     return;
   }
@@ -131,7 +131,7 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
   char *secret =
       path != NULL ? tide_secret_read_file(path, &error) : tide_secret_read_credential(credential->text, &error);
   if (secret == NULL)
-    tide_problems_add_error(load->problems, source->place, "%s", error->message);
+    tide_problems_add_error(load->problems, source->position, "%s", error->message);
   else
     add_property(load, key, secret, TRUE);
 }
@@ -158,18 +158,18 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
   g_autofree char *shown = tide_problem_quote(key->text);
 
   if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
-    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' needs a value without NUL bytes",
+    tide_problems_add_error(load->problems, node->position, "'kafka.librdkafka.%s' needs a value without NUL bytes",
                             shown);
     return;
   }
   g_autoptr(GError) error = NULL;
   if (!is_secret && !tide_config_option_check_no_variable(node->text, &error)) {
-    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka.%s' %s", shown, error->message);
+    tide_problems_add_error(load->problems, node->position, "'kafka.librdkafka.%s' %s", shown, error->message);
     return;
   }
   if (is_secret && load->has_mode && (load->mode & 0007u) != 0) {
     g_autofree char *path = tide_problem_quote(load->config->path);
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod "
                             "0640 %s', or keep it in a file of its own: { file: /path }",
                             shown, load->mode, path);
@@ -185,7 +185,7 @@ load_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *value
   const char *reason = owned_reason(key->text);
 
   if (reason != NULL) {
-    tide_problems_add_error(load->problems, key->place, "the property '%s' cannot be set: %s", key->text, reason);
+    tide_problems_add_error(load->problems, key->position, "the property '%s' cannot be set: %s", key->text, reason);
     return;
   }
   if (value->kind == TIDE_YAML_SCALAR)
@@ -219,10 +219,10 @@ property_is(const TideLoad *load, const char *name, const char *const *values)
   return FALSE;
 }
 
-static TidePlace
-property_place(const TideLoad *load, const char *name)
+static TideSourcePosition
+property_position(const TideLoad *load, const char *name)
 {
-  return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->place;
+  return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->position;
 }
 
 /* Encryption without knowing to whom protects from nobody who can stand in between. */
@@ -242,10 +242,10 @@ check_tls(TideLoad *load)
     if (!property_is(load, name, switches[i].values))
       continue;
     if (load->config->kafka.allow_unverified_tls)
-      tide_problems_add_warning(load->problems, property_place(load, name),
+      tide_problems_add_warning(load->problems, property_position(load, name),
                                 "'%s' is switched off: whoever stands between can read and change everything", name);
     else
-      tide_problems_add_error(load->problems, property_place(load, name),
+      tide_problems_add_error(load->problems, property_position(load, name),
                               "'%s' is switched off: whoever stands between could read and change everything; set "
                               "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
                               name);
@@ -273,8 +273,9 @@ check_values(TideLoad *load)
 
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
     if (property_is(load, bad[i].name, bad[i].values))
-      tide_problems_add_error(load->problems, property_place(load, bad[i].name), "the property '%s' cannot be '%s': %s",
-                              bad[i].name, property_value(load, bad[i].name), bad[i].reason);
+      tide_problems_add_error(load->problems, property_position(load, bad[i].name),
+                              "the property '%s' cannot be '%s': %s", bad[i].name, property_value(load, bad[i].name),
+                              bad[i].reason);
 }
 
 static void
@@ -282,7 +283,7 @@ check_assignment(TideLoad *load)
 {
   if (load->config->kafka.assignment != TIDE_ASSIGNMENT_COOPERATIVE)
     return;
-  tide_problems_add_warning(load->problems, tide_load_place(load, "kafka.assignment"),
+  tide_problems_add_warning(load->problems, tide_load_position(load, "kafka.assignment"),
                             "cooperative assignment has faults in librdkafka before 2.6.1 (partitions resumed from an "
                             "older offset, hangs at close): use eager there");
 }
@@ -308,7 +309,7 @@ check_instance(TideLoad *load)
   if (instance == NULL || (strlen(instance) <= MAX_INSTANCE_BYTES && is_instance_template(instance)))
     return;
   g_autofree char *shown = tide_problem_quote(instance);
-  tide_problems_add_error(load->problems, tide_load_place(load, "kafka.instance"),
+  tide_problems_add_error(load->problems, tide_load_position(load, "kafka.instance"),
                           "'kafka.instance' must be at most %u letters, digits, '.', '_', '-' and %%H for the host "
                           "name, got '%s'",
                           MAX_INSTANCE_BYTES, shown);
@@ -343,7 +344,7 @@ check_clear_password(TideLoad *load)
   if (brokers == NULL || are_loopback(brokers) || !property_is(load, "security.protocol", clear))
     return;
   if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
-    tide_problems_add_warning(load->problems, property_place(load, "security.protocol"),
+    tide_problems_add_warning(load->problems, property_position(load, "security.protocol"),
                               "the password goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
 }
 
@@ -358,8 +359,8 @@ tide_load_kafka_properties(TideLoad *load)
     return;
   if (node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->place, "'kafka.librdkafka' must be a mapping of properties, got %s",
-                            got);
+    tide_problems_add_error(load->problems, node->position,
+                            "'kafka.librdkafka' must be a mapping of properties, got %s", got);
     return;
   }
   for (guint i = 0; i < node->keys->len; i++)

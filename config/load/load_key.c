@@ -6,7 +6,7 @@ add_fault(TideLoad *load, const char *path, const TidePartList *parts, gsize bad
 {
   g_autofree char *shown = tide_problem_quote(path);
 
-  tide_problems_add_error(load->problems, tide_load_part_node(parts, bad)->place, "'%s': %s", shown, error->message);
+  tide_problems_add_error(load->problems, tide_load_part_node(parts, bad)->position, "'%s': %s", shown, error->message);
 }
 
 TideRowKey *

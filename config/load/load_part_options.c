@@ -30,7 +30,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   for (gsize i = 0; !has_width && i < G_N_ELEMENTS(of_width); i++) {
     const TideYamlNode *option = tide_yaml_get(node, of_width[i]);
     if (option != NULL) {
-      tide_problems_add_error(load->problems, option->place,
+      tide_problems_add_error(load->problems, option->position,
                               "'%s' without 'width': say how many bytes the field has in the key", of_width[i]);
       break; /* one mistake */
     }
@@ -43,7 +43,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   if (byte.len != 1 || (pad != NULL && pad->kind == TIDE_YAML_SCALAR && pad->len != 1)) {
     g_autofree char *shown = tide_problem_quote(path);
     g_autofree char *got = tide_yaml_describe(pad);
-    tide_problems_add_error(load->problems, pad->place,
+    tide_problems_add_error(load->problems, pad->position,
                             "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown, got);
     return;
   }
@@ -77,12 +77,12 @@ load_range(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPa
                     parse_integer(g_ptr_array_index(range->values, 1), &spec->range_max);
   if (!spec->has_range) {
     g_autofree char *got = tide_yaml_describe(range);
-    tide_problems_add_error(load->problems, range->place,
+    tide_problems_add_error(load->problems, range->position,
                             "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s",
                             path, got);
   } else if (spec->range_min > spec->range_max) {
-    tide_problems_add_error(load->problems, range->place, "'%s.range' begins with the greater number: turn it around",
-                            path);
+    tide_problems_add_error(load->problems, range->position,
+                            "'%s.range' begins with the greater number: turn it around", path);
   }
 }
 
@@ -93,7 +93,7 @@ load_default_condition(TideLoad *load, const char *path, const TideYamlNode *nod
   g_autoptr(GArray) conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
 
   if (node->kind == TIDE_YAML_LIST) {
-    tide_problems_add_error(load->problems, node->place, "'%s' must be one condition, got a list", path);
+    tide_problems_add_error(load->problems, node->position, "'%s' must be one condition, got a list", path);
     return;
   }
   tide_load_conditions(load, path, node, conditions);
@@ -118,7 +118,7 @@ load_conditional_default(TideLoad *load, const char *path, const TideYamlNode *n
   g_autofree char *when_path = g_strconcat(path, ".when", NULL);
   g_autofree char *value_path = g_strconcat(path, ".value", NULL);
 
-  tide_config_group_read(&tide_key_default_options, path, node, node->place, &target);
+  tide_config_group_read(&tide_key_default_options, path, node, node->position, &target);
   if (when != NULL)
     load_default_condition(load, when_path, when, &ret_default->when);
   if (value != NULL)
@@ -134,14 +134,15 @@ load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, Ti
   g_ptr_array_add(load->scratch, defaults);
   spec->defaults = defaults;
   if (n == 0)
-    tide_problems_add_error(load->problems, list->place, "'%s' is empty: leave it out to reject such messages", path);
+    tide_problems_add_error(load->problems, list->position, "'%s' is empty: leave it out to reject such messages",
+                            path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = g_ptr_array_index(list->values, i);
     gboolean is_conditional = item->kind == TIDE_YAML_MAPPING && tide_yaml_get(item, "hex") == NULL;
     if (is_conditional)
       load_conditional_default(load, path, item, &defaults[spec->n_defaults++]);
     else if (i + 1 < n)
-      tide_problems_add_error(load->problems, item->place,
+      tide_problems_add_error(load->problems, item->position,
                               "'%s': a value without condition ends the list, those behind it would never be used: put "
                               "it last",
                               path);

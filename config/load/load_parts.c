@@ -39,7 +39,7 @@ load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *
   if (bytes == NULL) {
     g_autofree char *shown = tide_problem_quote(path);
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node != NULL ? node->place : TIDE_PLACE_FILE,
+    tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE,
                             "'%s.hex' must be pairs of hex digits such as \"00ff\", got %s", shown, got);
     return FALSE;
   }
@@ -63,7 +63,8 @@ tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, Tide
     return load_hex(load, path, hex, ret_bytes);
   g_autofree char *shown = tide_problem_quote(path);
   g_autofree char *got = tide_yaml_describe(node);
-  tide_problems_add_error(load->problems, node->place, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown, got);
+  tide_problems_add_error(load->problems, node->position, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown,
+                          got);
   return FALSE;
 }
 
@@ -95,7 +96,8 @@ load_salt_part(TideLoad *load, const char *path, const TideYamlNode *node, TideK
   if (spec->by_number)
     tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
   if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->alphabet) && spec->alphabet.len == 0)
-    tide_problems_add_error(load->problems, alphabet->place, "'%s' is empty: leave it out for digits", alphabet_path);
+    tide_problems_add_error(load->problems, alphabet->position, "'%s' is empty: leave it out for digits",
+                            alphabet_path);
 }
 
 static void
@@ -106,7 +108,7 @@ load_name_part(TideLoad *load, const char *path, const TideYamlNode *node)
   if (name->kind == TIDE_YAML_SCALAR && strcmp(name->text, "true") == 0)
     return;
   g_autofree char *got = tide_yaml_describe(name);
-  tide_problems_add_error(load->problems, name->place,
+  tide_problems_add_error(load->problems, name->position,
                           "'%s.name' must be true: it stands for the name of the field whose cell it is, got %s", path,
                           got);
 }
@@ -118,7 +120,8 @@ tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNod
   const TideYamlNode *node = tide_yaml_get(part, option);
 
   if (node != NULL)
-    tide_problems_add_error(load->problems, node->place, "'%s.%s' has no effect %s: remove it", path, option, reason);
+    tide_problems_add_error(load->problems, node->position, "'%s.%s' has no effect %s: remove it", path, option,
+                            reason);
 }
 
 static void
@@ -127,7 +130,7 @@ load_literal(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
   spec->kind = TIDE_KEY_LITERAL;
   spec->literal = tide_bytes(node->text, node->len);
   if (tide_yaml_is_null(node))
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "a key part is empty (an unquoted # begins a comment: write \"#\")");
 }
 
@@ -140,7 +143,7 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   spec->field = TIDE_NAME_NONE;
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->place, "what is hashed %s, got %s",
+    tide_problems_add_error(load->problems, node->position, "what is hashed %s, got %s",
                             error != NULL ? error->message : "must be the name of a field", got);
     return;
   }
@@ -169,13 +172,13 @@ add_unknown_part(TideLoad *load, const TideYamlNode *node)
 
   if (nearest != NULL)
     tide_problems_add_error(
-        load->problems, node->place,
+        load->problems, node->position,
         "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
         "in a qualifier); did you mean '%s'?",
         nearest);
   else
     tide_problems_add_error(
-        load->problems, node->place,
+        load->problems, node->position,
         "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
         "in a qualifier); got %s",
         got);
@@ -192,7 +195,7 @@ find_kind(TideLoad *load, const TideYamlNode *node)
       continue;
     gboolean is_of_salt = kinds[i].kind == TIDE_KEY_HASH && found >= 0;
     if (found >= 0 && !is_of_salt) {
-      tide_problems_add_error(load->problems, node->place,
+      tide_problems_add_error(load->problems, node->position,
                               "'%s' and '%s' are two parts of a key: write each as one of "
                               "its own",
                               kinds[found].name, kinds[i].name);
@@ -214,7 +217,7 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
   if (found < 0)
     return;
   tide_config_group_set_defaults(kinds[found].options, spec);
-  tide_config_group_read(kinds[found].options, path, node, node->place, &target);
+  tide_config_group_read(kinds[found].options, path, node, node->position, &target);
   spec->kind = kinds[found].kind;
   switch (spec->kind) {
   case TIDE_KEY_LITERAL:

@@ -13,7 +13,7 @@
 
 /* Where a point comes from, for messages. */
 typedef struct PointSource {
-  TidePlace place;
+  TideSourcePosition position;
   const char *where; /* "'tables.T.splits'", or "'splits.txt', line 3," */
 } PointSource;
 
@@ -22,19 +22,19 @@ static gboolean
 add_point(TideLoad *load, PointSource source, TideBytes point, GArray *splits)
 {
   if (point.len == 0 || point.len > TIDE_ROW_KEY_MAX_BYTES) {
-    tide_problems_add_error(load->problems, source.place, "%s has a point of %zu bytes, must be 1..%d", source.where,
+    tide_problems_add_error(load->problems, source.position, "%s has a point of %zu bytes, must be 1..%d", source.where,
                             point.len, TIDE_ROW_KEY_MAX_BYTES);
     return FALSE;
   }
   if (splits->len > 0 && tide_bytes_compare(g_array_index(splits, TideBytes, splits->len - 1), point) >= 0) {
     g_autofree char *shown = tide_bytes_printable(point);
-    tide_problems_add_error(load->problems, source.place,
+    tide_problems_add_error(load->problems, source.position,
                             "%s: '%s' does not sort after the point before it, by unsigned bytes", source.where, shown);
     return FALSE;
   }
   if (splits->len == MAX_POINTS) {
-    tide_problems_add_error(load->problems, source.place, "%s has more than %d points: HBase creates no more regions",
-                            source.where, MAX_POINTS);
+    tide_problems_add_error(load->problems, source.position,
+                            "%s has more than %d points: HBase creates no more regions", source.where, MAX_POINTS);
     return FALSE;
   }
   TideBytes copy = tide_bytes(g_memdup2(point.data, point.len), point.len);
@@ -52,7 +52,7 @@ load_list(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
     const TideYamlNode *item = g_ptr_array_index(node->values, i);
     TideBytes point = TIDE_BYTES_EMPTY;
     if (tide_load_bytes(it->load, path, item, &point))
-      (void)add_point(it->load, (PointSource){item->place, where}, point, splits);
+      (void)add_point(it->load, (PointSource){item->position, where}, point, splits);
   }
 }
 
@@ -91,7 +91,7 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
   gsize prefix_len = strlen(HEX_PREFIX);
 
   if (line.len > 0 && line.data[line.len - 1] == '\r') {
-    tide_problems_add_error(load->problems, source.place,
+    tide_problems_add_error(load->problems, source.position,
                             "%s ends in a carriage return: save the file with Unix's line "
                             "ends, or it becomes a part of the point",
                             source.where);
@@ -101,7 +101,7 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
     return add_point(load, source, line, splits);
   bytes = tide_load_decode_hex((const char *)line.data + prefix_len, line.len - prefix_len);
   if (bytes == NULL) {
-    tide_problems_add_error(load->problems, source.place,
+    tide_problems_add_error(load->problems, source.position,
                             "%s begins with 'hex:' and has no pairs of hex digits behind it", source.where);
     return FALSE;
   }
@@ -110,7 +110,7 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
 
 /* Stops at the first line at fault: those behind it would only repeat it. */
 static void
-load_lines(TideTableLoad *it, TidePlace place, const char *path, TideBytes text, GArray *splits)
+load_lines(TideTableLoad *it, TideSourcePosition position, const char *path, TideBytes text, GArray *splits)
 {
   const guint8 *at = text.data;
   const guint8 *end = at + text.len;
@@ -120,7 +120,7 @@ load_lines(TideTableLoad *it, TidePlace place, const char *path, TideBytes text,
     const guint8 *newline = memchr(at, '\n', (gsize)(end - at));
     const guint8 *line_end = newline != NULL ? newline : end;
     g_autofree char *where = g_strdup_printf("'%s', line %u,", shown, number);
-    if (!add_line(it->load, (PointSource){place, where}, tide_bytes(at, (gsize)(line_end - at)), splits))
+    if (!add_line(it->load, (PointSource){position, where}, tide_bytes(at, (gsize)(line_end - at)), splits))
       return;
     at = line_end + 1;
   }
@@ -135,20 +135,20 @@ load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
   g_autofree char *options_path = g_strconcat(it->path, ".splits", NULL);
   g_autofree char *reason = NULL;
 
-  tide_config_group_read(&tide_splits_options, options_path, node, node->place, &target);
+  tide_config_group_read(&tide_splits_options, options_path, node, node->position, &target);
   if (draft.file == NULL)
     return; /* said already: it is required */
-  TidePlace place = tide_yaml_get(node, "file")->place;
+  TideSourcePosition position = tide_yaml_get(node, "file")->position;
   g_autofree char *path = tide_load_path(it->load, draft.file);
   g_autofree char *shown = tide_problem_quote(path);
   g_autoptr(GByteArray) bytes = read_file(path, &reason);
   if (bytes == NULL)
-    tide_problems_add_error(it->load->problems, place, "cannot read the split points in '%s': %s", shown, reason);
+    tide_problems_add_error(it->load->problems, position, "cannot read the split points in '%s': %s", shown, reason);
   else if (bytes->len == 0)
-    tide_problems_add_error(it->load->problems, place,
+    tide_problems_add_error(it->load->problems, position,
                             "'%s' is empty: write one split point a line, or remove 'splits'", shown);
   else
-    load_lines(it, place, path, tide_bytes(bytes->data, bytes->len), splits);
+    load_lines(it, position, path, tide_bytes(bytes->data, bytes->len), splits);
   tide_config_group_clear(&tide_splits_options, &draft);
 }
 
@@ -163,7 +163,7 @@ load_declared(TideTableLoad *it, const TideYamlNode *node)
     load_list(it, node, splits);
   } else {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "'%s.splits' must be a list of keys, or { file: PATH }, got %s", it->path,
                             node->kind == TIDE_YAML_LIST ? "an empty one" : got);
   }
@@ -181,13 +181,13 @@ compute(TideTableLoad *it, const TideYamlNode *regions)
     return splits;
   if (splits->len == 0)
     tide_problems_add_warning(
-        it->load->problems, regions->place,
+        it->load->problems, regions->position,
         "'%s.regions': where to split cannot be computed, because the key does not begin with a "
         "salt, a hash or a number with a 'range': give the points, 'splits: [\"g\", \"n\"]', or let "
         "'tidemark tables create --sample N' take them from the topic",
         it->path);
   else
-    tide_problems_add_warning(it->load->problems, regions->place,
+    tide_problems_add_warning(it->load->problems, regions->position,
                               "'%s.regions' is %u, but the key's beginning has only %u values to split at", it->path,
                               wanted, splits->len + 1);
   return splits;
@@ -200,7 +200,7 @@ tide_load_splits(TideTableLoad *it)
   const TideYamlNode *regions = tide_yaml_get(it->node, "regions");
 
   if (splits != NULL && regions != NULL)
-    tide_problems_add_error(it->load->problems, splits->place,
+    tide_problems_add_error(it->load->problems, splits->position,
                             "'%s' has 'regions' and 'splits': give one, the points or how many there are", it->path);
   it->table->regions = it->draft.regions;
   it->table->splits = splits != NULL ? load_declared(it, splits) : compute(it, regions);

@@ -39,16 +39,16 @@ load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node
 
   g_ptr_array_add(it->table->families, family);
   tide_config_group_set_defaults(&tide_family_options, family);
-  tide_config_group_read(&tide_family_options, path, node, key->place, &target);
+  tide_config_group_read(&tide_family_options, path, node, key->position, &target);
   if (it->table->latest != TIDE_LATEST_NONE && family->time_to_live_s > 0)
-    tide_problems_add_warning(it->load->problems, key->place,
+    tide_problems_add_warning(it->load->problems, key->position,
                               "the family '%s' of a latest table has a time to live: what has not reported for so long "
                               "vanishes from it",
                               shown);
   if (!tide_load_check_family_name(key->text, &error))
-    tide_problems_add_error(it->load->problems, key->place, "'%s' %s", shown, error->message);
+    tide_problems_add_error(it->load->problems, key->position, "'%s' %s", shown, error->message);
   else if (!is_used(it->table, key->text))
-    tide_problems_add_warning(it->load->problems, key->place, "the family '%s' is declared, but no columns go to it",
+    tide_problems_add_warning(it->load->problems, key->position, "the family '%s' is declared, but no columns go to it",
                               shown);
 }
 
@@ -60,7 +60,7 @@ load_families(TideTableLoad *it)
 
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->place, "'%s.families' must be a mapping of families, got %s",
+    tide_problems_add_error(it->load->problems, node->position, "'%s.families' must be a mapping of families, got %s",
                             it->path, got);
     return;
   }
@@ -72,7 +72,7 @@ load_families(TideTableLoad *it)
       g_ptr_array_add(it->table->families, tide_family_settings_new(name));
   }
   if (it->table->families->len > MANY_FAMILIES)
-    tide_problems_add_warning(it->load->problems, it->node->place,
+    tide_problems_add_warning(it->load->problems, it->node->position,
                               "'%s' has %u families: each has files and memory of its own in every region", it->path,
                               it->table->families->len);
 }
@@ -99,7 +99,7 @@ has_bare_words(TideLoad *load, const TideYamlNode *key)
     if (!is_bare_word(part))
       continue;
     g_autofree char *word = tide_problem_quote(part->text);
-    tide_problems_add_error(load->problems, part->place,
+    tide_problems_add_error(load->problems, part->position,
                             "'%s' without quotes may mean a field or a text: write { field: %s } for the field's "
                             "value, or \"%s\" for the text itself",
                             word, word, word);
@@ -126,7 +126,7 @@ load_options(TideTableLoad *it)
   TideConfigTarget target = {.base = &it->draft, .names = it->load->config->names, .problems = it->load->problems};
 
   tide_config_group_set_defaults(&tide_table_options, &it->draft);
-  tide_config_group_read(&tide_table_options, it->path, it->node, it->node->place, &target);
+  tide_config_group_read(&tide_table_options, it->path, it->node, it->node->position, &target);
   it->table->latest = it->draft.latest;
   it->table->tombstone = it->draft.tombstone;
   it->table->ttl_ms = it->draft.ttl_ms;
@@ -170,14 +170,14 @@ load_cell_time(TideTableLoad *it)
     it->table->cell_time = TIDE_CELL_TIME_RECORD;
   } else if (strcmp(text, "server") == 0) {
     tide_problems_add_error(
-        it->load->problems, node->place,
+        it->load->problems, node->position,
         "'%s' cannot be the server's time: each replay would make other cells, and the newest value "
         "would be what was written last, not what was measured last; write event, record or { field: "
         "NAME, format: epoch_ms }",
         path);
   } else {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->place,
+    tide_problems_add_error(it->load->problems, node->position,
                             "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path, got);
   }
 }
@@ -212,7 +212,7 @@ new_table(const TideLoad *load, const TideYamlNode *key)
 
   table->index = load->config->tables->len;
   table->name = g_strdup(key->text);
-  table->line = key->place.line;
+  table->line = key->position.line;
   table->index_of = TIDE_TABLE_NONE;
   table->rules = g_array_new(FALSE, FALSE, sizeof(TideColumnRule));
   table->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
@@ -253,12 +253,12 @@ load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GP
   TideTable *table = new_table(load, key);
 
   if (same != NULL)
-    tide_problems_add_error(load->problems, key->place, "the table '%s' stands here twice, first in line %u", shown,
+    tide_problems_add_error(load->problems, key->position, "the table '%s' stands here twice, first in line %u", shown,
                             same->line);
   g_ptr_array_add(load->config->tables, table);
   if (node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->place,
+    tide_problems_add_error(load->problems, node->position,
                             "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
     return;
   }
@@ -275,7 +275,7 @@ tide_load_tables(TideLoad *load)
   gboolean is_mapping = !tide_yaml_is_null(node) && node->kind == TIDE_YAML_MAPPING;
   if (!is_mapping || node->keys->len == 0) {
     g_autofree char *got = is_mapping ? g_strdup("none") : tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node != NULL ? node->place : TIDE_PLACE_FILE,
+    tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE,
                             "'tables' must hold at least one table ('METRIC: { key: ..., columns: ... }'), got %s",
                             got);
     return;

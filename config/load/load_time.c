@@ -21,18 +21,18 @@ is_given(const TimeLoad *it, const char *option)
 }
 
 /* Where @option ("date.pattern") stands, or what it would stand in. */
-static TidePlace
-place_of(const TimeLoad *it, const char *option)
+static TideSourcePosition
+position_of(const TimeLoad *it, const char *option)
 {
   const TideYamlNode *node = tide_yaml_find(it->node, option);
   const char *dot = strchr(option, '.');
 
   if (node != NULL)
-    return node->place;
+    return node->position;
   if (dot == NULL)
-    return it->node->place;
+    return it->node->position;
   g_autofree char *outer = g_strndup(option, (gsize)(dot - option));
-  return place_of(it, outer);
+  return position_of(it, outer);
 }
 
 /* An option that changes nothing would be a false promise. */
@@ -40,15 +40,15 @@ static void
 refuse_option(TimeLoad *it, const char *option, const char *reason)
 {
   if (is_given(it, option))
-    tide_problems_add_error(it->load->problems, place_of(it, option), "'%s.%s' has no effect %s: remove it", it->path,
-                            option, reason);
+    tide_problems_add_error(it->load->problems, position_of(it, option), "'%s.%s' has no effect %s: remove it",
+                            it->path, option, reason);
 }
 
 static void
 require_option(TimeLoad *it, const char *option, const char *reason)
 {
   if (!is_given(it, option))
-    tide_problems_add_error(it->load->problems, place_of(it, option), "'%s.%s' is missing: %s", it->path, option,
+    tide_problems_add_error(it->load->problems, position_of(it, option), "'%s.%s' is missing: %s", it->path, option,
                             reason);
 }
 
@@ -87,7 +87,7 @@ check_date_pattern(TimeLoad *it)
 
   if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL) || has_date)
     return;
-  tide_problems_add_error(it->load->problems, place_of(it, "date.pattern"),
+  tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
                           "'%s.date.pattern' must name yyyy, MM and dd", it->path);
 }
 
@@ -101,9 +101,9 @@ warn_of_hour_twice(TimeLoad *it)
     refuse_option(it, "ambiguous", "without a 'zone'");
     return;
   }
-  if (spec->on_ambiguous == TIDE_AMBIGUOUS_UNSAID && tide_zone_repeats(spec->zone, spec->earliest_epoch_ms / 1000))
+  if (spec->on_ambiguous == TIDE_AMBIGUOUS_UNSET && tide_zone_repeats(spec->zone, spec->earliest_epoch_ms / 1000))
     tide_problems_add_warning(
-        it->load->problems, place_of(it, "zone"),
+        it->load->problems, position_of(it, "zone"),
         "'%s': when the clocks of %s go back, they show an hour twice: which one a time means is told by the record's "
         "own time, and a reading that is later than that tells is rejected; write UTC or an offset into the readings, "
         "or 'ambiguous: record' (or earlier, later, reject) if that is right",
@@ -164,7 +164,7 @@ warn_of_early_bound(TimeLoad *it)
   gboolean is_fine = format == TIDE_TIME_EPOCH_MS || format == TIDE_TIME_EPOCH_US || format == TIDE_TIME_EPOCH_NS;
 
   if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
-    tide_problems_add_warning(it->load->problems, place_of(it, "earliest"),
+    tide_problems_add_warning(it->load->problems, position_of(it, "earliest"),
                               "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for "
                               "milliseconds, say) pass as times of 1970; set it to when the first reading can be from",
                               it->path);
@@ -212,7 +212,7 @@ tide_load_time(TideLoad *load)
   } else if (each_table_has_time(load)) {
     load->config->readings.time.format = TIDE_TIME_RECORD; /* nobody asks for it */
   } else {
-    tide_problems_add_error(load->problems, tide_load_place(load, path),
+    tide_problems_add_error(load->problems, tide_load_position(load, path),
                             "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or "
                             "'time: record' for the Kafka record's own time",
                             path);
@@ -231,10 +231,10 @@ tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
   spec->max_future_ms = load->config->readings.time.max_future_ms;
   spec->on_future = load->config->readings.time.on_future;
   spec->max_past_ms = load->config->readings.time.max_past_ms;
-  tide_config_group_read(&tide_time_options, path, node, node->place, &target);
+  tide_config_group_read(&tide_time_options, path, node, node->position, &target);
   if (node->kind == TIDE_YAML_LIST || tide_yaml_is_null(node)) {
     if (tide_problems_n_errors(load->problems) == n_errors)
-      tide_problems_add_error(load->problems, node->place, "'%s' needs a value, got nothing", path);
+      tide_problems_add_error(load->problems, node->position, "'%s' needs a value, got nothing", path);
     return spec;
   }
   TimeLoad it = {.load = load, .path = path, .key = strrchr(path, '.') + 1, .node = node, .spec = spec};

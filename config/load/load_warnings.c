@@ -55,7 +55,7 @@ warn_of_beginning(TideTableLoad *it)
   if (first == it->key.n)
     return;
   if (is_time(it, part)) {
-    tide_problems_add_warning(it->load->problems, it->key.node->place,
+    tide_problems_add_warning(it->load->problems, it->key.node->position,
                               "'%s' begins with the time: all new rows go to one region, whatever the number of "
                               "servers; put a field, a hash or a salt in front",
                               it->path);
@@ -65,7 +65,7 @@ warn_of_beginning(TideTableLoad *it)
                        (part->form != TIDE_KEY_TEXT || (part->width_bytes > 0 && part->pad_byte == '0'));
   gboolean is_integer = is_number && part->form != TIDE_KEY_FLOAT32 && part->form != TIDE_KEY_FLOAT64;
   if (is_integer)
-    tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, first)->place,
+    tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, first)->position,
                              "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one "
                              "region; then write it reversed, or put a hash or a salt in front",
                              it->path);
@@ -77,13 +77,13 @@ warn_of_time_in_key(TideTableLoad *it)
   gboolean has_time = key_has_time(it);
 
   if (it->table->latest != TIDE_LATEST_NONE && has_time)
-    tide_problems_add_warning(it->load->problems, it->key.node->place,
+    tide_problems_add_warning(it->load->problems, it->key.node->position,
                               "'%s' is a latest table with the time in its key: each reading makes a row of its own, "
                               "and rows pile up",
                               it->path);
   /* A qualifier that is made for each reading keeps them apart; an index is to be a latest table, which is said. */
   if (it->table->latest == TIDE_LATEST_NONE && !has_time && it->qualifiers->len == 0 && it->draft.index_of == NULL)
-    tide_problems_add_warning(it->load->problems, it->key.node->place,
+    tide_problems_add_warning(it->load->problems, it->key.node->position,
                               "'%s' has no time in its key: each reading overwrites the one before; say 'latest: "
                               "merge' if that is meant",
                               it->path);
@@ -99,7 +99,7 @@ note_salt(TideTableLoad *it)
       continue;
     const TideKeyPartSpec *field = &it->key.specs[next];
     if (field->kind == TIDE_KEY_FIELD && field->field == salt->of[0].field)
-      tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, i)->place,
+      tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, i)->position,
                                "'%s' has a salt of the very field that follows: without it, the field itself spreads "
                                "the rows as well, unless few values are hot or grow together; with it, a read over all "
                                "of them is %u scans",
@@ -113,7 +113,7 @@ note_lost(TideTableLoad *it)
   g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
 
   for (guint i = 0; i < lost->len; i++)
-    tide_problems_add_notice(it->load->config->notices, it->key.node->place, "'%s' cannot be read back whole: %s",
+    tide_problems_add_notice(it->load->config->notices, it->key.node->position, "'%s' cannot be read back whole: %s",
                              it->path, (const char *)g_ptr_array_index(lost, i));
 }
 
@@ -199,7 +199,7 @@ note_coarse_time(TideTableLoad *it)
   if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
       row_span_ns(it) > NS_PER_S)
     tide_problems_add_notice(
-        it->load->config->notices, it->key.node->place,
+        it->load->config->notices, it->key.node->position,
         "'%s' has only coarse times in its key: readings that differ in less make the same row, and "
         "the newest overwrites the others; if there are several, give the columns a 'qualifier' "
         "with the time",
@@ -221,12 +221,12 @@ warn_of_wide_row(TideTableLoad *it, const TidePartList *qualifier)
     finest_ns = MIN(finest_ns, resolution_ns(&qualifier->specs[i]));
   }
   if (MIN(longest_ns, row_ns) == FOREVER_NS)
-    tide_problems_add_warning(it->load->problems, qualifier->node->place,
+    tide_problems_add_warning(it->load->problems, qualifier->node->position,
                               "rows of '%s' grow without bound: each reading adds columns, and the key does not tell "
                               "times apart; put the time into the key, cut to a day or a month, say",
                               it->path);
   else if (MIN(longest_ns, row_ns) / finest_ns > MANY_CELLS)
-    tide_problems_add_warning(it->load->problems, qualifier->node->place,
+    tide_problems_add_warning(it->load->problems, qualifier->node->position,
                               "a row of '%s' can get %" G_GINT64_FORMAT " cells of each field, and is never split; cut "
                               "the time in the key to a shorter slot, or that in the qualifier to a longer one",
                               it->path, MIN(longest_ns, row_ns) / finest_ns);
@@ -266,7 +266,7 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
   }
   if (ambiguous != NULL)
     tide_problems_add_warning(
-        it->load->problems, tide_load_part_node(parts, at)->place,
+        it->load->problems, tide_load_part_node(parts, at)->position,
         "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
         "the same columns as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
         "'since: day' instead of a pattern",
@@ -283,12 +283,12 @@ note_dated_name(TideTableLoad *it)
   if (it->table->dated_name == NULL || pattern == NULL)
     return;
   if (strstr(pattern, "HH") != NULL)
-    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+    tide_problems_add_notice(it->load->config->notices, it->key_node->position,
                              "'%s' makes 24 tables a day, and 1,024 of them can be written to at a time: 43 days of "
                              "late readings; a day in the name serves longer",
                              it->path);
   if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
-    tide_problems_add_notice(it->load->config->notices, it->key_node->place,
+    tide_problems_add_notice(it->load->config->notices, it->key_node->position,
                              "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a "
                              "wrong clock makes many; 'readings.time.max_past' says how late readings may be",
                              it->path);

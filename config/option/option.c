@@ -52,25 +52,25 @@ tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
 static void
 clear_option(const TideConfigOption *option, gpointer base)
 {
-  gpointer place = (guint8 *)base + option->offset;
+  gpointer position = (guint8 *)base + option->offset;
 
   switch (option->type) {
   case TIDE_CONFIG_STRING:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_PATTERN:
-    g_clear_pointer((char **)place, g_free);
+    g_clear_pointer((char **)position, g_free);
     return;
   case TIDE_CONFIG_TOPICS:
-    g_clear_pointer((char ***)place, g_strfreev);
+    g_clear_pointer((char ***)position, g_strfreev);
     return;
   case TIDE_CONFIG_GATEWAYS:
-    g_clear_pointer((GPtrArray **)place, g_ptr_array_unref);
+    g_clear_pointer((GPtrArray **)position, g_ptr_array_unref);
     return;
   case TIDE_CONFIG_ZONE:
-    g_clear_pointer((GTimeZone **)place, g_time_zone_unref);
+    g_clear_pointer((GTimeZone **)position, g_time_zone_unref);
     return;
   case TIDE_CONFIG_SECTION:
-    tide_config_group_clear(option->section, place);
+    tide_config_group_clear(option->section, position);
     return;
   case TIDE_CONFIG_INTEGER:
   case TIDE_CONFIG_DURATION:

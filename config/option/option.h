@@ -1,6 +1,6 @@
-/* What an option is, and the reading and printing of one by its declaration. A group of options belongs to one mapping of
- * the file; the values are stored in a struct at the declared place. option_table.c declares the options of the daemon,
- * table_language.c those of tables. */
+/* What an option is, and the reading and printing of one by its declaration. A group of options belongs to one mapping
+ * of the file; the values are stored in a struct at the declared member. option_table.c declares the options of the
+ * daemon, table_language.c those of tables. */
 #pragma once
 
 #include "config/yaml/yaml_tree.h"
@@ -34,7 +34,7 @@ typedef struct TideConfigChoice {
 
 typedef enum TideConfigOptionFlags {
   TIDE_CONFIG_REQUIRED = 1 << 0,
-  TIDE_CONFIG_IN_SAMPLE = 1 << 1,  /* stands in the sample uncommented, though it is not required */
+  TIDE_CONFIG_IN_SAMPLE = 1 << 1, /* stands in the sample uncommented, though it is not required */
 } TideConfigOptionFlags;
 
 typedef struct TideConfigGroup TideConfigGroup;
@@ -47,13 +47,13 @@ typedef struct TideConfigOption {
   gsize size;   /* ... and the bytes there */
   gint64 min;   /* INTEGER, DURATION (ms), SIZE, TIME: in the unit stored, but ms for DURATION */
   gint64 max;
-  const char *default_text; /* as it would stand in the file; NULL: none */
-  const char *example;      /* shown in the sample where there is no default; several lines for a STRUCTURE */
+  const char *default_text;        /* as it would stand in the file; NULL: none */
+  const char *example;             /* shown in the sample where there is no default; several lines for a STRUCTURE */
   const TideConfigChoice *choices; /* CHOICE: ends with a NULL name */
-  const char *form;     /* CUSTOM, STRUCTURE: what it may be, for the reference */
-  guint flags;          /* TideConfigOptionFlags */
-  const char *sentence; /* what it does, why the default; one or two sentences */
-  const TideConfigGroup *section; /* SECTION; its struct is at offset: 0 for the same */
+  const char *form;                /* CUSTOM, STRUCTURE: what it may be, for the reference */
+  guint flags;                     /* TideConfigOptionFlags */
+  const char *sentence;            /* what it does, why the default; one or two sentences */
+  const TideConfigGroup *section;  /* SECTION; its struct is at offset: 0 for the same */
   /* CUSTOM: @base is the group's struct. */
   gboolean (*parse)(const char *text, gpointer base, GError **error);
   char *(*print)(gconstpointer base);
@@ -86,8 +86,8 @@ void tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
  * @node: (nullable): absent or null is an empty mapping
  * @outer: the place that is named when a required option is missing and @node is absent
  */
-void tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node, TidePlace outer,
-                           const TideConfigTarget *target);
+void tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node,
+                            TideSourcePosition outer, const TideConfigTarget *target);
 
 /* "'PATH.NAME'" or "'NAME'" when @path is empty, as messages name an option. (transfer full) */
 char *tide_config_option_path(const char *path, const char *name);

@@ -10,7 +10,7 @@
 #define TOPIC_MAX_BYTES 249 /* Kafka's limit: it is the name of a folder, with the partition behind it */
 
 static gpointer
-place_of(const TideConfigOption *option, gpointer base)
+member_of(const TideConfigOption *option, gpointer base)
 {
   return (guint8 *)base + option->offset;
 }
@@ -19,10 +19,10 @@ static void
 store_number(const TideConfigOption *option, gpointer base, gint64 value)
 {
   if (option->size == sizeof(gint64)) {
-    *(gint64 *)place_of(option, base) = value;
+    *(gint64 *)member_of(option, base) = value;
   } else {
     g_assert(option->size == sizeof(gint32));
-    *(guint32 *)place_of(option, base) = (guint32)value;
+    *(guint32 *)member_of(option, base) = (guint32)value;
   }
 }
 
@@ -36,10 +36,10 @@ is_in_seconds(const TideConfigOption *option)
 static void
 store_string(const TideConfigOption *option, gpointer base, const char *text)
 {
-  char **place = place_of(option, base);
+  char **member = member_of(option, base);
 
-  g_free(*place);
-  *place = g_strdup(text);
+  g_free(*member);
+  *member = g_strdup(text);
 }
 
 static void G_GNUC_PRINTF(2, 3) set_error(GError **error, const char *format, ...)
@@ -103,7 +103,7 @@ parse_boolean(const TideConfigOption *option, const char *text, gpointer base, G
     set_error(error, "must be true or false");
     return FALSE;
   }
-  *(gboolean *)place_of(option, base) = value;
+  *(gboolean *)member_of(option, base) = value;
   return TRUE;
 }
 
@@ -114,7 +114,7 @@ parse_choice(const TideConfigOption *option, const char *text, gpointer base, GE
 
   for (const TideConfigChoice *choice = option->choices; choice->name != NULL; choice++) {
     if (strcmp(choice->name, text) == 0) {
-      *(int *)place_of(option, base) = choice->value;
+      *(int *)member_of(option, base) = choice->value;
       return TRUE;
     }
     g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", choice->name);
@@ -159,7 +159,7 @@ parse_field(const TideConfigOption *option, const char *text, gpointer base, Tid
     set_error(error, "is one field too many");
     return FALSE;
   }
-  *(TideNameId *)place_of(option, base) = id;
+  *(TideNameId *)member_of(option, base) = id;
   return TRUE;
 }
 
@@ -181,14 +181,14 @@ static gboolean
 parse_zone(const TideConfigOption *option, const char *text, gpointer base, GError **error)
 {
   GTimeZone *zone = is_zone_name(text) ? g_time_zone_new_identifier(text) : NULL;
-  GTimeZone **place = place_of(option, base);
+  GTimeZone **member = member_of(option, base);
 
   if (zone == NULL) {
     set_error(error, "must be a time zone that this machine knows, such as Europe/Berlin, UTC or \"+02:00\"");
     return FALSE;
   }
-  g_clear_pointer(place, g_time_zone_unref);
-  *place = zone;
+  g_clear_pointer(member, g_time_zone_unref);
+  *member = zone;
   return TRUE;
 }
 
@@ -345,9 +345,9 @@ store_texts(const TideConfigOption *option, GPtrArray *texts, gpointer base)
     store_string(option, base, joined);
     return;
   }
-  char ***place = place_of(option, base);
-  g_strfreev(*place);
-  *place = g_steal_pointer(&list);
+  char ***member = member_of(option, base);
+  g_strfreev(*member);
+  *member = g_steal_pointer(&list);
 }
 
 void
@@ -357,7 +357,7 @@ tide_config_option_store_items(const TideConfigOption *option, TideConfigItems *
     store_texts(option, items->texts, base);
     return;
   }
-  GPtrArray **place = place_of(option, base);
-  g_clear_pointer(place, g_ptr_array_unref);
-  *place = g_ptr_array_ref(items->gateways);
+  GPtrArray **member = member_of(option, base);
+  g_clear_pointer(member, g_ptr_array_unref);
+  *member = g_ptr_array_ref(items->gateways);
 }

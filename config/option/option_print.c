@@ -5,7 +5,7 @@
 #include "thrift/client/endpoint.h"
 
 static gconstpointer
-const_place_of(const TideConfigOption *option, gconstpointer base)
+const_member_of(const TideConfigOption *option, gconstpointer base)
 {
   return (const guint8 *)base + option->offset;
 }
@@ -14,8 +14,8 @@ static gint64
 load_number(const TideConfigOption *option, gconstpointer base)
 {
   if (option->size == sizeof(gint64))
-    return *(const gint64 *)const_place_of(option, base);
-  return *(const gint32 *)const_place_of(option, base);
+    return *(const gint64 *)const_member_of(option, base);
+  return *(const gint32 *)const_member_of(option, base);
 }
 
 static char *
@@ -93,29 +93,30 @@ print_field(TideNameId id, const TideFieldNames *names)
 char *
 tide_config_option_print_value(const TideConfigOption *option, gconstpointer base, const TideFieldNames *names)
 {
-  gconstpointer place = const_place_of(option, base);
+  gconstpointer member = const_member_of(option, base);
   g_autofree char *text = NULL;
 
   switch (option->type) {
   case TIDE_CONFIG_STRING:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_PATTERN:
-    text = g_strdup(*(char *const *)place);
+    text = g_strdup(*(char *const *)member);
     break;
   case TIDE_CONFIG_TOPICS:
-    return *(const char *const *const *)place != NULL ? print_list(*(const char *const *const *)place) : NULL;
+    return *(const char *const *const *)member != NULL ? print_list(*(const char *const *const *)member) : NULL;
   case TIDE_CONFIG_GATEWAYS:
-    return *(GPtrArray *const *)place != NULL ? print_gateways(*(GPtrArray *const *)place) : NULL;
+    return *(GPtrArray *const *)member != NULL ? print_gateways(*(GPtrArray *const *)member) : NULL;
   case TIDE_CONFIG_BOOLEAN:
-    text = g_strdup(*(const gboolean *)place ? "true" : "false");
+    text = g_strdup(*(const gboolean *)member ? "true" : "false");
     break;
   case TIDE_CONFIG_CHOICE:
-    text = g_strdup(tide_config_choice_name(option->choices, *(const int *)place));
+    text = g_strdup(tide_config_choice_name(option->choices, *(const int *)member));
     break;
   case TIDE_CONFIG_FIELD:
-    return print_field(*(const TideNameId *)place, names);
+    return print_field(*(const TideNameId *)member, names);
   case TIDE_CONFIG_ZONE:
-    text = *(GTimeZone *const *)place != NULL ? g_strdup(g_time_zone_get_identifier(*(GTimeZone *const *)place)) : NULL;
+    text =
+        *(GTimeZone *const *)member != NULL ? g_strdup(g_time_zone_get_identifier(*(GTimeZone *const *)member)) : NULL;
     break;
   case TIDE_CONFIG_CUSTOM:
     text = option->print(base);

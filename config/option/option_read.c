@@ -11,7 +11,7 @@ add_value_error(const TideConfigTarget *target, const TideYamlNode *node, const 
   g_autofree char *name = tide_config_option_path(path, option->name);
   g_autofree char *got = tide_yaml_describe(node);
 
-  tide_problems_add_error(target->problems, node->place, "%s %s, got %s", name, message, got);
+  tide_problems_add_error(target->problems, node->position, "%s %s, got %s", name, message, got);
 }
 
 /* TRUE for a scalar that can be a value; else the error is added. */
@@ -60,7 +60,7 @@ read_list(const TideConfigOption *option, const char *path, const TideYamlNode *
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
     is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, &items, target);
   if (is_good && items.texts->len == 0)
-    tide_problems_add_error(target->problems, node->place, "'%s.%s' must not be empty", path, option->name);
+    tide_problems_add_error(target->problems, node->position, "'%s.%s' must not be empty", path, option->name);
   else if (is_good)
     tide_config_option_store_items(option, &items, target->base);
 }
@@ -75,7 +75,7 @@ read_scalar(const TideConfigOption *option, const char *path, const TideYamlNode
 }
 
 static void
-read_section(const TideConfigOption *option, const char *path, const TideYamlNode *node, TidePlace outer,
+read_section(const TideConfigOption *option, const char *path, const TideYamlNode *node, TideSourcePosition outer,
              const TideConfigTarget *target)
 {
   g_autofree char *section_path = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
@@ -96,7 +96,7 @@ read_option(const TideConfigOption *option, const char *path, const TideYamlNode
     read_list(option, path, node, target);
     return;
   case TIDE_CONFIG_SECTION:
-    read_section(option, path, node, node->place, target);
+    read_section(option, path, node, node->position, target);
     return;
   case TIDE_CONFIG_STRUCTURE:
     return;
@@ -160,12 +160,12 @@ add_unknown_key(const TideConfigGroup *group, const char *path, const TideYamlNo
   g_autofree char *elsewhere = nearest == NULL ? find_path(target->top, key->text) : NULL;
 
   if (nearest != NULL || elsewhere != NULL) {
-    tide_problems_add_error(target->problems, key->place, "%s is not known; did you mean '%s'?", shown,
+    tide_problems_add_error(target->problems, key->position, "%s is not known; did you mean '%s'?", shown,
                             nearest != NULL ? nearest : elsewhere);
     return;
   }
   g_autofree char *all = list_options(group);
-  tide_problems_add_error(target->problems, key->place, "%s is not known; what may stand here: %s", shown, all);
+  tide_problems_add_error(target->problems, key->position, "%s is not known; what may stand here: %s", shown, all);
 }
 
 /* TRUE when @mapping has a mistyped key that stands for @option: that was said, and is one mistake, not two. */
@@ -184,7 +184,7 @@ is_mistyped(const TideConfigGroup *group, const TideYamlNode *mapping, const Tid
 }
 
 static void
-add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *mapping, TidePlace outer,
+add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *mapping, TideSourcePosition outer,
             const TideConfigTarget *target)
 {
   for (gsize i = 0; i < group->n_options; i++) {
@@ -203,8 +203,8 @@ add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *
 }
 
 void
-tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node, TidePlace outer,
-                       const TideConfigTarget *target)
+tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node,
+                       TideSourcePosition outer, const TideConfigTarget *target)
 {
   if (!tide_yaml_is_null(node) && node->kind == TIDE_YAML_SCALAR && group->scalar != NULL) {
     read_option(tide_config_option_find(group, group->scalar), path, node, target);
@@ -214,10 +214,10 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
     g_autofree char *got = tide_yaml_describe(node);
     g_autofree char *name = tide_problem_quote(path);
     if (*path == '\0')
-      tide_problems_add_error(target->problems, node->place,
+      tide_problems_add_error(target->problems, node->position,
                               "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s", got);
     else
-      tide_problems_add_error(target->problems, node->place, "'%s' must be a mapping ('key: value'), got %s", name,
+      tide_problems_add_error(target->problems, node->position, "'%s' must be a mapping ('key: value'), got %s", name,
                               got);
     return;
   }

@@ -297,7 +297,7 @@ static const TideConfigOption readings_options[] = {
      .sentence = "Readings in one message."},
     {"on_bad_message", TIDE_CONFIG_CHOICE, AT(readings.on_bad_message), .default_text = "dead_letter",
      .choices = bad_message_policies,
-     .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or holds its partition (stop) "
+     .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or halts its partition (stop) "
                  "until somebody has looked, or is counted, logged and left out (skip)."},
     {"on_bad_reading", TIDE_CONFIG_CHOICE, AT(readings.decode.on_bad_reading), .default_text = "message",
      .choices = bad_reading_policies,
@@ -312,7 +312,7 @@ static const TideConfigOption readings_options[] = {
 static const TideConfigOption dead_letters_options[] = {
     {"topic", TIDE_CONFIG_STRING, AT(dead_letters.topic), .example = "metrics-dead-letters",
      .sentence = "A Kafka topic for what can never be written, on the brokers that are read from. Without it, "
-                 "letters go to a local file."},
+                 "dead letters go to a local file."},
     {"file", TIDE_CONFIG_STRING, AT(dead_letters.file), .example = "/var/lib/tidemark/dead-letters.jsonl",
      .sentence = "A file for them, where there is no topic. Unless it is set, dead-letters.jsonl in the state "
                  "directory that systemd gives; without one, beside this file, named after it "
@@ -322,12 +322,13 @@ static const TideConfigOption dead_letters_options[] = {
                  "and a new one is begun."},
     {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
      .sentence =
-         "All files together. When they are full, the next letter pauses all partitions until some are removed."},
+         "All files together. When they are full, the next dead letter pauses all partitions until some are removed."},
     {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
      .parse = parse_ratio, .print = print_ratio,
-     .sentence = "When more than this share of the messages become letters, and they are at least 100 in the window, "
-                 "something is wrong with the configuration rather than with them: nothing more is kept until a "
-                 "restart. 1: no bound."},
+     .sentence =
+         "When more than this share of the messages become dead letters, and they are at least 100 in the window, "
+         "something is wrong with the configuration rather than with them: nothing more is kept until a "
+         "restart. 1: no bound."},
     {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s",
      .sentence = "The time over which max_ratio is looked at."},
 };

@@ -24,45 +24,45 @@ tide_problems_new(void)
   return g_ptr_array_new_with_free_func((GDestroyNotify)problem_free);
 }
 
-static void G_GNUC_PRINTF(4, 0)
-    add_problem(GPtrArray *problems, TideConfigSeverity severity, TidePlace place, const char *format, va_list args)
+static void G_GNUC_PRINTF(4, 0) add_problem(GPtrArray *problems, TideConfigSeverity severity,
+                                            TideSourcePosition position, const char *format, va_list args)
 {
   TideConfigProblem *problem = g_new0(TideConfigProblem, 1);
 
   problem->severity = severity;
-  problem->line = place.line;
-  problem->column = place.column;
+  problem->line = position.line;
+  problem->column = position.column;
   problem->text = g_strdup_vprintf(format, args);
   g_ptr_array_add(problems, problem);
 }
 
 void
-tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...)
+tide_problems_add_error(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
 {
   va_list args;
 
   va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_ERROR, place, format, args);
+  add_problem(problems, TIDE_CONFIG_ERROR, position, format, args);
   va_end(args);
 }
 
 void
-tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *format, ...)
+tide_problems_add_warning(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
 {
   va_list args;
 
   va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_WARNING, place, format, args);
+  add_problem(problems, TIDE_CONFIG_WARNING, position, format, args);
   va_end(args);
 }
 
 void
-tide_problems_add_notice(GPtrArray *problems, TidePlace place, const char *format, ...)
+tide_problems_add_notice(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
 {
   va_list args;
 
   va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_NOTICE, place, format, args);
+  add_problem(problems, TIDE_CONFIG_NOTICE, position, format, args);
   va_end(args);
 }
 
@@ -77,7 +77,7 @@ tide_problems_n_errors(const GPtrArray *problems)
 }
 
 static gint
-compare_places(gconstpointer a, gconstpointer b)
+compare_positions(gconstpointer a, gconstpointer b)
 {
   const TideConfigProblem *one = *(const TideConfigProblem *const *)a;
   const TideConfigProblem *other = *(const TideConfigProblem *const *)b;
@@ -92,7 +92,7 @@ compare_places(gconstpointer a, gconstpointer b)
 void
 tide_problems_sort(GPtrArray *problems)
 {
-  g_ptr_array_sort(problems, compare_places); /* stable, as GLib promises */
+  g_ptr_array_sort(problems, compare_positions); /* stable, as GLib promises */
 }
 
 char *

@@ -1,4 +1,4 @@
-/* What is wrong with a configuration, or worth knowing, each with its place in the file. The loader never
+/* What is wrong with a configuration, or worth knowing, each with its position in the file. The loader never
  * stops at the first: it collects, so that one run of `tidemark check` shows everything. */
 #pragma once
 
@@ -6,13 +6,13 @@
 
 G_BEGIN_DECLS
 
-/* A place in the file. Columns count characters, not bytes. */
-typedef struct TidePlace {
+/* A position in the file. Columns count characters, not bytes. */
+typedef struct TideSourcePosition {
   guint line;   /* from 1; 0: the file as a whole */
   guint column; /* from 1 */
-} TidePlace;
+} TideSourcePosition;
 
-#define TIDE_PLACE_FILE ((TidePlace){0, 0})
+#define TIDE_SOURCE_POSITION_FILE ((TideSourcePosition){0, 0})
 
 typedef enum TideConfigSeverity {
   TIDE_CONFIG_ERROR,
@@ -20,7 +20,7 @@ typedef enum TideConfigSeverity {
   TIDE_CONFIG_NOTICE, /* may be as it is meant: for who asks, not for a log */
 } TideConfigSeverity;
 
-/* One thing wrong or worth knowing, with its place. */
+/* One thing wrong or worth knowing, with its position. */
 typedef struct TideConfigProblem {
   TideConfigSeverity severity;
   guint line;   /* from 1; 0: the file as a whole */
@@ -30,12 +30,15 @@ typedef struct TideConfigProblem {
 
 GPtrArray *tide_problems_new(void); /* (element-type TideConfigProblem), owned by the array */
 
-void tide_problems_add_error(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void tide_problems_add_warning(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void tide_problems_add_notice(GPtrArray *problems, TidePlace place, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void tide_problems_add_error(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+void tide_problems_add_warning(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+void tide_problems_add_notice(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
 guint tide_problems_n_errors(const GPtrArray *problems);
 
-/* In the order of the file; those of one place keep the order in which they were found. */
+/* In the order of the file; those of one position keep the order in which they were found. */
 void tide_problems_sort(GPtrArray *problems);
 
 /**

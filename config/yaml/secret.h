@@ -20,7 +20,7 @@ const char *tide_secret_find_value(const char *line);
  * tide_secret_read_file: the secret in the file at @path, without one newline at the end.
  * Refused: a relative path, what is not a regular file, a file that everybody can read or that its group can
  * write, one that is empty, too large, or holds a NUL byte. Errors: TIDE_ERROR_CONFIG, with the command that
- * mends it. Ownership: (transfer full), free with tide_secret_free().
+ * repairs it. Ownership: (transfer full), free with tide_secret_free().
  */
 char *tide_secret_read_file(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

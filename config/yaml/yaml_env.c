@@ -36,7 +36,7 @@ put_in(TideYamlNode *node, const TideYamlNode *variable, GPtrArray *problems)
   if (fault != NULL) {
     g_autofree char *name = tide_problem_quote(variable->text);
     tide_problems_add_error(
-        problems, variable->place,
+        problems, variable->position,
         "the environment variable '%s' %s: give it to the process (Environment= of the unit, -e of a "
         "container)",
         name, fault);

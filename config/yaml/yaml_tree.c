@@ -81,19 +81,19 @@ tide_yaml_describe(const TideYamlNode *node)
   return NULL;
 }
 
-/* The place of the byte at @offset. */
-static TidePlace
-place_of_offset(TideBytes text, gsize offset)
+/* The position of the byte at @offset. */
+static TideSourcePosition
+position_of_offset(TideBytes text, gsize offset)
 {
-  TidePlace place = {1, 1};
+  TideSourcePosition position = {1, 1};
 
   for (gsize i = 0; i < MIN(offset, text.len); i++) {
     if (text.data[i] == '\n')
-      place = (TidePlace){place.line + 1, 1};
+      position = (TideSourcePosition){position.line + 1, 1};
     else if ((text.data[i] & 0xC0) != 0x80) /* not the inside of a UTF-8 character */
-      place.column++;
+      position.column++;
   }
-  return place;
+  return position;
 }
 
 /* TRUE when a # that begins a comment stands in front of @offset in its line. */
@@ -114,29 +114,30 @@ check_text(TideBytes text, GPtrArray *problems)
   const char *invalid = NULL;
 
   if (text.len > TIDE_YAML_MAX_BYTES) {
-    tide_problems_add_error(problems, TIDE_PLACE_FILE, "the file is larger than %u bytes", TIDE_YAML_MAX_BYTES);
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "the file is larger than %u bytes",
+                            TIDE_YAML_MAX_BYTES);
     return FALSE;
   }
   if (text.len > 0 && !g_utf8_validate((const char *)text.data, (gssize)text.len, &invalid)) {
     gsize offset = (gsize)((const guint8 *)invalid - text.data);
-    tide_problems_add_error(problems, place_of_offset(text, offset), "byte 0x%02X is not UTF-8 text",
+    tide_problems_add_error(problems, position_of_offset(text, offset), "byte 0x%02X is not UTF-8 text",
                             text.data[offset]);
     return FALSE;
   }
   for (gsize i = 0; i < text.len; i++) {
     if (text.data[i] != '\t' || is_in_comment(text, i))
       continue;
-    tide_problems_add_error(problems, place_of_offset(text, i),
+    tide_problems_add_error(problems, position_of_offset(text, i),
                             "a tab: indent with spaces, and write \"\\t\" where a value holds one");
     return FALSE;
   }
   return TRUE;
 }
 
-static TidePlace
-place_of_mark(yaml_mark_t mark)
+static TideSourcePosition
+position_of_mark(yaml_mark_t mark)
 {
-  return (TidePlace){(guint)mark.line + 1, (guint)mark.column + 1};
+  return (TideSourcePosition){(guint)mark.line + 1, (guint)mark.column + 1};
 }
 
 /* The text from @mark to the end of its line, without the newline; or empty. */
@@ -201,8 +202,9 @@ add_number_sign_error(TreeBuilder *builder)
   glong n_chars = find_unquoted_number_sign(rest_of_line(builder->text, parser->context_mark));
   if (n_chars < 0)
     return FALSE;
-  TidePlace place = {(guint)parser->context_mark.line + 1, (guint)(parser->context_mark.column + (gsize)n_chars + 1)};
-  tide_problems_add_error(builder->problems, place,
+  TideSourcePosition position = {(guint)parser->context_mark.line + 1,
+                                 (guint)(parser->context_mark.column + (gsize)n_chars + 1)};
+  tide_problems_add_error(builder->problems, position,
                           "this # begins a comment, which leaves the list without its end: write \"#\" in quotes");
   return TRUE;
 }
@@ -216,7 +218,8 @@ add_syntax_error(TreeBuilder *builder)
   if (parser->error == YAML_MEMORY_ERROR)
     g_error("out of memory while reading YAML");
   if (parser->error == YAML_READER_ERROR) {
-    tide_problems_add_error(builder->problems, place_of_offset(builder->text, parser->problem_offset), "%s", problem);
+    tide_problems_add_error(builder->problems, position_of_offset(builder->text, parser->problem_offset), "%s",
+                            problem);
     return;
   }
   if (add_number_sign_error(builder))
@@ -224,7 +227,7 @@ add_syntax_error(TreeBuilder *builder)
   g_autofree char *began = NULL;
   if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
     began = g_strdup_printf(" that begins in line %zu", parser->context_mark.line + 1);
-  tide_problems_add_error(builder->problems, place_of_mark(parser->problem_mark), "%s%s%s%s%s", problem,
+  tide_problems_add_error(builder->problems, position_of_mark(parser->problem_mark), "%s%s%s%s%s", problem,
                           parser->context != NULL ? " " : "", parser->context != NULL ? parser->context : "",
                           began != NULL ? began : "", syntax_hint(builder));
 }
@@ -239,12 +242,12 @@ next_event(TreeBuilder *builder, yaml_event_t *event)
 }
 
 static TideYamlNode *
-new_node(TideYamlKind kind, TidePlace place)
+new_node(TideYamlKind kind, TideSourcePosition position)
 {
   TideYamlNode *node = g_new0(TideYamlNode, 1);
 
   node->kind = kind;
-  node->place = place;
+  node->position = position;
   if (kind != TIDE_YAML_SCALAR)
     node->values = g_ptr_array_new_with_free_func((GDestroyNotify)tide_yaml_node_free);
   if (kind == TIDE_YAML_MAPPING)
@@ -253,9 +256,9 @@ new_node(TideYamlKind kind, TidePlace place)
 }
 
 static TideYamlNode *
-new_scalar(const char *text, gsize len, gboolean is_quoted, TidePlace place)
+new_scalar(const char *text, gsize len, gboolean is_quoted, TideSourcePosition position)
 {
-  TideYamlNode *node = new_node(TIDE_YAML_SCALAR, place);
+  TideYamlNode *node = new_node(TIDE_YAML_SCALAR, position);
 
   node->text = g_malloc(len + 1);
   memcpy(node->text, text, len);
@@ -266,22 +269,22 @@ new_scalar(const char *text, gsize len, gboolean is_quoted, TidePlace place)
 }
 
 static void
-refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_char_t *tag, TidePlace place)
+refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_char_t *tag, TideSourcePosition position)
 {
   if (anchor != NULL)
-    tide_problems_add_error(builder->problems, place,
+    tide_problems_add_error(builder->problems, position,
                             "an anchor ('&%s') cannot be used here: write the value out, or quote it", anchor);
   if (tag != NULL)
-    tide_problems_add_error(builder->problems, place, "a tag ('%s') cannot be used here: remove it, or quote the value",
-                            tag);
+    tide_problems_add_error(builder->problems, position,
+                            "a tag ('%s') cannot be used here: remove it, or quote the value", tag);
 }
 
 static gboolean
-enter(TreeBuilder *builder, TidePlace place)
+enter(TreeBuilder *builder, TideSourcePosition position)
 {
   if (++builder->depth <= TIDE_YAML_MAX_DEPTH)
     return TRUE;
-  tide_problems_add_error(builder->problems, place, "lists and mappings are nested deeper than %u",
+  tide_problems_add_error(builder->problems, position, "lists and mappings are nested deeper than %u",
                           TIDE_YAML_MAX_DEPTH);
   return FALSE;
 }
@@ -318,10 +321,10 @@ add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYam
       return;
     }
     g_autofree char *quoted = tide_problem_quote(key->text);
-    tide_problems_add_error(builder->problems, key->place, "'%s' stands here twice, first in line %u", quoted,
-                            first->place.line);
+    tide_problems_add_error(builder->problems, key->position, "'%s' stands here twice, first in line %u", quoted,
+                            first->position.line);
   } else {
-    tide_problems_add_error(builder->problems, key->place, "the key of a mapping must be plain text");
+    tide_problems_add_error(builder->problems, key->position, "the key of a mapping must be plain text");
   }
   tide_yaml_node_free(key);
   tide_yaml_node_free(value);
@@ -350,11 +353,11 @@ build_entries(TreeBuilder *builder, TideYamlNode *mapping)
 }
 
 static TideYamlNode *
-build_collection(TreeBuilder *builder, TideYamlKind kind, TidePlace place)
+build_collection(TreeBuilder *builder, TideYamlKind kind, TideSourcePosition position)
 {
-  g_autoptr(TideYamlNode) node = new_node(kind, place);
+  g_autoptr(TideYamlNode) node = new_node(kind, position);
 
-  if (!enter(builder, place))
+  if (!enter(builder, position))
     return NULL;
   if (!(kind == TIDE_YAML_LIST ? build_items(builder, node) : build_entries(builder, node)))
     return NULL;
@@ -366,28 +369,28 @@ build_collection(TreeBuilder *builder, TideYamlKind kind, TidePlace place)
 static TideYamlNode *
 build_node(TreeBuilder *builder, const yaml_event_t *event)
 {
-  TidePlace place = place_of_mark(event->start_mark);
+  TideSourcePosition position = position_of_mark(event->start_mark);
 
   if (++builder->n_nodes > TIDE_YAML_MAX_NODES) {
-    tide_problems_add_error(builder->problems, place, "the file has more than %u values", TIDE_YAML_MAX_NODES);
+    tide_problems_add_error(builder->problems, position, "the file has more than %u values", TIDE_YAML_MAX_NODES);
     return NULL;
   }
   switch (event->type) {
   case YAML_SCALAR_EVENT:
-    refuse_decorations(builder, event->data.scalar.anchor, event->data.scalar.tag, place);
+    refuse_decorations(builder, event->data.scalar.anchor, event->data.scalar.tag, position);
     return new_scalar((const char *)event->data.scalar.value, event->data.scalar.length,
-                      event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, place);
+                      event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, position);
   case YAML_SEQUENCE_START_EVENT:
-    refuse_decorations(builder, event->data.sequence_start.anchor, event->data.sequence_start.tag, place);
-    return build_collection(builder, TIDE_YAML_LIST, place);
+    refuse_decorations(builder, event->data.sequence_start.anchor, event->data.sequence_start.tag, position);
+    return build_collection(builder, TIDE_YAML_LIST, position);
   case YAML_MAPPING_START_EVENT:
-    refuse_decorations(builder, event->data.mapping_start.anchor, event->data.mapping_start.tag, place);
-    return build_collection(builder, TIDE_YAML_MAPPING, place);
+    refuse_decorations(builder, event->data.mapping_start.anchor, event->data.mapping_start.tag, position);
+    return build_collection(builder, TIDE_YAML_MAPPING, position);
   case YAML_ALIAS_EVENT:
-    tide_problems_add_error(builder->problems, place,
+    tide_problems_add_error(builder->problems, position,
                             "an alias ('*%s') cannot be used here: write the value out, or quote it",
                             event->data.alias.anchor);
-    return new_scalar("", 0, FALSE, place);
+    return new_scalar("", 0, FALSE, position);
   case YAML_NO_EVENT:
   case YAML_STREAM_START_EVENT:
   case YAML_STREAM_END_EVENT:
@@ -411,7 +414,7 @@ check_end(TreeBuilder *builder)
     return FALSE;
   if (last.type == YAML_STREAM_END_EVENT)
     return TRUE;
-  tide_problems_add_error(builder->problems, place_of_mark(last.start_mark),
+  tide_problems_add_error(builder->problems, position_of_mark(last.start_mark),
                           "a second document begins here: a configuration is one document");
   return FALSE;
 }
@@ -426,7 +429,7 @@ build_document(TreeBuilder *builder)
   if (!next_event(builder, &stream_start) || !next_event(builder, &document_start))
     return NULL;
   if (document_start.type == YAML_STREAM_END_EVENT) {
-    tide_problems_add_error(builder->problems, TIDE_PLACE_FILE,
+    tide_problems_add_error(builder->problems, TIDE_SOURCE_POSITION_FILE,
                             "the file is empty: 'tidemark check --print-defaults' shows what may stand in it");
     return NULL;
   }

@@ -1,4 +1,4 @@
-/* YAML as a tree of nodes that know their place. The only file that knows libyaml.
+/* YAML as a tree of nodes that know their position. The only file that knows libyaml.
  *
  * A configuration needs little of YAML, and the rest of it surprises: refused are anchors, aliases and tags,
  * a key that stands twice in a mapping, tabs outside of comments, more than one document, text that is not
@@ -19,7 +19,7 @@ typedef enum TideYamlKind { TIDE_YAML_SCALAR, TIDE_YAML_LIST, TIDE_YAML_MAPPING 
 
 typedef struct TideYamlNode {
   TideYamlKind kind;
-  TidePlace place;
+  TideSourcePosition position;
   char *text;         /* owned; SCALAR: NUL-terminated */
   gsize len;          /* SCALAR: bytes of text, which may hold a NUL ("\0" in double quotes) */
   gboolean is_quoted; /* SCALAR: or written as a block */

@@ -80,7 +80,7 @@ plan_fields(const TideConfig *config, TideTableScanPlan *plan, const char *const
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan->table, arguments, n_arguments, error);
   if (fields == NULL || !tide_table_scan_plan_fields(plan, fields, error))
     return FALSE;
-  tide_table_scan_plan_tell(plan, "latest", fields, config->names);
+  tide_table_scan_plan_report(plan, "latest", fields, config->names);
   return TRUE;
 }
 
@@ -130,7 +130,7 @@ print_rows(const TideConfig *config, const LatestOptions *options, TideTableScan
   g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &stored);
   g_autoptr(TideRowView) view = make_view(config, options, plan->table, columns);
   gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
-  tide_table_scan_tell_foreign(scan, "latest");
+  tide_table_scan_report_foreign(scan, "latest");
   return ok;
 }
 
@@ -175,7 +175,7 @@ print_indexed(const TideConfig *config, const LatestOptions *options, const Tide
   gboolean ok = follow_rows(scan, read, error);
   tide_row_view_finish(view);
   *ret_complete = tide_index_read_finish(read);
-  tide_table_scan_tell_foreign(scan, "latest");
+  tide_table_scan_report_foreign(scan, "latest");
   if (ok)
     tide_print_row_count(view);
   return ok;
@@ -190,7 +190,8 @@ print_latest(const TideConfig *config, const LatestOptions *options, const GPtrA
   const TideTable *table = take_table(config, arguments, &n_taken, error);
   if (table == NULL)
     return FALSE;
-  g_auto(TideTableScanPlan) plan = {.table = table, .wish = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
+  g_auto(TideTableScanPlan)
+      plan = {.table = table, .request = {.to_ns = G_MAXINT64, .limit_rows = options->limit_rows}};
   if (!plan_ranges(config, options, &plan, (const char *const *)arguments->pdata + n_taken, arguments->len - n_taken,
                    error))
     return FALSE;

@@ -29,7 +29,7 @@
 #define START_EXTENSION_US (30 * TIDE_US_PER_S)
 
 /* Ending what is idle by now takes milliseconds. */
-#define FREE_PATIENCE_US (5 * TIDE_US_PER_S)
+#define FREE_TIMEOUT_US (5 * TIDE_US_PER_S)
 
 typedef struct RunOptions {
   gboolean until_end;
@@ -41,7 +41,7 @@ typedef struct Run {
   TideMetrics *metrics;
   TidePipeline *pipeline;
   GMainLoop *loop;
-  gboolean said_ready;
+  gboolean reported_ready;
   gboolean was_ready;
   gboolean is_stopping;
   gint64 status_us;
@@ -129,13 +129,13 @@ on_state_signal(gpointer data)
 }
 
 static void
-tell_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
+notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
 {
-  if (state->ready && !run->said_ready) {
-    run->said_ready = TRUE;
+  if (state->ready && !run->reported_ready) {
+    run->reported_ready = TRUE;
     tide_notify_ready();
     tide_log(TIDE_LOG_NOTICE, "ready: %s", state->status);
-  } else if (!run->said_ready)
+  } else if (!run->reported_ready)
     tide_notify_extend_timeout(START_EXTENSION_US);
   if (state->ready != run->was_ready || now_us - run->status_us >= STATUS_INTERVAL_US) {
     run->was_ready = state->ready;
@@ -154,7 +154,7 @@ on_watch(gpointer data)
   gint64 now_us = tide_now_us();
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
-  tell_systemd(run, &state, now_us);
+  notify_systemd(run, &state, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
     const GError *failure = tide_pipeline_failure(run->pipeline);
     tide_log(TIDE_LOG_CRIT, "cannot start: %s", failure->message);
@@ -164,7 +164,7 @@ on_watch(gpointer data)
     finish(run, state.fatal_exit);
   } else if (state.finished) {
     tide_log(TIDE_LOG_NOTICE, "reached the end: %s", state.status);
-    finish(run, state.any_held ? TIDE_EXIT_DATA : TIDE_EXIT_OK);
+    finish(run, state.any_halted ? TIDE_EXIT_DATA : TIDE_EXIT_OK);
   }
   tide_pipeline_state_clear(&state);
   return G_SOURCE_CONTINUE;
@@ -195,15 +195,15 @@ run_stop(gpointer data)
   run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us);
 }
 
-/* Waits for @thread while signals are heeded and systemd is told that this goes on. @patience_us: 0: for ever */
+/* Waits for @thread while signals are handled and systemd is told that this goes on. @timeout_us: 0: for ever */
 static gboolean
-wait_for_end(TideThread *thread, gint64 patience_us)
+wait_for_end(TideThread *thread, gint64 timeout_us)
 {
   gint64 start_us = tide_now_us();
   while (!tide_thread_join_until(thread, tide_now_us() + STOP_ROUND_US)) {
     g_main_context_iteration(NULL, FALSE);
     tide_notify_watchdog();
-    if (patience_us > 0 && tide_now_us() - start_us >= patience_us)
+    if (timeout_us > 0 && tide_now_us() - start_us >= timeout_us)
       return FALSE;
   }
   return TRUE;
@@ -211,7 +211,7 @@ wait_for_end(TideThread *thread, gint64 patience_us)
 
 /* @unread: messages, when the stop began; -1: unknown */
 static void
-say_stopped(const Run *run, gboolean had_begun, gint64 unread)
+report_stopped(const Run *run, gboolean had_begun, gint64 unread)
 {
   const char *what = !had_begun                       ? "nothing was read"
                      : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
@@ -231,7 +231,7 @@ stop(Run *run)
   wait_for_end(tide_thread_start("tide-stop", run_stop, run), 0);
   if (run->exit_code == TIDE_EXIT_OK)
     run->exit_code = run->stop_code;
-  say_stopped(run, state.stage == TIDE_STAGE_RUNNING, state.unread);
+  report_stopped(run, state.stage == TIDE_STAGE_RUNNING, state.unread);
   tide_pipeline_state_clear(&state);
 }
 
@@ -257,16 +257,17 @@ run_free(gpointer data)
 static void
 free_pipeline(Run *run)
 {
-  if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_PATIENCE_US)) {
+  if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_TIMEOUT_US)) {
     tide_log(TIDE_LOG_WARNING,
              "kafka's client does not end: the process ends without it; what was written is committed");
     _exit(run->exit_code);
   }
 }
 
-/* Signals are heeded from here to the end of the process: without a handler they would kill it without an exit code. */
+/* Signals are handled from here to the end of the process: without a handler they would kill it without an exit code.
+ */
 static void
-heed_signals(Run *run)
+handle_signals(Run *run)
 {
   g_unix_signal_add(SIGTERM, on_stop_signal, run);
   g_unix_signal_add(SIGINT, on_stop_signal, run);
@@ -285,7 +286,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
                                  .until_end = run_options->until_end,
                                  .accept_scheme_change = run_options->accept_scheme_change};
   run.pipeline = tide_pipeline_new(&options);
-  heed_signals(&run);
+  handle_signals(&run);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
   if (start_http(&run, &http, &error)) {
@@ -378,7 +379,7 @@ const TideCommand tide_command_run = {
         "the state directory, or one with the same kafka.instance took its place; 69 (with startup: fail) something "
         "is\n"
         "missing that it needs; 65 (with\n"
-        "--until-end) a partition stands still at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
+        "--until-end) a partition is halted at a message that cannot be used; 77 (with startup: fail) Kafka does\n"
         "not let this user read the topics or be in the group; 78 the configuration is wrong, or\n"
         "the key of a table with rows was changed: the text shows both keys and what can be done.\n"
         "\n"

@@ -23,23 +23,23 @@ typedef struct ScanOptions {
 } ScanOptions;
 
 static gboolean
-read_wish(const ScanOptions *options, TideTableScanWish *wish, GError **error)
+read_request(const ScanOptions *options, TideTableScanRequest *request, GError **error)
 {
-  *wish = (TideTableScanWish){.newest_first = options->newest_first,
-                              .oldest_first = options->oldest_first,
-                              .reversed = options->reversed,
-                              .limit_rows = options->limit_rows,
-                              .to_ns = G_MAXINT64};
-  if (wish->newest_first + wish->oldest_first + wish->reversed > 1) {
+  *request = (TideTableScanRequest){.newest_first = options->newest_first,
+                                    .oldest_first = options->oldest_first,
+                                    .reversed = options->reversed,
+                                    .limit_rows = options->limit_rows,
+                                    .to_ns = G_MAXINT64};
+  if (request->newest_first + request->oldest_first + request->reversed > 1) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
                 "'--newest-first', '--oldest-first' and '--reverse' exclude each other");
     return FALSE;
   }
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
-  if (!tide_time_option_parse("from", options->from, now_ns, &wish->from_ns, error) ||
-      !tide_time_option_parse("to", options->to, now_ns, &wish->to_ns, error))
+  if (!tide_time_option_parse("from", options->from, now_ns, &request->from_ns, error) ||
+      !tide_time_option_parse("to", options->to, now_ns, &request->to_ns, error))
     return FALSE;
-  if (wish->from_ns >= wish->to_ns) {
+  if (request->from_ns >= request->to_ns) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from' must be before '--to'");
     return FALSE;
   }
@@ -97,7 +97,7 @@ plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArra
       return FALSE;
     if (!tide_table_scan_plan_fields(plan, fields, error))
       return FALSE;
-    tide_table_scan_plan_tell(plan, "scan", fields, config->names);
+    tide_table_scan_plan_report(plan, "scan", fields, config->names);
   }
   return plan->ranges != NULL && tide_table_scan_plan_order(plan, config, fields, error);
 }
@@ -117,7 +117,7 @@ read_rows(const TideConfig *config, const ScanOptions *options, const TideTableS
                                 .columns = plan->columns};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, &viewing);
   gboolean ok = tide_print_scan(scan, view, options->limit_rows, error);
-  tide_table_scan_tell_foreign(scan, "scan");
+  tide_table_scan_report_foreign(scan, "scan");
   if (ok)
     return TRUE;
   g_prefix_error(error, "cannot scan '%s': ", plan->table->name);
@@ -132,7 +132,7 @@ scan_table(TideCommandCall *call, GError **error)
     return FALSE;
   const TideConfig *config = call->config;
   g_auto(TideTableScanPlan) plan = {.table = tide_table_argument_read(config, call->arguments->pdata[0], error)};
-  if (plan.table == NULL || !read_wish(options, &plan.wish, error) || !check_times(plan.table, options, error))
+  if (plan.table == NULL || !read_request(options, &plan.request, error) || !check_times(plan.table, options, error))
     return FALSE;
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, options->columns, options->as_stored);
   plan.columns = columns;

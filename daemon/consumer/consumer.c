@@ -1,12 +1,12 @@
-/* A consumer's life and its rounds: poll, take in, seal, take home. Its parts have files of their own: intake.h,
- * letter_desk.h, pauses.h, consumer_commits.h, consumer_status.h; what it does at a rebalance stands in
+/* A consumer's life and its rounds: poll, take in, seal, take completions. Its parts have files of their own: intake.h,
+ * dead_letter_desk.h, pauses.h, consumer_commits.h, consumer_status.h; what it does at a rebalance stands in
  * consumer_assignment.c. */
 #include "consumer/consumer_private.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
 
-/* Messages taken before batches that came home are looked at and lanes are ticked: keeps both well below a millisecond
+/* Messages taken before batches that completed are looked at and lanes are ticked: keeps both well below a millisecond
  * apart at full speed. */
 #define MESSAGES_A_ROUND 512u
 
@@ -18,14 +18,14 @@
 /* While a spent budget must wait before it pauses again: for batches that give some of it back. */
 #define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
 
-/* How long what comes home is waited for where places of dated tables are all in use, before it is looked again. */
-#define PLACES_LOOK_US (20 * TIDE_US_PER_MS)
+/* How long what completes is waited for where places of dated tables are all in use, before it is looked again. */
+#define SLOTS_LOOK_US (20 * TIDE_US_PER_MS)
 
 /* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
  * deadline. */
 #define LAST_COMMIT_US (2 * TIDE_US_PER_S)
 
-/* ---- what comes home ---- */
+/* ---- completions ---- */
 
 static gboolean
 owns_source(TideSourceRef ref, gpointer data)
@@ -73,7 +73,7 @@ static void
 mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
   if (G_UNLIKELY(batch->poison.len > 0)) {
-    tide_letter_desk_take_refused(&consumer->desk, batch);
+    tide_dead_letter_desk_take_refused(&consumer->desk, batch);
     return;
   }
   gsize n_sources;
@@ -83,55 +83,56 @@ mark_sources(TideConsumer *consumer, const TideBatch *batch)
 }
 
 void
-tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us)
+tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
 {
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
-  gboolean any_letters = tide_letter_desk_take_home(&consumer->desk);
-  TideBatch *batch = tide_inbox_take(&consumer->inbox, any_letters ? 0 : deadline_us);
-  if (batch == NULL && !any_letters)
+  gboolean any_dead_letters = tide_dead_letter_desk_take_completed(&consumer->desk);
+  TideBatch *batch = tide_completion_queue_take(&consumer->completions, any_dead_letters ? 0 : deadline_us);
+  if (batch == NULL && !any_dead_letters)
     return;
   gint64 now_us = tide_now_us();
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
-    tide_open_lanes_judge(consumer->open_lanes, batch, now_us);
+    tide_accumulator_judge(consumer->accumulator, batch, now_us);
     mark_sources(consumer, batch);
-    tide_open_lanes_came_home(consumer->open_lanes, batch, now_us);
+    tide_accumulator_complete(consumer->accumulator, batch, now_us);
   }
-  tide_letter_desk_take_waiting(&consumer->desk);
+  tide_dead_letter_desk_take_waiting(&consumer->desk);
   consumer->commits.marks_moved = TRUE;
-  tide_pauses_heed_spans(&consumer->pauses);
+  tide_pauses_apply_spans(&consumer->pauses);
 }
 
 static void
 show(TideConsumer *consumer, gint64 now_us)
 {
   consumer->shown_us = now_us;
-  tide_consumer_status_show(&consumer->status, consumer->partitions, tide_open_lanes_oldest_us(consumer->open_lanes));
+  tide_consumer_status_show(&consumer->status, consumer->partitions, tide_accumulator_oldest_us(consumer->accumulator));
 }
 
 static gboolean
-any_letter_pending(const TideConsumer *consumer)
+any_dead_letter_pending(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->held_text == NULL)
+    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->halt_text == NULL)
       return TRUE;
   }
   return FALSE;
 }
 
-/* Where no row is under way, what is unfinished waits for a letter. */
+/* Where no row is under way, what is unfinished waits for a dead letter. */
 static void
 look_whether_finished(TideConsumer *consumer)
 {
-  if (!consumer->context.until_end || !tide_open_lanes_is_empty(consumer->open_lanes) || any_letter_pending(consumer))
+  if (!consumer->context.until_end || !tide_accumulator_is_empty(consumer->accumulator) ||
+      any_dead_letter_pending(consumer))
     return;
   if (!atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned && !partition->reached_end && partition->held_text == NULL)
+    if (partition->assigned && !partition->reached_end && partition->halt_text == NULL)
       return;
   }
   show(consumer, tide_now_us());
@@ -147,16 +148,16 @@ wake(gpointer data)
 
 /* ---- the thread ---- */
 
-/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What comes
- * home may need the mapping: a message in hand is to be mapped again. */
+/* Lets others give places back: all that this consumer holds is sent, and tables without rows are given up. What
+ * completes may need the mapping: a message in hand is to be mapped again. */
 static gboolean
-wait_for_places(gpointer data)
+wait_for_slots(gpointer data)
 {
   TideConsumer *consumer = data;
   if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     return FALSE;
-  tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  tide_consumer_take_home(consumer, tide_now_us() + PLACES_LOOK_US);
+  tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  tide_consumer_take_completed(consumer, tide_now_us() + SLOTS_LOOK_US);
   return TRUE;
 }
 
@@ -173,7 +174,7 @@ take_messages(TideConsumer *consumer, int timeout_ms)
 {
   if (G_UNLIKELY(tide_pauses_must_wait(&consumer->pauses))) {
     /* Memory or a span is spent, and it is too early to pause again: under a second without a poll does no harm. */
-    tide_consumer_take_home(consumer, tide_now_us() + UNPAUSED_WAIT_US);
+    tide_consumer_take_completed(consumer, tide_now_us() + UNPAUSED_WAIT_US);
     return 0;
   }
   TideKafkaRecord record;
@@ -197,7 +198,7 @@ static gboolean
 read_messages(TideConsumer *consumer, int timeout_ms)
 {
   guint32 n = take_messages(consumer, timeout_ms);
-  tide_letter_desk_note_messages(&consumer->desk, n);
+  tide_dead_letter_desk_note_messages(&consumer->desk, n);
   return n == MESSAGES_A_ROUND && !tide_budget_is_spent_racy(consumer->context.budget);
 }
 
@@ -218,20 +219,21 @@ run_rounds(TideConsumer *consumer)
   while (!atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
-    tide_consumer_take_home(consumer, 0);
-    tide_pauses_heed_budget(&consumer->pauses, now_us);
-    tide_pauses_heed_tables(&consumer->pauses);
-    tide_pauses_heed_letters(&consumer->pauses, tide_dead_letters_is_holding_racy(consumer->context.letters), now_us);
+    tide_consumer_take_completed(consumer, 0);
+    tide_pauses_apply_backpressure(&consumer->pauses, now_us);
+    tide_pauses_resume_for_tables(&consumer->pauses);
+    tide_pauses_check_dead_letters(&consumer->pauses,
+                                   tide_dead_letter_queue_is_holding_racy(consumer->context.dead_letters), now_us);
     more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
-    tide_consumer_take_home(consumer, 0);
+    tide_consumer_take_completed(consumer, 0);
     TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH
                             : more                         ? TIDE_PRESSURE_NONE
                                                            : TIDE_PRESSURE_IDLE;
     now_us = tide_now_us();
     if (tide_consumer_commits_due_us(&consumer->commits) <= now_us)
       tide_consumer_commits_store_marks(&consumer->commits);
-    due_us = MIN(tide_open_lanes_tick(consumer->open_lanes, pressure,
-                                      tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
+    due_us = MIN(tide_accumulator_tick(consumer->accumulator, pressure,
+                                       tide_intake_late_us(&consumer->intake, tide_wall_clock_epoch_ms()), now_us),
                  tide_consumer_commits_due_us(&consumer->commits));
     if (now_us - consumer->shown_us >= SHOW_INTERVAL_US) {
       show(consumer, now_us);
@@ -254,7 +256,7 @@ count_unfinished(const TideConsumer *consumer)
 static gboolean
 has_work(const TideConsumer *consumer)
 {
-  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
+  gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (guint i = 0; i < consumer->partitions->len; i++)
     if (tide_consumer_has_work(tide_consumer_partition(consumer, (guint16)i), is_empty))
       return TRUE;
@@ -298,9 +300,9 @@ drain(TideConsumer *consumer)
   while (has_work(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
-    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
+    tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, now_us);
     poll_without_reading(consumer, 20);
-    tide_consumer_take_home(consumer, 0);
+    tide_consumer_take_completed(consumer, 0);
   }
   gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
   if (!committed || consumer->commit_lost)
@@ -360,7 +362,7 @@ register_metrics(TideConsumer *consumer)
 }
 
 static void
-tell_source(guint16 slot, gboolean pause, gpointer data)
+notify_source(guint16 slot, gboolean pause, gpointer data)
 {
   TideConsumer *consumer = data;
   if (pause)
@@ -379,8 +381,8 @@ init_pauses(TideConsumer *consumer)
                               .status = &consumer->status,
                               .metrics = context->metrics,
                               .max_span_messages = context->config->kafka.max_span_messages,
-                              .tell = tell_source,
-                              .tell_data = consumer};
+                              .notify = notify_source,
+                              .notify_data = consumer};
   tide_pauses_init(&consumer->pauses, &pauses);
 }
 
@@ -392,12 +394,12 @@ init_intake(TideConsumer *consumer)
                               .protocol = context->protocol,
                               .budget = context->budget,
                               .dated = context->dated,
-                              .letters = context->letters,
+                              .dead_letters = context->dead_letters,
                               .metrics = context->metrics,
-                              .open_lanes = consumer->open_lanes,
+                              .accumulator = consumer->accumulator,
                               .pauses = &consumer->pauses,
                               .desk = &consumer->desk,
-                              .wait_for_places = wait_for_places,
+                              .wait_for_slots = wait_for_slots,
                               .wait_data = consumer};
   tide_intake_init(&consumer->intake, &intake);
 }
@@ -406,16 +408,16 @@ static void
 init_desk(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
-  TideLetterDeskContext desk = {.partitions = consumer->partitions,
-                                .budget = context->budget,
-                                .letters = context->letters,
-                                .mapping = consumer->intake.mapping,
-                                .open_lanes = consumer->open_lanes,
-                                .pauses = &consumer->pauses,
-                                .on_bad_message = context->config->readings.on_bad_message,
-                                .wake = wake,
-                                .wake_data = consumer};
-  tide_letter_desk_init(&consumer->desk, &desk);
+  TideDeadLetterDeskContext desk = {.partitions = consumer->partitions,
+                                    .budget = context->budget,
+                                    .dead_letters = context->dead_letters,
+                                    .mapping = consumer->intake.mapping,
+                                    .accumulator = consumer->accumulator,
+                                    .pauses = &consumer->pauses,
+                                    .on_bad_message = context->config->readings.on_bad_message,
+                                    .wake = wake,
+                                    .wake_data = consumer};
+  tide_dead_letter_desk_init(&consumer->desk, &desk);
 }
 
 static void
@@ -425,7 +427,7 @@ init_commits(TideConsumer *consumer)
   TideConsumerCommitsContext commits = {.config = context->config,
                                         .source = consumer->source,
                                         .partitions = consumer->partitions,
-                                        .open_lanes = consumer->open_lanes,
+                                        .accumulator = consumer->accumulator,
                                         .metrics = context->metrics};
   tide_consumer_commits_init(&consumer->commits, &commits);
 }
@@ -449,25 +451,25 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   init_pauses(consumer);
   register_metrics(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
-  tide_inbox_init(&consumer->inbox, wake, consumer);
-  TideOpenLanesContext lanes_context = {.config = context->config,
-                                        .protocol = context->protocol,
-                                        .budget = context->budget,
-                                        .table_budgets = context->table_budgets,
-                                        .lanes = context->lanes,
-                                        .regions = context->regions,
-                                        .dated = context->dated,
-                                        .dated_names = &consumer->intake.dated_names,
-                                        .inbox = &consumer->inbox,
-                                        .metrics = context->metrics,
-                                        .heal_handler = {.is_owned = owns_source,
-                                                         .is_taken_away = is_taken_away,
-                                                         .changed = on_heal_changed,
-                                                         .in_doubt = on_in_doubt,
-                                                         .forgotten = on_forgotten,
-                                                         .inherited = inherited_of,
-                                                         .data = consumer}};
-  consumer->open_lanes = tide_open_lanes_new(&lanes_context);
+  tide_completion_queue_init(&consumer->completions, wake, consumer);
+  TideAccumulatorContext lanes_context = {.config = context->config,
+                                          .protocol = context->protocol,
+                                          .budget = context->budget,
+                                          .table_budgets = context->table_budgets,
+                                          .lanes = context->lanes,
+                                          .regions = context->regions,
+                                          .dated = context->dated,
+                                          .dated_names = &consumer->intake.dated_names,
+                                          .completions = &consumer->completions,
+                                          .metrics = context->metrics,
+                                          .heal_handler = {.is_owned = owns_source,
+                                                           .is_taken_away = is_taken_away,
+                                                           .changed = on_heal_changed,
+                                                           .in_doubt = on_in_doubt,
+                                                           .forgotten = on_forgotten,
+                                                           .inherited = inherited_of,
+                                                           .data = consumer}};
+  consumer->accumulator = tide_accumulator_new(&lanes_context);
   init_intake(consumer);
   init_desk(consumer);
   if (!make_source(consumer, index, error)) {
@@ -504,9 +506,9 @@ tide_consumer_state_racy(const TideConsumer *consumer)
 }
 
 char *
-tide_consumer_held_text(TideConsumer *consumer)
+tide_consumer_halt_text(TideConsumer *consumer)
 {
-  return tide_consumer_status_held_text(&consumer->status);
+  return tide_consumer_status_halt_text(&consumer->status);
 }
 
 char *
@@ -533,10 +535,10 @@ tide_consumer_free(TideConsumer *consumer)
     return;
   tide_thread_join(consumer->thread);
   tide_kafka_source_free(consumer->source);
-  tide_open_lanes_free(consumer->open_lanes);
+  tide_accumulator_free(consumer->accumulator);
   tide_intake_clear(&consumer->intake);
-  tide_inbox_clear(&consumer->inbox);
-  tide_letter_desk_clear(&consumer->desk);
+  tide_completion_queue_clear(&consumer->completions);
+  tide_dead_letter_desk_clear(&consumer->desk);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);

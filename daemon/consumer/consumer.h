@@ -1,10 +1,10 @@
 /* A consumer: one thread with one Kafka consumer of the group. It decodes and maps its messages, keeps its open rows,
- * hands sealed batches to the lanes, and marks its partitions' offsets when they come home. All of that is its own and
+ * hands sealed batches to the lanes, and marks its partitions' offsets when they complete. All of that is its own and
  * unlocked; it meets other threads at whole batches only. */
 #pragma once
 
 #include "consumer/consumer_status.h"
-#include "dead_letters/dead_letters.h"
+#include "dead_letters/dead_letter_queue.h"
 #include "kafka/kafka_source.h"
 #include "kafka/kafka_watch.h"
 #include "tables/dated_tables.h"
@@ -20,11 +20,11 @@ typedef struct TideConsumerContext {
   const TideConfig *config; /* borrowed, all */
   TideWireProtocol protocol;
   TideBudget *budget;
-  TideBudget *table_budgets; /* shares of budget, by table place */
+  TideBudget *table_budgets; /* shares of budget, by table slot */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
-  TideDeadLetters *letters;
+  TideDeadLetterQueue *dead_letters;
   TideMetrics *metrics;
   TideKafkaWatch *watch;
   gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
@@ -46,8 +46,8 @@ void tide_consumer_free(TideConsumer *consumer); /* joins first */
 
 TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
 
-/* Why partitions are held, one sentence each; NULL when none is. (transfer full) */
-char *tide_consumer_held_text(TideConsumer *consumer);
+/* Why partitions are halted, one sentence each; NULL when none is. (transfer full) */
+char *tide_consumer_halt_text(TideConsumer *consumer);
 
 /* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
 char *tide_consumer_trouble_text(TideConsumer *consumer);

@@ -67,8 +67,8 @@ on_assignment_done(gpointer data)
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
   tide_consumer_status_publish_trouble(&consumer->status, NULL);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
-  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
-  tide_pauses_heed_assigned(&consumer->pauses);
+  tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
+  tide_pauses_apply_assigned(&consumer->pauses);
   tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions",
            atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
 }
@@ -76,7 +76,7 @@ on_assignment_done(gpointer data)
 static gboolean
 any_has_work(const TideConsumer *consumer, const guint16 *slots, gsize n_slots)
 {
-  gboolean is_empty = tide_open_lanes_is_empty(consumer->open_lanes);
+  gboolean is_empty = tide_accumulator_is_empty(consumer->accumulator);
   for (gsize i = 0; i < n_slots; i++)
     if (tide_consumer_has_work(tide_consumer_partition(consumer, slots[i]), is_empty))
       return TRUE;
@@ -92,20 +92,20 @@ drain_partitions(TideConsumer *consumer, const guint16 *slots, gsize n_slots, gi
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)
       return;
-    tide_open_lanes_tick(consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
-    tide_consumer_take_home(consumer, MIN(deadline_us, now_us + 100 * TIDE_US_PER_MS));
+    tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, now_us);
+    tide_consumer_take_completed(consumer, MIN(deadline_us, now_us + 100 * TIDE_US_PER_MS));
   }
 }
 
-/* The drain must end before the group loses patience: heartbeats go on meanwhile, but the others wait for this member,
+/* The drain must end before the group times out: heartbeats go on meanwhile, but the others wait for this member,
  * and a broker takes a member that does not poll for gone. Half of each leaves room for the commit and for joining
  * again. */
 static gint64
 revoke_deadline_us(const TideConsumer *consumer)
 {
   const TideConfig *config = consumer->context.config;
-  gint64 patience_ms = MIN(config->kafka.session_timeout_ms, config->kafka.max_poll_interval_ms);
-  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, patience_ms / 2);
+  gint64 timeout_ms = MIN(config->kafka.session_timeout_ms, config->kafka.max_poll_interval_ms);
+  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, timeout_ms / 2);
   gint64 deadline_us = tide_now_us() + bound_ms * TIDE_US_PER_MS;
   if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     deadline_us = MIN(deadline_us, atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire));
@@ -146,12 +146,12 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     unfinished += partition->offsets.unfinished;
     tide_partition_release(partition, consumer->context.budget);
   }
-  tide_open_lanes_give_up(consumer->open_lanes, tide_now_us());
+  tide_accumulator_give_up(consumer->accumulator, tide_now_us());
   /* A stop does not find it any more when it looks for work. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
-  tide_consumer_status_publish_held(&consumer->status, consumer->partitions);
+  tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
   tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);
 }
 
@@ -174,7 +174,7 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
   gint64 position = tide_partition_position(partition);
   tide_pauses_lift(&consumer->pauses, &slot, 1);
   tide_partition_read_again(partition, consumer->context.budget);
-  tide_open_lanes_disown(consumer->open_lanes);
+  tide_accumulator_disown(consumer->accumulator);
   tide_counter_inc(consumer->counters.read_again);
   tide_log(TIDE_LOG_NOTICE,
            "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
@@ -190,7 +190,7 @@ tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
   for (guint i = 0; i < consumer->partitions->len; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
     if (partition->assigned && tide_partition_is_read_again(partition) && partition->again_us <= now_us &&
-        partition->held_text == NULL && tide_partition_position(partition) >= 0)
+        partition->halt_text == NULL && tide_partition_position(partition) >= 0)
       read_partition_again(consumer, partition);
   }
 }
@@ -198,11 +198,11 @@ tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
 /* ---- troubles ---- */
 
 static void
-hold_and_say(TideConsumer *consumer, TidePartition *partition, const char *why, const char *remedy)
+halt_and_log(TideConsumer *consumer, TidePartition *partition, const char *why, const char *remedy)
 {
-  char *text = g_strdup_printf("topic '%s' partition %d stands still: %s; %s", partition->topic, partition->partition,
-                               why, remedy);
-  tide_pauses_hold(&consumer->pauses, partition, text);
+  char *text =
+      g_strdup_printf("topic '%s' partition %d is halted: %s; %s", partition->topic, partition->partition, why, remedy);
+  tide_pauses_halt_partition(&consumer->pauses, partition, text);
 }
 
 static void
@@ -210,7 +210,7 @@ on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKaf
 {
   tide_counter_add(consumer->counters.messages_lost, (guint64)(report->lost_to - report->lost_from));
   if (consumer->context.config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_HOLD) {
-    hold_and_say(consumer, partition, report->text,
+    halt_and_log(consumer, partition, report->text,
                  "decide where to go on (kafka-consumer-groups --reset-offsets, or on_lost_offsets: continue) and "
                  "restart; a longer retention.ms keeps it from coming back");
     return;
@@ -232,12 +232,12 @@ on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const Tid
     break;
   case TIDE_KAFKA_TROUBLE_OUT_OF_RANGE:
     tide_counter_inc(consumer->counters.out_of_range);
-    hold_and_say(consumer, partition, report->text,
+    halt_and_log(consumer, partition, report->text,
                  "decide where to go on (kafka-consumer-groups --reset-offsets) and restart");
     break;
   case TIDE_KAFKA_TROUBLE_DAMAGED:
     tide_counter_inc(consumer->counters.damaged);
-    hold_and_say(consumer, partition, report->text,
+    halt_and_log(consumer, partition, report->text,
                  "restart to fetch it once more; when that does not help, the broker's copy is damaged, and "
                  "kafka-consumer-groups --reset-offsets passes over it");
     break;
@@ -246,7 +246,7 @@ on_partition_trouble(TideConsumer *consumer, TidePartition *partition, const Tid
 
 /* What goes on being tried by librdkafka. */
 static void
-say_trouble(TideConsumer *consumer, const TideKafkaReport *report)
+log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
 {
   TideLogLevel level = report->kind == TIDE_KAFKA_TROUBLE_MISSING ? TIDE_LOG_CRIT
                        : report->kind == TIDE_KAFKA_TROUBLE_DENIED || report->kind == TIDE_KAFKA_TROUBLE_POLL
@@ -290,7 +290,7 @@ on_trouble(const TideKafkaReport *report, gpointer data)
   case TIDE_KAFKA_TROUBLE_CLIENT:
     break;
   }
-  say_trouble(consumer, report);
+  log_trouble(consumer, report);
   tide_consumer_status_publish_trouble(&consumer->status, report->text);
 }
 
@@ -312,7 +312,7 @@ on_committed(guint16 slot, gint64 offset, gboolean good, gpointer data)
   if (!partition->assigned)
     return;
   tide_consumer_commits_answered(&consumer->commits, partition, offset, good);
-  tide_pauses_heed_span(&consumer->pauses, partition);
+  tide_pauses_check_in_flight_window(&consumer->pauses, partition);
 }
 
 static void

@@ -146,7 +146,7 @@ gboolean
 tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, gsize n_slots, gint64 deadline_us)
 {
   CommitList list = commit_list_new();
-  gboolean is_empty = tide_open_lanes_is_empty(commits->context.open_lanes);
+  gboolean is_empty = tide_accumulator_is_empty(commits->context.accumulator);
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
@@ -215,5 +215,5 @@ tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *par
                            .end_offset = assignment->end_offset,
                            .note = assignment->note};
   tide_handover_take(partition, &from, &context);
-  tide_open_lanes_inherit(commits->context.open_lanes, partition->inherited.until_us);
+  tide_accumulator_inherit(commits->context.accumulator, partition->inherited.until_us);
 }

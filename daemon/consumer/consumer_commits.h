@@ -7,7 +7,7 @@
 
 #include "consumer/partition.h"
 #include "kafka/kafka_source.h"
-#include "rows/open_lanes.h"
+#include "rows/accumulator.h"
 #include "util/log.h"
 
 G_BEGIN_DECLS
@@ -16,7 +16,7 @@ typedef struct TideConsumerCommitsContext {
   const TideConfig *config; /* borrowed, all */
   TideKafkaSource *source;
   const GPtrArray *partitions; /* (element-type TidePartition), by slot */
-  TideOpenLanes *open_lanes;
+  TideAccumulator *accumulator;
   TideMetrics *metrics;
 } TideConsumerCommitsContext;
 

@@ -1,6 +1,6 @@
 /* Inside of a consumer: shared by consumer.c, its rounds, and consumer_assignment.c, what it does when its source tells
  * it something; nobody else includes this. The two are one module: the source calls the second out of the first's
- * polls, and a rebalance goes rounds of its own until what it takes away has come home. All functions are for the
+ * polls, and a rebalance goes rounds of its own until what it takes away has completed. All functions are for the
  * consumer's thread. */
 #pragma once
 
@@ -31,12 +31,12 @@ struct TideConsumer {
 
   /* the consumer's thread only */
   TideKafkaSource *source;
-  TideOpenLanes *open_lanes;
+  TideAccumulator *accumulator;
   TideWriteLatency write_latency;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   TidePauses pauses;
   TideIntake intake;
-  TideLetterDesk desk;
+  TideDeadLetterDesk desk;
   TideConsumerCommits commits;
   gint64 shown_us;
   gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
@@ -44,7 +44,7 @@ struct TideConsumer {
 
   /* any thread */
   TideConsumerStatus status;
-  TideInbox inbox;
+  TideCompletionQueue completions;
   _Atomic gboolean stopping;
   _Atomic gint64 stop_deadline_us;
 };
@@ -70,10 +70,10 @@ tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
   return tide_partition_has_work(partition) || (partition->assigned && partition->was_unheld && !is_empty);
 }
 
-/* Marks what came home, acknowledged or kept as a letter. The offsets that this sets free are committed in the
+/* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the
  * background.
  * @deadline_us: how long to wait for a batch; 0: not at all */
-void tide_consumer_take_home(TideConsumer *consumer, gint64 deadline_us);
+void tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us);
 
 /* ---- consumer_assignment.c ---- */
 

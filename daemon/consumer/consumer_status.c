@@ -13,7 +13,7 @@ void
 tide_consumer_status_clear(TideConsumerStatus *status)
 {
   tide_mutex_clear(&status->lock);
-  g_clear_pointer(&status->held_text, g_free);
+  g_clear_pointer(&status->halt_text, g_free);
   g_clear_pointer(&status->trouble_text, g_free);
 }
 
@@ -57,18 +57,18 @@ set_text(TideConsumerStatus *status, char **member, char *text)
 }
 
 void
-tide_consumer_status_publish_held(TideConsumerStatus *status, const GPtrArray *partitions)
+tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray *partitions)
 {
   GString *text = g_string_new(NULL);
   guint32 n = 0;
   for (guint i = 0; i < partitions->len; i++) {
     const TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    if (!partition->assigned || partition->held_text == NULL)
+    if (!partition->assigned || partition->halt_text == NULL)
       continue;
-    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->held_text);
+    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->halt_text);
   }
-  atomic_store_explicit(&status->held, n, memory_order_relaxed);
-  set_text(status, &status->held_text, g_string_free(text, n == 0));
+  atomic_store_explicit(&status->halted, n, memory_order_relaxed);
+  set_text(status, &status->halt_text, g_string_free(text, n == 0));
 }
 
 void
@@ -85,7 +85,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
   return (TideConsumerState){
       .last_round_us = atomic_load_explicit(&status->last_round_us, memory_order_relaxed),
       .assigned = atomic_load_explicit(&status->assigned, memory_order_relaxed),
-      .held = atomic_load_explicit(&status->held, memory_order_relaxed),
+      .halted = atomic_load_explicit(&status->halted, memory_order_relaxed),
       .paused = atomic_load_explicit(&status->paused, memory_order_relaxed),
       .in_flight = atomic_load_explicit(&status->in_flight, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),
@@ -107,9 +107,9 @@ copy_text(TideConsumerStatus *status, char *const *member)
 }
 
 char *
-tide_consumer_status_held_text(TideConsumerStatus *status)
+tide_consumer_status_halt_text(TideConsumerStatus *status)
 {
-  return copy_text(status, &status->held_text);
+  return copy_text(status, &status->halt_text);
 }
 
 char *

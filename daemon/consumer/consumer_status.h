@@ -9,12 +9,12 @@ G_BEGIN_DECLS
 typedef struct TideConsumerState {
   gint64 last_round_us;    /* when the thread last went round its loop, or waited in a rebalance by rule */
   guint32 assigned;        /* partitions */
-  guint32 held;            /* partitions that stand still until an operator acts */
+  guint32 halted;          /* partitions that are halted until an operator acts */
   guint32 paused;          /* partitions */
   guint64 in_flight;       /* messages */
   gint64 oldest_us;        /* open rows; 0: none */
   gboolean had_assignment; /* ever */
-  gboolean finished;       /* with until_end: all read and acknowledged, but for held partitions */
+  gboolean finished;       /* with until_end: all read and acknowledged, but for halted partitions */
   gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
   gboolean fatal;          /* the client is fenced: the program must end */
   gboolean denied;         /* Kafka does not let this user read, or be in the group */
@@ -25,7 +25,7 @@ typedef struct TideConsumerStatus {
   /* any thread */
   _Atomic gint64 last_round_us;
   _Atomic guint32 assigned;
-  _Atomic guint32 held;
+  _Atomic guint32 halted;
   _Atomic guint32 paused;
   _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
@@ -37,7 +37,7 @@ typedef struct TideConsumerStatus {
 
   /* under lock */
   TideMutex lock;
-  char *held_text;    /* owned: NULL: no partition is held */
+  char *halt_text;    /* owned: NULL: no partition is halted */
   char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
 } TideConsumerStatus;
 
@@ -49,14 +49,14 @@ void tide_consumer_status_clear(TideConsumerStatus *status);
 /* How many pause, what is in flight, and the oldest open row; sets the partitions' gauges, too. */
 void tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us);
 void tide_consumer_status_publish_assigned(TideConsumerStatus *status, const GPtrArray *partitions);
-void tide_consumer_status_publish_held(TideConsumerStatus *status, const GPtrArray *partitions);
+void tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray *partitions);
 void tide_consumer_status_publish_trouble(TideConsumerStatus *status, const char *text); /* NULL: it is over */
 
 /* ---- any thread ---- */
 
 TideConsumerState tide_consumer_status_read_racy(const TideConsumerStatus *status);
-/* Why partitions are held, one sentence each; NULL when none is. (transfer full) */
-char *tide_consumer_status_held_text(TideConsumerStatus *status);
+/* Why partitions are halted, one sentence each; NULL when none is. (transfer full) */
+char *tide_consumer_status_halt_text(TideConsumerStatus *status);
 /* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
 char *tide_consumer_status_trouble_text(TideConsumerStatus *status);
 

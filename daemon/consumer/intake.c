@@ -5,10 +5,10 @@
 #define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
 
 /* Of so many readings it is said what becomes of their fields. */
-#define TOLD_READINGS 10000u
+#define LOGGED_READINGS 10000u
 
 /* How long a message waits for a place for its dated table: less than any watchdog does for a round. */
-#define PLACES_WAIT_US (10 * TIDE_US_PER_S)
+#define SLOTS_WAIT_US (10 * TIDE_US_PER_S)
 
 /* ---- life ---- */
 
@@ -79,21 +79,21 @@ static TideOnBadMessage
 policy_for_bad(const TideIntake *intake)
 {
   TideOnBadMessage policy = intake->context.config->readings.on_bad_message;
-  if (policy == TIDE_BAD_MESSAGE_DEAD_LETTER && !tide_dead_letters_exist(intake->context.letters))
+  if (policy == TIDE_BAD_MESSAGE_DEAD_LETTER && !tide_dead_letter_queue_exist(intake->context.dead_letters))
     return TIDE_BAD_MESSAGE_STOP;
   return policy;
 }
 
 static void
-hold_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
+halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
 {
   gboolean is_chosen = intake->context.config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP;
-  const char *remedy =
-      is_chosen ? "mend the configuration, or set another on_bad_message, and restart" : TIDE_NO_PLACE_FOR_LETTERS;
+  const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and restart"
+                                 : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
-  partition->held_ms = message->timestamp_ms;
+  partition->halted_ms = message->timestamp_ms;
   tide_pauses_hold_at_message(intake->context.pauses, partition,
-                              g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+                              g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": %s; %s",
                                               partition->topic, partition->partition, message->offset, why, remedy));
 }
@@ -113,10 +113,10 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER:
     log_bad_message(intake, message, reject, "it becomes a dead letter");
-    tide_letter_desk_take_message(intake->context.desk, partition, message, reject);
+    tide_dead_letter_desk_take_message(intake->context.desk, partition, message, reject);
     break;
   case TIDE_BAD_MESSAGE_STOP:
-    hold_at_bad_message(intake, partition, message, reject);
+    halt_at_bad_message(intake, partition, message, reject);
     break;
   }
 }
@@ -131,7 +131,7 @@ handle_bad_readings(TideIntake *intake, const TideMessage *message, const TideMa
                   skip ? "the reading is passed over, the message's others are written"
                        : "the reading becomes a dead letter, the message's others are written");
   if (!skip)
-    tide_letter_desk_take_readings(intake->context.desk, ref, message, mapped);
+    tide_dead_letter_desk_take_readings(intake->context.desk, ref, message, mapped);
 }
 
 /* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
@@ -146,7 +146,7 @@ place_rows(TideIntake *intake, const TideMapped *mapped)
     const TideTable *table =
         tide_dated_cache_get(&intake->dated_names, intake->context.dated, declared, row->table_name);
     if (G_UNLIKELY(table == NULL)) {
-      tide_open_lanes_give_places_back(intake->context.open_lanes); /* those of the rows before */
+      tide_accumulator_give_slots_back(intake->context.accumulator); /* those of the rows before */
       return row;
     }
     row->table_index = table->index;
@@ -156,15 +156,15 @@ place_rows(TideIntake *intake, const TideMapped *mapped)
 
 /* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
 static void
-hold_at_unplaced_row(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideRow *row)
+halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideRow *row)
 {
   g_autofree char *table = tide_bytes_printable(row->table_name);
   char *why =
-      g_strdup_printf("topic '%s' partition %d stands still at offset %" G_GINT64_FORMAT
+      g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                       ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
                       "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
-  partition->held_ms = message->timestamp_ms;
+  partition->halted_ms = message->timestamp_ms;
   tide_pauses_hold_at_message(intake->context.pauses, partition, why);
 }
 
@@ -181,7 +181,7 @@ count_expired(const TideIntake *intake, const TideExpired *by_table)
 
 /* Says once, of the first readings, which of their fields go nowhere, and which are asked for in vain. */
 static void
-tell_fields(TideIntake *intake)
+log_fields(TideIntake *intake)
 {
   const TideFieldUse *use = &intake->field_use;
   g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
@@ -194,7 +194,7 @@ tell_fields(TideIntake *intake)
              "none of the first %" G_GUINT64_FORMAT " readings has the fields that the configuration asks for: %s; are "
              "they spelt as the readings have them?",
              use->n_readings, absent);
-  intake->fields_told = TRUE;
+  intake->fields_logged = TRUE;
   tide_field_use_clear(&intake->field_use);
 }
 
@@ -202,8 +202,8 @@ static void
 note_fields(TideIntake *intake, const TideMapped *mapped)
 {
   tide_field_use_note(&intake->field_use, intake->mapping, mapped->n_readings);
-  if (intake->field_use.n_readings >= TOLD_READINGS)
-    tell_fields(intake);
+  if (intake->field_use.n_readings >= LOGGED_READINGS)
+    log_fields(intake);
 }
 
 /* An owner before us may have sent these rows, and they may land once more. FALSE: there is no room to remember that.
@@ -216,7 +216,7 @@ remember_repeated(TideIntake *intake, TidePartition *partition, const TideMapped
     for (guint32 c = 0; c < mapped->rows[i].n_cells; c++)
       doubt.time_ms = MAX(doubt.time_ms, mapped->rows[i].cells[c].timestamp_ms);
   tide_doubt_add(&partition->doubt, doubt, now_us);
-  return tide_open_lanes_repeat(intake->context.open_lanes, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
+  return tide_accumulator_repeat(intake->context.accumulator, mapped->rows, mapped->n_rows, doubt.until_us, now_us);
 }
 
 static TideSourceRef
@@ -237,7 +237,7 @@ static void
 take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
             TideOnBadMessage policy, gint64 now_us)
 {
-  if (G_UNLIKELY(!intake->fields_told))
+  if (G_UNLIKELY(!intake->fields_logged))
     note_fields(intake, mapped);
   if (G_UNLIKELY(mapped->expired != NULL))
     count_expired(intake, mapped->expired);
@@ -247,10 +247,10 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
     handle_bad_readings(intake, message, mapped, ref, policy);
   guint32 crowded =
-      tide_open_lanes_append_message(intake->context.open_lanes, mapped->rows, mapped->n_rows, ref, now_us);
+      tide_accumulator_append_message(intake->context.accumulator, mapped->rows, mapped->n_rows, ref, now_us);
   if (G_UNLIKELY(crowded != 0))
-    tide_pauses_heed_crowded_table(intake->context.pauses, partition, crowded);
-  tide_pauses_heed_span(intake->context.pauses, partition);
+    tide_pauses_pause_for_crowded_table(intake->context.pauses, partition, crowded);
+  tide_pauses_check_in_flight_window(intake->context.pauses, partition);
 }
 
 /* NULL: it is handled. Else the row for whose table there is no place, and nothing was done. */
@@ -261,38 +261,38 @@ try_message(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   TideReject reject = {0};
   if (!tide_mapping_apply(intake->mapping, message, &mapped, &reject)) {
     if (G_UNLIKELY(tide_partition_is_read_again(partition)))
-      (void)tide_partition_pass(partition, 0); /* its letter is made when it comes again */
+      (void)tide_partition_pass(partition, 0); /* its dead letter is made when it comes again */
     else
       handle_bad_message(intake, partition, message, &reject);
     return NULL;
   }
   TideOnBadMessage policy = policy_for_bad(intake);
   if (G_UNLIKELY(mapped.n_rejects > 0 && policy == TIDE_BAD_MESSAGE_STOP && !tide_partition_is_read_again(partition))) {
-    hold_at_bad_message(intake, partition, message, &mapped.rejects[0]);
+    halt_at_bad_message(intake, partition, message, &mapped.rejects[0]);
     return NULL;
   }
-  const TideRow *unplaced = place_rows(intake, &mapped);
-  if (G_LIKELY(unplaced == NULL))
+  const TideRow *without_slot = place_rows(intake, &mapped);
+  if (G_LIKELY(without_slot == NULL))
     take_mapped(intake, partition, message, &mapped, policy, now_us);
-  return unplaced;
+  return without_slot;
 }
 
 gboolean
 tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
 {
   intake->newest_ms = message->timestamp_ms;
-  if (!partition->assigned || partition->held_text != NULL)
-    return FALSE; /* behind the message that holds the partition: fetched again once that is solved */
+  if (!partition->assigned || partition->halt_text != NULL)
+    return FALSE; /* behind the message that halts the partition: fetched again once that is solved */
   if (G_UNLIKELY(partition->commit.start_offset < 0))
     partition->commit.start_offset = message->offset; /* the broker had not said where it begins */
-  const TideRow *unplaced = try_message(intake, partition, message, now_us);
-  gint64 until_us = now_us + PLACES_WAIT_US;
-  while (G_UNLIKELY(unplaced != NULL && tide_now_us() < until_us) &&
-         intake->context.wait_for_places(intake->context.wait_data))
-    unplaced = try_message(intake, partition, message, tide_now_us());
-  if (G_UNLIKELY(unplaced != NULL))
-    hold_at_unplaced_row(intake, partition, message, unplaced);
-  /* One that makes no rows is finished here and now: no batch will come home to say so. */
+  const TideRow *without_slot = try_message(intake, partition, message, now_us);
+  gint64 until_us = now_us + SLOTS_WAIT_US;
+  while (G_UNLIKELY(without_slot != NULL && tide_now_us() < until_us) &&
+         intake->context.wait_for_slots(intake->context.wait_data))
+    without_slot = try_message(intake, partition, message, tide_now_us());
+  if (G_UNLIKELY(without_slot != NULL))
+    halt_at_row_without_slot(intake, partition, message, without_slot);
+  /* One that makes no rows is finished here and now: no batch will complete to say so. */
   return partition->offsets.mark != partition->stored_offset;
 }
 

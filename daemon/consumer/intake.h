@@ -1,10 +1,10 @@
-/* The intake of a consumer: a message that was read becomes rows in the open lanes, or it is passed over, becomes a
- * dead letter, or holds its partition. Where it was read is no matter here.
+/* The intake of a consumer: a message that was read becomes rows in the accumulator, or it is passed over, becomes a
+ * dead letter, or halts its partition. Where it was read is no matter here.
  *
  * Threads: the owning consumer's only. */
 #pragma once
 
-#include "consumer/letter_desk.h"
+#include "consumer/dead_letter_desk.h"
 #include "mapping/field_use.h"
 
 G_BEGIN_DECLS
@@ -14,14 +14,14 @@ typedef struct TideIntakeContext {
   TideWireProtocol protocol;
   TideBudget *budget;
   TideDatedTables *dated;
-  TideDeadLetters *letters;
+  TideDeadLetterQueue *dead_letters;
   TideMetrics *metrics;
-  TideOpenLanes *open_lanes;
+  TideAccumulator *accumulator;
   TidePauses *pauses;
-  TideLetterDesk *desk;
-  /* Lets others give places of dated tables back, a moment long; what comes home may need the mapping. FALSE: there is
+  TideDeadLetterDesk *desk;
+  /* Lets others give places of dated tables back, a moment long; what completes may need the mapping. FALSE: there is
    * no time to wait. */
-  gboolean (*wait_for_places)(gpointer data);
+  gboolean (*wait_for_slots)(gpointer data);
   gpointer wait_data;
 } TideIntakeContext;
 
@@ -38,7 +38,7 @@ typedef struct TideIntake {
   TideCounter *readings_ambiguous;
   TideMapping *mapping;   /* owned */
   TideFieldUse field_use; /* of the first readings, until it is told */
-  gboolean fields_told;
+  gboolean fields_logged;
   TideDatedCache dated_names;
   gint64 newest_ms; /* the time of the message that was taken last; -1: it has none */
   TideLogLimit bad_message_limit;

@@ -92,12 +92,12 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
 {
   tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
-  gint64 held =
-      (gint64)(tide_offsets_memory_bytes(&partition->offsets) + tide_message_letters_memory_bytes(&partition->letters));
-  if (held == partition->charged_bytes)
+  gint64 halted = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
+                           tide_message_dead_letters_memory_bytes(&partition->dead_letters));
+  if (halted == partition->charged_bytes)
     return;
-  tide_budget_charge(budget, held - partition->charged_bytes);
-  partition->charged_bytes = held;
+  tide_budget_charge(budget, halted - partition->charged_bytes);
+  partition->charged_bytes = halted;
 }
 
 void
@@ -107,10 +107,10 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
     return;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   tide_offsets_clear(&partition->offsets);
-  tide_message_letters_clear(&partition->letters);
+  tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   g_array_unref(partition->commit.asked);
-  g_free(partition->held_text);
+  g_free(partition->halt_text);
   g_free(partition->labels);
   g_free(partition->topic);
   g_free(partition);
@@ -126,11 +126,11 @@ tide_partition_assign(TidePartition *partition)
   partition->crowded_table = 0;
   partition->is_paused = FALSE;
   partition->stored_offset = partition->end_offset = -1;
-  partition->eof_offset = partition->held_ms = -1;
+  partition->eof_offset = partition->halted_ms = -1;
   partition->reached_end = partition->was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
-  g_clear_pointer(&partition->held_text, g_free);
+  g_clear_pointer(&partition->halt_text, g_free);
 }
 
 void
@@ -144,7 +144,7 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   partition->again_us = 0;
   partition->n_unheld = 0;
   tide_offsets_clear(&partition->offsets);
-  tide_message_letters_clear(&partition->letters);
+  tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
   tide_gauge_clear(partition->stored_gauge);
@@ -196,7 +196,7 @@ static void
 note_rejects(TidePartition *partition, guint32 sequence, const TideMapped *mapped)
 {
   for (guint32 i = 0; i < mapped->n_rejects; i++)
-    tide_message_letters_add_rejected(&partition->letters, sequence, mapped->rejects[i].reason, 1);
+    tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, mapped->rejects[i].reason, 1);
 }
 
 TideSourceRef
@@ -232,7 +232,7 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint
   tide_counter_inc(partition->messages_received);
   const TideTrackedMessage message = {.offset = offset, .remaining_rows = 1, .timestamp_ms = -1};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
-  tide_message_letters_add_rejected(&partition->letters, sequence, reason, 0);
+  tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, reason, 0);
   follow_in_flight(partition, budget);
   return (TideSourceRef){partition->slot, partition->epoch, sequence};
 }
@@ -247,13 +247,13 @@ tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset,
 }
 
 static void
-count_dead_lettered(TidePartition *partition, const TideLetterEnd *end, guint32 n_readings)
+count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, guint32 n_readings)
 {
   TideCounter **dead_lettered = &partition->messages_dead_lettered[end->reason];
   if (*dead_lettered == NULL)
     *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
                                        "Messages that are kept as dead letters, as a whole or in part",
-                                       tide_letter_reason_name(end->reason));
+                                       tide_dead_letter_reason_name(end->reason));
   guint32 n_dead = end->whole ? n_readings : end->n_readings;
   tide_counter_inc(*dead_lettered);
   tide_counter_add(partition->readings_dead_lettered, n_dead);
@@ -266,8 +266,8 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
   const TideTrackedMessage *message = tide_offsets_ack(&partition->offsets, ref.sequence, n_acks);
   if (message == NULL)
     return;
-  TideLetterEnd end;
-  if (G_UNLIKELY(tide_message_letters_end(&partition->letters, ref.sequence, &end)))
+  TideDeadLetterEnd end;
+  if (G_UNLIKELY(tide_message_dead_letters_end(&partition->dead_letters, ref.sequence, &end)))
     count_dead_lettered(partition, &end, message->n_readings);
   else {
     note_written(partition);
@@ -282,7 +282,8 @@ gboolean
 tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref, guint32 n_acks)
 {
   guint32 n_settled;
-  gboolean must_submit = tide_message_letters_add_refused(&partition->letters, ref.sequence, n_acks, &n_settled);
+  gboolean must_submit =
+      tide_message_dead_letters_add_refused(&partition->dead_letters, ref.sequence, n_acks, &n_settled);
   if (n_settled > 0)
     tide_partition_ack(partition, ref, n_settled);
   follow_in_flight(partition, budget);
@@ -299,9 +300,9 @@ tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32
 }
 
 void
-tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job)
+tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job)
 {
-  tide_partition_ack(partition, job->source, tide_message_letters_kept(&partition->letters, job));
+  tide_partition_ack(partition, job->source, tide_message_dead_letters_kept(&partition->dead_letters, job));
   follow_in_flight(partition, budget);
 }
 
@@ -313,7 +314,7 @@ position_of(const TidePartition *partition)
   return (TideConsumerPosition){
       .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->eof_offset),
       .mark = partition->offsets.mark,
-      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->held_ms,
+      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->halted_ms,
       .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
   };
 }
@@ -365,7 +366,7 @@ tide_partition_read_again(TidePartition *partition, TideBudget *budget)
   partition->epoch++;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);
-  tide_message_letters_clear(&partition->letters);
+  tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   partition->commit.start_offset = position;
   partition->commit.sequence = 0;

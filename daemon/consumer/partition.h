@@ -1,7 +1,8 @@
-/* A partition as its consumer sees it: what is unfinished, why it is paused, and its books. It keeps its place for the
- * life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are recognised.
+/* A partition as its consumer sees it: what is unfinished, why it is paused, and its accounting. It keeps its place for
+ * the life of the consumer; each assignment raises the epoch, so that acknowledgements of an earlier one are
+ * recognised.
  *
- * The books, which balance at every step.
+ * The accounting, which balances at every step.
  *   Messages: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight.
  *   Readings: received = written + dead-lettered + unmatched + expired + skipped + handed back + in flight; a message
  * that could not be mapped has none.
@@ -11,7 +12,7 @@
 
 #include "consumer/offsets.h"
 #include "consumer/write_latency.h"
-#include "dead_letters/message_letters.h"
+#include "dead_letters/message_dead_letters.h"
 #include "kafka/kafka_watch.h"
 #include "mapping/mapping.h"
 #include "model/reject.h"
@@ -22,13 +23,13 @@
 G_BEGIN_DECLS
 
 typedef enum TidePauseReason {
-  TIDE_PAUSE_MEMORY = 1 << 0,  /* the budget is spent: every partition pauses */
-  TIDE_PAUSE_SPAN = 1 << 1,    /* too many messages from the oldest unfinished to the newest */
-  TIDE_PAUSE_HELD = 1 << 2,    /* a message cannot be used, and the operator chose to stop there or gave no place for
-                                * dead letters */
-  TIDE_PAUSE_TABLE = 1 << 3,   /* a table that it feeds holds more than its share of the budget */
-  TIDE_PAUSE_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
-  TIDE_PAUSE_REFUSED = 1 << 5, /* much of it is taken apart for refused rows: little more is read meanwhile */
+  TIDE_PAUSE_MEMORY = 1 << 0, /* the budget is spent: every partition pauses */
+  TIDE_PAUSE_SPAN = 1 << 1,   /* too many messages from the oldest unfinished to the newest */
+  TIDE_PAUSE_HALTED = 1 << 2, /* a message cannot be used, and the operator chose to stop there or gave no place for
+                               * dead letters */
+  TIDE_PAUSE_TABLE = 1 << 3,  /* a table that it feeds holds more than its share of the budget */
+  TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
+  TIDE_PAUSE_REFUSED = 1 << 5,      /* much of it is taken apart for refused rows: little more is read meanwhile */
 } TidePauseReason;
 
 typedef struct TideAskedCommit {
@@ -64,11 +65,11 @@ typedef struct TidePartition {
   gboolean assigned;
   TideOwnedEpoch owned; /* the same for other threads */
   TideOffsets offsets;
-  TideMessageLetters letters;
+  TideMessageDeadLetters dead_letters;
   guint64 kept_acks;           /* of rows that are written, and will be once more: heals.h */
-  gint64 charged_bytes;        /* what the budget holds for offsets and letters */
+  gint64 charged_bytes;        /* what the budget holds for offsets and dead letters */
   guint pause_reasons;         /* TidePauseReason */
-  guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's place; else 0 */
+  guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's slot; else 0 */
   guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
   gint64 read_ahead_us;        /* when that changed */
   gboolean is_paused;          /* what librdkafka was told ... */
@@ -84,8 +85,8 @@ typedef struct TidePartition {
   gint64 end_offset;   /* with --until-end: where the partition ended when it was assigned; -1: not asked */
   gboolean reached_end;
   gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
-  char *held_text;               /* owned: why it is held */
-  gint64 held_ms;                /* the record time of the message that holds it; -1: it has none, or no message does */
+  char *halt_text;               /* owned: why it is halted */
+  gint64 halted_ms;              /* the record time of the message that holds it; -1: it has none, or no message does */
   guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
   TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
   TideWatchedPartition *watched; /* borrowed, while assigned */
@@ -94,7 +95,7 @@ typedef struct TidePartition {
   TideWriteLatency *latency; /* borrowed: the consumer's */
   TideCounter *messages_received;
   TideCounter *messages_written;
-  TideCounter *messages_dead_lettered[TIDE_LETTER_N_REASONS]; /* NULL until the first */
+  TideCounter *messages_dead_lettered[TIDE_DEAD_LETTER_N_REASONS]; /* NULL until the first */
   TideCounter *messages_unmatched;
   TideCounter *messages_expired;
   TideCounter *messages_skipped[TIDE_REJECT_N_REASONS]; /* NULL until the first */
@@ -154,26 +155,26 @@ tide_partition_owns(const TidePartition *partition, TideSourceRef ref)
   return partition->assigned && partition->epoch == ref.epoch;
 }
 
-/* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' letters unless
+/* A message was fetched and mapped. Returns the source of its rows, and of its rejected readings' dead letters unless
  * @skip_rejects: it ends with an acknowledgement for each. */
 TideSourceRef tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset,
                                    const TideMapped *mapped, gboolean skip_rejects);
-/* A message was fetched that cannot be mapped: one acknowledgement, that of its letter, ends it. */
+/* A message was fetched that cannot be mapped: one acknowledgement, that of its dead letter, ends it. */
 TideSourceRef tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset,
                                             TideRejectReason reason);
 /* A message is passed over: it cannot be used and the operator chose to go on, or it has no value and no table asks
  * what to delete. */
 void tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason);
-/* @n_acks of @ref's message came in: of rows that were acknowledged, and of letters that are kept. */
+/* @n_acks of @ref's message came in: of rows that were acknowledged, and of dead letters that are kept. */
 void tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks);
 /* HBase refused rows of @ref's message, in flight, and of no other, for which @n_acks are owed. Returns: TRUE when the
- * message's letter is to be submitted now. */
+ * message's dead letter is to be submitted now. */
 gboolean tide_partition_add_refused(TidePartition *partition, TideBudget *budget, TideSourceRef ref,
                                     guint32 n_acks) G_GNUC_WARN_UNUSED_RESULT;
 /* Parts of @ref's message, in flight, for which @n_owed were owed, are appended again as @n_rows rows. */
 void tide_partition_append_again(TidePartition *partition, TideSourceRef ref, guint32 n_owed, guint32 n_rows);
-/* The letter of @job, of a message in flight, is kept. */
-void tide_partition_letter_kept(TidePartition *partition, TideBudget *budget, const TideLetterJob *job);
+/* The dead letter of @job, of a message in flight, is kept. */
+void tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, const TideDeadLetterJob *job);
 
 /* There is no room to remember what may overwrite rows of @partition: at @until_us it is read again from its mark on.
  * Until then messages are read and written as ever, but not held: they are handed back as they come. */

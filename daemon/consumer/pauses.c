@@ -7,7 +7,7 @@
  * than once a second, whatever the reasons. */
 #define PAUSE_INTERVAL_US TIDE_US_PER_S
 
-/* Letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
+/* Dead letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
 /* What is to be taken apart is much when it is one message of so many. */
@@ -30,7 +30,7 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
   pauses->n_resumes =
       tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
   pauses->messages_held = tide_metrics_counter(metrics, "tidemark_messages_held_total",
-                                               "Messages that hold their partition: on_bad_message: stop, no place "
+                                               "Messages that halt their partition: on_bad_message: stop, no place "
                                                "for dead letters, or too many dated tables",
                                                NULL);
 }
@@ -49,7 +49,7 @@ apply_pause(TidePauses *pauses, TidePartition *partition, gint64 now_us)
   partition->pause_changed_us = now_us;
   partition->is_paused = should;
   tide_counter_inc(should ? pauses->n_pauses : pauses->n_resumes);
-  pauses->context.tell(partition->slot, should, pauses->context.tell_data);
+  pauses->context.notify(partition->slot, should, pauses->context.notify_data);
 }
 
 static void
@@ -79,7 +79,7 @@ set_all(TidePauses *pauses, TidePauseReason reason, gboolean on)
 }
 
 void
-tide_pauses_heed_budget(TidePauses *pauses, gint64 now_us)
+tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
 {
   if (pauses->waits)
     apply_waiting_pauses(pauses, now_us);
@@ -93,14 +93,14 @@ tide_pauses_heed_budget(TidePauses *pauses, gint64 now_us)
 }
 
 void
-tide_pauses_heed_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded)
+tide_pauses_pause_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded)
 {
   partition->crowded_table = crowded;
   tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
 }
 
 void
-tide_pauses_heed_tables(TidePauses *pauses)
+tide_pauses_resume_for_tables(TidePauses *pauses)
 {
   const GPtrArray *partitions = pauses->context.partitions;
   for (guint i = 0; i < partitions->len; i++) {
@@ -114,7 +114,7 @@ tide_pauses_heed_tables(TidePauses *pauses)
 }
 
 static void
-heed_read_ahead(TidePauses *pauses, TidePartition *partition)
+apply_read_ahead(TidePauses *pauses, TidePartition *partition)
 {
   guint32 ahead = tide_offsets_span(&partition->offsets);
   guint32 limit = partition->read_ahead_messages;
@@ -126,9 +126,9 @@ heed_read_ahead(TidePauses *pauses, TidePartition *partition)
 }
 
 void
-tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition)
+tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
 {
-  heed_read_ahead(pauses, partition);
+  apply_read_ahead(pauses, partition);
   guint32 span = tide_partition_span(partition);
   guint32 limit = pauses->context.max_span_messages;
   if (span >= limit) {
@@ -139,12 +139,12 @@ tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition)
 }
 
 void
-tide_pauses_heed_spans(TidePauses *pauses)
+tide_pauses_apply_spans(TidePauses *pauses)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
     if (partition->assigned)
-      tide_pauses_heed_span(pauses, partition);
+      tide_pauses_check_in_flight_window(pauses, partition);
   }
 }
 
@@ -157,7 +157,7 @@ tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, gui
     return;
   partition->read_ahead_us = now_us;
   partition->read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
-  heed_read_ahead(pauses, partition);
+  apply_read_ahead(pauses, partition);
 }
 
 void
@@ -171,27 +171,28 @@ tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
     partition->read_ahead_messages *= 2;
     if (partition->read_ahead_messages >= pauses->context.max_span_messages)
       partition->read_ahead_messages = 0;
-    heed_read_ahead(pauses, partition);
+    apply_read_ahead(pauses, partition);
   }
 }
 
 void
-tide_pauses_heed_letters(TidePauses *pauses, gboolean holding, gint64 now_us)
+tide_pauses_check_dead_letters(TidePauses *pauses, gboolean holding, gint64 now_us)
 {
-  if (holding == pauses->letters_paused || (!holding && now_us - pauses->letters_changed_us < HOLD_INTERVAL_US))
+  if (holding == pauses->dead_letters_paused ||
+      (!holding && now_us - pauses->dead_letters_changed_us < HOLD_INTERVAL_US))
     return;
-  pauses->letters_paused = holding;
-  pauses->letters_changed_us = now_us;
-  set_all(pauses, TIDE_PAUSE_LETTERS, holding);
+  pauses->dead_letters_paused = holding;
+  pauses->dead_letters_changed_us = now_us;
+  set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, holding);
 }
 
 void
-tide_pauses_heed_assigned(TidePauses *pauses)
+tide_pauses_apply_assigned(TidePauses *pauses)
 {
   if (pauses->memory_paused)
     set_all(pauses, TIDE_PAUSE_MEMORY, TRUE);
-  if (pauses->letters_paused)
-    set_all(pauses, TIDE_PAUSE_LETTERS, TRUE);
+  if (pauses->dead_letters_paused)
+    set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, TRUE);
 }
 
 void
@@ -208,23 +209,23 @@ tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
   }
 }
 
-/* ---- held partitions ---- */
+/* ---- halted partitions ---- */
 
 void
-tide_pauses_hold(TidePauses *pauses, TidePartition *partition, char *text)
+tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text)
 {
   g_autofree char *number = g_strdup_printf("%d", partition->partition);
   const TideLogField fields[] = {{"TOPIC", partition->topic}, {"PARTITION", number}};
   tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
-  g_free(partition->held_text);
-  partition->held_text = text;
-  tide_pauses_set(pauses, partition, TIDE_PAUSE_HELD, TRUE);
-  tide_consumer_status_publish_held(pauses->context.status, pauses->context.partitions);
+  g_free(partition->halt_text);
+  partition->halt_text = text;
+  tide_pauses_set(pauses, partition, TIDE_PAUSE_HALTED, TRUE);
+  tide_consumer_status_publish_halted(pauses->context.status, pauses->context.partitions);
 }
 
 void
 tide_pauses_hold_at_message(TidePauses *pauses, TidePartition *partition, char *text)
 {
   tide_counter_inc(pauses->messages_held);
-  tide_pauses_hold(pauses, partition, text);
+  tide_pauses_halt_partition(pauses, partition, text);
 }

@@ -1,5 +1,5 @@
 /* Why a consumer's partitions are not fetched: as long as there is any reason, whoever fetches is told so. Some reasons
- * end by themselves; a held partition stands still until an operator acts.
+ * end by themselves; a halted partition waits until an operator acts.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -13,12 +13,12 @@ G_BEGIN_DECLS
 typedef struct TidePausesContext {
   const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
   TideBudget *budget;
-  TideBudget *table_budgets;  /* shares of budget, by table place */
-  TideConsumerStatus *status; /* is told which partitions are held */
+  TideBudget *table_budgets;  /* shares of budget, by table slot */
+  TideConsumerStatus *status; /* is told which partitions are halted */
   TideMetrics *metrics;
   guint32 max_span_messages;
-  void (*tell)(guint16 slot, gboolean pause, gpointer data); /* whoever fetches */
-  gpointer tell_data;
+  void (*notify)(guint16 slot, gboolean pause, gpointer data); /* whoever fetches */
+  gpointer notify_data;
 } TidePausesContext;
 
 typedef struct TidePauses {
@@ -28,8 +28,8 @@ typedef struct TidePauses {
   TideCounter *messages_held;
   gboolean memory_paused;
   gint64 memory_changed_us;
-  gboolean letters_paused;
-  gint64 letters_changed_us;
+  gboolean dead_letters_paused;
+  gint64 dead_letters_changed_us;
   gboolean waits;      /* a partition changed less than a second ago, and is to change again */
   gboolean span_waits; /* and one is at its span bound */
 } TidePauses;
@@ -40,16 +40,16 @@ void tide_pauses_set(TidePauses *pauses, TidePartition *partition, TidePauseReas
 
 /* Above the budget every partition pauses; below its lower mark all go on. Once a round: it also tells what had to
  * wait. */
-void tide_pauses_heed_budget(TidePauses *pauses, gint64 now_us);
+void tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us);
 
 /* @partition feeds a table that holds more than its share of the budget, so it waits for that table; the partitions
- * that feed others go on. @crowded: 1 + the table's place */
-void tide_pauses_heed_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded);
-void tide_pauses_heed_tables(TidePauses *pauses); /* lets go on those whose table has room again */
+ * that feed others go on. @crowded: 1 + the table's slot */
+void tide_pauses_pause_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded);
+void tide_pauses_resume_for_tables(TidePauses *pauses); /* lets go on those whose table has room again */
 
 /* A partition whose oldest unfinished message lies far behind waits for it alone. */
-void tide_pauses_heed_span(TidePauses *pauses, TidePartition *partition);
-void tide_pauses_heed_spans(TidePauses *pauses); /* of every partition */
+void tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition);
+void tide_pauses_apply_spans(TidePauses *pauses); /* of every partition */
 
 /* Of @partition @n_messages are to be sent again, each by itself, for refused rows that they made with others. Where
  * these are many of what was read, less is read ahead, so that fewer are merged into a row and fewer rows are refused;
@@ -57,13 +57,13 @@ void tide_pauses_heed_spans(TidePauses *pauses); /* of every partition */
 void tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us);
 void tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us); /* of those that it befell not lately */
 
-/* While letters cannot be kept, or were too many (@holding), every partition pauses. */
-void tide_pauses_heed_letters(TidePauses *pauses, gboolean holding, gint64 now_us);
+/* While dead letters cannot be kept, or were too many (@holding), every partition pauses. */
+void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean holding, gint64 now_us);
 
 /* Partitions were assigned: what makes all pause makes them pause. */
-void tide_pauses_heed_assigned(TidePauses *pauses);
+void tide_pauses_apply_assigned(TidePauses *pauses);
 
-/* TRUE while memory or a span is spent and it is too early to pause: what comes home must make room before more is
+/* TRUE while memory or a span is spent and it is too early to pause: what completes must make room before more is
  * read. */
 static inline gboolean
 tide_pauses_must_wait(const TidePauses *pauses)
@@ -74,9 +74,9 @@ tide_pauses_must_wait(const TidePauses *pauses)
 /* librdkafka remembers a pause beyond the assignment: a partition that came back would never be fetched again. */
 void tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots);
 
-/* Lets @partition stand still until an operator acts, and logs it, always: each partition that stops is news.
+/* Halts @partition until an operator acts, and logs it, always: each partition that stops is news.
  * @text: (transfer full): one sentence that says why */
-void tide_pauses_hold(TidePauses *pauses, TidePartition *partition, char *text);
+void tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text);
 /* The same because of a message, which is counted. */
 void tide_pauses_hold_at_message(TidePauses *pauses, TidePartition *partition, char *text);
 

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct TideWriteLatency {
   TideHistogram *histogram; /* the registry's */
-  gint64 now_epoch_ms;      /* when what is marked now came home: read once for all of it */
+  gint64 now_epoch_ms;      /* when what is marked now completed: read once for all of it */
 } TideWriteLatency;
 
 void tide_write_latency_init(TideWriteLatency *latency, TideMetrics *metrics);

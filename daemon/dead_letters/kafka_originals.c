@@ -1,6 +1,6 @@
 #include "dead_letters/kafka_originals.h"
 
-#include "dead_letters/kafka_letter.h"
+#include "dead_letters/kafka_dead_letter.h"
 #include "kafka/kafka_conf.h"
 #include "kafka/kafka_message.h"
 #include "util/clock.h"
@@ -11,7 +11,7 @@
 #define MAX_JOBS 4000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
-/* A pass ends when nothing came for so long, and after so long in any case: other letters wait meanwhile. */
+/* A pass ends when nothing came for so long, and after so long in any case: other dead letters wait meanwhile. */
 #define IDLE_US (2 * TIDE_US_PER_S)
 #define PASS_US (20 * TIDE_US_PER_S)
 #define WAIT_MS 100
@@ -44,9 +44,9 @@ struct TideKafkaOriginals {
 
 typedef struct Pass {
   TideKafkaOriginals *originals;
-  GPtrArray *jobs; /* owned (element-type TideLetterJob): sorted; NULL once it was read */
+  GPtrArray *jobs; /* owned (element-type TideDeadLetterJob): sorted; NULL once it was read */
   GArray *cursors; /* owned (element-type Cursor) */
-  TideLetterJobs *read;
+  TideDeadLetterJobs *read;
   guint32 n_running;
   gsize bytes;
   gint64 last_us; /* when something came */
@@ -117,7 +117,7 @@ topic_of(TideKafkaOriginals *originals, TideBytes name)
 
 /* ---- a pass ---- */
 
-static TideLetterJob *
+static TideDeadLetterJob *
 job_at(const Pass *pass, guint32 place)
 {
   return g_ptr_array_index(pass->jobs, place);
@@ -159,32 +159,32 @@ stop(Pass *pass, Cursor *cursor)
 static void
 finish(Pass *pass, Cursor *cursor)
 {
-  TideLetterJob *job = job_at(pass, cursor->next);
+  TideDeadLetterJob *job = job_at(pass, cursor->next);
   job->must_read = FALSE;
   pass->bytes += job->memory.capacity;
   g_ptr_array_index(pass->jobs, cursor->next) = NULL;
   cursor->next++;
-  tide_letter_jobs_append(pass->read, job);
+  tide_dead_letter_jobs_append(pass->read, job);
 }
 
 /* All wanted offsets below @offset are not in the partition. */
 static void
 pass_over_gone(Pass *pass, Cursor *cursor, gint64 offset)
 {
-  while (cursor->next < cursor->end && job_at(pass, cursor->next)->letter.offset < offset) {
-    job_at(pass, cursor->next)->letter.original_is_gone = TRUE;
+  while (cursor->next < cursor->end && job_at(pass, cursor->next)->dead_letter.offset < offset) {
+    job_at(pass, cursor->next)->dead_letter.original_is_gone = TRUE;
     finish(pass, cursor);
   }
 }
 
 static void
-take_original(Pass *pass, TideLetterJob *job, const rd_kafka_message_t *raw)
+take_original(Pass *pass, TideDeadLetterJob *job, const rd_kafka_message_t *raw)
 {
   TideMessage message = tide_kafka_message(raw);
-  TideLetter letter = job->letter;
+  TideDeadLetter dead_letter = job->dead_letter;
   TideBuffer memory = {0};
-  tide_kafka_letter_set_original(&letter, &message, &pass->originals->headers);
-  tide_letter_copy(&letter, &job->letter, &memory);
+  tide_kafka_dead_letter_set_original(&dead_letter, &message, &pass->originals->headers);
+  tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
   tide_buffer_clear_memory(&job->memory);
   g_clear_pointer(&job->row, tide_refused_row_unref); /* kept for the case that the original is gone */
   job->memory = memory;
@@ -194,7 +194,7 @@ static void
 take_message(Pass *pass, Cursor *cursor, const rd_kafka_message_t *raw)
 {
   pass_over_gone(pass, cursor, raw->offset);
-  while (cursor->next < cursor->end && job_at(pass, cursor->next)->letter.offset == raw->offset) {
+  while (cursor->next < cursor->end && job_at(pass, cursor->next)->dead_letter.offset == raw->offset) {
     take_original(pass, job_at(pass, cursor->next), raw);
     finish(pass, cursor);
   }
@@ -202,7 +202,7 @@ take_message(Pass *pass, Cursor *cursor, const rd_kafka_message_t *raw)
     stop(pass, cursor);
     return;
   }
-  gint64 wanted = job_at(pass, cursor->next)->letter.offset;
+  gint64 wanted = job_at(pass, cursor->next)->dead_letter.offset;
   if (wanted - raw->offset <= READ_ON_OFFSETS)
     return;
   stop(pass, cursor);
@@ -218,7 +218,7 @@ wait_beyond_end(Pass *pass, Cursor *cursor, gint64 end_offset)
     if (job_at(pass, i)->beyond_end_us == 0)
       job_at(pass, i)->beyond_end_us = now_us;
   while (cursor->next < cursor->end && now_us - job_at(pass, cursor->next)->beyond_end_us >= BEYOND_END_US) {
-    job_at(pass, cursor->next)->letter.original_is_gone = TRUE;
+    job_at(pass, cursor->next)->dead_letter.original_is_gone = TRUE;
     finish(pass, cursor);
   }
   if (cursor->next == cursor->end)
@@ -226,7 +226,7 @@ wait_beyond_end(Pass *pass, Cursor *cursor, gint64 end_offset)
   note_trouble(pass, g_strdup_printf("partition %d of topic '%s' ends at offset %" G_GINT64_FORMAT
                                      ", before offset %" G_GINT64_FORMAT " that was read from it: looking again",
                                      cursor->partition, rd_kafka_topic_name(cursor->topic), end_offset,
-                                     job_at(pass, cursor->next)->letter.offset));
+                                     job_at(pass, cursor->next)->dead_letter.offset));
 }
 
 static void
@@ -255,7 +255,7 @@ take_out_of_range(Pass *pass, Cursor *cursor)
   pass_over_gone(pass, cursor, low);
   if (cursor->next == cursor->end)
     return;
-  gint64 wanted = job_at(pass, cursor->next)->letter.offset;
+  gint64 wanted = job_at(pass, cursor->next)->dead_letter.offset;
   if (wanted >= high)
     wait_beyond_end(pass, cursor, high);
   else
@@ -299,12 +299,12 @@ static void
 make_cursors(Pass *pass)
 {
   for (guint32 i = 0; i < pass->jobs->len;) {
-    const TideLetter *letter = &job_at(pass, i)->letter;
-    Cursor cursor = {.partition = letter->partition, .next = i, .end = i};
-    while (cursor.end < pass->jobs->len && job_at(pass, cursor.end)->letter.partition == letter->partition &&
-           tide_bytes_equal(job_at(pass, cursor.end)->letter.topic, letter->topic))
+    const TideDeadLetter *dead_letter = &job_at(pass, i)->dead_letter;
+    Cursor cursor = {.partition = dead_letter->partition, .next = i, .end = i};
+    while (cursor.end < pass->jobs->len && job_at(pass, cursor.end)->dead_letter.partition == dead_letter->partition &&
+           tide_bytes_equal(job_at(pass, cursor.end)->dead_letter.topic, dead_letter->topic))
       cursor.end++;
-    cursor.topic = topic_of(pass->originals, letter->topic);
+    cursor.topic = topic_of(pass->originals, dead_letter->topic);
     if (cursor.topic != NULL)
       g_array_append_val(pass->cursors, cursor);
     i = cursor.end;
@@ -317,7 +317,7 @@ run(Pass *pass)
   make_cursors(pass);
   for (guint i = 0; i < pass->cursors->len; i++) {
     Cursor *cursor = &g_array_index(pass->cursors, Cursor, i);
-    start(pass, cursor, job_at(pass, cursor->next)->letter.offset);
+    start(pass, cursor, job_at(pass, cursor->next)->dead_letter.offset);
   }
   gint64 began_us = tide_now_us();
   pass->last_us = began_us;
@@ -342,19 +342,19 @@ run(Pass *pass)
 
 /* Those that were not read come first again: of one partition, the order stays. */
 static void
-put_back(Pass *pass, TideLetterJobs *wanted)
+put_back(Pass *pass, TideDeadLetterJobs *wanted)
 {
-  TideLetterJobs left = {0};
+  TideDeadLetterJobs left = {0};
   for (guint32 i = 0; i < pass->jobs->len; i++)
     if (job_at(pass, i) != NULL)
-      tide_letter_jobs_append(&left, job_at(pass, i));
-  for (TideLetterJob *job; (job = tide_letter_jobs_take(wanted)) != NULL;)
-    tide_letter_jobs_append(&left, job);
+      tide_dead_letter_jobs_append(&left, job_at(pass, i));
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(wanted)) != NULL;)
+    tide_dead_letter_jobs_append(&left, job);
   *wanted = left;
 }
 
 char *
-tide_kafka_originals_read(TideKafkaOriginals *originals, TideLetterJobs *wanted, TideLetterJobs *read)
+tide_kafka_originals_read(TideKafkaOriginals *originals, TideDeadLetterJobs *wanted, TideDeadLetterJobs *read)
 {
   g_autoptr(GError) error = NULL;
   if (!connect_client(originals, &error))
@@ -364,8 +364,8 @@ tide_kafka_originals_read(TideKafkaOriginals *originals, TideLetterJobs *wanted,
                .cursors = g_array_new(FALSE, FALSE, sizeof(Cursor)),
                .read = read};
   while (pass.jobs->len < MAX_JOBS && wanted->first != NULL)
-    g_ptr_array_add(pass.jobs, tide_letter_jobs_take(wanted));
-  g_ptr_array_sort(pass.jobs, tide_letter_job_compare);
+    g_ptr_array_add(pass.jobs, tide_dead_letter_jobs_take(wanted));
+  g_ptr_array_sort(pass.jobs, tide_dead_letter_job_compare);
   run(&pass);
   put_back(&pass, wanted);
   g_ptr_array_unref(pass.jobs);

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 typedef struct TideRefusedRow {
   TideBudget *budget;  /* borrowed, until the last reference is gone */
-  guint32 table_index; /* the table's place */
+  guint32 table_index; /* the table's slot */
   guint32 attempts;    /* calls that tried to write it */
   gboolean is_shared;  /* by several messages: which of them is to blame is not known */
   TideBytes table;     /* its name */

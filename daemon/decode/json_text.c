@@ -37,15 +37,15 @@ tide_json_number_end(const guint8 *text)
   return at;
 }
 
-/* The code unit of the "\uXXXX" at @place, or -1. */
+/* The code unit of the "\uXXXX" at @offset, or -1. */
 static gint32
-code_unit_at(TideBytes text, gsize place)
+code_unit_at(TideBytes text, gsize offset)
 {
-  if (text.len - place < UNICODE_ESCAPE_BYTES || text.data[place] != '\\' || text.data[place + 1] != 'u')
+  if (text.len - offset < UNICODE_ESCAPE_BYTES || text.data[offset] != '\\' || text.data[offset + 1] != 'u')
     return -1;
   gint32 unit = 0;
   for (gsize i = 2; i < UNICODE_ESCAPE_BYTES; i++) {
-    int digit = g_ascii_xdigit_value((char)text.data[place + i]);
+    int digit = g_ascii_xdigit_value((char)text.data[offset + i]);
     if (digit < 0)
       return -1;
     unit = unit * 16 + digit;
@@ -56,9 +56,9 @@ code_unit_at(TideBytes text, gsize place)
 /* The character of the "\uXXXX" at @*place, and of a second one where the first is half of a pair; @*place
  * moves behind them. */
 static TideJsonEscape
-take_unicode(TideBytes text, gsize *place, gunichar *ret_character)
+take_unicode(TideBytes text, gsize *offset, gunichar *ret_character)
 {
-  gint32 unit = code_unit_at(text, *place);
+  gint32 unit = code_unit_at(text, *offset);
   if (unit < 0)
     return TIDE_JSON_ESCAPE_UNKNOWN;
   if (unit >= 0xDC00 && unit <= 0xDFFF)
@@ -66,13 +66,13 @@ take_unicode(TideBytes text, gsize *place, gunichar *ret_character)
   gsize taken = UNICODE_ESCAPE_BYTES;
   gunichar character = (gunichar)unit;
   if (unit >= 0xD800 && unit <= 0xDBFF) {
-    gint32 low = code_unit_at(text, *place + taken);
+    gint32 low = code_unit_at(text, *offset + taken);
     if (low < 0xDC00 || low > 0xDFFF)
       return TIDE_JSON_ESCAPE_LONE_SURROGATE;
     taken += UNICODE_ESCAPE_BYTES;
     character = 0x10000 + (((gunichar)unit - 0xD800) << 10) + ((gunichar)low - 0xDC00);
   }
-  *place += taken;
+  *offset += taken;
   *ret_character = character;
   return TIDE_JSON_ESCAPE_OK;
 }
@@ -103,12 +103,12 @@ simple_escape(guint8 byte)
 
 /* The character of the escape at @*place; @*place moves behind it. */
 static TideJsonEscape
-take_escape(TideBytes text, gsize *place, gunichar *ret_character)
+take_escape(TideBytes text, gsize *offset, gunichar *ret_character)
 {
-  gunichar simple = *place + 1 < text.len ? simple_escape(text.data[*place + 1]) : 0;
+  gunichar simple = *offset + 1 < text.len ? simple_escape(text.data[*offset + 1]) : 0;
   if (simple == 0)
-    return take_unicode(text, place, ret_character);
-  *place += 2;
+    return take_unicode(text, offset, ret_character);
+  *offset += 2;
   *ret_character = simple;
   return TIDE_JSON_ESCAPE_OK;
 }
@@ -116,21 +116,21 @@ take_escape(TideBytes text, gsize *place, gunichar *ret_character)
 TideJsonEscape
 tide_json_unescape(TideBytes text, guint8 *out, gsize *ret_len)
 {
-  gsize place = 0, len = 0;
-  while (place < text.len) {
-    const guint8 *backslash = memchr(text.data + place, '\\', text.len - place);
-    gsize run = backslash != NULL ? (gsize)(backslash - text.data) - place : text.len - place;
+  gsize offset = 0, len = 0;
+  while (offset < text.len) {
+    const guint8 *backslash = memchr(text.data + offset, '\\', text.len - offset);
+    gsize run = backslash != NULL ? (gsize)(backslash - text.data) - offset : text.len - offset;
     if (out != NULL)
-      memmove(out + len, text.data + place, run);
+      memmove(out + len, text.data + offset, run);
     len += run;
-    place += run;
+    offset += run;
     if (backslash == NULL)
       break;
 
     gunichar character;
-    TideJsonEscape outcome = take_escape(text, &place, &character);
+    TideJsonEscape outcome = take_escape(text, &offset, &character);
     if (outcome != TIDE_JSON_ESCAPE_OK) {
-      *ret_len = place;
+      *ret_len = offset;
       return outcome;
     }
     /* An escape is never shorter than its UTF-8: 6 bytes for at most 3, 12 for 4. */
@@ -167,19 +167,19 @@ token_fault(TideBytes text, const char **ret_detail)
 {
   gboolean in_string = FALSE;
   gsize opened = 0;
-  for (gsize place = 0; place < text.len; place++) {
-    guint8 byte = text.data[place];
+  for (gsize offset = 0; offset < text.len; offset++) {
+    guint8 byte = text.data[offset];
     if (byte == '"') {
       in_string = !in_string;
-      opened = place;
+      opened = offset;
     } else if (byte == '\\' && !in_string) {
       *ret_detail = "a backslash outside of a string";
-      return place;
+      return offset;
     } else if (byte == '\\') {
-      place++;
+      offset++;
     } else if (in_string && byte < 0x20) {
       *ret_detail = "a control byte in a string";
-      return place;
+      return offset;
     }
   }
   *ret_detail = "a string that does not end";

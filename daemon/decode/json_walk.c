@@ -113,7 +113,7 @@ spoil_reading(TideJsonWalk *walk, gsize position)
 /* ---- tokens ---- */
 
 static inline gsize
-token_place(const TideJsonWalk *walk)
+token_offset(const TideJsonWalk *walk)
 {
   return *walk->next;
 }
@@ -122,7 +122,7 @@ token_place(const TideJsonWalk *walk)
 static inline guint8
 token_byte(const TideJsonWalk *walk)
 {
-  return walk->text[token_place(walk)];
+  return walk->text[token_offset(walk)];
 }
 
 static inline gboolean
@@ -139,7 +139,7 @@ fault_at_token(TideJsonWalk *walk, const char *detail)
 {
   if (walk->next == walk->end)
     detail = "the text ends in the middle";
-  return fault(walk, TIDE_REJECT_PARSE, token_place(walk), detail);
+  return fault(walk, TIDE_REJECT_PARSE, token_offset(walk), detail);
 }
 
 static inline gboolean
@@ -178,9 +178,9 @@ unescape(TideJsonWalk *walk, TideBytes *text)
 static inline gboolean
 take_string(TideJsonWalk *walk, TideBytes *ret_text)
 {
-  gsize start = token_place(walk) + 1;
+  gsize start = token_offset(walk) + 1;
   walk->next++;
-  gsize end = token_place(walk);
+  gsize end = token_offset(walk);
   while (end > start && is_white_space(walk->text[end - 1]))
     end--;
   if (G_UNLIKELY(end <= start || walk->text[end - 1] != '"'))
@@ -195,51 +195,51 @@ take_string(TideJsonWalk *walk, TideBytes *ret_text)
 
 /* A member with a value that is no container. */
 static inline gboolean
-add_value(TideJsonWalk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
+add_value(TideJsonWalk *walk, gsize offset, TideBytes name, TideValueKind kind, TideBytes text)
 {
   if (walk->raw_depth > 0 || walk->is_spoiled)
     return TRUE;
   if (G_UNLIKELY(!tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
-    return spoil_reading(walk, place);
+    return spoil_reading(walk, offset);
   return TRUE;
 }
 
 static inline gboolean
 take_string_value(TideJsonWalk *walk, TideBytes name)
 {
-  gsize place = token_place(walk);
+  gsize offset = token_offset(walk);
   TideBytes text;
-  return take_string(walk, &text) && add_value(walk, place, name, TIDE_VALUE_STRING, text);
+  return take_string(walk, &text) && add_value(walk, offset, name, TIDE_VALUE_STRING, text);
 }
 
 static inline gboolean
 take_number(TideJsonWalk *walk, TideBytes name)
 {
-  gsize place = token_place(walk);
-  const guint8 *start = walk->text + place;
+  gsize offset = token_offset(walk);
+  const guint8 *start = walk->text + offset;
   const guint8 *end = tide_json_number_end(start);
   if (G_UNLIKELY(end == NULL || !ends_scalar(*end)))
-    return fault_in_field(walk, TIDE_REJECT_PARSE, place, name, "not a number");
+    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a number");
   if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES) && !walk->is_spoiled) {
-    fault_in_field(walk, TIDE_REJECT_NUMBER, place, name,
+    fault_in_field(walk, TIDE_REJECT_NUMBER, offset, name,
                    "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
-    if (!spoil_reading(walk, place))
+    if (!spoil_reading(walk, offset))
       return FALSE;
   }
   walk->next++;
-  return add_value(walk, place, name, TIDE_VALUE_NUMBER, tide_bytes(start, (gsize)(end - start)));
+  return add_value(walk, offset, name, TIDE_VALUE_NUMBER, tide_bytes(start, (gsize)(end - start)));
 }
 
 /* true, false or null: @word. */
 static gboolean
 take_word(TideJsonWalk *walk, TideBytes name, TideBytes word, TideValueKind kind, TideBytes text)
 {
-  gsize place = token_place(walk);
-  const guint8 *start = walk->text + place;
+  gsize offset = token_offset(walk);
+  const guint8 *start = walk->text + offset;
   if (memcmp(start, word.data, word.len) != 0 || !ends_scalar(start[word.len]))
-    return fault_in_field(walk, TIDE_REJECT_PARSE, place, name, "not a value");
+    return fault_in_field(walk, TIDE_REJECT_PARSE, offset, name, "not a value");
   walk->next++;
-  return add_value(walk, place, name, kind, text);
+  return add_value(walk, offset, name, kind, text);
 }
 
 static gboolean
@@ -257,7 +257,7 @@ static gboolean
 push(TideJsonWalk *walk, gboolean is_object)
 {
   if (walk->depth >= walk->options->max_depth)
-    return fault(walk, TIDE_REJECT_DEPTH, token_place(walk), NULL);
+    return fault(walk, TIDE_REJECT_DEPTH, token_offset(walk), NULL);
   walk->frames[walk->depth++] = (Frame){.is_object = is_object};
   walk->next++;
   return TRUE;
@@ -267,13 +267,13 @@ push(TideJsonWalk *walk, gboolean is_object)
 static gboolean
 open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
 {
-  gsize place = token_place(walk), outer;
+  gsize offset = token_offset(walk), outer;
   if (!push(walk, is_object))
     return FALSE;
   if (walk->is_spoiled)
     return TRUE;
   if (!tide_reading_builder_enter(walk->builder, name, &outer, walk->reject))
-    return spoil_reading(walk, place);
+    return spoil_reading(walk, offset);
   Frame *frame = &walk->frames[walk->depth - 1];
   frame->outer = outer;
   frame->is_entered = TRUE;
@@ -284,11 +284,11 @@ open_entered(TideJsonWalk *walk, TideBytes name, gboolean is_object)
 static gboolean
 open_raw(TideJsonWalk *walk, TideBytes name, gboolean is_object)
 {
-  gsize place = token_place(walk);
+  gsize offset = token_offset(walk);
   if (!push(walk, is_object))
     return FALSE;
   walk->raw_depth = walk->depth;
-  walk->raw_start = place;
+  walk->raw_start = offset;
   walk->raw_name = name;
   return TRUE;
 }
@@ -315,9 +315,9 @@ open_array(TideJsonWalk *walk, TideBytes name)
     break;
   }
   if (!walk->is_spoiled) {
-    fault_in_field(walk, TIDE_REJECT_TYPE, token_place(walk), name, "an array");
+    fault_in_field(walk, TIDE_REJECT_TYPE, token_offset(walk), name, "an array");
     walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-    if (!spoil_reading(walk, token_place(walk)))
+    if (!spoil_reading(walk, token_offset(walk)))
       return FALSE;
   }
   return push(walk, FALSE);
@@ -328,7 +328,7 @@ static gboolean
 close_container(TideJsonWalk *walk)
 {
   const Frame *frame = &walk->frames[walk->depth - 1];
-  gsize end = token_place(walk) + 1;
+  gsize end = token_offset(walk) + 1;
   walk->next++;
   if (frame->is_entered)
     tide_reading_builder_leave(walk->builder, frame->outer);
@@ -379,13 +379,13 @@ take_name(TideJsonWalk *walk, TideBytes *ret_name)
 
 /* What an array's element is called: its place. */
 static TideBytes
-element_name(TideJsonWalk *walk, guint32 place)
+element_name(TideJsonWalk *walk, guint32 offset)
 {
   gsize start = sizeof walk->element_name;
   do {
-    walk->element_name[--start] = (char)('0' + place % 10);
-    place /= 10;
-  } while (place > 0);
+    walk->element_name[--start] = (char)('0' + offset % 10);
+    offset /= 10;
+  } while (offset > 0);
   return tide_bytes(walk->element_name + start, sizeof walk->element_name - start);
 }
 
@@ -398,13 +398,13 @@ take_member(TideJsonWalk *walk)
     return close_container(walk);
   if (frame->n_members > 0 && !take_byte(walk, ','))
     return fault_at_token(walk, "a comma or the closing bracket was expected");
-  guint32 place = frame->n_members++;
+  guint32 offset = frame->n_members++;
   TideBytes name = TIDE_BYTES_EMPTY;
   if (frame->is_object) {
     if (!take_name(walk, &name))
       return FALSE;
   } else if (walk->raw_depth == 0) {
-    name = element_name(walk, place);
+    name = element_name(walk, offset);
   }
   return take_value(walk, name);
 }
@@ -430,7 +430,7 @@ fault_no_reading(TideJsonWalk *walk)
 static gboolean
 take_reading(TideJsonWalk *walk)
 {
-  gsize place = token_place(walk);
+  gsize offset = token_offset(walk);
   guint32 outer_depth = walk->depth;
   if (token_byte(walk) != '{')
     return fault_no_reading(walk);
@@ -438,7 +438,7 @@ take_reading(TideJsonWalk *walk)
     return FALSE;
   walk->is_spoiled = FALSE;
   if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
-    walk->reject->byte_position = (gint64)place;
+    walk->reject->byte_position = (gint64)offset;
     return FALSE;
   }
   while (walk->depth > outer_depth) {
@@ -446,7 +446,7 @@ take_reading(TideJsonWalk *walk)
       return FALSE;
   }
   return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
-         (spoil_reading(walk, place) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+         (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
 }
 
 static gboolean

@@ -33,9 +33,9 @@ typedef struct FailureText {
   {                                                                                                                    \
     TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, 0, NULL                                                                        \
   }
-#define HOLD(remedy)                                                                                                   \
+#define SUSPEND(remedy)                                                                                                \
   {                                                                                                                    \
-    TIDE_OUTCOME_HOLD, FALSE, FALSE, 0, remedy                                                                         \
+    TIDE_OUTCOME_SUSPEND, FALSE, FALSE, 0, remedy                                                                      \
   }
 #define POISON                                                                                                         \
   {                                                                                                                    \
@@ -49,16 +49,16 @@ typedef struct FailureText {
 /* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
  * names that are not here: see of_unknown_name(). */
 static const FailureText exceptions[] = {
-    {"TableNotFoundException", HOLD(remedy_missing)},
-    {"TableNotEnabledException", HOLD(remedy_disabled)},
-    {"TableDisabledException", HOLD(remedy_disabled)},
-    {"NoSuchColumnFamilyException", HOLD(remedy_family)},
-    {"InvalidFamilyOperationException", HOLD(remedy_family)},
-    {"NamespaceNotFoundException", HOLD(remedy_namespace)},
-    {"AccessDeniedException", HOLD(remedy_access)},
-    {"AccessControlException", HOLD(remedy_access)},
-    {"SpaceLimitingException", HOLD(remedy_quota)},
-    {"QuotaExceededException", HOLD(remedy_quota)},
+    {"TableNotFoundException", SUSPEND(remedy_missing)},
+    {"TableNotEnabledException", SUSPEND(remedy_disabled)},
+    {"TableDisabledException", SUSPEND(remedy_disabled)},
+    {"NoSuchColumnFamilyException", SUSPEND(remedy_family)},
+    {"InvalidFamilyOperationException", SUSPEND(remedy_family)},
+    {"NamespaceNotFoundException", SUSPEND(remedy_namespace)},
+    {"AccessDeniedException", SUSPEND(remedy_access)},
+    {"AccessControlException", SUSPEND(remedy_access)},
+    {"SpaceLimitingException", SUSPEND(remedy_quota)},
+    {"QuotaExceededException", SUSPEND(remedy_quota)},
     /* These are of DoNotRetryIOException, and pass all the same. */
     {"RegionServerStoppedException", RETRY},
     {"RegionServerAbortedException", RETRY},
@@ -106,9 +106,9 @@ static const FailureText messages[] = {
     {"Run out of memory", RETRY},
     {"Call id=", IN_DOUBT},                /* ... waitTime=10002, rpcTimeout=10000 */
     {"Requested row out of range", RETRY}, /* by a stale map of regions */
-    {"Insufficient permissions", HOLD(remedy_access)},
-    {"Thrift Server is in Read-only mode", HOLD(remedy_read_only)},
-    {"region is read only", HOLD(remedy_read_only)},
+    {"Insufficient permissions", SUSPEND(remedy_access)},
+    {"Thrift Server is in Read-only mode", SUSPEND(remedy_read_only)},
+    {"region is read only", SUSPEND(remedy_read_only)},
     {"KeyValue size too large", POISON},
     {"Cell with size ", POISON},
     {"Cell[", POISON},
@@ -212,9 +212,9 @@ classify_member(const char *text, gboolean for_good)
   if (known != NULL)
     return known->failure;
   if (g_str_has_suffix(text, " is disabled.") || g_str_has_suffix(text, " is disabled"))
-    return (TideFailure)HOLD(remedy_disabled);
+    return (TideFailure)SUSPEND(remedy_disabled);
   if (is_table_name(text))
-    return (TideFailure)HOLD(remedy_missing);
+    return (TideFailure)SUSPEND(remedy_missing);
   return for_good ? (TideFailure)SUSPECT : (TideFailure)IN_DOUBT;
 }
 
@@ -233,7 +233,7 @@ rank_of(TideFailure failure)
   switch (failure.outcome) {
   case TIDE_OUTCOME_UNKNOWN:
     return 4;
-  case TIDE_OUTCOME_HOLD:
+  case TIDE_OUTCOME_SUSPEND:
     return 3;
   case TIDE_OUTCOME_RETRY:
     return 2;

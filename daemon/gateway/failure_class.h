@@ -10,11 +10,11 @@
 G_BEGIN_DECLS
 
 typedef enum TideOutcome {
-  TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches go home */
+  TIDE_OUTCOME_OK,       /* HBase has acknowledged every row: the batches complete */
   TIDE_OUTCOME_NOT_SENT, /* no connection: nobody's fault but the gateway's, the lanes do not wait */
   TIDE_OUTCOME_RETRY,    /* answered with an error that passes: the call has ended, rows may be written */
   TIDE_OUTCOME_UNKNOWN,  /* no answer, or the gateway had none of a region server: rows may be written, now or later */
-  TIDE_OUTCOME_HOLD,     /* the table takes no rows until an operator mends it; no row is to blame */
+  TIDE_OUTCOME_SUSPEND,  /* the table takes no rows until an operator repairs it; no row is to blame */
   TIDE_OUTCOME_POISON,   /* some row of the call can never be written */
 } TideOutcome;
 #define TIDE_OUTCOME_COUNT (TIDE_OUTCOME_POISON + 1)

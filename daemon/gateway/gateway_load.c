@@ -30,9 +30,9 @@ void
 tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away)
 {
   load->usable = TRUE;
-  load->resting = FALSE;
+  load->circuit_open = FALSE;
   load->n_allowed = load->n_connections + 1;
-  load->n_easy = TIDE_GATEWAY_MAX_ALLOWED;
+  load->slow_start_limit = TIDE_GATEWAY_MAX_ALLOWED;
   load->growth_pause_us = GROWTH_PAUSE_MIN_US;
   if (!was_away)
     return;
@@ -43,7 +43,7 @@ tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away)
 guint32
 tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us)
 {
-  gboolean pauses = load->n_allowed >= load->n_easy && load->n_allowed < TIDE_GATEWAY_MAX_ALLOWED;
+  gboolean pauses = load->n_allowed >= load->slow_start_limit && load->n_allowed < TIDE_GATEWAY_MAX_ALLOWED;
   /* What is allowed and not used tells nothing: then there is nothing to learn from more. */
   if (pauses && load->n_connections >= load->n_allowed && now_us >= load->grows_us) {
     load->n_allowed++;
@@ -55,18 +55,18 @@ tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us)
 void
 tide_gateway_load_closed_at_once(TideGatewayLoad *load, gint64 now_us)
 {
-  load->n_allowed = load->n_easy = MAX(load->n_connections, 1);
+  load->n_allowed = load->slow_start_limit = MAX(load->n_connections, 1);
   load->grows_us = now_us + load->growth_pause_us;
   load->growth_pause_us = MIN(load->growth_pause_us * 2, GROWTH_PAUSE_MAX_US);
 }
 
 gint64
-tide_gateway_load_rest(TideGatewayLoad *load, gint64 now_us)
+tide_gateway_load_open_circuit(TideGatewayLoad *load, gint64 now_us)
 {
   load->usable = FALSE;
-  load->resting = TRUE;
-  load->rest_us = load->rest_us == 0 ? REST_MIN_US : MIN(load->rest_us * 2, REST_MAX_US);
-  return now_us + load->rest_us;
+  load->circuit_open = TRUE;
+  load->circuit_open_us = load->circuit_open_us == 0 ? REST_MIN_US : MIN(load->circuit_open_us * 2, REST_MAX_US);
+  return now_us + load->circuit_open_us;
 }
 
 static double
@@ -148,8 +148,8 @@ tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideC
   }
   load->acknowledged_us = now_us;
   load->failures = 0;
-  load->rest_us = 0;
-  if (load->n_allowed < load->n_easy)
+  load->circuit_open_us = 0;
+  if (load->n_allowed < load->slow_start_limit)
     load->n_allowed++;
   average_in(&load->call_us, (double)MAX(measure->duration_us, 1));
   average_in(&load->call_rows, measure->n_rows);
@@ -199,7 +199,7 @@ tide_gateway_loads_should_move(TideGatewayLoads *loads, guint32 index, gint64 op
   int best = tide_gateway_loads_best(loads, TRUE, now_us);
   if (best < 0 || (guint32)best == index)
     return FALSE;
-  if (load->resting)
+  if (load->circuit_open)
     return TRUE;
   if (now_us - opened_us < MIN_STAY_US || now_us < loads->moves_us)
     return FALSE;

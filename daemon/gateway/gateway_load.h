@@ -16,9 +16,9 @@
  * with each round of calls, as fast as it proves to be. One that closes new connections at once while others work has
  * its threads or queue full: it may have those that work, and one more after a pause that doubles from 1 s to 60 s.
  *
- * Breaker. Five calls in a row that fail while another gateway has acknowledged some open it: it rests, 1 s at first
+ * Breaker. Five calls in a row that fail while another gateway has acknowledged some open it: for 1 s at first
  * and doubling to 30 s, then is probed, starts slowly, and the first failure opens it again. Where all gateways fail
- * it is not the gateways, and none rests. */
+ * it is not the gateways, and none opens. */
 #pragma once
 
 #include <glib.h>
@@ -36,15 +36,15 @@ typedef enum TideCallEnd {
 } TideCallEnd;
 
 typedef struct TideGatewayLoad {
-  gboolean usable;  /* kept by the owner: probes find it up, and it does not rest */
-  gboolean resting; /* the breaker is open for its calls: those who are connected should leave */
+  gboolean usable;       /* kept by the owner: probes find it up, and its circuit is not open */
+  gboolean circuit_open; /* the breaker is open for its calls: those who are connected should leave */
   guint32 n_connections;
-  guint32 n_proven; /* of these, how many have carried an answer */
+  guint32 n_verified; /* of these, how many have carried an answer */
   /* how many it may have */
   guint32 n_allowed;
-  guint32 n_easy;         /* up to here one more with each acknowledged call, above it one after each pause */
-  gint64 grows_us;        /* when the pause is over */
-  gint64 growth_pause_us; /* the next pause */
+  guint32 slow_start_limit; /* up to here one more with each acknowledged call, above it one after each pause */
+  gint64 grows_us;          /* when the pause is over */
+  gint64 growth_pause_us;   /* the next pause */
   /* moving averages of acknowledged calls; 0: not measured */
   double call_us;
   double call_rows;
@@ -57,7 +57,7 @@ typedef struct TideGatewayLoad {
   /* breaker */
   guint32 failures; /* calls in a row */
   gint64 failing_since_us;
-  gint64 rest_us; /* the last rest; 0: none since the last acknowledged call */
+  gint64 circuit_open_us; /* for how long it was open last; 0: none since the last acknowledged call */
 } TideGatewayLoad;
 
 /* All gateways, for what is judged between them. */
@@ -74,15 +74,15 @@ typedef struct TideCallMeasure {
   gint64 duration_us;
 } TideCallMeasure;
 
-/* Found up by a probe. @was_away: a probe had failed before, or it has rested. */
+/* Found up by a probe. @was_away: a probe had failed before, or its circuit was open. */
 void tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away);
 
 /* How many connections it may have now; asking lets a pause that is over count. */
 guint32 tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us);
 /* A new connection was closed before it had carried an answer, while others carry theirs. */
 void tide_gateway_load_closed_at_once(TideGatewayLoad *load, gint64 now_us);
-/* The breaker opens. Returns: when the rest ends. */
-gint64 tide_gateway_load_rest(TideGatewayLoad *load, gint64 now_us);
+/* The breaker opens. Returns: when it closes again. */
+gint64 tide_gateway_load_open_circuit(TideGatewayLoad *load, gint64 now_us);
 
 /* A call through gateway @index has ended. Returns: TRUE when its breaker should open. */
 gboolean tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideCallMeasure *measure,

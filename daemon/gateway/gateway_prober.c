@@ -12,8 +12,8 @@
 #define PROBE_PAUSE_MIN_US (100 * TIDE_US_PER_MS)
 #define PROBE_PAUSE_MAX_US (5 * TIDE_US_PER_S)
 
-/* The same gateway's complaint is logged when it changes, else this often. */
-#define COMPLAINT_INTERVAL_US (60 * TIDE_US_PER_S)
+/* The same gateway's last error is logged when it changes, else this often. */
+#define ERROR_LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
 /* A gateway that is restarted is back within so long (its JVM needs 5 to 15 s); until then it is no warning, but while
  * no other is up. */
@@ -21,13 +21,13 @@
 #define RESTART_ALONE_US (5 * TIDE_US_PER_S)
 
 static void
-set_complaint_locked(TideGateway *gateway, const char *text)
+set_last_error_locked(TideGateway *gateway, const char *text)
 {
-  g_free(gateway->complaint);
-  gateway->complaint = g_strdup(text);
+  g_free(gateway->last_error);
+  gateway->last_error = g_strdup(text);
 }
 
-/* Takes what a probe found; the complaint when this gateway cannot be used beside the others. */
+/* Takes what a probe found; the error when this gateway cannot be used beside the others. */
 static void
 adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
 {
@@ -38,7 +38,7 @@ adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
     g_autofree char *text = g_strdup_printf(
         "'%s' speaks the %s protocol while %s is in use: configure all gateways alike", gateway->endpoint->text,
         tide_wire_protocol_name(mode.protocol), tide_wire_protocol_name((TideWireProtocol)gateways->protocol));
-    set_complaint_locked(gateway, text);
+    set_last_error_locked(gateway, text);
     gateway->state = GATEWAY_DOWN;
     return;
   }
@@ -46,7 +46,7 @@ adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
   gateway->mode_known = TRUE;
   tide_gateway_load_came_back(tide_gateway_load_of(gateway), gateway->was_up && gateway->state != GATEWAY_SUSPECT);
   gateway->state = GATEWAY_UP;
-  g_clear_pointer(&gateway->complaint, g_free);
+  g_clear_pointer(&gateway->last_error, g_free);
   tide_cond_broadcast(&gateways->changed);
 }
 
@@ -69,23 +69,23 @@ may_be_restarting(const TideGateway *gateway, const GError *error)
 }
 
 static void
-log_complaint(TideGateway *gateway, const char *complaint, TideLogLevel level, gboolean is_new)
+log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level, gboolean is_new)
 {
   gint64 now_us = tide_now_us();
-  gboolean is_worse = gateway->complained_us == 0 || level < gateway->complained_level;
-  if (!is_new && !is_worse && now_us - gateway->complained_us < COMPLAINT_INTERVAL_US)
+  gboolean is_worse = gateway->error_logged_us == 0 || level < gateway->error_logged_level;
+  if (!is_new && !is_worse && now_us - gateway->error_logged_us < ERROR_LOG_INTERVAL_US)
     return;
-  gateway->complained_us = now_us;
-  gateway->complained_level = level;
-  tide_log(level, "gateway not usable: %s; it is tried again until it is", complaint);
+  gateway->error_logged_us = now_us;
+  gateway->error_logged_level = level;
+  tide_log(level, "gateway not usable: %s; it is tried again until it is", last_error);
 }
 
 /* What a probe found, with the lock taken only for what others see. */
 typedef struct ProbeResult {
   GatewayState before;
-  gboolean is_new; /* the complaint */
+  gboolean is_new; /* the last error */
   gboolean others_up;
-  char *complaint; /* owned */
+  char *last_error; /* owned */
 } ProbeResult;
 
 static ProbeResult
@@ -94,19 +94,19 @@ take_result(TideGateway *gateway, const TideWireMode *mode, const GError *error)
   ProbeResult result;
   tide_mutex_lock(&gateway->gateways->lock);
   {
-    g_autofree char *before = g_strdup(gateway->complaint);
+    g_autofree char *before = g_strdup(gateway->last_error);
     result.before = gateway->state;
     if (mode != NULL)
       adopt_mode_locked(gateway, *mode);
     else {
       gateway->state = GATEWAY_DOWN;
-      set_complaint_locked(gateway, error->message);
+      set_last_error_locked(gateway, error->message);
       if (!g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
         gateway->mode_known = FALSE; /* it may have come back in another mode */
     }
     tide_gateway_show_locked(gateway);
-    result.complaint = g_strdup(gateway->complaint);
-    result.is_new = g_strcmp0(before, result.complaint) != 0;
+    result.last_error = g_strdup(gateway->last_error);
+    result.is_new = g_strcmp0(before, result.last_error) != 0;
     result.others_up = others_are_up_locked(gateway);
   }
   tide_mutex_unlock(&gateway->gateways->lock);
@@ -118,36 +118,37 @@ static void
 probe(TideGateway *gateway)
 {
   TideGateways *gateways = gateway->gateways;
-  TideProbeWish wish = {gateways->config->framing, gateways->config->protocol};
+  TideProbeRequest request = {gateways->config->framing, gateways->config->protocol};
   tide_mutex_lock(&gateways->lock);
   if (gateway->mode_known) {
     /* It answered before: ask in that mode first, so that its return is noticed at once. */
-    wish = (TideProbeWish){(int)gateway->mode.framing, (int)gateway->mode.protocol};
+    request = (TideProbeRequest){(int)gateway->mode.framing, (int)gateway->mode.protocol};
   }
   tide_mutex_unlock(&gateways->lock);
 
   TideWireMode mode;
   g_autoptr(GError) error = NULL;
-  gboolean found = tide_gateway_probe(gateway->endpoint, wish, PROBE_TIMEOUT_MS, gateways->cancellable, &mode, &error);
+  gboolean found =
+      tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &mode, &error);
   if (tide_error_is_cancelled(error))
     return;
   ProbeResult result = take_result(gateway, found ? &mode : NULL, error);
 
-  if (result.complaint == NULL) {
-    if (result.before != GATEWAY_SUSPECT || gateway->complained_us != 0)
+  if (result.last_error == NULL) {
+    if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
       tide_log(TIDE_LOG_NOTICE, "gateway '%s' is up: %s, %s", gateway->endpoint->text, tide_framing_name(mode.framing),
                tide_wire_protocol_name(mode.protocol));
     gateway->was_up = TRUE;
-    gateway->down_since_us = gateway->complained_us = 0;
+    gateway->down_since_us = gateway->error_logged_us = 0;
     return;
   }
   gint64 now_us = tide_now_us();
   if (gateway->down_since_us == 0)
     gateway->down_since_us = now_us;
-  gint64 patience_us = result.others_up ? RESTART_US : RESTART_ALONE_US;
-  gboolean may_pass = may_be_restarting(gateway, error) && now_us - gateway->down_since_us < patience_us;
-  log_complaint(gateway, result.complaint, may_pass ? TIDE_LOG_NOTICE : TIDE_LOG_WARNING, result.is_new);
-  g_free(result.complaint);
+  gint64 tolerance_us = result.others_up ? RESTART_US : RESTART_ALONE_US;
+  gboolean may_pass = may_be_restarting(gateway, error) && now_us - gateway->down_since_us < tolerance_us;
+  log_last_error(gateway, result.last_error, may_pass ? TIDE_LOG_NOTICE : TIDE_LOG_WARNING, result.is_new);
+  g_free(result.last_error);
 }
 
 /* Returns: FALSE when stopped. */
@@ -158,8 +159,9 @@ wait_until_due(TideGateway *gateway, guint32 *n_probes, gint64 not_before_us)
   tide_mutex_lock(&gateways->lock);
   while (!gateways->stopped) {
     gint64 due_us = not_before_us;
-    if (gateway->state == GATEWAY_RESTING && others_are_up_locked(gateway)) /* the last one has no rest */
-      due_us = MAX(due_us, gateway->rests_until_us);
+    if (gateway->state == GATEWAY_CIRCUIT_OPEN &&
+        others_are_up_locked(gateway)) /* the circuit of the last one does not open */
+      due_us = MAX(due_us, gateway->circuit_open_until_us);
     if (gateway->state == GATEWAY_UP) {
       *n_probes = 0;
       tide_cond_wait(&gateways->changed, &gateways->lock);

@@ -16,8 +16,8 @@ init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
   gateway->endpoint = g_ptr_array_index(gateways->config->gateways, index);
   gateway->index = index;
   g_autofree char *label = tide_metrics_label("gateway", gateway->endpoint->text);
-  gateway->up_gauge =
-      tide_metrics_gauge(metrics, "tidemark_gateway_up", "1 while the gateway answers and does not rest", label);
+  gateway->up_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_up",
+                                         "1 while the gateway answers and its circuit is closed", label);
   gateway->connections_gauge =
       tide_metrics_gauge(metrics, "tidemark_gateway_connections", "Open connections of writers", label);
   gateway->allowed_gauge =
@@ -27,7 +27,7 @@ init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
       metrics, "tidemark_gateway_latency_seconds", "Moving average of acknowledged calls; 0 while not measured", label);
   gateway->slow_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
                                            "1 while it takes several times as long for a row as the fastest", label);
-  gateway->rests =
+  gateway->circuit_openings =
       tide_metrics_counter(metrics, "tidemark_gateway_breaker_opened_total",
                            "Times that it was left alone because its calls failed and others' did not", label);
   gateway->closed_at_once =
@@ -83,7 +83,7 @@ tide_gateways_free(TideGateways *gateways)
   if (gateways == NULL)
     return;
   for (guint32 i = 0; i < gateways->n; i++)
-    g_free(gateways->gateways[i].complaint);
+    g_free(gateways->gateways[i].last_error);
   g_free(gateways->gateways);
   g_free(gateways->loads.loads);
   tide_cond_clear(&gateways->changed);
@@ -131,7 +131,7 @@ tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtoc
 }
 
 char *
-tide_gateways_complaint(TideGateways *gateways)
+tide_gateways_last_error(TideGateways *gateways)
 {
   g_autoptr(GString) text = g_string_new(NULL);
   tide_mutex_lock(&gateways->lock);
@@ -141,7 +141,7 @@ tide_gateways_complaint(TideGateways *gateways)
       if (gateway->state == GATEWAY_UP)
         continue;
       g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "",
-                             gateway->complaint != NULL ? gateway->complaint : gateway->endpoint->text);
+                             gateway->last_error != NULL ? gateway->last_error : gateway->endpoint->text);
     }
   }
   tide_mutex_unlock(&gateways->lock);
@@ -190,7 +190,7 @@ next_growth_us(const TideGateways *gateways)
   gint64 next_us = G_MAXINT64;
   for (guint32 i = 0; i < gateways->n; i++) {
     const TideGatewayLoad *load = &gateways->loads.loads[i];
-    if (load->usable && load->n_allowed >= load->n_easy)
+    if (load->usable && load->n_allowed >= load->slow_start_limit)
       next_us = MIN(next_us, load->grows_us);
   }
   return next_us;
@@ -273,7 +273,7 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
     return;
   tide_mutex_lock(&gateways->lock);
   /* A full gateway closes it, too; then writers have the better proof. */
-  if (tide_gateway_load_of(gateway)->n_proven == 0)
+  if (tide_gateway_load_of(gateway)->n_verified == 0)
     suspect_locked(gateway);
   tide_mutex_unlock(&gateways->lock);
 }
@@ -296,13 +296,13 @@ static void
 rest_locked(TideGateway *gateway, gint64 now_us)
 {
   TideGatewayLoad *load = tide_gateway_load_of(gateway);
-  gateway->rests_until_us = tide_gateway_load_rest(load, now_us);
-  gateway->state = GATEWAY_RESTING;
-  tide_counter_inc(gateway->rests);
-  g_free(gateway->complaint);
-  gateway->complaint =
-      g_strdup_printf("'%s' failed %u calls in a row while others did not: it rests for %" G_GINT64_FORMAT " ms",
-                      gateway->endpoint->text, load->failures, load->rest_us / TIDE_US_PER_MS);
+  gateway->circuit_open_until_us = tide_gateway_load_open_circuit(load, now_us);
+  gateway->state = GATEWAY_CIRCUIT_OPEN;
+  tide_counter_inc(gateway->circuit_openings);
+  g_free(gateway->last_error);
+  gateway->last_error = g_strdup_printf(
+      "'%s' failed %u calls in a row while others did not: its circuit is open for %" G_GINT64_FORMAT " ms",
+      gateway->endpoint->text, load->failures, load->circuit_open_us / TIDE_US_PER_MS);
   tide_cond_broadcast(&gateway->gateways->changed);
 }
 
@@ -314,9 +314,9 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
   tide_mutex_lock(&gateways->lock);
   {
     guint32 allowed_before = load->n_allowed;
-    if (!link->proven && measure->end != TIDE_CALL_END_NO_ANSWER) {
-      link->proven = TRUE;
-      load->n_proven++;
+    if (!link->verified && measure->end != TIDE_CALL_END_NO_ANSWER) {
+      link->verified = TRUE;
+      load->n_verified++;
     }
     if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
       rest_locked(link->gateway, now_us);
@@ -347,9 +347,9 @@ tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean
   tide_mutex_lock(&gateways->lock);
   {
     load->n_connections--;
-    load->n_proven -= link->proven ? 1 : 0;
+    load->n_verified -= link->verified ? 1 : 0;
     gboolean closed_at_once =
-        broke && !link->proven && load->n_proven > 0 && now_us - link->opened_us < CLOSED_AT_ONCE_US;
+        broke && !link->verified && load->n_verified > 0 && now_us - link->opened_us < CLOSED_AT_ONCE_US;
     if (closed_at_once) {
       tide_gateway_load_closed_at_once(load, now_us);
       tide_counter_inc(gateway->closed_at_once);

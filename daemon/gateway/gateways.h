@@ -31,7 +31,7 @@ void tide_gateways_free(TideGateways *gateways);
 gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtocol *ret_protocol);
 
 /* One line on each gateway that is not up: "gw1:9090 refused the connection; ...". (transfer full) (nullable) */
-char *tide_gateways_complaint(TideGateways *gateways);
+char *tide_gateways_last_error(TideGateways *gateways);
 guint32 tide_gateways_n_up(TideGateways *gateways);
 guint32 tide_gateways_n(const TideGateways *gateways);
 
@@ -51,7 +51,7 @@ typedef struct TideGatewayLink {
   TideGateway *gateway;    /* NULL: none */
   TideHBaseClient *client; /* owned */
   gint64 opened_us;
-  gboolean proven; /* has carried an answer */
+  gboolean verified; /* has carried an answer */
 } TideGatewayLink;
 
 /* As tide_gateways_connect(), for a writer: a gateway that may have no more connections now is left out, too. They
@@ -61,7 +61,8 @@ gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, Tid
 /* A call over @link has ended. */
 void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);
 
-/* TRUE when the link should be closed and another opened: the gateway rests, or another one should have the writer. */
+/* TRUE when the link should be closed and another opened: the gateway's circuit is open, or another one should have the
+ * writer. */
 gboolean tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink *link);
 
 /* @broke: the connection failed, and the gateway with it unless that is only full. */

@@ -11,9 +11,9 @@
 G_BEGIN_DECLS
 
 typedef enum GatewayState {
-  GATEWAY_DOWN,    /* not found up yet, or a probe found it down */
-  GATEWAY_SUSPECT, /* something broke: the next probe decides */
-  GATEWAY_RESTING, /* its calls failed while others' did not: probed when the rest is over */
+  GATEWAY_DOWN,         /* not found up yet, or a probe found it down */
+  GATEWAY_SUSPECT,      /* something broke: the next probe decides */
+  GATEWAY_CIRCUIT_OPEN, /* its calls failed while others' did not: probed when it closes again */
   GATEWAY_UP,
 } GatewayState;
 
@@ -28,21 +28,21 @@ struct TideGateway {
   TideGauge *latency_gauge;
   TideGauge *slow_gauge;
   /* under lock */
-  TideCounter *rests;          /* the breaker opened */
-  TideCounter *closed_at_once; /* new connections that it did not want */
+  TideCounter *circuit_openings; /* the breaker opened */
+  TideCounter *closed_at_once;   /* new connections that it did not want */
   GatewayState state;
   gboolean mode_known;
   TideWireMode mode;
-  gint64 rests_until_us;
-  char *complaint; /* owned; why it is not up */
+  gint64 circuit_open_until_us;
+  char *last_error; /* owned; why it is not up */
   /* any thread */
   TideLogLimit full_limit;
   /* its own thread only */
   TideThread *thread;
   gboolean was_up;      /* once at least */
   gint64 down_since_us; /* 0: up */
-  gint64 complained_us;
-  TideLogLevel complained_level;
+  gint64 error_logged_us;
+  TideLogLevel error_logged_level;
 };
 
 struct TideGateways {

@@ -45,7 +45,7 @@ give_up(TideWriterConnection *connection, TideConnectReason reason)
 {
   if (connection->link.gateway == NULL)
     return;
-  gboolean broke = reason == TIDE_CONNECT_BROKEN || (reason == TIDE_CONNECT_STALE && !connection->link.proven);
+  gboolean broke = reason == TIDE_CONNECT_BROKEN || (reason == TIDE_CONNECT_STALE && !connection->link.verified);
   tide_gateways_close_link(connection->gateways, &connection->link, broke);
   connection->reason = reason;
 }

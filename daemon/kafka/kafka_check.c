@@ -40,7 +40,7 @@ add_unknown(const TideKafkaProperty *property, GPtrArray *problems)
   g_auto(GStrv) names = known_names();
   const char *nearest = tide_nearest_name(property->name, (const char *const *)names);
   g_autofree char *shown = tide_problem_quote(property->name);
-  tide_problems_add_error(problems, property->place, "'%s' is no property of librdkafka %s%s%s%s", shown,
+  tide_problems_add_error(problems, property->position, "'%s' is no property of librdkafka %s%s%s%s", shown,
                           rd_kafka_version_str(), nearest != NULL ? ": did you mean '" : "",
                           nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
@@ -56,9 +56,9 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
     if (result == RD_KAFKA_CONF_UNKNOWN)
       add_unknown(property, problems);
     else if (result != RD_KAFKA_CONF_OK && property->secret) /* its words would repeat the value */
-      tide_problems_add_error(problems, property->place, "the value of '%s' is not accepted", property->name);
+      tide_problems_add_error(problems, property->position, "the value of '%s' is not accepted", property->name);
     else if (result != RD_KAFKA_CONF_OK)
-      tide_problems_add_error(problems, property->place, "'%s' is not accepted: %s", property->name, reason);
+      tide_problems_add_error(problems, property->position, "'%s' is not accepted: %s", property->name, reason);
   }
   rd_kafka_conf_destroy(conf);
 }
@@ -96,5 +96,5 @@ tide_kafka_check_clients(const TideConfig *config, GError **error)
   TideKafkaConsumerConf consumer = tide_kafka_conf_consumer(config, 0);
   return try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_consumer(&config->kafka, &consumer, error), error) &&
          try_client(RD_KAFKA_CONSUMER, tide_kafka_conf_new_originals(&config->kafka, error), error) &&
-         try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_letters(&config->kafka, error), error);
+         try_client(RD_KAFKA_PRODUCER, tide_kafka_conf_new_dead_letters(&config->kafka, error), error);
 }

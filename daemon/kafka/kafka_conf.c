@@ -27,11 +27,12 @@
 #define MIN_PARTITION_FETCH_BYTES (256u * 1024)
 #define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
 
-/* A letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is sent
- * again. */
-#define LETTER_TIMEOUT_MS "10000"
+/* A dead letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is
+ * sent again. */
+#define DEAD_LETTER_TIMEOUT_MS "10000"
 
-/* A topic that is not there may be on its way to be: so long it is waited for, well within the letter's own time. */
+/* A topic that is not there may be on its way to be: so long it is waited for, well within the dead letter's own time.
+ */
 #define TOPIC_COMES_MS "3000"
 
 /* librdkafka's own bound, its largest: what a topic takes is the broker's to say, and is said by name. */
@@ -197,18 +198,19 @@ set_originals(rd_kafka_conf_t *conf, GError **error)
 }
 
 static gboolean
-set_letters(rd_kafka_conf_t *conf, GError **error)
+set_dead_letters(rd_kafka_conf_t *conf, GError **error)
 {
   return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) &&
          tide_kafka_conf_set(conf, "acks", "all", error) &&
          tide_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", error) &&
-         tide_kafka_conf_set(conf, "message.timeout.ms", LETTER_TIMEOUT_MS, error) &&
+         tide_kafka_conf_set(conf, "message.timeout.ms", DEAD_LETTER_TIMEOUT_MS, error) &&
          tide_kafka_conf_set(conf, "topic.metadata.propagation.max.ms", TOPIC_COMES_MS, error) &&
          tide_kafka_conf_set(conf, "message.max.bytes", CLIENT_MAX_MESSAGE_BYTES, error) &&
          tide_kafka_conf_set(conf, "queue.buffering.max.messages", "10000", error) &&
-         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151", error) && /* kafka_letters.c has a bound */
+         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151",
+                             error) && /* kafka_dead_letters.c has a bound */
          tide_kafka_conf_set(conf, "linger.ms", "5", error) &&
-         /* The topic's bound is for whole batches: small ones are refused for the size of a letter only. */
+         /* The topic's bound is for whole batches: small ones are refused for the size of a dead letter only. */
          tide_kafka_conf_set(conf, "batch.size", "65536", error) &&
          /* Java's default partitioner, so that a key lands where other producers put it. */
          tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
@@ -232,9 +234,9 @@ tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
 }
 
 rd_kafka_conf_t *
-tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error)
+tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, GError **error)
 {
-  return new_with(config, set_letters, error);
+  return new_with(config, set_dead_letters, error);
 }
 
 rd_kafka_conf_t *

@@ -28,9 +28,11 @@ rd_kafka_conf_t *tide_kafka_conf_new_consumer(const TideKafkaConfig *config, con
 /* That of the client that reads single messages again: it joins no group and commits nothing. */
 rd_kafka_conf_t *tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each letter's end reported.
+/* That of the producer of dead letters: idempotent, acknowledged by all in-sync replicas, each dead letter's end
+ * reported.
  */
-rd_kafka_conf_t *tide_kafka_conf_new_letters(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config,
+                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* kafka.instance of those that want no lasting name. */
 #define TIDE_KAFKA_NO_INSTANCE "none"

@@ -1,7 +1,7 @@
 #include "kafka/kafka_look.h"
 
+#include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_client.h"
-#include "kafka/letter_topic.h"
 #include "util/clock.h"
 
 #include <regex.h>
@@ -36,12 +36,12 @@ principal_text(const Looking *it)
 
 /* An extended POSIX pattern, as librdkafka takes it. */
 static gboolean
-matches(const char *wish, const char *name)
+matches(const char *wanted, const char *name)
 {
   regex_t pattern;
-  if (wish[0] != '^')
-    return strcmp(wish, name) == 0;
-  if (regcomp(&pattern, wish, REG_EXTENDED | REG_NOSUB) != 0)
+  if (wanted[0] != '^')
+    return strcmp(wanted, name) == 0;
+  if (regcomp(&pattern, wanted, REG_EXTENDED | REG_NOSUB) != 0)
     return FALSE;
   gboolean good = regexec(&pattern, name, 0, NULL, 0) == 0;
   regfree(&pattern);
@@ -85,13 +85,13 @@ add_match(Looking *it, TideSeenTopic *topic, const struct rd_kafka_metadata_topi
 }
 
 static void
-find_topic(Looking *it, const char *wish, const struct rd_kafka_metadata *metadata)
+find_topic(Looking *it, const char *wanted, const struct rd_kafka_metadata *metadata)
 {
   TideSeenTopic *topic = g_new0(TideSeenTopic, 1);
-  topic->name = g_strdup(wish);
+  topic->name = g_strdup(wanted);
   g_ptr_array_add(it->look->topics, topic);
   for (int i = 0; i < metadata->topic_cnt; i++)
-    if (matches(wish, metadata->topics[i].topic))
+    if (matches(wanted, metadata->topics[i].topic))
       add_match(it, topic, &metadata->topics[i]);
 }
 
@@ -116,7 +116,7 @@ ask_for_topics(Looking *it, GError **error)
   it->look->n_brokers = (guint)metadata->broker_cnt;
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
     find_topic(it, *topic, metadata);
-  it->look->has_letters_topic = has_topic(metadata, it->config->dead_letters.topic);
+  it->look->has_dead_letters_topic = has_topic(metadata, it->config->dead_letters.topic);
   rd_kafka_metadata_destroy(metadata);
   return TRUE;
 }
@@ -236,14 +236,14 @@ ask_for_settings(Looking *it)
   rd_kafka_ConfigResource_destroy_array(resources, settings->len);
 }
 
-/* The letters' topic and those that are read and named; of patterns' topics the settings are not looked at. */
+/* The dead-letter topic and those that are read and named; of patterns' topics the settings are not looked at. */
 static void
-look_at_letters_topic(Looking *it)
+look_at_dead_letters_topic(Looking *it)
 {
-  TideTopicSettings letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
-  if (!it->look->has_letters_topic)
+  TideTopicSettings dead_letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
+  if (!it->look->has_dead_letters_topic)
     return;
-  g_array_append_val(it->look->settings, letters);
+  g_array_append_val(it->look->settings, dead_letters);
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++) {
     TideTopicSettings settings = {.name = *topic, .retention_ms = -1};
     if (**topic != '^')
@@ -275,7 +275,7 @@ ask(Looking *it, GError **error)
   if (asked) {
     ask_for_offsets(it);
     try_to_read(it);
-    look_at_letters_topic(it);
+    look_at_dead_letters_topic(it);
   }
   rd_kafka_topic_partition_list_destroy(it->tried);
   return asked ? g_steal_pointer(&look) : NULL;

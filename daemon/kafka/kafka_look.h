@@ -16,9 +16,9 @@ typedef struct TideKafkaLook {
   guint n_brokers;
   GPtrArray *topics; /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
   char *group_fault; /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
-  gboolean has_letters_topic;
-  GArray *settings; /* owned (element-type TideTopicSettings): of the letters' topic, then of those that are read; empty
-                     * without dead_letters.topic. Names are borrowed from the configuration */
+  gboolean has_dead_letters_topic;
+  GArray *settings; /* owned (element-type TideTopicSettings): of the dead-letter topic, then of those that are read;
+                     * empty without dead_letters.topic. Names are borrowed from the configuration */
 } TideKafkaLook;
 
 /**

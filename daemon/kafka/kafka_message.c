@@ -14,7 +14,7 @@ find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
 }
 
 static gboolean
-header_at(const TideMessage *message, gsize index, TideLetterHeader *ret_header)
+header_at(const TideMessage *message, gsize index, TideDeadLetterHeader *ret_header)
 {
   rd_kafka_headers_t *headers;
   const char *name;
@@ -23,7 +23,7 @@ header_at(const TideMessage *message, gsize index, TideLetterHeader *ret_header)
   if (rd_kafka_message_headers(message->headers, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
       rd_kafka_header_get_all(headers, index, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return FALSE;
-  *ret_header = (TideLetterHeader){tide_bytes_of_string(name), tide_bytes(value, size), value != NULL};
+  *ret_header = (TideDeadLetterHeader){tide_bytes_of_string(name), tide_bytes(value, size), value != NULL};
   return TRUE;
 }
 

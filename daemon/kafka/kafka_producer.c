@@ -139,7 +139,7 @@ produce_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *recor
 {
   rd_kafka_headers_t *headers = rd_kafka_headers_new(record->n_headers);
   for (guint32 i = 0; i < record->n_headers; i++) {
-    const TideLetterHeader *header = &record->headers[i];
+    const TideDeadLetterHeader *header = &record->headers[i];
     (void)rd_kafka_header_add(headers, header->name.len > 0 ? (const char *)header->name.data : "",
                               (gssize)header->name.len, address_of(header->value, header->has_value),
                               (gssize)header->value.len); /* it fails for a list that is read-only: this one is new */

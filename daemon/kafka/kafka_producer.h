@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "model/letter.h"
+#include "model/dead_letter.h"
 
 G_BEGIN_DECLS
 
@@ -36,7 +36,7 @@ typedef struct TideKafkaProducerRecord {
   gboolean has_key;
   TideBytes value;
   gboolean has_value;
-  const TideLetterHeader *headers;
+  const TideDeadLetterHeader *headers;
   guint32 n_headers;
 } TideKafkaProducerRecord;
 

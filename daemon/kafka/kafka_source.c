@@ -122,7 +122,7 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
 }
 
 static void
-tell_progress(gpointer data)
+report_progress(gpointer data)
 {
   TideKafkaSource *source = data;
   source->handlers.progress(source->handlers.data);
@@ -132,12 +132,12 @@ tell_progress(gpointer data)
 static TideKafkaStart *
 find_starts(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
 {
-  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, tell_progress, source};
+  TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, report_progress, source};
   return tide_kafka_find_starts(&starts, partitions);
 }
 
 static guint16
-tell_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
+report_assigned(TideKafkaSource *source, const rd_kafka_topic_partition_t *at, const TideKafkaStart *start)
 {
   TideKafkaAssignment assignment = {.topic = at->topic,
                                     .partition = at->partition,
@@ -157,7 +157,7 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
   g_autofree guint16 *slots = g_new(guint16, (gsize)MAX(partitions->cnt, 1));
   gsize n_slots = 0;
   for (int i = 0; i < partitions->cnt; i++) {
-    guint16 slot = tell_assigned(source, &partitions->elems[i], &starts[i]);
+    guint16 slot = report_assigned(source, &partitions->elems[i], &starts[i]);
     remember_slot(source, slot, partitions->elems[i].topic, partitions->elems[i].partition);
     if (slot != NO_SLOT)
       slots[n_slots++] = slot;
@@ -301,7 +301,7 @@ start_after_all(TideKafkaSource *source, guint16 slot)
   rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(list, name->topic, name->partition);
   g_autofree TideKafkaStart *start = find_starts(source, list);
-  (void)tell_assigned(source, &list->elems[0], start);
+  (void)report_assigned(source, &list->elems[0], start);
   source->handlers.taking(&slot, 1, source->handlers.data);
   tide_kafka_source_move(source, slot, list->elems[0].offset);
   rd_kafka_topic_partition_list_destroy(list);
@@ -325,7 +325,7 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 
 /* Tells how the commit of each partition ended. Returns: what went wrong; NULL: nothing did. (transfer full) */
 static char *
-tell_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *offsets)
+report_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *offsets)
 {
   for (int i = 0; offsets != NULL && i < offsets->cnt; i++) {
     const rd_kafka_topic_partition_t *at = &offsets->elems[i];
@@ -343,7 +343,7 @@ on_commit(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_partitio
   TideKafkaSource *source = opaque;
   if (result == RD_KAFKA_RESP_ERR__NO_OFFSET)
     return; /* nothing new was stored */
-  g_autofree char *problem = tell_committed(source, result, offsets);
+  g_autofree char *problem = report_committed(source, result, offsets);
   if (problem != NULL)
     source->handlers.commit_failed(problem, source->handlers.data);
 }
@@ -400,7 +400,7 @@ on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_p
 {
   CommitAnswer *answer = opaque;
   answer->is_there = TRUE;
-  answer->problem = tell_committed(answer->source, result, offsets);
+  answer->problem = report_committed(answer->source, result, offsets);
 }
 
 /* What is stored is committed once more, and without a note, when librdkafka gives the partition up; so nothing is,

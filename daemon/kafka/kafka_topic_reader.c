@@ -7,7 +7,7 @@
 
 #define ANSWER_TIMEOUT_MS 15000         /* for one question to the brokers */
 #define SILENCE_US (60 * TIDE_US_PER_S) /* without a message, where there should be one */
-#define WAIT_MS 100                     /* short enough that a stop is heeded */
+#define WAIT_MS 100                     /* short enough that a stop is noticed */
 #define MAX_OPEN_PARTITIONS 16u         /* each with a queue as large as this: */
 #define QUEUE_KIB "4096"                /* a fetch of librdkafka's default size fits several times */
 

@@ -1,6 +1,6 @@
 /* What the brokers say of the group, asked beside the consumers by a client of its own: how far what is committed lies
  * behind the partitions' ends, and which topics are missing. So the lag is what Kafka's own tool says at any moment,
- * also of partitions that are paused, that stand still, or of which nothing was read yet; while the brokers do not say
+ * also of partitions that are paused, that are halted, or of which nothing was read yet; while the brokers do not say
  * it, it is unknown and has no series.
  *
  * The lag in seconds is the age of the oldest message that is not committed: by its own time where the consumer has it

@@ -22,7 +22,7 @@ typedef struct TideRecordKey TideRecordKey;
 TideRecordKey *tide_record_key_new(TideDecoder *decoder, const TideFieldNames *names, guint32 n_known);
 void tide_record_key_free(TideRecordKey *record_key); /* NULL ok */
 
-/* Readies it for keys of @table, borrowed. Returns: the table's place. */
+/* Readies it for keys of @table, borrowed. Returns: the table's slot. */
 guint tide_record_key_add_table(TideRecordKey *record_key, const TideTable *table);
 
 /* @message: borrowed until the next begin. */

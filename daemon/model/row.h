@@ -11,7 +11,7 @@ typedef struct TideColumn {
   TideBytes family;
   TideBytes qualifier;
   TideBytes prefix; /* family and qualifier as wire bytes: put_encoder.h */
-  guint64 hash;     /* XXH3_64bits() of prefix: rows/unsettled.c computes it again from encoded cells */
+  guint64 hash;     /* XXH3_64bits() of prefix: rows/cells_in_doubt.c computes it again from encoded cells */
 } TideColumn;
 
 typedef struct TideCell {

@@ -193,7 +193,7 @@ unlink_key(TideHeals *heals, TideHeal *heal)
 }
 
 static void
-tell_sources(const TideHeals *heals, const TideHeal *heal, TideHealChange change)
+report_sources(const TideHeals *heals, const TideHeal *heal, TideHealChange change)
 {
   for (guint i = 0; i < heal->sources->len; i++) {
     TideSourceRef source = g_array_index(heal->sources, TideSourceRef, i);
@@ -217,7 +217,7 @@ end_heal(TideHeals *heals, TideHeal *heal, TideHealChange change)
   else
     heals->n_blocked--;
   tide_budget_charge(heals->share, -heal->charged_bytes);
-  tell_sources(heals, heal, change);
+  report_sources(heals, heal, change);
   tide_heal_free(heal);
 }
 
@@ -261,7 +261,7 @@ tide_heals_keep(TideHeals *heals, TideHeal *heal)
   }
   link_key(heals, heal);
   heal->place = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
-  tell_sources(heals, heal, TIDE_HEAL_KEPT);
+  report_sources(heals, heal, TIDE_HEAL_KEPT);
   return TRUE;
 }
 

@@ -1,5 +1,5 @@
-/* Heals: rows that were written over cells in doubt (unsettled.h) and acknowledged, and that are written once more when
- * the doubt is over. Until then their sources' acknowledgements are kept back, so the offset does not pass them.
+/* Heals: rows that were written over cells in doubt (cells_in_doubt.h) and acknowledged, and that are written once more
+ * when the doubt is over. Until then their sources' acknowledgements are kept back, so the offset does not pass them.
  *
  * A heal loses a cell when a later value of that cell is acknowledged, and in a latest table when a newer time of that
  * column is. One without cells is over: its sources are acknowledged.

@@ -21,21 +21,21 @@ wanted_us(const TideLatestWindow *window, const TideLoadSigns *signs)
 }
 
 void
-tide_latest_window_heed(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
+tide_latest_window_adapt(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
 {
   gint64 wanted = wanted_us(window, signs);
   if (wanted >= window->us) {
     window->us = wanted;
-    window->heeded_us = now_us;
+    window->adapted_us = now_us;
   }
-  while (window->us > wanted && now_us - window->heeded_us >= HALVING_US) {
+  while (window->us > wanted && now_us - window->adapted_us >= HALVING_US) {
     window->us = MAX(window->us / 2, wanted);
-    window->heeded_us += HALVING_US;
+    window->adapted_us += HALVING_US;
   }
 }
 
 gint64
 tide_latest_window_next_us(const TideLatestWindow *window)
 {
-  return window->us > window->min_us ? window->heeded_us + HALVING_US : G_MAXINT64;
+  return window->us > window->min_us ? window->adapted_us + HALVING_US : G_MAXINT64;
 }

@@ -15,7 +15,7 @@ typedef struct TideLatestWindow {
   gint64 min_us;
   gint64 max_us; /* not below min_us */
   gint64 us;     /* now */
-  gint64 heeded_us;
+  gint64 adapted_us;
 } TideLatestWindow;
 
 /* What one round of a consumer has seen. */
@@ -28,9 +28,9 @@ typedef struct TideLoadSigns {
 void tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us);
 
 /* Grows at once, and halves each 20 ms while nothing keeps it up: hiccups of Kafka are no end of a backlog. */
-void tide_latest_window_heed(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us);
+void tide_latest_window_adapt(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us);
 
-/* When to heed again at the latest, though nothing happens; G_MAXINT64: it is at its least. */
+/* When to adapt again at the latest, though nothing happens; G_MAXINT64: it is at its least. */
 gint64 tide_latest_window_next_us(const TideLatestWindow *window);
 
 G_END_DECLS

@@ -54,9 +54,9 @@ wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
   while (!is_stopping(pipeline)) {
     if (tide_gateways_wait_up(pipeline->gateways, tide_now_us() + START_ROUND_US, ret_protocol))
       return TRUE;
-    char *complaint = tide_gateways_complaint(pipeline->gateways);
-    set_waiting_for(pipeline, g_strdup_printf("no gateway is usable: %s", complaint != NULL ? complaint : "probing"));
-    g_free(complaint);
+    char *last_error = tide_gateways_last_error(pipeline->gateways);
+    set_waiting_for(pipeline, g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing"));
+    g_free(last_error);
   }
   return FALSE;
 }
@@ -88,7 +88,7 @@ ask_for_tables(TidePipeline *pipeline, char **ret_missing)
 static gboolean
 wait_for_tables(TidePipeline *pipeline)
 {
-  gint64 said_us = 0;
+  gint64 logged_us = 0;
   while (!is_stopping(pipeline)) {
     g_autofree char *missing = NULL;
     gboolean asked = ask_for_tables(pipeline, &missing);
@@ -99,8 +99,8 @@ wait_for_tables(TidePipeline *pipeline)
       return FALSE;
     }
     gint64 now_us = tide_now_us();
-    if (asked && (said_us == 0 || now_us - said_us >= TIDE_TROUBLE_US)) {
-      said_us = now_us;
+    if (asked && (logged_us == 0 || now_us - logged_us >= TIDE_TROUBLE_US)) {
+      logged_us = now_us;
       tide_log(TIDE_LOG_ERROR, "%s; waiting for it (service.startup: wait)", missing);
     }
     if (asked)
@@ -112,38 +112,39 @@ wait_for_tables(TidePipeline *pipeline)
 
 /* FALSE when HBase could not be asked: @ret_error says why, or nothing when no gateway is up. */
 static gboolean
-ask_for_schemes(TidePipeline *pipeline, GError **ret_error)
+ask_for_fingerprints(TidePipeline *pipeline, GError **ret_error)
 {
   TideHBaseClient *client = NULL;
   TideGateway *gateway = tide_gateways_connect(pipeline->gateways, tide_now_us() + START_ROUND_US, &client);
   if (gateway == NULL)
     return FALSE;
-  gboolean good = tide_scheme_check(&pipeline->schemes, client, pipeline->options.config->tables,
-                                    pipeline->options.accept_scheme_change, ret_error);
+  gboolean good = tide_fingerprint_check(&pipeline->fingerprints, client, pipeline->options.config->tables,
+                                         pipeline->options.accept_scheme_change, ret_error);
   tide_gateways_release(pipeline->gateways, gateway, client, !tide_hbase_client_is_open(client));
   return good;
 }
 
-/* A changed scheme fails the start at once; HBase that cannot be asked is waited for, as for the tables. */
+/* A changed key fingerprint fails the start at once; HBase that cannot be asked is waited for, as for the tables. */
 static gboolean
-wait_for_schemes(TidePipeline *pipeline)
+wait_for_fingerprints(TidePipeline *pipeline)
 {
-  gint64 said_us = 0;
+  gint64 logged_us = 0;
   while (!is_stopping(pipeline)) {
     g_autoptr(GError) error = NULL;
-    if (ask_for_schemes(pipeline, &error))
+    if (ask_for_fingerprints(pipeline, &error))
       return TRUE;
     if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONFIG)) {
       pipeline->failure = g_steal_pointer(&error);
       return FALSE;
     }
     gint64 now_us = tide_now_us();
-    if (error != NULL && (said_us == 0 || now_us - said_us >= TIDE_TROUBLE_US)) {
-      said_us = now_us;
-      tide_log(TIDE_LOG_ERROR, "cannot compare the schemes of the tables: %s; trying again", error->message);
+    if (error != NULL && (logged_us == 0 || now_us - logged_us >= TIDE_TROUBLE_US)) {
+      logged_us = now_us;
+      tide_log(TIDE_LOG_ERROR, "cannot compare the key fingerprints of the tables: %s; trying again", error->message);
     }
     if (error != NULL)
-      set_waiting_for(pipeline, g_strdup_printf("cannot compare the schemes of the tables: %s", error->message));
+      set_waiting_for(pipeline,
+                      g_strdup_printf("cannot compare the key fingerprints of the tables: %s", error->message));
     wait_for_stop_until(pipeline, now_us + START_ROUND_US);
   }
   return FALSE;
@@ -173,7 +174,7 @@ start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
                                  .lanes = pipeline->lanes,
                                  .regions = pipeline->regions,
                                  .dated = pipeline->dated,
-                                 .letters = pipeline->letters,
+                                 .dead_letters = pipeline->dead_letters,
                                  .metrics = pipeline->options.metrics,
                                  .watch = pipeline->watch,
                                  .until_end = pipeline->options.until_end};
@@ -196,11 +197,11 @@ run_start(gpointer data)
   if (!wait_for_gateway(pipeline, &protocol))
     return;
   set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
-  if (wait_for_tables(pipeline) && wait_for_schemes(pipeline)) {
+  if (wait_for_tables(pipeline) && wait_for_fingerprints(pipeline)) {
     tide_regions_refresh_all(pipeline->regions, tide_now_us() + TABLE_CHECK_US);
     tide_regions_start(pipeline->regions);
     start_writers(pipeline);
-    if (!is_stopping(pipeline) && tide_dead_letters_start(pipeline->letters, protocol, &pipeline->failure) &&
+    if (!is_stopping(pipeline) && tide_dead_letter_queue_start(pipeline->dead_letters, protocol, &pipeline->failure) &&
         start_consumers(pipeline, protocol)) {
       set_waiting_for(pipeline, NULL);
       set_stage(pipeline, TIDE_STAGE_RUNNING);
@@ -230,12 +231,12 @@ register_metrics(TidePipeline *pipeline)
                          "Lanes that may have fewer rows in flight since a call of theirs failed", NULL);
   pipeline->probes =
       tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
-  pipeline->held_tables = tide_metrics_gauge(metrics, "tidemark_tables_held",
-                                             "Tables that stand still until an operator mends them in HBase", NULL);
+  pipeline->suspended_tables = tide_metrics_gauge(
+      metrics, "tidemark_tables_held", "Tables that are suspended until an operator repairs them in HBase", NULL);
   pipeline->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
                                               "Age of the oldest row that HBase has not acknowledged", NULL);
-  pipeline->held = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
-                                      "Partitions that stand still until an operator acts", NULL);
+  pipeline->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
+                                        "Partitions that are halted until an operator acts", NULL);
 }
 
 TidePipeline *
@@ -244,7 +245,7 @@ tide_pipeline_new(const TidePipelineOptions *options)
   const TideConfig *config = options->config;
   TidePipeline *pipeline = g_new0(TidePipeline, 1);
   pipeline->options = *options;
-  tide_scheme_store_init(&pipeline->schemes, config);
+  tide_fingerprint_store_init(&pipeline->fingerprints, config);
   guint64 memory_bytes = config->limits.memory_bytes;
   tide_budget_init(&pipeline->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
   tide_mutex_init(&pipeline->lock);
@@ -253,11 +254,11 @@ tide_pipeline_new(const TidePipelineOptions *options)
   pipeline->consumers = g_ptr_array_new();
   pipeline->dated = tide_dated_tables_new(config);
   guint32 n_dated;
-  guint32 n_places = tide_dated_tables_places(config, &n_dated);
-  pipeline->table_budgets = g_new0(TideBudget, n_places);
-  for (guint32 i = 0; i < n_places; i++)
+  guint32 n_slots = tide_dated_tables_slots(config, &n_dated);
+  pipeline->table_budgets = g_new0(TideBudget, n_slots);
+  for (guint32 i = 0; i < n_slots; i++)
     tide_budget_init_table_share(&pipeline->table_budgets[i], &pipeline->budget);
-  TideLanesOptions lanes = {.n_tables = n_places,
+  TideLanesOptions lanes = {.n_tables = n_slots,
                             .n_blocked = n_dated,
                             .max_rows = config->batch.max_rows,
                             .max_bytes = config->batch.max_bytes,
@@ -272,12 +273,13 @@ tide_pipeline_new(const TidePipelineOptions *options)
                                 .lanes = pipeline->lanes,
                                 .gateways = pipeline->gateways,
                                 .metrics = options->metrics,
-                                .schemes = &pipeline->schemes,
+                                .fingerprints = &pipeline->fingerprints,
                                 .accept_scheme_change = options->accept_scheme_change,
-                                .n_places = n_places};
+                                .n_slots = n_slots};
   pipeline->regions = tide_regions_new(&regions);
-  TideDeadLettersContext letters = {.config = config, .budget = &pipeline->budget, .metrics = options->metrics};
-  pipeline->letters = tide_dead_letters_new(&letters);
+  TideDeadLetterQueueContext dead_letters = {
+      .config = config, .budget = &pipeline->budget, .metrics = options->metrics};
+  pipeline->dead_letters = tide_dead_letter_queue_new(&dead_letters);
   pipeline->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
   register_metrics(pipeline);
   return pipeline;
@@ -338,7 +340,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   pipeline->starter = NULL;
   tide_kafka_watch_stop(pipeline->watch);
   gboolean left_work = stop_consumers(pipeline, deadline_us);
-  if (!tide_dead_letters_stop(pipeline->letters, tide_now_us() + CLOSE_US))
+  if (!tide_dead_letter_queue_stop(pipeline->dead_letters, tide_now_us() + CLOSE_US))
     end_here("the keeping of dead letters");
   stop_writers(pipeline);
   tide_regions_stop(pipeline->regions);
@@ -358,13 +360,13 @@ tide_pipeline_free(TidePipeline *pipeline)
   g_ptr_array_unref(pipeline->consumers);
   g_ptr_array_unref(pipeline->writers);
   tide_kafka_watch_free(pipeline->watch);
-  tide_dead_letters_free(pipeline->letters);
+  tide_dead_letter_queue_free(pipeline->dead_letters);
   tide_regions_free(pipeline->regions);
   tide_lanes_free(pipeline->lanes);
   tide_gateways_free(pipeline->gateways);
   tide_dated_tables_free(pipeline->dated);
   g_free(pipeline->table_budgets);
-  tide_scheme_store_clear(&pipeline->schemes);
+  tide_fingerprint_store_clear(&pipeline->fingerprints);
   tide_cond_clear(&pipeline->stop_asked);
   tide_mutex_clear(&pipeline->lock);
   g_free(pipeline->waiting_for);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "consumer/consumer.h"
-#include "dead_letters/dead_letters.h"
+#include "dead_letters/dead_letter_queue.h"
 #include "service/pipeline.h"
 #include "tables/dated_tables.h"
-#include "tables/scheme_check.h"
+#include "tables/fingerprint_check.h"
 #include "write/writer.h"
 
 G_BEGIN_DECLS
@@ -17,14 +17,14 @@ G_BEGIN_DECLS
 struct TidePipeline {
   /* set before start, then read-only */
   TidePipelineOptions options;
-  TideSchemeStore schemes;
+  TideFingerprintStore fingerprints;
   TideBudget budget;
-  TideBudget *table_budgets; /* owned array, by table place */
+  TideBudget *table_budgets; /* owned array, by table slot */
   TideDatedTables *dated;
   TideLanes *lanes;
   TideGateways *gateways;
   TideRegions *regions;
-  TideDeadLetters *letters;
+  TideDeadLetterQueue *dead_letters;
   TideKafkaWatch *watch;
   TideThread *starter;
   TideGauge *budget_used;
@@ -33,9 +33,9 @@ struct TidePipeline {
   TideGauge *troubled_lanes;
   TideGauge *narrowed_lanes;
   TideGauge *probes;
-  TideGauge *held_tables;
+  TideGauge *suspended_tables;
   TideGauge *oldest;
-  TideGauge *held;
+  TideGauge *halted;
 
   /* main thread only */
   gint64 trouble_logged_us;

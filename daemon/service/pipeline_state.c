@@ -8,7 +8,7 @@
 #define STUCK_US (30 * TIDE_US_PER_S)
 
 typedef struct Totals {
-  guint32 assigned, held, paused;
+  guint32 assigned, halted, paused;
   guint64 in_flight;
   gint64 oldest_us;
   guint32 n_finished;
@@ -25,7 +25,7 @@ total(TidePipeline *pipeline, gint64 now_us)
   for (guint i = 0; i < pipeline->consumers->len; i++) {
     TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(pipeline->consumers, i));
     totals.assigned += state.assigned;
-    totals.held += state.held;
+    totals.halted += state.halted;
     totals.paused += state.paused;
     totals.in_flight += state.in_flight;
     totals.n_finished += state.finished ? 1 : 0;
@@ -43,14 +43,14 @@ total(TidePipeline *pipeline, gint64 now_us)
 }
 
 static char *
-held_text(TidePipeline *pipeline)
+halt_text(TidePipeline *pipeline)
 {
   for (guint i = 0; i < pipeline->consumers->len; i++) {
-    char *text = tide_consumer_held_text(g_ptr_array_index(pipeline->consumers, i));
+    char *text = tide_consumer_halt_text(g_ptr_array_index(pipeline->consumers, i));
     if (text != NULL)
       return text;
   }
-  return g_strdup("a partition stands still");
+  return g_strdup("a partition is halted");
 }
 
 static char *
@@ -148,14 +148,14 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
     return g_strdup("waiting for Kafka: no broker has said yet whether the topics exist");
   if (missing != NULL)
     return missing;
-  if (totals->held > 0)
-    return held_text(pipeline);
-  char *letters_text = tide_dead_letters_held_text(pipeline->letters);
-  if (letters_text != NULL)
-    return letters_text;
+  if (totals->halted > 0)
+    return halt_text(pipeline);
+  char *dead_letters_text = tide_dead_letter_queue_held_text(pipeline->dead_letters);
+  if (dead_letters_text != NULL)
+    return dead_letters_text;
   if (tide_gateways_n_up(pipeline->gateways) == 0) {
-    g_autofree char *complaint = tide_gateways_complaint(pipeline->gateways);
-    return g_strdup_printf("no gateway is usable: %s", complaint != NULL ? complaint : "probing");
+    g_autofree char *last_error = tide_gateways_last_error(pipeline->gateways);
+    return g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing");
   }
   g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(pipeline->lanes, now_us - TIDE_TROUBLE_US);
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
@@ -179,7 +179,7 @@ fill_running_state(TidePipeline *pipeline, TidePipelineState *state)
   Totals totals = total(pipeline, now_us);
   state->healthy = !totals.stuck;
   state->fatal_exit = fatal_exit(pipeline, &totals);
-  state->any_held = totals.held > 0;
+  state->any_halted = totals.halted > 0;
   state->finished = totals.n_finished == pipeline->consumers->len;
   state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
                                : why_not_ready(pipeline, &totals, now_us);
@@ -233,7 +233,7 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
     const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
-    tide_log_fields(trouble->is_held ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+    tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
                     "%s; it is sent again until it is written, offsets stay where they are", text);
   }
 }
@@ -293,7 +293,7 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
   tide_gauge_set(pipeline->troubled_lanes, lanes.troubled_lanes);
   tide_gauge_set(pipeline->narrowed_lanes, lanes.narrowed_lanes);
   tide_gauge_set(pipeline->probes, lanes.in_flight_probes);
-  tide_gauge_set(pipeline->held_tables, lanes.held_tables);
+  tide_gauge_set(pipeline->suspended_tables, lanes.suspended_tables);
   if (atomic_load_explicit(&pipeline->stage, memory_order_acquire) != TIDE_STAGE_RUNNING)
     return;
   Totals totals = total(pipeline, now_us);
@@ -301,7 +301,7 @@ tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
                          ? lanes.oldest_us
                          : totals.oldest_us;
   tide_gauge_set(pipeline->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
-  tide_gauge_set(pipeline->held, totals.held);
+  tide_gauge_set(pipeline->halted, totals.halted);
   log_troubles(pipeline, now_us);
   log_brokers(pipeline, now_us);
   log_group(pipeline, &totals, now_us);

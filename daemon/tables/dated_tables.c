@@ -9,24 +9,24 @@
 
 #include <stdatomic.h>
 
-#define SHORT_PLACES (TIDE_DATED_TABLES_MAX / 4 * 3)
+#define SHORT_SLOTS (TIDE_DATED_TABLES_MAX / 4 * 3)
 
-/* A place that an instance has. */
-typedef struct Place {
+/* A slot that an instance has. */
+typedef struct Slot {
   TideTable *instance; /* owned */
   guint32 n_users;
   GList unused; /* in TideDatedTables.unused while it has none */
-} Place;
+} Slot;
 
 struct TideDatedTables {
   guint32 first_index; /* read-only: of the instances */
   /* under lock */
   TideMutex lock;
-  Place places[TIDE_DATED_TABLES_MAX];
-  guint32 n_places;
-  GQueue unused;       /* of places: the first has been unused for longest */
+  Slot slots[TIDE_DATED_TABLES_MAX];
+  guint32 n_slots;
+  GQueue unused;       /* of slots: the first has been unused for longest */
   GHashTable *by_name; /* TideTable to itself, by template and name; borrowed */
-  GPtrArray *retired;  /* owned (element-type TideTable): those whose places went to others */
+  GPtrArray *retired;  /* owned (element-type TideTable): those whose slots went to others */
   gboolean is_warned;
   /* any thread */
   _Atomic guint32 n_used; /* written under lock */
@@ -53,7 +53,7 @@ free_instance(gpointer instance)
 }
 
 guint32
-tide_dated_tables_places(const TideConfig *config, guint32 *ret_n_dated)
+tide_dated_tables_slots(const TideConfig *config, guint32 *ret_n_dated)
 {
   *ret_n_dated = 0;
   for (guint i = 0; i < config->tables->len; i++)
@@ -79,54 +79,54 @@ tide_dated_tables_free(TideDatedTables *dated)
   if (dated == NULL)
     return;
   g_hash_table_unref(dated->by_name);
-  for (guint32 i = 0; i < dated->n_places; i++)
-    tide_dated_table_free(dated->places[i].instance);
+  for (guint32 i = 0; i < dated->n_slots; i++)
+    tide_dated_table_free(dated->slots[i].instance);
   g_ptr_array_unref(dated->retired);
   tide_mutex_clear(&dated->lock);
   g_free(dated);
 }
 
-static Place *
-place_of(TideDatedTables *dated, const TideTable *instance)
+static Slot *
+slot_of(TideDatedTables *dated, const TideTable *instance)
 {
-  return &dated->places[instance->index - dated->first_index];
+  return &dated->slots[instance->index - dated->first_index];
 }
 
 static void
-use_locked(TideDatedTables *dated, Place *place)
+use_locked(TideDatedTables *dated, Slot *slot)
 {
-  if (place->n_users++ > 0)
+  if (slot->n_users++ > 0)
     return;
-  g_queue_unlink(&dated->unused, &place->unused);
+  g_queue_unlink(&dated->unused, &slot->unused);
   guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) + 1;
   atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
-  if (n_used < SHORT_PLACES || dated->is_warned)
+  if (n_used < SHORT_SLOTS || dated->is_warned)
     return;
   dated->is_warned = TRUE;
   tide_log(
       TIDE_LOG_WARNING,
       "%u dated tables are in use, of %u that a process writes to at a time; '%s' is one more: look whether readings "
       "have absurd times (readings.time.max_past refuses these)",
-      n_used, TIDE_DATED_TABLES_MAX, place->instance->name);
+      n_used, TIDE_DATED_TABLES_MAX, slot->instance->name);
 }
 
 static void
-give_back_locked(TideDatedTables *dated, Place *place)
+give_back_locked(TideDatedTables *dated, Slot *slot)
 {
-  if (--place->n_users > 0)
+  if (--slot->n_users > 0)
     return;
-  g_queue_push_tail_link(&dated->unused, &place->unused);
+  g_queue_push_tail_link(&dated->unused, &slot->unused);
   guint32 n_used = atomic_load_explicit(&dated->n_used, memory_order_relaxed) - 1;
   atomic_store_explicit(&dated->n_used, n_used, memory_order_relaxed);
-  dated->is_warned = dated->is_warned && n_used >= SHORT_PLACES / 2;
+  dated->is_warned = dated->is_warned && n_used >= SHORT_SLOTS / 2;
 }
 
-/* A place for a new name, without users; NULL: there is none. */
-static Place *
-empty_place_locked(TideDatedTables *dated)
+/* A slot for a new name, without users; NULL: there is none. */
+static Slot *
+empty_slot_locked(TideDatedTables *dated)
 {
-  if (dated->n_places < TIDE_DATED_TABLES_MAX) {
-    Place *fresh = &dated->places[dated->n_places++];
+  if (dated->n_slots < TIDE_DATED_TABLES_MAX) {
+    Slot *fresh = &dated->slots[dated->n_slots++];
     fresh->unused.data = fresh;
     g_queue_push_tail_link(&dated->unused, &fresh->unused);
     return fresh;
@@ -134,10 +134,10 @@ empty_place_locked(TideDatedTables *dated)
   GList *longest = g_queue_peek_head_link(&dated->unused);
   if (longest == NULL)
     return NULL;
-  Place *place = longest->data;
-  g_hash_table_remove(dated->by_name, place->instance);
-  g_ptr_array_add(dated->retired, g_steal_pointer(&place->instance));
-  return place;
+  Slot *slot = longest->data;
+  g_hash_table_remove(dated->by_name, slot->instance);
+  g_ptr_array_add(dated->retired, g_steal_pointer(&slot->instance));
+  return slot;
 }
 
 static const TideTable *
@@ -146,15 +146,15 @@ take_locked(TideDatedTables *dated, const TideTable *declared, TideBytes name)
   g_autofree char *text = g_strndup((const char *)name.data, name.len);
   const TideTable wanted = {.name = text, .declared = declared};
   const TideTable *known = g_hash_table_lookup(dated->by_name, &wanted);
-  Place *place = known != NULL ? place_of(dated, known) : empty_place_locked(dated);
-  if (place == NULL)
+  Slot *slot = known != NULL ? slot_of(dated, known) : empty_slot_locked(dated);
+  if (slot == NULL)
     return NULL;
   if (known == NULL) {
-    place->instance = tide_dated_table_new(declared, name, dated->first_index + (guint32)(place - dated->places));
-    g_hash_table_add(dated->by_name, place->instance);
+    slot->instance = tide_dated_table_new(declared, name, dated->first_index + (guint32)(slot - dated->slots));
+    g_hash_table_add(dated->by_name, slot->instance);
   }
-  use_locked(dated, place);
-  return place->instance;
+  use_locked(dated, slot);
+  return slot->instance;
 }
 
 const TideTable *
@@ -170,7 +170,7 @@ void
 tide_dated_tables_use(TideDatedTables *dated, const TideTable *instance)
 {
   tide_mutex_lock(&dated->lock);
-  use_locked(dated, place_of(dated, instance));
+  use_locked(dated, slot_of(dated, instance));
   tide_mutex_unlock(&dated->lock);
 }
 
@@ -178,21 +178,21 @@ void
 tide_dated_tables_give_back(TideDatedTables *dated, const TideTable *instance)
 {
   tide_mutex_lock(&dated->lock);
-  give_back_locked(dated, place_of(dated, instance));
+  give_back_locked(dated, slot_of(dated, instance));
   tide_mutex_unlock(&dated->lock);
 }
 
 gboolean
 tide_dated_tables_are_short_racy(const TideDatedTables *dated)
 {
-  return atomic_load_explicit(&dated->n_used, memory_order_relaxed) >= SHORT_PLACES;
+  return atomic_load_explicit(&dated->n_used, memory_order_relaxed) >= SHORT_SLOTS;
 }
 
 const TideTable *
 tide_dated_tables_at(TideDatedTables *dated, guint32 index)
 {
   tide_mutex_lock(&dated->lock);
-  const TideTable *table = dated->places[index - dated->first_index].instance;
+  const TideTable *table = dated->slots[index - dated->first_index].instance;
   tide_mutex_unlock(&dated->lock);
   return table;
 }

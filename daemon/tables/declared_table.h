@@ -1,13 +1,13 @@
 /* A table as the configuration declares it, in the forms that create it: a description for the gateway, and the
  * commands of HBase's shell for gateways that cannot and operators who would rather. Both carry the fingerprint of the
- * key as an attribute: scheme_store.h. */
+ * key as an attribute: fingerprint_store.h. */
 #pragma once
 
-#include "tables/scheme_store.h"
+#include "tables/fingerprint_store.h"
 
 G_BEGIN_DECLS
 
-/* With its families, its scheme and the other attributes; @names: the configuration's. (transfer full) */
+/* With its families, its key fingerprint and the other attributes; @names: the configuration's. (transfer full) */
 TideTableDescription *tide_declared_table_describe(const TideTable *table, const TideFieldNames *names);
 
 /* "create 'ns:T', {NAME => 'M', …}, METADATA => {…}, SPLITS => […]", after a line that creates the namespace, for a
@@ -36,9 +36,9 @@ typedef struct TideTableRequest {
 
 /**
  * tide_declared_table_create: create the table in HBase, with its namespace, unless it is there.
- * Several may do it at a time: who comes second finds it there. The scheme becomes an attribute, but of a framed
- * gateway's table; with tide_scheme_store_write() it can be kept elsewhere then. Errors: UNAVAILABLE, with the shell's
- * command, for one that needs an unframed gateway, at a framed one; else those of the calls.
+ * Several may do it at a time: who comes second finds it there. The key fingerprint becomes an attribute, but of a
+ * framed gateway's table; with tide_fingerprint_store_write() it can be kept elsewhere then. Errors: UNAVAILABLE, with
+ * the shell's command, for one that needs an unframed gateway, at a framed one; else those of the calls.
  */
 gboolean tide_declared_table_create(TideHBaseClient *client, const TideTableRequest *request,
                                     TideTableCreation *ret_creation, GError **error) G_GNUC_WARN_UNUSED_RESULT;

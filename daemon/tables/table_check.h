@@ -19,7 +19,7 @@ GPtrArray *tide_table_check(const TideConfig *config, TideHBaseClient *client, g
 void tide_table_check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing);
 
 /* What an acknowledgement of HBase is worth decides what a committed offset is worth: a sentence that says what can be
- * lost for @description's durability below SYNC_WAL, and in @ret_remedy the command of the HBase shell that mends it;
+ * lost for @description's durability below SYNC_WAL, and in @ret_remedy the command of the HBase shell that repairs it;
  * NULL when nothing can. (transfer full), both. */
 char *tide_table_durability_risk(const char *table, const TideTableDescription *description, char **ret_remedy);
 

@@ -13,7 +13,7 @@ deadline_us(const TideTableMaker *maker)
 }
 
 static void
-say_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table,
+log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const TideTable *table,
                      TideTableCreation creation)
 {
   guint n_splits = table->splits != NULL ? table->splits->len : 0;
@@ -45,7 +45,7 @@ create_if_missing(const TideTableMaker *maker, TideHBaseClient *client, const Ti
   if (creation == TIDE_TABLE_WAS_THERE)
     return TRUE;
   tide_counter_inc(maker->created);
-  say_what_was_created(maker, client, table, creation);
+  log_what_was_created(maker, client, table, creation);
   return TRUE;
 }
 
@@ -71,5 +71,5 @@ tide_table_maker_prepare(const TideTableMaker *maker, TideHBaseClient *client, c
   g_autoptr(GPtrArray) tables = g_ptr_array_new();
   g_ptr_array_add(tables, (gpointer)table);
   return create_if_missing(maker, client, table, error) && require_families(maker, client, table, error) &&
-         tide_scheme_check(maker->schemes, client, tables, maker->accept_scheme_change, error);
+         tide_fingerprint_check(maker->fingerprints, client, tables, maker->accept_scheme_change, error);
 }

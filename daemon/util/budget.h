@@ -1,7 +1,7 @@
 /* The one memory budget for all that is in flight: rows waiting and sent, their sources, offset trackers. Charged by
  * the piece of memory (a buffer that grew), never by the reading.
  *
- * A share is a part of it with a limit of its own: each table has one, so that the rows of a table that stands still
+ * A share is a part of it with a limit of its own: each table has one, so that the rows of a table that is suspended
  * leave room for those of the others. */
 #pragma once
 
@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 /* What one table may hold at the most. */
 #define TIDE_BUDGET_TABLE_PERCENT 50
 
-/* However large the budget: what counts the cells of one open lane has 32 bits, and each takes more than 40 bytes. */
+/* However large the budget: what counts the cells of one lane buffer has 32 bits, and each takes more than 40 bytes. */
 #define TIDE_BUDGET_TABLE_MAX_BYTES (G_GUINT64_CONSTANT(128) << 30)
 
 /* What librdkafka's prefetched messages may take, of all consumers together: they are not charged, so the rest is what

@@ -11,15 +11,15 @@ append_text(TideBuffer *out, const char *text)
 /* ---- strings ---- */
 
 gsize
-tide_json_escape(gunichar c, TideJsonLetters letters, char form[TIDE_JSON_ESCAPE_BYTES])
+tide_json_escape(gunichar c, TideJsonLetters dead_letters, char form[TIDE_JSON_ESCAPE_BYTES])
 {
   static const char escaped[] = "\"\\\n\t\b\f\r";
-  static const char letter_of[] = "\"\\ntbfr";
-  for (gsize i = 0; i < (gsize)letters; i++) {
+  static const char dead_letter_of[] = "\"\\ntbfr";
+  for (gsize i = 0; i < (gsize)dead_letters; i++) {
     if (c != (guint8)escaped[i])
       continue;
     form[0] = '\\';
-    form[1] = letter_of[i];
+    form[1] = dead_letter_of[i];
     return 2;
   }
   if (c <= 0xFFFF)

@@ -13,7 +13,7 @@
 static _Atomic guint64 dropped;
 
 static TideMutex stderr_lock = {PTHREAD_MUTEX_INITIALIZER};
-static guint64 dropped_unsaid;    /* under stderr_lock: dropped since the last line that passed */
+static guint64 dropped_unlogged;  /* under stderr_lock: dropped since the last line that passed */
 static gboolean is_inside_a_line; /* under stderr_lock: the last line was taken in part */
 
 static gboolean
@@ -42,23 +42,23 @@ write_all_locked(TideBytes line)
 }
 
 static void
-say_what_was_dropped_locked(TideLogRenderDropped render_dropped)
+log_what_was_dropped_locked(TideLogRenderDropped render_dropped)
 {
   g_autoptr(GString) notice = g_string_new(is_inside_a_line ? "\n" : NULL);
-  render_dropped(notice, dropped_unsaid);
+  render_dropped(notice, dropped_unlogged);
   if (write_all_locked(tide_bytes(notice->str, notice->len)))
-    dropped_unsaid = 0;
+    dropped_unlogged = 0;
 }
 
 gboolean
 tide_log_sink_stderr(TideBytes line, TideLogRenderDropped render_dropped)
 {
   tide_mutex_lock(&stderr_lock);
-  if (dropped_unsaid > 0)
-    say_what_was_dropped_locked(render_dropped);
-  gboolean taken = dropped_unsaid == 0 && write_all_locked(line);
+  if (dropped_unlogged > 0)
+    log_what_was_dropped_locked(render_dropped);
+  gboolean taken = dropped_unlogged == 0 && write_all_locked(line);
   if (!taken)
-    dropped_unsaid++;
+    dropped_unlogged++;
   tide_mutex_unlock(&stderr_lock);
 
   if (!taken)

@@ -30,7 +30,7 @@ tide_batch_free(TideBatch *batch)
   tide_buffer_clear_memory(&batch->rows);
   tide_buffer_clear_memory(&batch->sources);
   tide_buffer_clear_memory(&batch->key_set);
-  tide_buffer_clear_memory(&batch->followers);
+  tide_buffer_clear_memory(&batch->dependents);
   free_poison_texts(batch);
   tide_buffer_clear_memory(&batch->poison);
   tide_buffer_clear_memory(&batch->suspects);
@@ -46,10 +46,10 @@ tide_batch_reset(TideBatch *batch)
                      .rows = batch->rows,
                      .sources = batch->sources,
                      .key_set = batch->key_set,
-                     .followers = batch->followers,
+                     .dependents = batch->dependents,
                      .poison = batch->poison,
                      .suspects = batch->suspects};
-  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.followers.len = empty.poison.len = 0;
+  empty.wire.len = empty.rows.len = empty.sources.len = empty.key_set.len = empty.dependents.len = empty.poison.len = 0;
   empty.suspects.len = 0;
   *batch = empty;
 }
@@ -188,58 +188,58 @@ tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash)
 }
 
 void
-tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data)
+tide_completion_queue_init(TideCompletionQueue *completions, void (*wake)(gpointer data), gpointer wake_data)
 {
-  *inbox = (TideInbox){.wake = wake, .wake_data = wake_data};
-  tide_mutex_init(&inbox->lock);
-  tide_cond_init(&inbox->arrived);
+  *completions = (TideCompletionQueue){.wake = wake, .wake_data = wake_data};
+  tide_mutex_init(&completions->lock);
+  tide_cond_init(&completions->arrived);
 }
 
 void
-tide_inbox_clear(TideInbox *inbox)
+tide_completion_queue_clear(TideCompletionQueue *completions)
 {
-  for (TideBatch *batch = inbox->first, *next; batch != NULL; batch = next) {
+  for (TideBatch *batch = completions->first, *next; batch != NULL; batch = next) {
     next = batch->next;
     tide_batch_free(batch);
   }
-  tide_cond_clear(&inbox->arrived);
-  tide_mutex_clear(&inbox->lock);
+  tide_cond_clear(&completions->arrived);
+  tide_mutex_clear(&completions->lock);
 }
 
 void
-tide_inbox_push(TideInbox *inbox, TideBatch *first)
+tide_completion_queue_push(TideCompletionQueue *completions, TideBatch *first)
 {
   TideBatch *last = first;
   while (last->next != NULL)
     last = last->next;
-  tide_mutex_lock(&inbox->lock);
-  gboolean was_empty = inbox->first == NULL;
+  tide_mutex_lock(&completions->lock);
+  gboolean was_empty = completions->first == NULL;
   {
     if (was_empty)
-      inbox->first = first;
+      completions->first = first;
     else
-      inbox->last->next = first;
-    inbox->last = last;
-    tide_cond_signal(&inbox->arrived);
+      completions->last->next = first;
+    completions->last = last;
+    tide_cond_signal(&completions->arrived);
   }
-  tide_mutex_unlock(&inbox->lock);
+  tide_mutex_unlock(&completions->lock);
   /* Who takes what was there takes this, too. */
-  if (was_empty && inbox->wake != NULL)
-    inbox->wake(inbox->wake_data);
+  if (was_empty && completions->wake != NULL)
+    completions->wake(completions->wake_data);
 }
 
 TideBatch *
-tide_inbox_take(TideInbox *inbox, gint64 deadline_us)
+tide_completion_queue_take(TideCompletionQueue *completions, gint64 deadline_us)
 {
   TideBatch *arrived;
-  tide_mutex_lock(&inbox->lock);
+  tide_mutex_lock(&completions->lock);
   {
-    while (inbox->first == NULL && deadline_us > 0)
-      if (!tide_cond_wait_until(&inbox->arrived, &inbox->lock, deadline_us))
+    while (completions->first == NULL && deadline_us > 0)
+      if (!tide_cond_wait_until(&completions->arrived, &completions->lock, deadline_us))
         break;
-    arrived = inbox->first;
-    inbox->first = inbox->last = NULL;
+    arrived = completions->first;
+    completions->first = completions->last = NULL;
   }
-  tide_mutex_unlock(&inbox->lock);
+  tide_mutex_unlock(&completions->lock);
   return arrived;
 }

@@ -2,9 +2,9 @@
  * either of puts, which go together in one putMultiple, or of mutated rows, each of which is a mutateRow of its own.
  *
  * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
- * gives it back to the lanes when the call failed, or home to its consumer when HBase has acknowledged it. The consumer
- * marks the sources and uses the batch again. One owner at a time, so nothing in it is locked. Wherever it is, its
- * consumer may give rows of it up: they are not sent any more. */
+ * gives it back to the lanes when the call failed, or to its consumer's completion queue when HBase has acknowledged
+ * it. The consumer marks the sources and uses the batch again. One owner at a time, so nothing in it is locked.
+ * Wherever it is, its consumer may give rows of it up: they are not sent any more. */
 #pragma once
 
 #include "model/table/table.h"
@@ -55,25 +55,25 @@ typedef struct TideBatchSuspect {
   gint64 counted_us; /* the last one that was counted */
 } TideBatchSuspect;
 
-typedef struct TideInbox TideInbox;
+typedef struct TideCompletionQueue TideCompletionQueue;
 typedef struct TideBatch TideBatch;
 
 struct TideBatch {
   _Atomic guint32 n_given_up; /* rows: written by the consumer that sealed it, at any time, behind their own marks */
-  /* the owner's only (see above); rows, sources and followers stay as they are until it is home */
-  TideBatch *next;      /* in whichever list holds it */
-  TideInbox *home;      /* borrowed: where it goes when acknowledged */
-  gpointer open_lane;   /* borrowed: the consumer's own lane that sealed it */
-  TideLane *lane;       /* ref */
-  TideBuffer wire;      /* encoded puts, or the rows' mutations, one after the other */
-  TideBuffer rows;      /* of TideBatchRow */
-  TideBuffer sources;   /* of TideBatchSource */
-  TideBuffer key_set;   /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
-  TideBuffer followers; /* followers.h: rows that may go once this batch is acknowledged */
-  TideBuffer poison;    /* of TideBatchPoison, by row: all other rows are acknowledged when the batch comes home */
-  TideBuffer suspects;  /* of TideBatchSuspect: they are sent alone */
+  /* the owner's only (see above); rows, sources and dependent rows stay as they are until it is completed */
+  TideBatch *next;                  /* in whichever list holds it */
+  TideCompletionQueue *completions; /* borrowed: where it goes when acknowledged */
+  gpointer lane_buffer;             /* borrowed: the consumer's own lane that sealed it */
+  TideLane *lane;                   /* ref */
+  TideBuffer wire;                  /* encoded puts, or the rows' mutations, one after the other */
+  TideBuffer rows;                  /* of TideBatchRow */
+  TideBuffer sources;               /* of TideBatchSource */
+  TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
+  TideBuffer dependents; /* dependent_rows.h: rows that may go once this batch is acknowledged */
+  TideBuffer poison;     /* of TideBatchPoison, by row: all other rows are acknowledged when the batch completes */
+  TideBuffer suspects;   /* of TideBatchSuspect: they are sent alone */
   gboolean is_mutations;
-  gboolean is_unmerged; /* each row is of one message: tide_open_lanes_append_unmerged() */
+  gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
   guint32 n_rows;
   gint64 oldest_us;     /* when its oldest row was mapped, monotonic */
   gint64 charged_bytes; /* what the budget holds for it */
@@ -99,7 +99,7 @@ static inline gsize
 tide_batch_memory_bytes(const TideBatch *batch)
 {
   return sizeof *batch + batch->wire.capacity + batch->rows.capacity + batch->sources.capacity +
-         batch->key_set.capacity + batch->followers.capacity + batch->poison.capacity + batch->suspects.capacity;
+         batch->key_set.capacity + batch->dependents.capacity + batch->poison.capacity + batch->suspects.capacity;
 }
 
 static inline const TideBatchRow *
@@ -172,8 +172,8 @@ gboolean tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash);
 /* Hash of a row key, never 0. */
 guint64 tide_key_hash(TideBytes key);
 
-/* Where finished batches come home to. Any thread pushes, one takes. */
-struct TideInbox {
+/* Where completed batches are queued. Any thread pushes, one takes. */
+struct TideCompletionQueue {
   TideMutex lock;
   TideCond arrived;
   /* under lock */
@@ -184,10 +184,11 @@ struct TideInbox {
   gpointer wake_data;
 };
 
-void tide_inbox_init(TideInbox *inbox, void (*wake)(gpointer data), gpointer wake_data);
-void tide_inbox_clear(TideInbox *inbox);                  /* frees what is still in it */
-void tide_inbox_push(TideInbox *inbox, TideBatch *first); /* transfers @first and all linked behind it */
+void tide_completion_queue_init(TideCompletionQueue *completions, void (*wake)(gpointer data), gpointer wake_data);
+void tide_completion_queue_clear(TideCompletionQueue *completions); /* frees what is still in it */
+void tide_completion_queue_push(TideCompletionQueue *completions,
+                                TideBatch *first); /* transfers @first and all linked behind it */
 /* All that arrived, in order, linked by next; NULL when nothing did by @deadline_us (0: does not wait). */
-TideBatch *tide_inbox_take(TideInbox *inbox, gint64 deadline_us);
+TideBatch *tide_completion_queue_take(TideCompletionQueue *completions, gint64 deadline_us);
 
 G_END_DECLS

@@ -9,7 +9,7 @@ tide_lanes_new(const TideLanesOptions *options)
   lanes->options = *options;
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
-  lanes->tables = g_new0(TablePlace, options->n_tables);
+  lanes->tables = g_new0(TableSlot, options->n_tables);
   for (guint32 i = options->n_tables - options->n_blocked; i < options->n_tables; i++)
     lanes->tables[i].blocked.is_on = TRUE;
   return lanes;
@@ -36,7 +36,7 @@ tide_lanes_free(TideLanes *lanes)
   }
   for (guint32 i = 0; i < lanes->options.n_tables; i++) {
     g_free(lanes->tables[i].blocked.reason);
-    g_free(lanes->tables[i].held.reason);
+    g_free(lanes->tables[i].suspended.reason);
   }
   g_free(lanes->tables);
   tide_cond_clear(&lanes->work);
@@ -107,12 +107,12 @@ tide_lane_end_key(const TideLane *lane)
 static GQueue *
 list_of_locked(TideLane *lane, LaneState state)
 {
-  TablePlace *place = &lane->lanes->tables[lane->table->index];
+  TableSlot *slot = &lane->lanes->tables[lane->table->index];
   switch (state) {
   case LANE_READY:
-    return &place->ready;
+    return &slot->ready;
   case LANE_PROBE:
-    return &place->probes;
+    return &slot->probes;
   case LANE_DELAYED:
     return &lane->lanes->delayed;
   case LANE_IDLE:
@@ -307,28 +307,28 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
     else
       next_us = MIN(next_us, lane->not_before_us);
   }
-  for (guint32 i = 0; lanes->n_held > 0 && i < lanes->n_used; i++) {
-    const TablePlace *place = &lanes->tables[i];
-    if (place->held.is_on && !place->is_probed && place->probe_at_us > now_us)
-      next_us = MIN(next_us, place->probe_at_us);
+  for (guint32 i = 0; lanes->n_suspended > 0 && i < lanes->n_used; i++) {
+    const TableSlot *slot = &lanes->tables[i];
+    if (slot->suspended.is_on && !slot->is_probed && slot->probe_at_us > now_us)
+      next_us = MIN(next_us, slot->probe_at_us);
   }
   return next_us;
 }
 
-/* The lane that a call of @place can be begun with; NULL when there is none now. */
+/* The lane that a call of @slot can be begun with; NULL when there is none now. */
 static TideLane *
-due_lane_locked(const TideLanes *lanes, TablePlace *place, gint64 now_us)
+due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 {
   gboolean may_probe = lanes->n_probes < MAX(lanes->options.max_probes, 1);
-  if (place->blocked.is_on)
+  if (slot->blocked.is_on)
     return NULL;
-  TideLane *ready = g_queue_peek_head(&place->ready), *probe = g_queue_peek_head(&place->probes);
-  if (place->held.is_on) {
-    if (place->is_probed || place->probe_at_us > now_us || !may_probe)
+  TideLane *ready = g_queue_peek_head(&slot->ready), *probe = g_queue_peek_head(&slot->probes);
+  if (slot->suspended.is_on) {
+    if (slot->is_probed || slot->probe_at_us > now_us || !may_probe)
       return NULL;
-    TideLane *held = place->held_lane;
-    gboolean same_again = held != NULL && (held->state == LANE_READY || held->state == LANE_PROBE);
-    return same_again ? held : probe != NULL ? probe : ready;
+    TideLane *suspended = slot->suspended_lane;
+    gboolean same_again = suspended != NULL && (suspended->state == LANE_READY || suspended->state == LANE_PROBE);
+    return same_again ? suspended : probe != NULL ? probe : ready;
   }
   return probe != NULL && may_probe ? probe : ready;
 }
@@ -348,17 +348,17 @@ next_lane_locked(const TideLanes *lanes, gint64 now_us)
 static void
 begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
 {
-  TablePlace *place = &lanes->tables[lane->table->index];
+  TableSlot *slot = &lanes->tables[lane->table->index];
   lanes->next_table = lane->table->index + 1;
   call->table = lane->table;
   call->last_ok_us = lanes->last_ok_us;
-  call->is_probe_of_table = place->held.is_on;
-  call->is_probe = place->held.is_on || lane->failures > 0;
+  call->is_probe_of_table = slot->suspended.is_on;
+  call->is_probe = slot->suspended.is_on || lane->failures > 0;
   take_from_lane_locked(lanes, lane, call, now_us);
   if (!call->is_probe && !goes_alone(call->batches[0]))
-    gather_locked(lanes, &place->ready, call, now_us);
+    gather_locked(lanes, &slot->ready, call, now_us);
   if (call->is_probe_of_table)
-    place->is_probed = TRUE;
+    slot->is_probed = TRUE;
   lanes->n_probes += call->is_probe ? 1 : 0;
   lanes->n_in_flight_calls++;
   lanes->in_flight_rows += call->n_rows;
@@ -402,7 +402,7 @@ void
 tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us)
 {
   tide_mutex_lock(&lanes->lock);
-  tide_table_stop_say_locked(&lanes->tables[table->index].blocked, reason, now_us);
+  tide_table_stop_report_locked(&lanes->tables[table->index].blocked, reason, now_us);
   tide_mutex_unlock(&lanes->lock);
 }
 

@@ -8,8 +8,8 @@
  * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
  *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
  * take all writers.
- * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_HOLD) stands still as a whole, with
- *   its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
+ * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_SUSPEND) is suspended as a whole,
+ * with its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
  *
  * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
 #pragma once
@@ -25,8 +25,8 @@ G_BEGIN_DECLS
 typedef struct TideLanes TideLanes;
 
 typedef struct TideLanesOptions {
-  guint32 n_tables;                 /* places: tables' indexes are below */
-  guint32 n_blocked;                /* the tables of the last so many places begin blocked: tide_lanes_block() */
+  guint32 n_tables;                 /* slots: tables' indexes are below */
+  guint32 n_blocked;                /* the tables of the last so many slots begin blocked: tide_lanes_block() */
   guint32 max_rows;                 /* in a call */
   guint32 max_bytes;                /* encoded, in a call */
   guint32 max_in_flight_per_region; /* calls */
@@ -84,7 +84,7 @@ void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
 
-/* A lane whose calls keep failing, or a table that is blocked or held. */
+/* A lane whose calls keep failing, or a table that is blocked or suspended. */
 typedef struct TideLaneTrouble {
   const TideTable *table;
   char *region_start;  /* owned, printable */
@@ -93,11 +93,11 @@ typedef struct TideLaneTrouble {
   gint64 since_us;
   guint32 failures;
   guint64 waiting_rows;
-  gboolean is_held; /* the table stands still until an operator mends it */
+  gboolean is_suspended; /* the table is suspended until an operator repairs it */
 } TideLaneTrouble;
 
-/* Lanes in trouble since before @before_us, and tables that are held; of a table that stands still all lanes as one.
- * (transfer full) (element-type TideLaneTrouble) */
+/* Lanes in trouble since before @before_us, and tables that are suspended; of a table that is suspended all lanes as
+ * one. (transfer full) (element-type TideLaneTrouble) */
 GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
 
 typedef struct TideLanesState {
@@ -107,7 +107,7 @@ typedef struct TideLanesState {
   guint32 troubled_lanes;
   guint32 narrowed_lanes; /* whose window is not at its widest */
   guint32 in_flight_probes;
-  guint32 held_tables;
+  guint32 suspended_tables;
   gint64 oldest_us; /* of all waiting and in flight; 0: none */
 } TideLanesState;
 

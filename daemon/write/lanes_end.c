@@ -3,15 +3,15 @@
 
 #include "util/backoff.h"
 
-/* ---- tables that stand still ---- */
+/* ---- tables that are suspended ---- */
 
 void
-tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us)
+tide_table_stop_report_locked(TableStop *stop, const char *reason, gint64 now_us)
 {
   if (stop->reason == NULL)
     stop->since_us = now_us;
   stop->is_on = TRUE;
-  stop->n_said++;
+  stop->n_reports++;
   g_free(stop->reason);
   stop->reason = g_strdup(reason);
 }
@@ -20,7 +20,7 @@ void
 tide_table_stop_end_locked(TableStop *stop)
 {
   stop->is_on = FALSE;
-  stop->n_said = 0;
+  stop->n_reports = 0;
   g_clear_pointer(&stop->reason, g_free);
 }
 
@@ -30,39 +30,40 @@ backoff_us(const TideLanesOptions *options, guint32 failures)
   return tide_backoff_us(failures, options->retry_min_us, options->retry_max_us);
 }
 
-/* Calls that were on their way when the table came to be held say it again, but only probes make the wait longer. */
+/* Calls that were on their way when the table came to be suspended say it again, but only probes make the wait longer.
+ */
 static void
-hold_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gint64 now_us)
+suspend_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gint64 now_us)
 {
-  TablePlace *place = &lanes->tables[call->table->index];
-  gboolean is_news = !place->held.is_on;
+  TableSlot *slot = &lanes->tables[call->table->index];
+  gboolean is_news = !slot->suspended.is_on;
   if (!is_news && !call->is_probe_of_table)
     return;
-  tide_table_stop_say_locked(&place->held, reason, now_us);
-  place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+  tide_table_stop_report_locked(&slot->suspended, reason, now_us);
+  slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   if (!is_news)
     return;
-  place->held_lane = call->batches[0]->lane;
-  lanes->n_held++;
+  slot->suspended_lane = call->batches[0]->lane;
+  lanes->n_suspended++;
 }
 
 static void
-end_hold_locked(TideLanes *lanes, TablePlace *place)
+end_suspension_locked(TideLanes *lanes, TableSlot *slot)
 {
-  tide_table_stop_end_locked(&place->held);
-  place->held_lane = NULL;
-  lanes->n_held--;
+  tide_table_stop_end_locked(&slot->suspended);
+  slot->suspended_lane = NULL;
+  lanes->n_suspended--;
 }
 
 /* A probe that ended otherwise than by HOLD. */
 static void
 end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, gint64 now_us)
 {
-  TablePlace *place = &lanes->tables[call->table->index];
+  TableSlot *slot = &lanes->tables[call->table->index];
   if (outcome == TIDE_OUTCOME_OK) {
-    end_hold_locked(lanes, place);
+    end_suspension_locked(lanes, slot);
   } else {
-    place->probe_at_us = now_us + backoff_us(&lanes->options, place->held.n_said);
+    slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   }
 }
 
@@ -99,11 +100,11 @@ note_outcome_locked(TideLane *lane, TideOutcome outcome, const char *error_text,
     break;
   case TIDE_OUTCOME_RETRY:
   case TIDE_OUTCOME_UNKNOWN:
-  case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found guilty */
+  case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found to be poison */
     note_failure_locked(lane, error_text, now_us);
     break;
   case TIDE_OUTCOME_NOT_SENT:
-  case TIDE_OUTCOME_HOLD:
+  case TIDE_OUTCOME_SUSPEND:
     break; /* not the lane's trouble */
   }
 }
@@ -117,7 +118,7 @@ begins_lane(const TideCall *call, guint32 i)
 
 /* Whether @outcome says anything of @batch's region: of rows that were all given up nothing was sent. */
 static gboolean
-is_told(const TideBatch *batch, TideOutcome outcome)
+is_reported(const TideBatch *batch, TideOutcome outcome)
 {
   return outcome != TIDE_OUTCOME_OK || !batch->is_left_out;
 }
@@ -127,20 +128,20 @@ is_told(const TideBatch *batch, TideOutcome outcome)
 static void
 pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
 {
-  TablePlace *place = &lanes->tables[call->table->index];
+  TableSlot *slot = &lanes->tables[call->table->index];
   gboolean is_awaited = FALSE;
   for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next)
     is_awaited = ((const TideLane *)link->data)->table == call->table;
-  place->held_lane = NULL;
+  slot->suspended_lane = NULL;
   if (!is_awaited)
-    end_hold_locked(lanes, place);
+    end_suspension_locked(lanes, slot);
 }
 
 static gboolean
-any_is_told(const TideCall *call, TideOutcome outcome)
+any_is_reported(const TideCall *call, TideOutcome outcome)
 {
   for (guint32 i = 0; i < call->n_batches; i++)
-    if (is_told(call->batches[i], outcome))
+    if (is_reported(call->batches[i], outcome))
       return TRUE;
   return FALSE;
 }
@@ -162,14 +163,14 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->n_in_flight_calls--;
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
-  gboolean any_told = any_is_told(call, outcome), lane_told = FALSE;
-  if (outcome == TIDE_OUTCOME_OK && any_told)
+  gboolean any_reported = any_is_reported(call, outcome), lane_reported = FALSE;
+  if (outcome == TIDE_OUTCOME_OK && any_reported)
     lanes->last_ok_us = now_us;
   if (call->is_probe_of_table)
     lanes->tables[call->table->index].is_probed = FALSE;
-  if (outcome == TIDE_OUTCOME_HOLD)
-    hold_table_locked(lanes, call, error_text, now_us);
-  else if (call->is_probe_of_table && any_told)
+  if (outcome == TIDE_OUTCOME_SUSPEND)
+    suspend_table_locked(lanes, call, error_text, now_us);
+  else if (call->is_probe_of_table && any_reported)
     end_probe_of_table_locked(lanes, call, outcome, now_us);
   /* From the last to the first, so that what goes back to the front stands in its old order. */
   for (guint32 i = call->n_batches; i-- > 0;) {
@@ -179,31 +180,31 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     lane->in_flight_rows -= batch->n_rows;
     if (outcome == TIDE_OUTCOME_UNKNOWN)
       tide_batch_mark_in_doubt(batch, now_us);
-    lane_told |= is_told(batch, outcome);
+    lane_reported |= is_reported(batch, outcome);
     if (outcome != TIDE_OUTCOME_OK)
       take_back_locked(lane, batch);
     if (!begins_lane(call, i))
       continue;
     lane->n_in_flight--;
-    if (lane_told)
+    if (lane_reported)
       note_outcome_locked(lane, outcome, error_text, now_us);
-    lane_told = FALSE;
+    lane_reported = FALSE;
     tide_lane_settle_state_locked(lane, now_us);
   }
-  if (call->is_probe_of_table && !any_told)
+  if (call->is_probe_of_table && !any_reported)
     pass_probe_of_table_locked(lanes, call);
 }
 
-/* Home to their consumers; those of one consumer that stand together at once. */
+/* To their consumers' completion queues; those of one consumer that stand together at once. */
 static void
-send_home(TideCall *call)
+post_completed(TideCall *call)
 {
   for (guint32 i = 0; i < call->n_batches;) {
     TideBatch *first = call->batches[i], *last = first;
-    for (i++; i < call->n_batches && call->batches[i]->home == first->home; i++)
+    for (i++; i < call->n_batches && call->batches[i]->completions == first->completions; i++)
       last = last->next = call->batches[i];
     last->next = NULL;
-    tide_inbox_push(first->home, first);
+    tide_completion_queue_push(first->completions, first);
   }
 }
 
@@ -217,6 +218,6 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   }
   tide_mutex_unlock(&lanes->lock);
   if (outcome == TIDE_OUTCOME_OK)
-    send_home(call);
+    post_completed(call);
   call->n_batches = 0;
 }

@@ -42,34 +42,34 @@ typedef struct TableStop {
   gboolean is_on;
   char *reason; /* owned; NULL: nobody has said yet */
   gint64 since_us;
-  guint32 n_said;
+  guint32 n_reports;
 } TableStop;
 
-/* A table's place. */
-typedef struct TablePlace {
-  GQueue ready;      /* lanes a call can be taken from, in turn */
-  GQueue probes;     /* lanes in trouble whose wait is over, in turn */
-  TableStop blocked; /* by tide_lanes_block() */
-  TableStop held;    /* by a call's end: HBase takes no rows of this table */
-  /* while held */
-  gint64 probe_at_us;  /* when one call is tried */
-  gboolean is_probed;  /* it is on its way */
-  TideLane *held_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes it.
-                        * NULL: a probe had nothing left to send */
-} TablePlace;
+/* A table's slot. */
+typedef struct TableSlot {
+  GQueue ready;        /* lanes a call can be taken from, in turn */
+  GQueue probes;       /* lanes in trouble whose wait is over, in turn */
+  TableStop blocked;   /* by tide_lanes_block() */
+  TableStop suspended; /* by a call's end: HBase takes no rows of this table */
+  /* while suspended */
+  gint64 probe_at_us;       /* when one call is tried */
+  gboolean is_probed;       /* it is on its way */
+  TideLane *suspended_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes
+                             * it. NULL: a probe had nothing left to send */
+} TableSlot;
 
 struct TideLanes {
   TideLanesOptions options; /* read-only */
   TideMutex lock;
   TideCond work;
   /* under lock */
-  TablePlace *tables; /* owned array of options.n_tables */
-  guint32 n_used;     /* places below this have had rows */
+  TableSlot *tables; /* owned array of options.n_tables */
+  guint32 n_used;    /* slots below this have had rows */
   guint32 next_table;
   GQueue delayed;
   GQueue busy;
   gboolean stopped;
-  guint32 n_held; /* tables */
+  guint32 n_suspended; /* tables */
   guint32 n_in_flight_calls;
   guint32 n_probes; /* of them */
   guint64 in_flight_rows;
@@ -94,7 +94,7 @@ void tide_lane_push_front_locked(TideLane *lane, TideBatch *batch);
 void tide_lane_push_back_locked(TideLane *lane, TideBatch *batch);
 
 /* Said again, a stop lasts since the first time. */
-void tide_table_stop_say_locked(TableStop *stop, const char *reason, gint64 now_us);
+void tide_table_stop_report_locked(TableStop *stop, const char *reason, gint64 now_us);
 void tide_table_stop_end_locked(TableStop *stop);
 
 G_END_DECLS

@@ -19,15 +19,15 @@ count_waiting_rows_locked(const TideLane *lane)
   return n_rows;
 }
 
-/* Why all of the lane's table stands still; NULL when it does not. */
+/* Why all of the lane's table is suspended; NULL when it is not. */
 static const TableStop *
 stop_of_table_locked(const TideLane *lane)
 {
-  const TablePlace *place = &lane->lanes->tables[lane->table->index];
-  return place->blocked.is_on ? &place->blocked : place->held.is_on ? &place->held : NULL;
+  const TableSlot *slot = &lane->lanes->tables[lane->table->index];
+  return slot->blocked.is_on ? &slot->blocked : slot->suspended.is_on ? &slot->suspended : NULL;
 }
 
-/* Of @lane, or of its whole table when that stands still. */
+/* Of @lane, or of its whole table when that is suspended. */
 static TideLaneTrouble *
 describe_trouble_locked(const TideLane *lane)
 {
@@ -39,24 +39,24 @@ describe_trouble_locked(const TideLane *lane)
       lane->first != NULL ? tide_bytes_printable(tide_batch_row_key(lane->first, 0)) : g_strdup("(in flight)");
   trouble->error_text = g_strdup(stop != NULL ? stop->reason : lane->error_text);
   trouble->since_us = stop != NULL ? stop->since_us : lane->failing_since_us;
-  trouble->failures = stop != NULL ? stop->n_said : lane->failures;
+  trouble->failures = stop != NULL ? stop->n_reports : lane->failures;
   trouble->waiting_rows = count_waiting_rows_locked(lane);
-  trouble->is_held = stop == &lane->lanes->tables[lane->table->index].held;
+  trouble->is_suspended = stop == &lane->lanes->tables[lane->table->index].suspended;
   return trouble;
 }
 
 static gboolean
 is_in_trouble_locked(const TideLane *lane, gint64 before_us)
 {
-  const TablePlace *place = &lane->lanes->tables[lane->table->index];
-  if (place->blocked.is_on)
-    return lane->first != NULL && place->blocked.reason != NULL && place->blocked.since_us <= before_us;
-  if (place->held.is_on)
+  const TableSlot *slot = &lane->lanes->tables[lane->table->index];
+  if (slot->blocked.is_on)
+    return lane->first != NULL && slot->blocked.reason != NULL && slot->blocked.since_us <= before_us;
+  if (slot->suspended.is_on)
     return TRUE; /* it does not pass by itself, so nobody need wait to be told */
   return lane->failures > 0 && lane->failing_since_us <= before_us;
 }
 
-/* The trouble of @lane's table that stands still, where another of its lanes was found before. */
+/* The trouble of @lane's table that is suspended, where another of its lanes was found before. */
 static TideLaneTrouble *
 find_same_table_locked(const GPtrArray *found, const TideLane *lane)
 {
@@ -99,7 +99,7 @@ tide_lanes_state(TideLanes *lanes)
     state.in_flight_rows = lanes->in_flight_rows;
     state.in_flight_calls = lanes->n_in_flight_calls;
     state.in_flight_probes = lanes->n_probes;
-    state.held_tables = lanes->n_held;
+    state.suspended_tables = lanes->n_suspended;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const TideLane *lane = link->data;
       state.narrowed_lanes += lane->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;

@@ -25,12 +25,12 @@
 
 typedef struct TableRegions {
   /* under lock */
-  const TideTable *table; /* NULL: a template, or a place without an instance yet; else the last that was opened */
+  const TideTable *table; /* NULL: a template, or a slot without an instance yet; else the last that was opened */
   TideRegionMap *map;     /* a reference */
   guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
   gint64 refresh_at_us;   /* G_MAXINT64: nobody has it open */
   gint64 refreshed_us;
-  gboolean is_in_use;    /* of an instance: we are a user of its place */
+  gboolean is_in_use;    /* of an instance: we are a user of its slot */
   gboolean is_looked_up; /* right now */
   /* whoever refreshes: one thread at a time */
   gboolean is_prepared; /* may be written to; declared tables always are */
@@ -50,8 +50,8 @@ struct TideRegions {
   /* under lock */
   TideMutex lock;
   TideCond changed;
-  TableRegions *tables;    /* owned array of options.n_places */
-  guint32 n_used;          /* places below this are in use */
+  TableRegions *tables;    /* owned array of options.n_slots */
+  guint32 n_used;          /* slots below this are in use */
   TideHBaseClient *active; /* borrowed: of the look-up that runs, so that a stop can end it */
   gboolean stopped;
 };
@@ -285,9 +285,9 @@ due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
   return NULL;
 }
 
-/* The place of an instance may go to another when nobody has it open, and nobody looks its regions up. */
+/* The slot of an instance may go to another when nobody has it open, and nobody looks its regions up. */
 static void
-give_place_back_locked(TideRegions *regions, TableRegions *table)
+give_slot_back_locked(TideRegions *regions, TableRegions *table)
 {
   if (!table->is_in_use || table->n_users > 0 || table->is_looked_up)
     return;
@@ -307,7 +307,7 @@ mark_refreshed(TideRegions *regions, TableRegions *table)
     table->refreshed_us = now_us;
     table->refresh_at_us = table->n_users > 0 ? MIN(asked_us, next_us) : G_MAXINT64;
     table->is_looked_up = FALSE;
-    give_place_back_locked(regions, table);
+    give_slot_back_locked(regions, table);
   }
   tide_mutex_unlock(&regions->lock);
 }
@@ -371,14 +371,14 @@ add_declared_table(TideRegions *regions, const TideTable *table)
   g_autofree char *label = tide_metrics_label("table", table->name);
   regions->region_gauges[table->index] =
       tide_metrics_gauge(regions->options.metrics, "tidemark_table_regions", "Regions known, 0 while unknown", label);
-  TableRegions *place = &regions->tables[table->index];
+  TableRegions *slot = &regions->tables[table->index];
   if (tide_table_is_template(table))
     return;
-  place->table = table;
-  place->map = fallback_map(regions, table);
-  place->n_users = 1;
-  place->is_prepared = TRUE;
-  place->refresh_at_us = next_refresh_us(regions, tide_now_us());
+  slot->table = table;
+  slot->map = fallback_map(regions, table);
+  slot->n_users = 1;
+  slot->is_prepared = TRUE;
+  slot->refresh_at_us = next_refresh_us(regions, tide_now_us());
 }
 
 TideRegions *
@@ -390,8 +390,8 @@ tide_regions_new(const TideRegionsOptions *options)
   tide_cond_init(&regions->changed);
   atomic_init(&regions->generation, 1);
   regions->n_used = options->config->tables->len;
-  regions->tables = g_new0(TableRegions, options->n_places);
-  for (guint32 i = 0; i < options->n_places; i++)
+  regions->tables = g_new0(TableRegions, options->n_slots);
+  for (guint32 i = 0; i < options->n_slots; i++)
     regions->tables[i].refresh_at_us = G_MAXINT64;
   regions->region_gauges = g_new0(TideGauge *, regions->n_used);
   for (guint32 i = 0; i < regions->n_used; i++)
@@ -402,7 +402,7 @@ tide_regions_new(const TideRegionsOptions *options)
                                                    "Look-ups of a table's regions that failed", NULL);
   regions->maker = (TideTableMaker){
       .config = options->config,
-      .schemes = options->schemes,
+      .fingerprints = options->fingerprints,
       .accept_scheme_change = options->accept_scheme_change,
       .created = tide_metrics_counter(options->metrics, "tidemark_tables_created_total", "Dated tables created", NULL)};
   return regions;
@@ -446,15 +446,15 @@ tide_regions_generation_racy(const TideRegions *regions)
   return atomic_load_explicit(&regions->generation, memory_order_acquire);
 }
 
-/* The place goes to @table; returns the map of the one that had it, to be given up without the lock. */
+/* The slot goes to @table; returns the map of the one that had it, to be given up without the lock. */
 static TideRegionMap *
-change_table_locked(TideRegions *regions, TableRegions *place, const TideTable *table)
+change_table_locked(TideRegions *regions, TableRegions *slot, const TideTable *table)
 {
-  TideRegionMap *replaced = g_steal_pointer(&place->map);
-  place->table = table;
-  place->map = fallback_map(regions, table);
-  place->is_prepared = FALSE;
-  place->failures = 0;
+  TideRegionMap *replaced = g_steal_pointer(&slot->map);
+  slot->table = table;
+  slot->map = fallback_map(regions, table);
+  slot->is_prepared = FALSE;
+  slot->failures = 0;
   regions->n_used = MAX(regions->n_used, table->index + 1);
   tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());
   return replaced;
@@ -466,16 +466,16 @@ tide_regions_open(TideRegions *regions, const TideTable *table)
   TideRegionMap *replaced = NULL;
   tide_mutex_lock(&regions->lock);
   {
-    TableRegions *place = &regions->tables[table->index];
-    if (place->table != table)
-      replaced = change_table_locked(regions, place, table);
-    if (place->n_users++ == 0) {
-      place->refresh_at_us = tide_now_us();
+    TableRegions *slot = &regions->tables[table->index];
+    if (slot->table != table)
+      replaced = change_table_locked(regions, slot, table);
+    if (slot->n_users++ == 0) {
+      slot->refresh_at_us = tide_now_us();
       tide_cond_signal(&regions->changed);
     }
-    if (!place->is_in_use)
+    if (!slot->is_in_use)
       tide_dated_tables_use(regions->options.dated, table);
-    place->is_in_use = TRUE;
+    slot->is_in_use = TRUE;
   }
   tide_mutex_unlock(&regions->lock);
   tide_region_map_unref(replaced);
@@ -487,11 +487,11 @@ tide_regions_close(TideRegions *regions, const TideTable *table)
   TideRegionMap *replaced = NULL;
   tide_mutex_lock(&regions->lock);
   {
-    TableRegions *place = &regions->tables[table->index];
-    if (--place->n_users == 0) {
-      replaced = replace_map_locked(regions, place, fallback_map(regions, table));
-      place->refresh_at_us = G_MAXINT64;
-      give_place_back_locked(regions, place);
+    TableRegions *slot = &regions->tables[table->index];
+    if (--slot->n_users == 0) {
+      replaced = replace_map_locked(regions, slot, fallback_map(regions, table));
+      slot->refresh_at_us = G_MAXINT64;
+      give_slot_back_locked(regions, slot);
     }
   }
   tide_mutex_unlock(&regions->lock);

@@ -14,7 +14,7 @@
 
 #include "gateway/gateways.h"
 #include "tables/dated_tables.h"
-#include "tables/scheme_store.h"
+#include "tables/fingerprint_store.h"
 #include "write/lanes.h"
 
 G_BEGIN_DECLS
@@ -38,10 +38,10 @@ typedef struct TideRegionsOptions {
   TideLanes *lanes;
   TideGateways *gateways;
   TideMetrics *metrics;
-  const TideSchemeStore *schemes;
+  const TideFingerprintStore *fingerprints;
   TideDatedTables *dated;
   gboolean accept_scheme_change; /* of instances of dated tables */
-  guint32 n_places;              /* tide_dated_tables_places() */
+  guint32 n_slots;               /* tide_dated_tables_slots() */
 } TideRegionsOptions;
 
 TideRegions *tide_regions_new(const TideRegionsOptions *options);
@@ -53,7 +53,7 @@ void tide_regions_free(TideRegions *regions);
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
 /* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it,
- * its map is kept and refreshed; and its place is in use until a look-up that is under way then has ended. */
+ * its map is kept and refreshed; and its slot is in use until a look-up that is under way then has ended. */
 void tide_regions_open(TideRegions *regions, const TideTable *table);
 void tide_regions_close(TideRegions *regions, const TideTable *table);
 

@@ -5,7 +5,7 @@
 /* When so many rows were refused one by one and none was acknowledged, the rest will fare no better. */
 #define HOPELESS_SUSPECTS 3u
 
-/* How long a text is believed to be of rows' faults, since a row was last condemned by it. */
+/* How long a text is believed to be of rows' faults, since a row was last marked as poison by it. */
 #define BELIEF_US (3600 * TIDE_US_PER_S)
 
 #define NO_BATCH G_MAXUINT32
@@ -25,7 +25,7 @@ typedef struct Suspect {
   char *text; /* owned: what it was refused with alone; NULL: it was not sent yet in this round */
 } Suspect;
 
-/* A text by which a row was condemned. */
+/* A text by which a row was marked as poison. */
 typedef struct Belief {
   guint32 text_kind;
   gint64 until_us;
@@ -275,13 +275,13 @@ send_alone(TideRowIsolation *isolation, guint32 at)
 /* ---- finding rows ---- */
 
 static void
-condemn(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 attempts, const char *text)
+mark_poison(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 attempts, const char *text)
 {
   tide_batch_add_poison(isolation->call->batches[batch], row, attempts, text);
   isolation->counts.poison++;
 }
 
-/* Not where all rows are parts of refused ones: they may well be guilty, every one. */
+/* Not where all rows are parts of refused ones: they may well be rejected, every one. */
 static gboolean
 is_hopeless(const TideRowIsolation *isolation)
 {
@@ -298,13 +298,13 @@ is_hopeless(const TideRowIsolation *isolation)
 
 /* Row @at of the call was refused alone. @n_sent: calls of this round that carried it. */
 static TideOutcome
-accuse(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
+suspect_row(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
 {
   guint32 batch = batch_of_row(isolation, at);
   guint32 row = at - isolation->first_rows[batch];
   guint32 attempts = isolation->call->batches[batch]->attempts + n_sent;
   if (isolation->failure.is_certain) {
-    condemn(isolation, batch, row, attempts, isolation->text);
+    mark_poison(isolation, batch, row, attempts, isolation->text);
     return TIDE_OUTCOME_OK;
   }
   (void)tide_batch_suspect(isolation->call->batches[batch], row); /* whatever ends the round, it is not forgotten */
@@ -323,7 +323,7 @@ send_and_search(TideRowIsolation *isolation, Range range, guint32 n_sent)
   TideOutcome outcome = send_range(isolation, range);
   if (outcome != TIDE_OUTCOME_POISON)
     return outcome;
-  return range.end - range.first == 1 ? accuse(isolation, range.first, n_sent + 1)
+  return range.end - range.first == 1 ? suspect_row(isolation, range.first, n_sent + 1)
                                       : search(isolation, range, n_sent + 1);
 }
 
@@ -381,7 +381,7 @@ search_aside(TideRowIsolation *isolation, Range range, guint32 n_sent)
 }
 
 /* Writes all rows of @range but the bad ones, of which there is at least one. OK: they are written, and the bad ones
- * accused. Recursion is as deep as the number of rows has bits. */
+ * suspected. Recursion is as deep as the number of rows has bits. */
 static TideOutcome
 search(TideRowIsolation *isolation, Range range, guint32 n_sent)
 {
@@ -400,7 +400,7 @@ search(TideRowIsolation *isolation, Range range, guint32 n_sent)
   if (outcome != TIDE_OUTCOME_POISON)
     return outcome;
   outcome =
-      left.end - left.first == 1 ? accuse(isolation, left.first, n_sent + 1) : search(isolation, left, n_sent + 1);
+      left.end - left.first == 1 ? suspect_row(isolation, left.first, n_sent + 1) : search(isolation, left, n_sent + 1);
   return outcome == TIDE_OUTCOME_OK ? send_and_search(isolation, right, n_sent) : outcome;
 }
 
@@ -449,7 +449,7 @@ believe(TideRowIsolation *isolation, guint32 text_kind)
 /* ---- judging ---- */
 
 static gboolean
-is_accused(const TideRowIsolation *isolation, guint32 batch, guint32 row)
+is_new_suspect(const TideRowIsolation *isolation, guint32 batch, guint32 row)
 {
   for (guint i = 0; i < isolation->suspects->len; i++) {
     const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
@@ -469,7 +469,7 @@ add_earlier_suspects(TideRowIsolation *isolation)
     const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
     for (gsize s = 0; s < n; s++) {
       Suspect suspect = {.batch = i, .row = suspects[s].row, .attempts = batch->attempts};
-      if (!is_accused(isolation, i, suspect.row))
+      if (!is_new_suspect(isolation, i, suspect.row))
         g_array_append_val(isolation->suspects, suspect);
     }
   }
@@ -494,8 +494,8 @@ count_round(TideRowIsolation *isolation, const Suspect *suspect, gboolean has_wi
 }
 
 /* Sends a row that is suspected, and one of its region that was acknowledged, by turns. The turns are uneven (2 and 3
- * calls from one to the next), so that a gateway that fails every so many calls makes no row guilty. OK: all ended as
- * for a guilty row. POISON: not so. */
+ * calls from one to the next), so that a gateway that fails every so many calls makes no row poison. OK: all ended as
+ * for a poison row. POISON: not so. */
 static TideOutcome
 confirm(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
 {
@@ -514,11 +514,11 @@ confirm(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
 }
 
 static TideOutcome
-settle(TideRowIsolation *isolation, const Suspect *suspect, gboolean is_guilty)
+settle(TideRowIsolation *isolation, const Suspect *suspect, gboolean is_rejected)
 {
   tide_batch_clear_suspect(isolation->call->batches[suspect->batch], suspect->row);
-  if (is_guilty)
-    condemn(isolation, suspect->batch, suspect->row, suspect->attempts, suspect->text);
+  if (is_rejected)
+    mark_poison(isolation, suspect->batch, suspect->row, suspect->attempts, suspect->text);
   return TIDE_OUTCOME_OK;
 }
 
@@ -540,7 +540,7 @@ try_alone(TideRowIsolation *isolation, Suspect *suspect)
   return outcome;
 }
 
-/* OK: @suspect is condemned, or was taken. POISON: it stays suspected. Else: what ended it. */
+/* OK: @suspect is marked as poison, or was taken. POISON: it stays suspected. Else: what ended it. */
 static TideOutcome
 judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
 {
@@ -580,8 +580,8 @@ region_went_on(const TideRowIsolation *isolation, const Suspect *suspect)
   return batch->lane_ok_us > tide_batch_suspect(batch, suspect->row)->counted_us;
 }
 
-/* OK: all are condemned, or were taken meanwhile. Where a region took nothing, a round counts for one row of a batch
- * only, and the others are not even sent. */
+/* OK: all are marked as poison, or were taken meanwhile. Where a region took nothing, a round counts for one row of a
+ * batch only, and the others are not even sent. */
 static TideOutcome
 judge(TideRowIsolation *isolation)
 {
@@ -635,10 +635,10 @@ begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
   g_clear_pointer(&isolation->text, g_free);
 }
 
-/* Where nothing was acknowledged, those that were accused for the first time are no suspects: the rest would have fared
- * no better. */
+/* Where nothing was acknowledged, those that became suspects for the first time are no suspects: the rest would have
+ * fared no better. */
 static void
-drop_accusations(TideRowIsolation *isolation)
+drop_new_suspects(TideRowIsolation *isolation)
 {
   for (guint i = 0; i < isolation->suspects->len; i++) {
     const Suspect *suspect = &g_array_index(isolation->suspects, Suspect, i);
@@ -667,7 +667,7 @@ send_in_steps(TideRowIsolation *isolation, guint32 first, guint32 step, guint32 
     Range range = {first, first + MIN(step, n_rows - first)};
     outcome = send_range(isolation, range);
     if (outcome == TIDE_OUTCOME_POISON)
-      outcome = range.end - range.first == 1 ? accuse(isolation, range.first, 1) : search(isolation, range, 1);
+      outcome = range.end - range.first == 1 ? suspect_row(isolation, range.first, 1) : search(isolation, range, 1);
     first = range.end;
     if (outcome == TIDE_OUTCOME_OK && done_rows != NULL)
       *done_rows = first;
@@ -690,7 +690,7 @@ tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_
     outcome = send_in_steps(isolation, 0, isolation->first_rows[call->n_batches], NULL);
   gboolean is_given_up = outcome == TIDE_OUTCOME_POISON;
   if (is_given_up)
-    drop_accusations(isolation);
+    drop_new_suspects(isolation);
   else if (outcome == TIDE_OUTCOME_OK)
     note_done(isolation);
   if ((outcome == TIDE_OUTCOME_OK || is_given_up) && has_suspects(isolation))

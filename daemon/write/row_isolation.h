@@ -4,16 +4,16 @@
  * rows that are far larger than the others are set aside, as it is their size that HBase refuses mostly: where these
  * are the bad ones, each costs one call, and one more shows that the others are good.
  *
- * Who is condemned: a row that was refused alone, with a text that says what is wrong with a row. Where the text does
- * not say whose fault it is, the row is a suspect: it is left out of the call and sent alone behind it, once a round,
- * again and again with pauses between. It is condemned when it was refused so TIDE_PROOF_LIMIT times, each time with
- * the same text while its region took other rows: so it is not the gateway's fault, nor the region's, nor that of a
- * moment. Such a text is believed for an hour: other rows that are refused with it need one round, by turns with a row
- * of their region that is taken.
+ * What is marked as poison: a row that was refused alone, with a text that says what is wrong with a row. Where the
+ * text does not say whose fault it is, the row is a suspect: it is left out of the call and sent alone behind it, once
+ * a round, again and again with pauses between. It is marked as poison when it was refused so TIDE_PROOF_LIMIT times,
+ * each time with the same text while its region took other rows: so it is not the gateway's fault, nor the region's,
+ * nor that of a moment. Such a text is believed for an hour: other rows that are refused with it need one round, by
+ * turns with a row of their region that is taken.
  *
  * Where a region takes nothing else, nothing is said of its rows: it is held, which the lane's trouble tells, and one
- * row is condemned after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses everything
- * no row is condemned.
+ * row is marked as poison after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses
+ * everything no row is marked as poison.
  *
  * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
  * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone

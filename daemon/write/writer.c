@@ -104,15 +104,15 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {
       {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcome_name(outcome)}};
-  gboolean is_hold = outcome == TIDE_OUTCOME_HOLD;
-  tide_log_fields(is_hold   ? TIDE_LOG_CRIT
-                  : lasting ? TIDE_LOG_WARNING
-                            : TIDE_LOG_INFO,
+  gboolean is_suspend = outcome == TIDE_OUTCOME_SUSPEND;
+  tide_log_fields(is_suspend ? TIDE_LOG_CRIT
+                  : lasting  ? TIDE_LOG_WARNING
+                             : TIDE_LOG_INFO,
                   fields, G_N_ELEMENTS(fields),
                   "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s (%" G_GUINT64_FORMAT
                   " such events not logged)",
                   writer->call.n_rows, writer->call.table->name, gateway, first_key, text,
-                  is_hold ? "the table stands still until that is done" : "sending the same again", suppressed);
+                  is_suspend ? "the table is suspended until that is done" : "sending the same again", suppressed);
 }
 
 /* One call to the gateway has ended. */

@@ -5,7 +5,7 @@
 
 /* A call's table stands in front of its rows: the head and two field heads are no longer than this. */
 #define TABLE_WITHIN_BYTES 96u
-/* What the daemon keeps for itself, such as the schemes of keys. */
+/* What the daemon keeps for itself, such as the fingerprints of keys. */
 #define OWN_TABLES "tidemark_"
 
 static gboolean

@@ -54,7 +54,7 @@ class Chaos(Proof):
             raise
         _tell(conductor.faults)
         complaints = conductor.complaints + self.scene.complaints
-        self.result.check("faults are mended", not complaints, "\n".join(complaints) or f"{len(conductor.faults)} faults")
+        self.result.check("faults are repaired", not complaints, "\n".join(complaints) or f"{len(conductor.faults)} faults")
         self.result.figures["faults"] = [asdict(fault) for fault in conductor.faults]
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ def _tell(faults: list[Fault]) -> None:
     took_of_kind: dict[str, list[float]] = {}
     for fault in faults:
         took_of_kind.setdefault(fault.kind, []).append((fault.recovered_s or 0) - fault.started_s)
-    print(f"\n{'fault':<16} {'times':>5} {'median':>9} {'longest':>9}   until mended")
+    print(f"\n{'fault':<16} {'times':>5} {'median':>9} {'longest':>9}   until repaired")
     for kind, took_s in sorted(took_of_kind.items()):
         print(f"{kind:<16} {len(took_s):>5} {statistics.median(took_s):>7.1f} s {max(took_s):>7.1f} s")
     print()

@@ -1,4 +1,4 @@
-"""What goes wrong during a run, when, and how it is mended: faults drawn from a seed, each in a thread of its own."""
+"""What goes wrong during a run, when, and how it is repaired: faults drawn from a seed, each in a thread of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FROZEN_DAEMON_S = 8.0
 
 OUTAGE_S = 10.0
 
-# A bound for a machine in trouble: what is mended comes back in seconds.
+# A bound for a machine in trouble: what is repaired comes back in seconds.
 RECOVERY_DEADLINE_S = 150
 
 # drain_timeout is 5 s, and five more are given to Kafka's close; the rest is for a busy machine.
@@ -59,7 +59,7 @@ class Plan:
 
 
 class Scene:
-    """What there is to be broken, and how each kind of fault breaks and mends it."""
+    """What there is to be broken, and how each kind of fault breaks and repairs it."""
 
     def __init__(self, stack: Stack, fleet: Fleet, tables: tuple[str, ...], n_hosts: int, host_key: Callable[[int], bytes]) -> None:
         self.stack = stack
@@ -230,7 +230,7 @@ class Conductor:
         }
 
     def run(self, duration_s: float) -> None:
-        """Returns when the last fault is mended."""
+        """Returns when the last fault is repaired."""
         started = time.monotonic()
         wait = threading.Event().wait
         for beat in range(1, int(duration_s / PERIOD_S) + 1):

@@ -26,7 +26,7 @@ EX_TEMPFAIL = 75
 # How the messages that a process has received end.
 ENDS = ("written", "dead_lettered", "skipped", "unmatched", "expired", "handed_back")
 
-# While messages flow a scrape is not one instant, and gauges are shown once a second: it is taken again until the books
+# While messages flow a scrape is not one instant, and gauges are shown once a second: it is taken again until the accounting
 # balance. When they never do in this time, they may differ by the messages of a second.
 BOOKS_LOOKS = 20
 BOOKS_LOOK_INTERVAL_S = 0.08
@@ -108,7 +108,7 @@ class Member:
             self.life.ended_by = "SIGKILL"
 
     def stop(self, deadline_s: float) -> int:
-        """SIGTERM, after a look into its books; its exit code."""
+        """SIGTERM, after a look into its accounting; its exit code."""
         self.check_books()
         with self._lock:
             self._asked_to_end = True
@@ -150,7 +150,7 @@ class Member:
         return samples
 
     def check_books(self) -> None:
-        """Complains when the books balance at no look."""
+        """Complains when the accounting balances at no look."""
         least: Optional[int] = None
         wait = threading.Event().wait
         for _ in range(BOOKS_LOOKS):
@@ -161,8 +161,8 @@ class Member:
                 return
             wait(BOOKS_LOOK_INTERVAL_S)
         if least is not None and least > self._messages_per_s:
-            books = {name: value for name, value in self.life.totals.items() if name.startswith("tidemark_messages_")}
-            self.complaints.append(f"{self.name}: the books differ by {least} messages: {books}")
+            accounting = {name: value for name, value in self.life.totals.items() if name.startswith("tidemark_messages_")}
+            self.complaints.append(f"{self.name}: the accounting differs by {least} messages: {accounting}")
 
     def restart_if_ended(self) -> None:
         """What systemd would do: exit code 75 asks to be started again; no other end by itself is right."""

@@ -14,7 +14,7 @@ import check_tables
 from hbase_oracle import Oracle
 from workload import Workload, digest, host_name, read_topic, records_of
 
-# Headers of a dead letter (daemon/model/letter.h) that say where the original was.
+# Headers of a dead letter (daemon/model/dead_letter.h) that say where the original was.
 LETTER_PLACE = re.compile(rb"tidemark-partition=(\d+),.*?tidemark-offset=(\d+)")
 
 SAMPLES = 5
@@ -31,14 +31,14 @@ class TableVerdict:
 class LettersVerdict:
     n_letters: int = 0
     n_missing: int = 0
-    n_innocent: int = 0
+    n_unexpected: int = 0
     n_altered: int = 0
     n_repeated: int = 0
     samples: list[str] = field(default_factory=list)
 
     @property
     def is_right(self) -> bool:
-        return self.n_missing + self.n_innocent + self.n_altered == 0
+        return self.n_missing + self.n_unexpected + self.n_altered == 0
 
 
 def topic_differences(workload: Workload, brokers: str, topic: str, log_path: Path) -> list[str]:
@@ -74,7 +74,7 @@ def judge_latest(oracle: Oracle, workload: Workload, table: str) -> TableVerdict
 
 
 def judge_letters(workload: Workload, brokers: str, topic: str, log_path: Path) -> LettersVerdict:
-    """Each guilty message is among the letters, byte for byte, and no other is; more than once is allowed."""
+    """Each rejected message is among the dead letters, byte for byte, and no other is; more than once is allowed."""
     verdict = LettersVerdict()
     seen: set[tuple[int, int]] = set()
     for headers, key, value in read_topic(brokers, topic, "%h\t%k\t%s", 3, log_path):
@@ -85,13 +85,13 @@ def judge_letters(workload: Workload, brokers: str, topic: str, log_path: Path) 
         if place in seen:
             continue
         seen.add(place)
-        if place not in workload.guilty:
-            verdict.n_innocent += 1
-            verdict.samples.append(f"innocent: {place} {value[:200]!r} {headers[:400]!r}")
-        elif workload.guilty[place] != digest(key, value):
+        if place not in workload.rejected:
+            verdict.n_unexpected += 1
+            verdict.samples.append(f"unexpected: {place} {value[:200]!r} {headers[:400]!r}")
+        elif workload.rejected[place] != digest(key, value):
             verdict.n_altered += 1
             verdict.samples.append(f"altered: {place} {key!r} {value[:200]!r}")
-    missing = workload.guilty.keys() - seen
+    missing = workload.rejected.keys() - seen
     verdict.n_missing = len(missing)
     verdict.samples += [f"missing: {place}" for place in sorted(missing)[:SAMPLES]]
     return verdict

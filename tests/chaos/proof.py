@@ -142,7 +142,7 @@ class Proof:
             logs = "\n".join(member.daemon.log_tail() for member in self.fleet.members)
             self.result.check("all is committed", False, f"after {DRAIN_DEADLINE_S} s these partitions lag: {self.lag()}\n{logs}")
         else:
-            self.result.check("all is committed", True, f"{time.monotonic() - started:.1f} s after all was sent and mended")
+            self.result.check("all is committed", True, f"{time.monotonic() - started:.1f} s after all was sent and repaired")
 
     def _stop_daemons(self) -> None:
         codes = self.fleet.stop(START_DEADLINE_S)
@@ -151,7 +151,7 @@ class Proof:
         left = [books_difference(member.life.totals) or member.life.totals.get("tidemark_messages_in_flight", 0)
                 for member in self.fleet.members]
         complaints = self.fleet.complaints + ([f"at the end they differ by {left}"] if any(left) else [])
-        self.result.check("books balance", not complaints, "\n".join(complaints) or f"of {len(lives)} processes")
+        self.result.check("accounting balances", not complaints, "\n".join(complaints) or f"of {len(lives)} processes")
         peak_kib = max(life.peak_rss_kib for life in lives)
         allowed_kib = (BUDGET_MIB << 10) + RSS_ALLOWANCE_KIB
         self.result.figures["peak_rss_kib"] = peak_kib
@@ -188,8 +188,9 @@ class Proof:
         if self.has_letters:
             letters = judge_letters(self.workload, brokers, LETTERS, log_path)
             self.result.check("letters are right", letters.is_right, "\n".join(
-                [f"{letters.n_letters:,} letters of {len(self.workload.guilty):,} guilty messages: missing {letters.n_missing}, innocent "
-                 f"{letters.n_innocent}, altered {letters.n_altered}; {letters.n_repeated} repeated", *letters.samples[:10]]))
+                [f"{letters.n_letters:,} dead letters of {len(self.workload.rejected):,} rejected messages: missing "
+                 f"{letters.n_missing}, unexpected {letters.n_unexpected}, altered {letters.n_altered}; "
+                 f"{letters.n_repeated} repeated", *letters.samples[:10]]))
             self.result.figures["letters"] = asdict(letters)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The judge of the runs with faults does find what is missing, wrong, too much, or among the letters without guilt."""
+"""The judge of the runs with faults does find what is missing, wrong, too much, or among the dead letters wrongly."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class Judge(unittest.TestCase):
         self.assertEqual(len(self.workload.differs_from(iter([*records, records[0]]))), 1)
 
     def test_letters(self) -> None:
-        """Guilty ones, however often, are right; none missing, none more, none changed."""
+        """Rejected ones, however often, are right; none missing, none more, none changed."""
         n_before = [0] * 3
         letters = []
         for message in self.messages:
             partition = self.workload.partition_of(message.key)
-            if message.is_guilty:
-                self.assertEqual(self.workload.guilty[partition, n_before[partition]], digest(message.key, message.value))
+            if message.is_rejected:
+                self.assertEqual(self.workload.rejected[partition, n_before[partition]], digest(message.key, message.value))
                 letters.append([f"tidemark-partition={partition},tidemark-offset={n_before[partition]}".encode(), message.key,
                                 message.value])
             n_before[partition] += 1
@@ -95,7 +95,8 @@ class Judge(unittest.TestCase):
         self.assertEqual(self.letters_verdict([*letters, letters[0]]).n_repeated, 1)
         self.assertTrue(self.letters_verdict([*letters, letters[0]]).is_right)
         self.assertEqual(self.letters_verdict(letters[1:]).n_missing, 1)
-        self.assertEqual(self.letters_verdict([*letters, [b"tidemark-partition=9,tidemark-offset=1", b"", b""]]).n_innocent, 1)
+        self.assertEqual(
+            self.letters_verdict([*letters, [b"tidemark-partition=9,tidemark-offset=1", b"", b""]]).n_unexpected, 1)
         self.assertEqual(self.letters_verdict([[*letters[0][:2], b"changed"], *letters[1:]]).n_altered, 1)
 
     def letters_verdict(self, letters: list[list[bytes]]) -> judge.LettersVerdict:

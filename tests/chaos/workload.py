@@ -50,7 +50,7 @@ Content = tuple[int, str]
 class Message:
     key: bytes
     value: bytes
-    is_guilty: bool = False  # must end among the dead letters
+    is_rejected: bool = False  # must end among the dead letters
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Workload:
         self.n_messages = 0
         self.n_repeated = 0
         self.n_conflicting = 0
-        self.guilty: dict[tuple[int, int], bytes] = {}  # (partition, offset) -> digest()
+        self.rejected: dict[tuple[int, int], bytes] = {}  # (partition, offset) -> digest()
         self._n_in_partition = [0] * n_partitions
         self._digests = [hashlib.sha256() for _ in range(n_partitions)]
         self._random = random.Random(seed)
@@ -203,12 +203,12 @@ class Workload:
         ]
         if self._refused_bytes > 0:
             kinds.append(_json({"host": host, "ts": moment, BLOB_FIELD: f"{number}:".ljust(self._refused_bytes, "x")}))
-        return Message(key, self._random.choice(kinds), is_guilty=True)
+        return Message(key, self._random.choice(kinds), is_rejected=True)
 
     def _sent(self, message: Message) -> Message:
         partition = self.partition_of(message.key)
-        if message.is_guilty:
-            self.guilty[partition, self._n_in_partition[partition]] = digest(message.key, message.value)
+        if message.is_rejected:
+            self.rejected[partition, self._n_in_partition[partition]] = digest(message.key, message.value)
         self._n_in_partition[partition] += 1
         self._digests[partition].update(message.key + b"\0" + message.value + b"\n")
         self.n_messages += 1

@@ -90,7 +90,7 @@ class Case(unittest.TestCase):
     # Messages
 
     def simulate(self, *options: str, topic: Optional[str] = None) -> int:
-        """Sends made-up readings and keeps them in `sent`; their number, with those sent twice."""
+        """Sends synthetic readings and keeps them in `sent`; their number, with those sent twice."""
         return self.finish(self.simulate_in_background(*options, topic=topic))
 
     def simulate_in_background(self, *options: str, topic: Optional[str] = None) -> subprocess.Popen[bytes]:

@@ -85,7 +85,7 @@ class DatedTables(Case):
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
 
     def test_table_is_dropped_in_the_middle_of_a_flow(self) -> None:
-        """What comes after the drop is all there, in a table made anew; nothing stands still."""
+        """What comes after the drop is all there, in a table made anew; nothing is halted."""
         self.create_topic(1)
         daemon = self.dated_daemon()
         readings = readings_of_day("20170725", n_times=140)

@@ -13,7 +13,8 @@ START_MS = 1_426_535_612_045
 class Outages(Case):
 
     def test_broker_killed_and_restarted(self) -> None:
-        """The only broker dies and comes back, among messages that are no readings: the books balance, nothing is missing."""
+        """The only broker dies and comes back, among messages that are no readings: the accounting balances,
+        nothing is missing."""
         self.create_topic(3)
         self.create_tables()
         daemon = self.daemon(changes={"readings": {"on_bad_message": "skip"}})

@@ -26,11 +26,12 @@ FLOW = ("kafka", "gateway", "tables", "mapping", "write", "rows", "dead_letters"
 
 # The tests of a folder that are asked when the nearest have noticed nothing, in steps; patterns of "suite/name".
 WIDER = {
-    tuple(f"daemon/{room}/" for room in FLOW): [["unit/delivery-model", "unit/equal-times-model", "unit/open-lanes", "unit/lanes", "unit/row-set*",
+    tuple(f"daemon/{room}/" for room in FLOW): [["unit/delivery-model", "unit/equal-times-model", "unit/accumulator", "unit/lanes", "unit/row-buffer*",
                       "unit/row-isolation", "unit/partition", "unit/consumer*", "unit/pauses",
-                      "unit/intake", "unit/letter-desk", "unit/dead-letters*", "unit/message-letters",
+                      "unit/intake", "unit/dead-letter-desk", "unit/dead-letter-queue*",
+                      "unit/message-dead-letters",
                       "unit/mapping*"],
-                     ["fault/pipeline*", "fault/dead-letters", "fault/row-trial", "fault/regions", "fault/membership",
+                     ["fault/pipeline*", "fault/dead-letter-queue", "fault/row-trial", "fault/regions", "fault/membership",
                       "fault/kafka-*", "fault/lifecycle-*", "fault/client-faults"]],
     "daemon/model/": [["unit/key-*", "unit/row-key", "unit/mapping*", "unit/table-*", "unit/time-*", "unit/zone-*",
                        "unit/reading-*", "unit/packed-*", "unit/cell-*", "unit/field-*"],
@@ -39,7 +40,7 @@ WIDER = {
     "daemon/decode/": [["unit/decoder", "unit/json-*", "unit/mapping*", "unit/reading-*", "unit/record-*"],
                        ["fault/verify", "fault/pipeline-readings-*", "fault/pipeline-policies-*"]],
     "thrift/": [["unit/wire", "unit/reply-reader", "unit/*-encoder", "unit/hbase-client", "unit/transport",
-                 "unit/row-set*"],
+                 "unit/row-buffer*"],
                 ["fault/client-faults", "fault/gateway-client", "fault/scripted-*", "fault/pipeline-latest-*",
                  "fault/read-commands", "fault/verify"]],
 }

@@ -220,7 +220,7 @@ class Batch:
 
     def play(self) -> None:
         for step in range(self.batch["steps"]):
-            if step == 1 and not self.daemons[0].wait_ready(ENDLESS_S, "stands still at offset"):
+            if step == 1 and not self.daemons[0].wait_ready(ENDLESS_S, "is halted at offset"):
                 self.fail("batch", "not ready", self.daemons[0].get("/readyz")[1].strip()[:300])
                 return
             if step == 1:
@@ -229,7 +229,7 @@ class Batch:
             for event in self.batch["events"]:
                 if event["step"] == step:
                     self.happen(event["do"])
-            # The mock's errors for letters would hit these messages, too: a place that fails is mended by then.
+            # The mock's errors for dead letters would hit these messages, too: a place that fails is repaired by then.
             self.produce(step)
             time.sleep(self.batch["pauses_ms"][step] / 1000)
         self.event_letters_mend()
@@ -390,7 +390,7 @@ class Batch:
                 if row.state == "optional" and outcome.letters == "maybe" and place not in refused:
                     row.state = "certain"
                 elif row.state == "certain" and place in refused:
-                    row.state = "optional"  # the letter is the whole message; other rows of it may be there
+                    row.state = "optional"  # the dead letter is the whole message; other rows of it may be there
                 if row.state == "certain" and committed is not None and place[2] >= committed[place[:2]]:
                     row.state = "optional"
                 found[self.scenario_of(place[0])].append(row)
@@ -443,7 +443,7 @@ class Batch:
 
     @staticmethod
     def which_letter(letter: Letter, outcome: Outcome, keeps: bool) -> Any:
-        """Which of the message's expected letters this is: "refused", "whole", or the reading; None: none."""
+        """Which of the message's expected dead letters this is: "refused", "whole", or the reading; None: none."""
         if letter.reason == "refused_by_hbase":
             return "refused" if outcome.letters != "none" else None
         for reading, reasons in outcome.bad.items():
@@ -468,7 +468,7 @@ class Batch:
         self.problems += self.content_problems(outcomes, letters, committed if unfinished else None, ties)
 
     def judge_counters(self) -> None:
-        """The books balance, by topic and partition, when nothing moves."""
+        """The accounting balances, by topic and partition, when nothing moves."""
         problems: list[Problem] = []
         for _ in range(40):
             problems = [one for daemon in self.daemons for one in self.counter_problems(daemon.metrics())]

@@ -255,7 +255,7 @@ class Messages:
         if rng.random() < self.bad_share / 2:
             message["value"] = self.garbage()
             return message
-        if self.scenario["by_reading"] and rng.random() < self.bad_share / 4:  # a letter for each of many readings
+        if self.scenario["by_reading"] and rng.random() < self.bad_share / 4:  # a dead letter for each of many readings
             message["value"] = "[" + ",".join('{"a":%d}' % index for index in range(150)) + "]"
             return message
         is_long = rng.random() < self.long_share
@@ -433,7 +433,7 @@ def patience(rng: random.Random, steps: int, events: set[str]) -> tuple[int, int
 
 
 def letters_of(readings: Json, scenarios: list[Json]) -> int:
-    """The messages that may become letters."""
+    """The messages that may become dead letters."""
     count = 0
     for scenario in scenarios:
         oracle = Oracle({"readings": readings, "tables": scenario["tables"]}, MAX_CELL, 0)
@@ -482,7 +482,7 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
     if readings["on_bad_message"] == "stop":  # a refused row would stop its partition, too
         for scenario in scenarios:
             scenario["messages"] = [one for one in scenario["messages"] if "x" * LONG not in str(one["value"])]
-    # A hundred letters are looked at, by dead_letters.max_ratio: half of them may come twice.
+    # A hundred dead letters are looked at, by dead_letters.max_ratio: half of them may come twice.
     if letters_of(readings, scenarios) >= 50:
         config["dead_letters"]["max_ratio"] = 1
     return {"seed": seed, "max_cell": MAX_CELL, "steps": steps, "long_settle": long_settle, "events": events,

@@ -24,7 +24,7 @@ UTC = datetime.timezone.utc
 
 
 class Bad(Exception):
-    """A reading or a message that cannot be used; it names the reasons that a letter may give."""
+    """A reading or a message that cannot be used; it names the reasons that a dead letter may give."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -700,7 +700,7 @@ class Oracle:
             del found[place]
 
     def refuse(self, found: dict[tuple[str, int, int], Outcome]) -> None:
-        """HBase refuses rows with too long a cell: no cell of them is written, and the message becomes a letter. Where a
+        """HBase refuses rows with too long a cell: no cell of them is written, and the message becomes a dead letter. Where a
         later value took the long one's place before it was sent, there was nothing to refuse."""
         by_row: dict[tuple[str, bytes], list[Row]] = {}
         for outcome in found.values():

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "consumer/handover.h"
-#include "rows/open_lanes.h"
-#include "rows/open_table.h"
+#include "rows/accumulator.h"
+#include "rows/table_accumulator.h"
 #include "unit/fake_lanes.h"
 
 #define N_CONSUMERS 3
@@ -61,9 +61,9 @@ typedef struct Consumer {
   TideBudget budget, table_budgets[N_TABLES];
   TideLanes lanes;
   GHashTable *carried_out; /* owned, of TideBatch: their answer is on its way */
-  TideInbox inbox;
+  TideCompletionQueue completions;
   TideDatedCache dated_names;
-  TideOpenLanes *open_lanes;
+  TideAccumulator *accumulator;
   TideMetrics *metrics;
   TideWriteLatency latency;
   TidePartition *partitions[N_PARTITIONS];
@@ -108,7 +108,7 @@ cells_of(const TideBatch *batch)
   Ghost *ghost = g_new0(Ghost, 1);
   ghost->cells = g_array_new(FALSE, TRUE, sizeof(Cell));
   ghost->values = g_array_new(FALSE, TRUE, sizeof(guint32));
-  const TideTable *table = ((const TideOpenLane *)batch->open_lane)->table;
+  const TideTable *table = ((const TideLaneBuffer *)batch->lane_buffer)->table;
   for (guint32 i = 0; i < batch->n_rows; i++) {
     TideBatchCells cells;
     TideBatchCell cell;

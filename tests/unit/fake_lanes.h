@@ -1,5 +1,5 @@
-/* Lanes and regions in place of lanes.c and regions.c, for tests that drive open lanes: batches that are submitted wait
- * in a list, and a test says what the regions are. */
+/* Lanes and regions in place of lanes.c and regions.c, for tests that drive the accumulator: batches that are submitted
+ * wait in a list, and a test says what the regions are. */
 #pragma once
 
 #include "write/regions.h"

@@ -203,6 +203,6 @@ assert_rejects(MapperFixture *fixture, TideRejectReason reason, const char *fiel
   assert_same_bytes(fixture->reject.field, tide_bytes_of_string(field));
   g_assert_cmpuint(fixture->list.bytes.len, ==, 0);
   g_assert_cmpuint(n_cells(fixture), ==, 0);
-  g_assert_cmpuint(fixture->list.made->len, ==, 0);
+  g_assert_cmpuint(fixture->list.computed->len, ==, 0);
   g_assert_cmpuint(fixture->list.rows->len, ==, 0);
 }

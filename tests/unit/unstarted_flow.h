@@ -11,7 +11,7 @@ typedef struct UnstartedFlow {
   TideMetrics *metrics;
   TideBudget budget;
   TideBudget *table_budgets; /* owned */
-  TideSchemeStore schemes;
+  TideFingerprintStore fingerprints;
   TideLanes *lanes;
   TideGateways *gateways;
   TideDatedTables *dated;
@@ -28,7 +28,7 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
   flow->table_budgets = g_new0(TideBudget, n_tables);
   for (guint i = 0; i < n_tables; i++)
     tide_budget_init_table_share(&flow->table_budgets[i], &flow->budget);
-  tide_scheme_store_init(&flow->schemes, flow->config);
+  tide_fingerprint_store_init(&flow->fingerprints, flow->config);
   TideLanesOptions lanes = {
       .n_tables = n_tables, .max_rows = 100, .max_bytes = 100000, .max_in_flight_per_region = 2, .max_probes = 1};
   flow->lanes = tide_lanes_new(&lanes);
@@ -38,9 +38,9 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
                                 .lanes = flow->lanes,
                                 .gateways = flow->gateways,
                                 .metrics = flow->metrics,
-                                .schemes = &flow->schemes,
+                                .fingerprints = &flow->fingerprints,
                                 .dated = flow->dated,
-                                .n_places = n_tables};
+                                .n_slots = n_tables};
   flow->regions = tide_regions_new(&regions);
 }
 
@@ -54,7 +54,7 @@ unstarted_flow_tear_down(UnstartedFlow *flow)
   tide_lanes_free(flow->lanes);
   tide_gateways_free(flow->gateways);
   tide_dated_tables_free(flow->dated);
-  tide_scheme_store_clear(&flow->schemes);
+  tide_fingerprint_store_clear(&flow->fingerprints);
   g_free(flow->table_budgets);
   tide_metrics_free(flow->metrics);
   tide_config_free(flow->config);

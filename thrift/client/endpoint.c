@@ -38,7 +38,7 @@ parse_unix(TideEndpoint *endpoint, const char *path, GError **error)
   return TRUE;
 }
 
-/* Letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
+/* Dead letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
 static gboolean
 is_host(const char *host, gsize len, const char *extra)
 {

@@ -142,18 +142,18 @@ explain_failure(const Probe *probe, GError **error)
 }
 
 static gboolean
-is_wished(TideProbeWish wish, TideWireMode mode)
+is_requested(TideProbeRequest request, TideWireMode mode)
 {
-  return (wish.framing < 0 || wish.framing == (int)mode.framing) &&
-         (wish.protocol < 0 || wish.protocol == (int)mode.protocol);
+  return (request.framing < 0 || request.framing == (int)mode.framing) &&
+         (request.protocol < 0 || request.protocol == (int)mode.protocol);
 }
 
-/* Tries the modes that are (or are not) as wished. Returns: TRUE when one was understood, or the answer is final. */
+/* Tries the modes that are (or are not) as requested. Returns: TRUE when one was understood, or the answer is final. */
 static gboolean
-probe_modes(Probe *probe, TideProbeWish wish, gboolean wished, TideWireMode *ret_mode, GError **ret_final)
+probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWireMode *ret_mode, GError **ret_final)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
-    if (is_wished(wish, modes[i]) != wished)
+    if (is_requested(request, modes[i]) != requested)
       continue;
     g_autoptr(GError) failure = NULL;
     if (probe_mode(probe, modes[i], &failure)) {
@@ -169,18 +169,18 @@ probe_modes(Probe *probe, TideProbeWish wish, gboolean wished, TideWireMode *ret
 }
 
 static gboolean
-find_mode(Probe *probe, TideProbeWish wish, TideWireMode *ret_mode, GError **error)
+find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
 {
   TideWireMode mode;
   g_autoptr(GError) final = NULL;
-  gboolean as_wished = probe_modes(probe, wish, TRUE, &mode, &final);
-  if (!as_wished && !probe_modes(probe, wish, FALSE, &mode, &final))
+  gboolean as_requested = probe_modes(probe, request, TRUE, &mode, &final);
+  if (!as_requested && !probe_modes(probe, request, FALSE, &mode, &final))
     return explain_failure(probe, error);
   if (final != NULL) {
     g_propagate_error(error, g_steal_pointer(&final));
     return FALSE;
   }
-  if (!as_wished) {
+  if (!as_requested) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "gateway '%s' speaks %s %s Thrift, which is not what the configuration fixes", probe->endpoint->text,
                 tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol));
@@ -201,8 +201,8 @@ pass_on_cancel(GCancellable *cancellable, gpointer data)
 }
 
 gboolean
-tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 probe_timeout_ms, GCancellable *cancellable,
-                   TideWireMode *ret_mode, GError **error)
+tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
+                   GCancellable *cancellable, TideWireMode *ret_mode, GError **error)
 {
   if (!tide_spare_descriptors_check(error))
     return FALSE;
@@ -217,7 +217,7 @@ tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 prob
   if (cancellable != NULL)
     handler = g_cancellable_connect(cancellable, G_CALLBACK(pass_on_cancel), (gpointer)&published, NULL);
 
-  gboolean found = find_mode(&probe, wish, ret_mode, error);
+  gboolean found = find_mode(&probe, request, ret_mode, error);
 
   if (cancellable != NULL)
     g_cancellable_disconnect(cancellable, handler); /* waits for a running pass_on_cancel() */

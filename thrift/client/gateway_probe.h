@@ -12,10 +12,10 @@
 G_BEGIN_DECLS
 
 /* What the operator fixed; -1 where it is to be found out. */
-typedef struct TideProbeWish {
+typedef struct TideProbeRequest {
   int framing;  /* TideFraming or -1 */
   int protocol; /* TideWireProtocol or -1 */
-} TideProbeWish;
+} TideProbeRequest;
 
 /**
  * tide_gateway_probe: learn the mode of @endpoint.
@@ -25,7 +25,7 @@ typedef struct TideProbeWish {
  * TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 5 times
  * @probe_timeout_ms.
  */
-gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeWish wish, gint64 probe_timeout_ms,
+gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
                             GCancellable *cancellable, TideWireMode *ret_mode,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

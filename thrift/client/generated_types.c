@@ -19,7 +19,7 @@ finalize_whole(GObject *object)
 }
 
 static void
-mend(GType type)
+repair(GType type)
 {
   GObjectClass *class = g_type_class_ref(type); /* kept: these types live as long as the process */
   GObjectClass *base = g_type_class_peek(G_TYPE_OBJECT);
@@ -58,5 +58,5 @@ tide_generated_types_init(void)
       HBASE_TYPE_T_H_REGION_LOCATION,
   };
   for (gsize i = 0; i < G_N_ELEMENTS(types); i++)
-    mend(types[i]);
+    repair(types[i]);
 }

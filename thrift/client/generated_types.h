@@ -1,4 +1,4 @@
-/* The types of the generated code and of Thrift's library: registered before threads exist, and mended. */
+/* The types of the generated code and of Thrift's library: registered before threads exist, and repaired. */
 #pragma once
 
 #include <glib.h>

@@ -64,7 +64,7 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   if (tide_bench_load_settle(load, config, options->readings, error))
     return TRUE;
   if (options->messages == NULL)
-    g_prefix_error(error, "the made-up messages are those of 'tidemark simulate'; give your own with '--messages': ");
+    g_prefix_error(error, "the synthetic messages are those of 'tidemark simulate'; give your own with '--messages': ");
   return FALSE;
 }
 
@@ -101,12 +101,12 @@ measure(TideCommandCall *call, GError **error)
 static const TideOption bench_options[] = {
     TIDE_CONFIG_OPTION,
     {"messages", "FILE", TIDE_TEXT(BenchOptions, messages),
-     "messages to take, one a line; -: from standard input (made up, as by simulate)"},
+     "messages to take, one a line; -: from standard input (synthetic, as by simulate)"},
     {"readings", "N", TIDE_COUNT(BenchOptions, readings),
      "messages in a run, all held in memory; fewer given ones are repeated (100000)", .min = 1, .max = 100000000},
-    {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values in a made-up reading (10)", .min = 1, .max = 10000},
-    {"machines", "N", TIDE_COUNT(BenchOptions, machines), "machines whose made-up readings take turns (1000)", .min = 1,
-     .max = 1000000000},
+    {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values in a synthetic reading (10)", .min = 1, .max = 10000},
+    {"machines", "N", TIDE_COUNT(BenchOptions, machines), "machines whose synthetic readings take turns (1000)",
+     .min = 1, .max = 1000000000},
     {"runs", "N", TIDE_COUNT(BenchOptions, runs), "runs of which the median is shown (5)", .min = 1, .max = 1000},
     {"stage", "NAME", TIDE_LIST(BenchOptions, stages),
      "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},

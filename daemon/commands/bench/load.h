@@ -1,4 +1,4 @@
-/* The messages that a measurement runs on: given, or made up, and all in memory before it begins. */
+/* The messages that a measurement runs on: given, or synthetic, and all in memory before it begins. */
 #pragma once
 
 #include "commands/simulate/simulation.h"

@@ -1,7 +1,7 @@
 #include "commands/bench/stages.h"
 
 #include "consumer/partition.h"
-#include "rows/row_set.h"
+#include "rows/row_buffer.h"
 #include "thrift/wire/put_encoder.h"
 
 #include <time.h>
@@ -51,8 +51,8 @@ typedef struct Bench {
   TideWriteLatency latency;
   TidePartition *partition; /* owned */
   TideBudget budget;
-  TideRowSet *sets; /* owned array: by table */
-  TideBatch *pool;  /* owned: empty batches for the next use */
+  TideRowBuffer *sets; /* owned array: by table */
+  TideBatch *pool;     /* owned: empty batches for the next use */
   gint64 next_offset;
   TideBuffer scratch;
   /* of the pass over the path in hand */
@@ -103,11 +103,11 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
-  bench->sets = g_new0(TideRowSet, config->tables->len);
+  bench->sets = g_new0(TideRowBuffer, config->tables->len);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
-    tide_row_set_init(&bench->sets[i], &bench->budget, request->protocol,
-                      table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST, table->families);
+    tide_row_buffer_init(&bench->sets[i], &bench->budget, request->protocol,
+                         table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST, table->families);
   }
 }
 
@@ -127,7 +127,7 @@ static void
 bench_clear(Bench *bench)
 {
   for (guint i = 0; i < bench->request->config->tables->len; i++)
-    tide_row_set_clear(&bench->sets[i]);
+    tide_row_buffer_clear(&bench->sets[i]);
   g_free(bench->sets);
   while (bench->pool != NULL)
     tide_batch_free(take_batch(bench));
@@ -224,13 +224,13 @@ acknowledge(Bench *bench, const TideBatch *batch)
 }
 
 static void
-seal(Bench *bench, TideRowSet *set)
+seal(Bench *bench, TideRowBuffer *buffer)
 {
   const TideBatchConfig *limits = &bench->request->config->batch;
   TideSealRequest request = {
       .max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .take_batch = take_batch, .take_batch_data = bench};
   Meter before = meter_now(bench);
-  TideBatch *batch = tide_row_set_seal(set, &request);
+  TideBatch *batch = tide_row_buffer_seal(buffer, &request);
   Meter sealed = meter_now(bench);
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
@@ -251,10 +251,11 @@ walk_path(Bench *bench, const TideMessage *message)
   TideMapped mapped = map(bench, message);
   TideSourceRef ref = tide_partition_begin(bench->partition, &bench->budget, bench->next_offset++, &mapped, TRUE);
   for (guint32 i = 0; i < mapped.n_rows; i++) {
-    TideRowSet *set = &bench->sets[mapped.rows[i].table_index];
-    tide_row_set_append(set, &mapped.rows[i], ref, 1, NULL);
-    if (set->rule == TIDE_MERGE_ALL && (set->n_rows >= limits->max_rows || set->encoded_bytes >= limits->max_bytes))
-      seal(bench, set);
+    TideRowBuffer *buffer = &bench->sets[mapped.rows[i].table_index];
+    tide_row_buffer_append(buffer, &mapped.rows[i], ref, 1, NULL);
+    if (buffer->rule == TIDE_MERGE_ALL &&
+        (buffer->n_rows >= limits->max_rows || buffer->encoded_bytes >= limits->max_bytes))
+      seal(bench, buffer);
   }
 }
 
@@ -262,7 +263,7 @@ static void
 seal_rest(Bench *bench)
 {
   for (guint i = 0; i < bench->request->config->tables->len; i++)
-    while (!tide_row_set_is_empty(&bench->sets[i]))
+    while (!tide_row_buffer_is_empty(&bench->sets[i]))
       seal(bench, &bench->sets[i]);
 }
 

@@ -61,22 +61,23 @@ typedef struct Remedies {
 static char *
 scheme_detail(const TideTableState *state)
 {
-  const TideSchemeFinding *scheme = &state->scheme;
-  if (scheme->verdict == TIDE_SCHEME_SAME)
-    return g_strdup_printf("its key is the one stored %s", tide_scheme_place_text(scheme->stored.place));
-  const char *before = scheme->verdict == TIDE_SCHEME_NOT_STORED ? "its key is not stored yet"
-                                                                 : "it has no rows yet, so that its key may change";
-  switch (state->scheme_place) {
-  case TIDE_SCHEME_NOWHERE:
+  const TideFingerprintFinding *scheme = &state->scheme;
+  if (scheme->verdict == TIDE_FINGERPRINT_SAME)
+    return g_strdup_printf("its key is the one stored %s", tide_fingerprint_location_text(scheme->stored.location));
+  const char *before = scheme->verdict == TIDE_FINGERPRINT_NOT_STORED
+                           ? "its key is not stored yet"
+                           : "it has no rows yet, so that its key may change";
+  switch (state->fingerprint_location) {
+  case TIDE_FINGERPRINT_NOWHERE:
     return g_strdup_printf("%s, and there is no place for it, so that a changed key would not be noticed: create table "
-                           "'" TIDE_SCHEME_TABLE "' with 'tidemark tables create'",
+                           "'" TIDE_FINGERPRINT_TABLE "' with 'tidemark tables create'",
                            before);
-  case TIDE_SCHEME_IN_FILE:
-    return g_strdup_printf("%s; 'tidemark run' will store it, on this host only: create table '" TIDE_SCHEME_TABLE
+  case TIDE_FINGERPRINT_IN_FILE:
+    return g_strdup_printf("%s; 'tidemark run' will store it, on this host only: create table '" TIDE_FINGERPRINT_TABLE
                            "' with 'tidemark tables create', so that all hosts notice a changed key",
                            before);
-  case TIDE_SCHEME_IN_TABLE:
-  case TIDE_SCHEME_IN_ATTRIBUTE:
+  case TIDE_FINGERPRINT_IN_TABLE:
+  case TIDE_FINGERPRINT_IN_ATTRIBUTE:
     break;
   }
   return g_strdup_printf("%s; 'tidemark run' will store it", before);
@@ -86,7 +87,8 @@ scheme_detail(const TideTableState *state)
 static gboolean
 is_remembered(const TideTableState *state)
 {
-  return state->scheme_place != TIDE_SCHEME_NOWHERE && state->scheme_place != TIDE_SCHEME_IN_FILE;
+  return state->fingerprint_location != TIDE_FINGERPRINT_NOWHERE &&
+         state->fingerprint_location != TIDE_FINGERPRINT_IN_FILE;
 }
 
 static void
@@ -107,7 +109,7 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
   g_autofree char *key = scheme_detail(state);
   g_autofree char *detail =
       g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
-  gboolean is_fine = state->scheme.verdict == TIDE_SCHEME_SAME || is_remembered(state);
+  gboolean is_fine = state->scheme.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state);
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 
@@ -273,7 +275,7 @@ const TideCommand tide_command_check = {
     .name = "check",
     .summary = "Checks the configuration, then this host, brokers, topics, gateways and tables: all that 'run' needs.",
     .details =
-        "Prints every problem with its place in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
+        "Prints every problem with its position in the file and a remedy; changes nothing. Exit codes: 0 fit to run;\n"
         "78 the configuration is wrong; 69 no broker or no gateway answers; 1 something else is not as declared.\n"
         "\n"
         "Examples:\n"

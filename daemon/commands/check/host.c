@@ -1,7 +1,7 @@
 /* What of this host `tidemark run` would stumble over. */
 #include "commands/check/list.h"
-#include "dead_letters/dead_letters.h"
-#include "dead_letters/letter_place.h"
+#include "dead_letters/dead_letter_location.h"
+#include "dead_letters/dead_letter_queue.h"
 #include "service/http.h"
 #include "util/error.h"
 #include "util/state_directory.h"
@@ -28,12 +28,12 @@ check_state_directory(TideCheckList *list)
 }
 
 static void
-check_letter_file(const TideConfig *config, const char *path, TideCheckList *list)
+check_dead_letter_file(const TideConfig *config, const char *path, TideCheckList *list)
 {
   g_autoptr(GError) error = NULL;
-  TideLetterFileOptions options = {
+  TideDeadLetterFileOptions options = {
       .path = path, .max_file_bytes = config->dead_letters.max_file_bytes, .max_bytes = config->dead_letters.max_bytes};
-  if (!tide_letter_place_look(&options, &error))
+  if (!tide_dead_letter_location_look(&options, &error))
     add_fault(list, "letters", path, error);
   else
     tide_check_list_add(list, "letters", path, TIDE_CHECK_OK,
@@ -42,14 +42,14 @@ check_letter_file(const TideConfig *config, const char *path, TideCheckList *lis
 }
 
 static void
-check_letters(const TideConfig *config, TideCheckList *list)
+check_dead_letters(const TideConfig *config, TideCheckList *list)
 {
-  g_autofree char *path = tide_dead_letters_file_path(config);
+  g_autofree char *path = tide_dead_letter_queue_file_path(config);
   if (path != NULL)
-    check_letter_file(config, path, list);
+    check_dead_letter_file(config, path, list);
   else if (config->dead_letters.topic == NULL && config->readings.on_bad_message != TIDE_BAD_MESSAGE_STOP)
     tide_check_list_add(list, "letters", "", TIDE_CHECK_PROBLEM,
-                        "there is no place for dead letters, so that a bad message holds its partition: name one with "
+                        "there is no place for dead letters, so that a bad message halts its partition: name one with "
                         "dead_letters.topic or dead_letters.file");
 }
 
@@ -68,6 +68,6 @@ void
 tide_check_host(const TideConfig *config, TideCheckList *list)
 {
   check_state_directory(list);
-  check_letters(config, list);
+  check_dead_letters(config, list);
   check_http(config, list);
 }

@@ -1,7 +1,7 @@
 /* What of the brokers `tidemark run` would stumble over. */
 #include "commands/check/list.h"
+#include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_look.h"
-#include "kafka/letter_topic.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000
@@ -27,14 +27,15 @@ add_topic(TideCheckList *list, const TideSeenTopic *topic)
 }
 
 static void
-add_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
+add_dead_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
 {
   gboolean is_problem = FALSE;
   const TideTopicSettings *settings = (const TideTopicSettings *)(gconstpointer)look->settings->data;
-  g_autofree char *judgement = look->settings->len > 0 ? tide_letter_topic_judge(&settings[0], settings + 1,
-                                                                                 look->settings->len - 1, &is_problem)
-                                                       : NULL;
-  if (!look->has_letters_topic)
+  g_autofree char *judgement =
+      look->settings->len > 0
+          ? tide_dead_letter_topic_judge(&settings[0], settings + 1, look->settings->len - 1, &is_problem)
+          : NULL;
+  if (!look->has_dead_letters_topic)
     tide_check_list_add(list, "letters", name, TIDE_CHECK_PROBLEM,
                         "does not exist, or this user may not see it, so that the first bad message holds everything: "
                         "create it, or correct 'dead_letters.topic'");
@@ -44,7 +45,7 @@ add_letters(TideCheckList *list, const char *name, const TideKafkaLook *look)
     tide_check_list_add(list, "letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");
   else
     tide_check_list_add(list, "letters", name, TIDE_CHECK_OK,
-                        "exists; whether it may be written shows the first letter");
+                        "exists; whether it may be written shows the first dead letter");
 }
 
 void
@@ -64,5 +65,5 @@ tide_check_kafka(const TideConfig *config, TideCheckList *list)
                       look->group_fault == NULL ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
                       look->group_fault != NULL ? look->group_fault : "its offsets can be read");
   if (config->dead_letters.topic != NULL)
-    add_letters(list, config->dead_letters.topic, look);
+    add_dead_letters(list, config->dead_letters.topic, look);
 }

@@ -1,21 +1,21 @@
 /* `tidemark dead-letters`: lists and shows the messages that could not be written, and sends them again. */
-#include "dead_letters/dead_letters.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
-#include "commands/dead_letters/letter_replay.h"
-#include "commands/dead_letters/letter_source.h"
+#include "commands/dead_letters/dead_letter_replay.h"
+#include "commands/dead_letters/dead_letter_source.h"
 #include "config/option/nearest_name.h"
-#include "dead_letters/letter_file.h"
-#include "dead_letters/letter_json.h"
-#include "dead_letters/message_letters.h"
+#include "dead_letters/dead_letter_file.h"
+#include "dead_letters/dead_letter_json.h"
+#include "dead_letters/dead_letter_queue.h"
+#include "dead_letters/message_dead_letters.h"
 #include "util/clock.h"
 
 #include <string.h>
 
-typedef struct LettersOptions {
+typedef struct DeadLettersOptions {
   const char *file;
   const char *from;
   const char *to;
@@ -25,16 +25,16 @@ typedef struct LettersOptions {
   guint64 rate_per_s; /* 0: no bound */
   guint64 limit;      /* 0: no bound */
   int format;         /* TideOutputFormat */
-  TideLetterFilter filter;
-} LettersOptions;
+  TideDeadLetterFilter filter;
+} DeadLettersOptions;
 
-typedef struct Letters {
+typedef struct DeadLetters {
   const TideConfig *config;
-  const LettersOptions *options;
-  TideListing *listing;     /* owned; list, but for JSON */
-  TideLetterReplay *replay; /* owned; replay */
+  const DeadLettersOptions *options;
+  TideListing *listing;         /* owned; list, but for JSON */
+  TideDeadLetterReplay *replay; /* owned; replay */
   guint64 n_done;
-} Letters;
+} DeadLetters;
 
 /* ---- list and show ---- */
 
@@ -45,34 +45,35 @@ kept_text(gint64 kept_at_ms)
 }
 
 static void
-print_json(const TideLetter *letter, gint64 kept_at_ms)
+print_json(const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
   g_auto(TideBuffer) text = {0};
-  tide_letter_json_append(&text, letter, kept_at_ms);
+  tide_dead_letter_json_append(&text, dead_letter, kept_at_ms);
   fwrite(text.data, 1, text.len, stdout);
 }
 
 /* FALSE, without an error, when the limit is reached or nobody reads on. */
 static gboolean
-list_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+list_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
-  Letters *letters = data;
+  DeadLetters *dead_letters = data;
   gboolean goes_on = TRUE;
-  if (letters->listing == NULL)
-    print_json(letter, kept_at_ms);
+  if (dead_letters->listing == NULL)
+    print_json(dead_letter, kept_at_ms);
   else {
     g_autofree char *kept = kept_text(kept_at_ms);
-    g_autofree char *reason = tide_text_printable(letter->reason);
-    g_autofree char *topic = tide_text_printable(letter->topic);
-    g_autofree char *place = g_strdup_printf("%s/%d/%" G_GINT64_FORMAT, topic, letter->partition, letter->offset);
-    g_autofree char *table = tide_text_printable(letter->table);
-    g_autofree char *row_key = tide_text_printable(letter->row_key);
-    g_autofree char *text = tide_text_printable(letter->text);
-    const char *const values[] = {kept, reason, place, table, row_key, text};
-    goes_on = tide_listing_add(letters->listing, values);
+    g_autofree char *reason = tide_text_printable(dead_letter->reason);
+    g_autofree char *topic = tide_text_printable(dead_letter->topic);
+    g_autofree char *location =
+        g_strdup_printf("%s/%d/%" G_GINT64_FORMAT, topic, dead_letter->partition, dead_letter->offset);
+    g_autofree char *table = tide_text_printable(dead_letter->table);
+    g_autofree char *row_key = tide_text_printable(dead_letter->row_key);
+    g_autofree char *text = tide_text_printable(dead_letter->text);
+    const char *const values[] = {kept, reason, location, table, row_key, text};
+    goes_on = tide_listing_add(dead_letters->listing, values);
   }
-  letters->n_done++;
-  return goes_on && (letters->options->limit == 0 || letters->n_done < letters->options->limit);
+  dead_letters->n_done++;
+  return goes_on && (dead_letters->options->limit == 0 || dead_letters->n_done < dead_letters->options->limit);
 }
 
 static void
@@ -83,60 +84,60 @@ show_line(const char *name, TideBytes value)
 }
 
 static void
-show_original(const TideLetter *letter)
+show_original(const TideDeadLetter *dead_letter)
 {
-  if (letter->has_key)
-    show_line("key", letter->key);
-  for (guint32 i = 0; i < letter->n_headers; i++) {
-    g_autofree char *name = tide_text_printable(letter->headers[i].name);
-    g_autofree char *value = tide_text_printable(letter->headers[i].value);
-    printf("%-10s %s = %s\n", "header", name, letter->headers[i].has_value ? value : "(null)");
+  if (dead_letter->has_key)
+    show_line("key", dead_letter->key);
+  for (guint32 i = 0; i < dead_letter->n_headers; i++) {
+    g_autofree char *name = tide_text_printable(dead_letter->headers[i].name);
+    g_autofree char *value = tide_text_printable(dead_letter->headers[i].value);
+    printf("%-10s %s = %s\n", "header", name, dead_letter->headers[i].has_value ? value : "(null)");
   }
-  if (letter->has_value)
-    show_line(letter->original_is_gone ? "row" : "value", letter->value);
+  if (dead_letter->has_value)
+    show_line(dead_letter->original_is_gone ? "row" : "value", dead_letter->value);
   else
     printf("%-10s (null)\n", "value");
 }
 
 static gboolean
-show_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+show_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
-  Letters *letters = data;
-  if (letters->options->format == TIDE_OUTPUT_JSON)
-    print_json(letter, kept_at_ms);
+  DeadLetters *dead_letters = data;
+  if (dead_letters->options->format == TIDE_OUTPUT_JSON)
+    print_json(dead_letter, kept_at_ms);
   else {
     g_autofree char *kept = kept_text(kept_at_ms);
-    g_autofree char *topic = tide_text_printable(letter->topic);
-    printf("%s%-10s %s/%d/%" G_GINT64_FORMAT "\n", letters->n_done > 0 ? "\n" : "", "message", topic, letter->partition,
-           letter->offset);
+    g_autofree char *topic = tide_text_printable(dead_letter->topic);
+    printf("%s%-10s %s/%d/%" G_GINT64_FORMAT "\n", dead_letters->n_done > 0 ? "\n" : "", "message", topic,
+           dead_letter->partition, dead_letter->offset);
     printf("%-10s %s\n", "kept at", kept);
-    show_line("reason", letter->reason);
-    show_line("text", letter->text);
-    if (letter->reading_index >= 0)
-      printf("%-10s %d\n", "reading", letter->reading_index);
-    if (letter->table.len > 0)
-      show_line("table", letter->table);
-    if (letter->row_key.len > 0)
-      show_line("row key", letter->row_key);
-    printf("%-10s %u\n", "attempts", letter->attempts);
-    show_line("version", letter->version);
-    if (letter->original_is_gone)
+    show_line("reason", dead_letter->reason);
+    show_line("text", dead_letter->text);
+    if (dead_letter->reading_index >= 0)
+      printf("%-10s %d\n", "reading", dead_letter->reading_index);
+    if (dead_letter->table.len > 0)
+      show_line("table", dead_letter->table);
+    if (dead_letter->row_key.len > 0)
+      show_line("row key", dead_letter->row_key);
+    printf("%-10s %u\n", "attempts", dead_letter->attempts);
+    show_line("version", dead_letter->version);
+    if (dead_letter->original_is_gone)
       printf("%-10s gone: it was no more in its topic when it was to be kept; what it was to write is kept\n",
              "original");
-    show_original(letter);
+    show_original(dead_letter);
   }
-  letters->n_done++;
+  dead_letters->n_done++;
   return TRUE;
 }
 
 static gboolean
-replay_letter(const TideLetter *letter, gint64 kept_at_ms, gpointer data, GError **error)
+replay_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
-  Letters *letters = data;
-  if (!tide_letter_replay_send(letters->replay, letter, error))
+  DeadLetters *dead_letters = data;
+  if (!tide_dead_letter_replay_send(dead_letters->replay, dead_letter, error))
     return FALSE;
-  letters->n_done++;
-  return letters->options->limit == 0 || letters->n_done < letters->options->limit;
+  dead_letters->n_done++;
+  return dead_letters->options->limit == 0 || dead_letters->n_done < dead_letters->options->limit;
 }
 
 /* ---- the three ---- */
@@ -149,88 +150,95 @@ is_of_this_environment(const TideDeadLettersConfig *config)
 }
 
 static gboolean
-read_letters(Letters *letters, TideLetterFunc func, GError **error)
+read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **error)
 {
-  const TideDeadLettersConfig *config = &letters->config->dead_letters;
-  g_autofree char *kept_in = tide_dead_letters_file_path(letters->config);
-  TideLetterPlace place = {.topic = letters->options->file == NULL ? config->topic : NULL,
-                           .file = letters->options->file != NULL ? letters->options->file : kept_in};
-  if (place.topic == NULL && place.file == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no letter is "
-                "kept: name a file with '--file'");
+  const TideDeadLettersConfig *config = &dead_letters->config->dead_letters;
+  g_autofree char *kept_in = tide_dead_letter_queue_file_path(dead_letters->config);
+  TideDeadLetterLocation location = {.topic = dead_letters->options->file == NULL ? config->topic : NULL,
+                                     .file =
+                                         dead_letters->options->file != NULL ? dead_letters->options->file : kept_in};
+  if (location.topic == NULL && location.file == NULL) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no dead letter is "
+        "kept: name a file with '--file'");
     return FALSE;
   }
-  TideLetterCounts counts;
-  g_autoptr(GPtrArray) files = place.file != NULL ? tide_letter_file_list(place.file, error) : NULL;
-  if (place.file != NULL && files == NULL)
+  TideDeadLetterCounts counts;
+  g_autoptr(GPtrArray) files = location.file != NULL ? tide_dead_letter_file_list(location.file, error) : NULL;
+  if (location.file != NULL && files == NULL)
     return FALSE;
-  if (files != NULL && files->len == 0 && letters->options->file == NULL) {
-    fprintf(stderr, "tidemark dead-letters: no letter was ever kept in '%s'%s\n", place.file,
+  if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
+    fprintf(stderr, "tidemark dead-letters: no dead letter was ever kept in '%s'%s\n", location.file,
             is_of_this_environment(config) ? "; of a daemon that systemd runs, name the file with '--file' "
                                              "(/var/lib/tidemark/dead-letters.jsonl)"
                                            : "");
     return TRUE;
   }
-  if (!tide_letter_source_read(letters->config, &place, &letters->options->filter, func, letters, &counts, error))
+  if (!tide_dead_letter_source_read(dead_letters->config, &location, &dead_letters->options->filter, func, dead_letters,
+                                    &counts, error))
     return FALSE;
   if (counts.n_unreadable > 0)
-    fprintf(stderr, "tidemark dead-letters: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " in '%s' are no letters\n",
-            counts.n_unreadable, counts.n_read, place.topic != NULL ? place.topic : place.file);
+    fprintf(stderr,
+            "tidemark dead-letters: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " in '%s' are no dead letters\n",
+            counts.n_unreadable, counts.n_read, location.topic != NULL ? location.topic : location.file);
   return TRUE;
 }
 
 static gboolean
-list(Letters *letters, GError **error)
+list(DeadLetters *dead_letters, GError **error)
 {
   static const TideListingColumn columns[] = {{"KEPT AT", FALSE, FALSE}, {"REASON", FALSE, FALSE},
                                               {"MESSAGE", FALSE, FALSE}, {"TABLE", FALSE, FALSE},
                                               {"ROW KEY", FALSE, FALSE}, {"TEXT", FALSE, FALSE}};
-  TideOutputFormat format = (TideOutputFormat)letters->options->format;
+  TideOutputFormat format = (TideOutputFormat)dead_letters->options->format;
   if (format != TIDE_OUTPUT_JSON)
-    letters->listing = tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
-  if (!read_letters(letters, list_letter, error))
+    dead_letters->listing =
+        tide_listing_new(stdout, format, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  if (!read_dead_letters(dead_letters, list_dead_letter, error))
     return FALSE;
-  if (letters->listing != NULL)
-    (void)tide_listing_finish(letters->listing); /* tide_output_close() says what went wrong */
+  if (dead_letters->listing != NULL)
+    (void)tide_listing_finish(dead_letters->listing); /* tide_output_close() says what went wrong */
   return TRUE;
 }
 
 static gboolean
-show(Letters *letters, int *ret_failure_code, GError **error)
+show(DeadLetters *dead_letters, int *ret_failure_code, GError **error)
 {
-  if (!read_letters(letters, show_letter, error))
+  if (!read_dead_letters(dead_letters, show_dead_letter, error))
     return FALSE;
-  if (letters->n_done == 0) {
+  if (dead_letters->n_done == 0) {
     *ret_failure_code = TIDE_EXIT_FINDINGS;
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no letter of message %s/%d/%" G_GINT64_FORMAT,
-                letters->options->filter.topic, letters->options->filter.partition, letters->options->filter.offset);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no dead letter of message %s/%d/%" G_GINT64_FORMAT,
+                dead_letters->options->filter.topic, dead_letters->options->filter.partition,
+                dead_letters->options->filter.offset);
     return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-replay(Letters *letters, int *ret_exit_code, GError **error)
+replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
 {
-  const LettersOptions *options = letters->options;
-  TideLetterReplayOptions replaying = {.topic = options->to_topic,
-                                       .rate_per_s = options->rate_per_s,
-                                       .dry_run = options->dry_run,
-                                       .stop = tide_stop_signal_install()};
-  letters->replay = tide_letter_replay_new(&letters->config->kafka, &replaying, error);
-  if (letters->replay == NULL)
+  const DeadLettersOptions *options = dead_letters->options;
+  TideDeadLetterReplayOptions replaying = {.topic = options->to_topic,
+                                           .rate_per_s = options->rate_per_s,
+                                           .dry_run = options->dry_run,
+                                           .stop = tide_stop_signal_install()};
+  dead_letters->replay = tide_dead_letter_replay_new(&dead_letters->config->kafka, &replaying, error);
+  if (dead_letters->replay == NULL)
     return FALSE;
-  gboolean read = read_letters(letters, replay_letter, error);
+  gboolean read = read_dead_letters(dead_letters, replay_dead_letter, error);
   /* What was handed over is waited for even after a fault, so that the count is true. */
-  gboolean finished = tide_letter_replay_finish(letters->replay, read ? error : NULL);
-  TideLetterReplayCounts counts = tide_letter_replay_counts(letters->replay);
+  gboolean finished = tide_dead_letter_replay_finish(dead_letters->replay, read ? error : NULL);
+  TideDeadLetterReplayCounts counts = tide_dead_letter_replay_counts(dead_letters->replay);
   printf("%" G_GUINT64_FORMAT " message%s %s\n", counts.n_sent, counts.n_sent == 1 ? "" : "s",
          options->dry_run ? "would be sent again" : "sent again");
   if (counts.n_repeated > 0)
-    printf("%" G_GUINT64_FORMAT " more letters are of these messages\n", counts.n_repeated);
+    printf("%" G_GUINT64_FORMAT " more dead letters are of these messages\n", counts.n_repeated);
   if (counts.n_gone > 0)
-    printf("%" G_GUINT64_FORMAT " letters have no original any more: 'tidemark dead-letters show' has their rows\n",
+    printf("%" G_GUINT64_FORMAT
+           " dead letters have no original any more: 'tidemark dead-letters show' has their rows\n",
            counts.n_gone);
   *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return read && finished;
@@ -252,16 +260,16 @@ parse_moment(const char *option, const char *text, gint64 *ret_ms, GError **erro
 
 /* "metrics/3/1234". */
 static gboolean
-parse_message(const char *text, LettersOptions *options, char **ret_topic, GError **error)
+parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, GError **error)
 {
   const char *offset = strrchr(text, '/');
   const char *partition = offset != NULL ? g_strrstr_len(text, offset - text, "/") : NULL;
-  guint64 number = 0, place = 0;
+  guint64 number = 0, location = 0;
   g_autofree char *partition_text =
       partition != NULL ? g_strndup(partition + 1, (gsize)(offset - partition - 1)) : NULL;
   if (partition == NULL || partition == text ||
       !g_ascii_string_to_unsigned(partition_text, 10, 0, G_MAXINT32, &number, NULL) ||
-      !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &place, NULL)) {
+      !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &location, NULL)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no message: write TOPIC/PARTITION/OFFSET, as list does",
                 text);
     return FALSE;
@@ -270,7 +278,7 @@ parse_message(const char *text, LettersOptions *options, char **ret_topic, GErro
   options->filter.topic = *ret_topic;
   options->filter.one = TRUE;
   options->filter.partition = (gint32)number;
-  options->filter.offset = (gint64)place;
+  options->filter.offset = (gint64)location;
   return TRUE;
 }
 
@@ -293,18 +301,18 @@ check_arguments(const TideCommandCall *call, GError **error)
   return TRUE;
 }
 
-/* One that no letter can have would quietly find none. */
+/* One that no dead letter can have would quietly find none. */
 static gboolean
 check_reason(const char *reason, GError **error)
 {
-  const char *names[TIDE_LETTER_N_REASONS] = {NULL}; /* from the first on: 0 is none */
-  for (guint i = 1; i < TIDE_LETTER_N_REASONS; i++)
-    names[i - 1] = tide_letter_reason_name(i);
+  const char *names[TIDE_DEAD_LETTER_N_REASONS] = {NULL}; /* from the first on: 0 is none */
+  for (guint i = 1; i < TIDE_DEAD_LETTER_N_REASONS; i++)
+    names[i - 1] = tide_dead_letter_reason_name(i);
   if (reason == NULL || g_strv_contains(names, reason))
     return TRUE;
   const char *nearest = tide_nearest_name(reason, names);
   g_autofree char *known = g_strjoinv(", ", (char **)names);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no letter is kept for the reason '%s': %s%s%s", reason,
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no dead letter is kept for the reason '%s': %s%s%s", reason,
               nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
               nearest != NULL ? "'?" : "");
   return FALSE;
@@ -312,15 +320,15 @@ check_reason(const char *reason, GError **error)
 
 /* Sending everything again has to be meant. */
 static gboolean
-check_replay(const LettersOptions *options, GError **error)
+check_replay(const DeadLettersOptions *options, GError **error)
 {
-  const TideLetterFilter *filter = &options->filter;
+  const TideDeadLetterFilter *filter = &options->filter;
   gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
                       filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
   if (narrowed || options->all)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-              "which letters? narrow it ('--reason', '--table', '--topic', '--from', '--to'), or say '--all'");
+              "which dead letters? narrow it ('--reason', '--table', '--topic', '--from', '--to'), or say '--all'");
   return FALSE;
 }
 
@@ -328,8 +336,8 @@ check_replay(const LettersOptions *options, GError **error)
 static gboolean
 read_options(const TideCommandCall *call, char **ret_topic, GError **error)
 {
-  LettersOptions *options = call->options;
-  TideLetterFilter *filter = &options->filter;
+  DeadLettersOptions *options = call->options;
+  TideDeadLetterFilter *filter = &options->filter;
   const GPtrArray *arguments = call->arguments;
   return check_arguments(call, error) && parse_moment("from", options->from, &filter->from_ms, error) &&
          parse_moment("to", options->to, &filter->to_ms, error) &&
@@ -339,59 +347,61 @@ read_options(const TideCommandCall *call, char **ret_topic, GError **error)
 }
 
 static gboolean
-run_letters(TideCommandCall *call, GError **error)
+run_dead_letters(TideCommandCall *call, GError **error)
 {
   g_autofree char *topic = NULL;
   if (!read_options(call, &topic, error) || !tide_command_load_config(call))
     return FALSE;
   const char *verb = call->arguments->pdata[0];
-  Letters letters = {.config = call->config, .options = call->options};
-  gboolean ok = strcmp(verb, "list") == 0   ? list(&letters, error)
-                : strcmp(verb, "show") == 0 ? show(&letters, &call->failure_code, error)
-                                            : replay(&letters, &call->exit_code, error);
-  tide_listing_free(letters.listing);
-  tide_letter_replay_free(letters.replay);
+  DeadLetters dead_letters = {.config = call->config, .options = call->options};
+  gboolean ok = strcmp(verb, "list") == 0   ? list(&dead_letters, error)
+                : strcmp(verb, "show") == 0 ? show(&dead_letters, &call->failure_code, error)
+                                            : replay(&dead_letters, &call->exit_code, error);
+  tide_listing_free(dead_letters.listing);
+  tide_dead_letter_replay_free(dead_letters.replay);
   return ok;
 }
 
 static const TideOption dead_letters_options[] = {
     TIDE_CONFIG_OPTION,
-    {"file", "FILE", TIDE_TEXT(LettersOptions, file),
-     "letters of this file and those rotated from it, not of the configured place"},
-    {"reason", "REASON", TIDE_TEXT(LettersOptions, filter.reason), "only those kept for this reason, as list names it"},
-    {"table", "TABLE", TIDE_TEXT(LettersOptions, filter.table), "only those whose row for this table was refused"},
-    {"topic", "TOPIC", TIDE_TEXT(LettersOptions, filter.topic), "only messages of this topic"},
-    {"from", "TIME", TIDE_TEXT(LettersOptions, from), "only those kept then or later"},
-    {"to", "TIME", TIDE_TEXT(LettersOptions, to), "only those kept before"},
-    {"limit", "N", TIDE_COUNT(LettersOptions, limit), "the first N at the most", .min = 1},
-    {"all", NULL, TIDE_FLAG(LettersOptions, all), "replay: every letter there is"},
-    {"to-topic", "TOPIC", TIDE_TEXT(LettersOptions, to_topic),
+    {"file", "FILE", TIDE_TEXT(DeadLettersOptions, file),
+     "dead letters of this file and those rotated from it, not of the configured place"},
+    {"reason", "REASON", TIDE_TEXT(DeadLettersOptions, filter.reason),
+     "only those kept for this reason, as list names it"},
+    {"table", "TABLE", TIDE_TEXT(DeadLettersOptions, filter.table), "only those whose row for this table was refused"},
+    {"topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, filter.topic), "only messages of this topic"},
+    {"from", "TIME", TIDE_TEXT(DeadLettersOptions, from), "only those kept then or later"},
+    {"to", "TIME", TIDE_TEXT(DeadLettersOptions, to), "only those kept before"},
+    {"limit", "N", TIDE_COUNT(DeadLettersOptions, limit), "the first N at the most", .min = 1},
+    {"all", NULL, TIDE_FLAG(DeadLettersOptions, all), "replay: every dead letter there is"},
+    {"to-topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, to_topic),
      "replay: send them there, when the original topic has other readers; the daemon must read it, too"},
-    {"rate", "N", TIDE_COUNT(LettersOptions, rate_per_s), "replay: at most N messages a second", .min = 1},
-    {"dry-run", NULL, TIDE_FLAG(LettersOptions, dry_run), "replay: send nothing, tell how many it would be"},
-    {"format", "FORMAT", TIDE_CHOICE(LettersOptions, format), "list, show: table, csv or json (table)", .letter = 'f',
-     .choices = tide_output_format_names},
+    {"rate", "N", TIDE_COUNT(DeadLettersOptions, rate_per_s), "replay: at most N messages a second", .min = 1},
+    {"dry-run", NULL, TIDE_FLAG(DeadLettersOptions, dry_run), "replay: send nothing, tell how many it would be"},
+    {"format", "FORMAT", TIDE_CHOICE(DeadLettersOptions, format), "list, show: table, csv or json (table)",
+     .letter = 'f', .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_dead_letters = {
     .name = "dead-letters",
     .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
     .summary = "Lists the messages that could not be written, shows one, or sends them again.",
-    .details = "list    a line for each letter, with the reason.\n"
-               "show    all that is known of one message, and the message itself.\n"
-               "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
-               "        is mended: the daemon takes them as it takes any message. The letters stay. Exit code 1: some\n"
-               "        have no original any more.\n"
-               "\n"
-               "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
-               "\n"
-               "Examples:\n"
-               "  tidemark dead-letters list --from -1d\n"
-               "  tidemark dead-letters show metrics/3/1234\n"
-               "  tidemark dead-letters replay --reason missing_field --dry-run",
+    .details =
+        "list    a line for each dead letter, with the reason.\n"
+        "show    all that is known of one message, and the message itself.\n"
+        "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
+        "        is repaired: the daemon takes them as it takes any message. The dead letters stay. Exit code 1: some\n"
+        "        have no original any more.\n"
+        "\n"
+        "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark dead-letters list --from -1d\n"
+        "  tidemark dead-letters show metrics/3/1234\n"
+        "  tidemark dead-letters replay --reason missing_field --dry-run",
     .max_arguments = 2,
     .options = dead_letters_options,
     .n_options = G_N_ELEMENTS(dead_letters_options),
-    .options_size = sizeof(LettersOptions),
-    .run = run_letters,
+    .options_size = sizeof(DeadLettersOptions),
+    .run = run_dead_letters,
 };

@@ -215,18 +215,18 @@ is_text(TideBytes value)
 
 /* A made value that is text says itself; of bytes, a time or a field is read back. */
 static TideBytes
-decode_made(TideCellReader *reader, const TideKeyText *made, TideBytes value)
+decode_computed(TideCellReader *reader, const TideKeyText *computed, TideBytes value)
 {
   gint64 time_ns = 0;
   if (is_text(value))
     return value;
-  if (tide_key_text_read_time(made, value, &time_ns)) {
+  if (tide_key_text_read_time(computed, value, &time_ns)) {
     g_autofree char *text = tide_time_text(tide_ns_to_ms(time_ns));
     return keep_text(reader, text);
   }
   TideDecodedKey decoded = {0};
   TideBytes shown = value;
-  if (tide_row_key_decode(made, value, &decoded) && decoded.n_fields == 1)
+  if (tide_row_key_decode(computed, value, &decoded) && decoded.n_fields == 1)
     shown = tide_scratch_copy(&reader->texts, decoded.fields[0].text);
   else
     reader->n_unread++;
@@ -240,7 +240,7 @@ decode_value(TideCellReader *reader, TideDeclaredColumn column, TideBytes value)
   if (column.rule == NULL)
     return value;
   if (column.item != NULL && column.item->value != NULL)
-    return decode_made(reader, column.item->value, value);
+    return decode_computed(reader, column.item->value, value);
   TideEncoding encoding =
       column.item != NULL && column.item->encoding >= 0 ? (TideEncoding)column.item->encoding : column.rule->encoding;
   if (encoding == TIDE_ENCODE_INT64 || encoding == TIDE_ENCODE_FLOAT64)

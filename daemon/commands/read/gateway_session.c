@@ -6,7 +6,7 @@
 
 struct TideGatewaySession {
   const TideConfig *config; /* borrowed */
-  TideGatewayWish wish;
+  TideGatewayPreference preference;
   guint first;             /* of the gateways, that is tried first */
   TideHBaseClient *client; /* owned; NULL before the first success */
   TideWireMode mode;
@@ -16,8 +16,8 @@ gboolean
 tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
                            GError **error)
 {
-  TideProbeWish wish = {.framing = config->hbase.framing, .protocol = config->hbase.protocol};
-  return tide_gateway_probe(endpoint, wish, TIDE_GATEWAY_PROBE_TIMEOUT_MS, NULL, ret_mode, error);
+  TideProbeRequest preference = {.framing = config->hbase.framing, .protocol = config->hbase.protocol};
+  return tide_gateway_probe(endpoint, preference, TIDE_GATEWAY_PROBE_TIMEOUT_MS, NULL, ret_mode, error);
 }
 
 static TideHBaseClient *
@@ -83,7 +83,7 @@ open_connection(TideGatewaySession *session, GError **error)
       add_failure(&failures, endpoint, local_error);
       continue;
     }
-    if (session->wish == TIDE_GATEWAY_PREFER_UNFRAMED && mode.framing == TIDE_FRAMING_FRAMED) {
+    if (session->preference == TIDE_GATEWAY_PREFER_UNFRAMED && mode.framing == TIDE_FRAMING_FRAMED) {
       if (second_best == NULL) {
         second_best = g_steal_pointer(&client);
         second_best_mode = mode;
@@ -106,17 +106,17 @@ open_connection(TideGatewaySession *session, GError **error)
 }
 
 TideGatewaySession *
-tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish, GError **error)
+tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference, GError **error)
 {
-  return tide_gateway_session_open_from(config, wish, 0, error);
+  return tide_gateway_session_open_from(config, preference, 0, error);
 }
 
 TideGatewaySession *
-tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first, GError **error)
+tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference, guint first, GError **error)
 {
   g_autoptr(TideGatewaySession) session = g_new0(TideGatewaySession, 1);
   session->config = config;
-  session->wish = wish;
+  session->preference = preference;
   session->first = first;
   if (!open_connection(session, error))
     return NULL;

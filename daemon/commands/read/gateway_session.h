@@ -7,11 +7,11 @@
 
 G_BEGIN_DECLS
 
-typedef enum TideGatewayWish {
+typedef enum TideGatewayPreference {
   TIDE_GATEWAY_ANY,
   TIDE_GATEWAY_PREFER_UNFRAMED, /* a framed gateway cannot create tables with split points; taken when there is no other
                                  */
-} TideGatewayWish;
+} TideGatewayPreference;
 
 typedef struct TideGatewaySession TideGatewaySession;
 
@@ -23,12 +23,12 @@ typedef struct TideGatewaySession TideGatewaySession;
  * @config: borrowed for the session's life
  * Errors: UNAVAILABLE with one sentence for each gateway; WRONG_SERVICE when all of them are something else.
  */
-TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayWish wish,
+TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread over
- * them. */
-TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayWish wish, guint first,
-                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread
+ * over them. */
+TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference,
+                                                   guint first, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_gateway_session_free(TideGatewaySession *session); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideGatewaySession, tide_gateway_session_free)
 
@@ -73,7 +73,7 @@ gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func,
 /* TRUE when the connection was lost, so that the same read may succeed over another one. */
 gboolean tide_gateway_error_is_lost(const GError *error);
 
-/* Probes one gateway as the configuration wishes it. Errors: as tide_gateway_probe(). */
+/* Probes one gateway as the configuration asks for it. Errors: as tide_gateway_probe(). */
 gboolean tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -5,7 +5,7 @@
 #include "model/table/dated_table.h"
 #include "util/error.h"
 
-#define MAX_TOLD 10 /* rows that are told one by one; all of them are counted */
+#define MAX_REPORTED 10 /* rows that are told one by one; all of them are counted */
 
 /* A row of the data table that is to be read. */
 typedef struct Wanted {
@@ -157,9 +157,9 @@ read_time(const TideIndexRead *read, const TideResultRow *row, gint64 *ret_time_
 }
 
 static void
-tell_unreadable(TideIndexRead *read, TideBytes key, const char *why)
+report_unreadable(TideIndexRead *read, TideBytes key, const char *why)
 {
-  if (read->n_unreadable++ >= MAX_TOLD)
+  if (read->n_unreadable++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
   fprintf(stderr, "tidemark latest: row '%s' of the index '%s' leads nowhere: %s\n", shown, read->options.index->name,
@@ -171,11 +171,11 @@ static gboolean
 read_index_row(TideIndexRead *read, const TideResultRow *row)
 {
   if (!tide_key_reader_read(read->index_keys, row->row)) {
-    tell_unreadable(read, row->row, "the declared key did not make it");
+    report_unreadable(read, row->row, "the declared key did not make it");
     return FALSE;
   }
   if (!read_time(read, row, &read->reading.event_time_ns)) {
-    tell_unreadable(read, row->row, "no cell holds a time as declared");
+    report_unreadable(read, row->row, "no cell holds a time as declared");
     return FALSE;
   }
   const TideBytes *values = tide_key_reader_values(read->index_keys);
@@ -200,7 +200,7 @@ tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GError **erro
     return TRUE;
   if (!tide_row_key_append(read->options.data->key, &read->reading, &read->keys, &reject)) {
     g_autofree char *why = tide_reject_describe(&reject);
-    tell_unreadable(read, row->row, why);
+    report_unreadable(read, row->row, why);
     return TRUE;
   }
   wanted.key_len = read->keys.len - wanted.key_offset;
@@ -226,9 +226,9 @@ missing_what(const TideIndexRead *read)
 }
 
 static void
-tell_missing(TideIndexRead *read, TideBytes key)
+report_missing(TideIndexRead *read, TideBytes key)
 {
-  if (read->n_missing++ >= MAX_TOLD)
+  if (read->n_missing++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
   fprintf(stderr, "tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s\n",
@@ -241,7 +241,7 @@ show_row(const TideResultRow *row, gpointer data)
 {
   TideIndexRead *read = data;
   while (read->next < read->wanted->len && !tide_bytes_equal(wanted_key(read, read->next), row->row))
-    tell_missing(read, wanted_key(read, read->next++));
+    report_missing(read, wanted_key(read, read->next++));
   read->next++;
   for (gsize i = 0; i < row->n_cells; i++)
     read->n_bytes += row->row.len + row->cells[i].qualifier.len + row->cells[i].value.len + sizeof *row->cells;
@@ -283,7 +283,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
       return FALSE;
   }
   while (!read->stopped && read->next < read->wanted->len)
-    tell_missing(read, wanted_key(read, read->next++));
+    report_missing(read, wanted_key(read, read->next++));
   choose_batch_rows(read);
   g_array_set_size(read->wanted, 0);
   tide_buffer_reset(&read->keys);
@@ -294,12 +294,12 @@ gboolean
 tide_index_read_finish(const TideIndexRead *read)
 {
   const char *index = read->options.index->name;
-  if (read->n_missing > MAX_TOLD) {
+  if (read->n_missing > MAX_REPORTED) {
     g_autofree char *count = tide_count_text(read->n_missing);
     fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead to rows that '%s' does not have%s\n", count, index,
             read->options.data->name, missing_what(read));
   }
-  if (read->n_unreadable > MAX_TOLD) {
+  if (read->n_unreadable > MAX_REPORTED) {
     g_autofree char *count = tide_count_text(read->n_unreadable);
     fprintf(stderr, "tidemark latest: %s rows of the index '%s' lead nowhere\n", count, index);
   }

@@ -67,7 +67,8 @@ describe_common(const TideTableScanPlan *plan)
   const TideColumnName *columns = asked_columns(plan, &n_columns);
   return (Common){
       .direction = plan->reversed ? "reversed" : "forward",
-      .limit = plan->wish.limit_rows > 0 ? g_strdup_printf("%" G_GUINT64_FORMAT, plan->wish.limit_rows) : g_strdup(""),
+      .limit =
+          plan->request.limit_rows > 0 ? g_strdup_printf("%" G_GUINT64_FORMAT, plan->request.limit_rows) : g_strdup(""),
       .columns = columns_text(columns, n_columns),
       .cells_from = bound_text(min_ms),
       .cells_before = bound_text(max_ms),
@@ -124,8 +125,8 @@ append_json_range(TideBuffer *text, const TideTableScanPlan *plan, guint i)
   tide_json_shown_and_hex(text, "start", tide_buffer_bytes(&range->start));
   tide_json_shown_and_hex(text, "stop", tide_buffer_bytes(&range->stop));
   tide_json_bool(text, "reversed", plan->reversed);
-  if (plan->wish.limit_rows > 0)
-    tide_json_number(text, "limit", (gint64)plan->wish.limit_rows);
+  if (plan->request.limit_rows > 0)
+    tide_json_number(text, "limit", (gint64)plan->request.limit_rows);
 
   gsize n_columns = 0;
   const TideColumnName *columns = asked_columns(plan, &n_columns);

@@ -42,7 +42,7 @@ tide_print_scan(TideTableScan *scan, TideRowView *view, guint64 limit_rows, GErr
   tide_progress_end(&progress);
   tide_row_view_finish(view);
   if (ok) {
-    tide_row_view_tell_none(view);
+    tide_row_view_report_none(view);
     tide_print_row_count(view);
   }
   return ok;

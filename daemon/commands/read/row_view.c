@@ -76,7 +76,7 @@ tide_row_view_add_result(TideRowView *view, const TideResultRow *row)
 }
 
 static void
-tell_count(const TideRowView *view, guint64 n, const char *what)
+report_count(const TideRowView *view, guint64 n, const char *what)
 {
   g_autofree char *count = tide_count_text(n);
   fprintf(stderr, "tidemark %s: %s %s not as '%s' is declared: shown as stored\n", view->options.command, count, what,
@@ -89,9 +89,9 @@ tide_row_view_finish(TideRowView *view)
   (void)tide_row_printer_finish(view->printer);
   guint64 n_unread_cells = tide_cell_reader_n_unread(view->cells);
   if (view->n_unread_keys > 1)
-    tell_count(view, view->n_unread_keys, "row keys are");
+    report_count(view, view->n_unread_keys, "row keys are");
   if (n_unread_cells > 0)
-    tell_count(view, n_unread_cells, n_unread_cells == 1 ? "cell is" : "cells are");
+    report_count(view, n_unread_cells, n_unread_cells == 1 ? "cell is" : "cells are");
 }
 
 /* Whether @text, FAMILY:QUALIFIER or QUALIFIER, begins with a declared family; TRUE without a colon. */
@@ -108,7 +108,7 @@ may_be_in_a_family(const TideTable *table, const char *text)
 }
 
 void
-tide_row_view_tell_none(const TideRowView *view)
+tide_row_view_report_none(const TideRowView *view)
 {
   const TideColumnChoice *columns = view->options.columns;
   for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {

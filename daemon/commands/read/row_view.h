@@ -1,6 +1,6 @@
-/* Shows a table's rows to whoever reads: keys as the fields they were made of, cells as what was written into them, or all
- * as it is stored. What is not as it was declared is shown as stored, and told once on standard error, with a count at the
- * end. */
+/* Shows a table's rows to whoever reads: keys as the fields they were made of, cells as what was written into them, or
+ * all as it is stored. What is not as it was declared is shown as stored, and told once on standard error, with a count
+ * at the end. */
 #pragma once
 
 #include "commands/read/cell_reader.h"
@@ -38,7 +38,7 @@ gboolean tide_row_view_add_result(TideRowView *view, const TideResultRow *row);
 void tide_row_view_finish(TideRowView *view);
 
 /* Says on standard error, when no row was shown, which of the columns that were chosen none can be in. */
-void tide_row_view_tell_none(const TideRowView *view);
+void tide_row_view_report_none(const TideRowView *view);
 
 guint64 tide_row_view_n_rows(const TideRowView *view); /* shown */
 

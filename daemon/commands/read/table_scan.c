@@ -25,11 +25,11 @@ gboolean
 tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fields, GError **error)
 {
   const TideRowKey *key = plan->table->key;
-  const TideTableScanWish *wish = &plan->wish;
-  plan->ranges = tide_row_key_plan(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  const TideTableScanRequest *request = &plan->request;
+  plan->ranges = tide_row_key_plan(key, &fields->reading, request->from_ns, request->to_ns, error);
   if (plan->ranges == NULL)
     return FALSE;
-  plan->filter = tide_row_key_filter(key, &fields->reading, wish->from_ns, wish->to_ns, error);
+  plan->filter = tide_row_key_filter(key, &fields->reading, request->from_ns, request->to_ns, error);
   return plan->filter != NULL;
 }
 
@@ -47,8 +47,8 @@ same_ranges(const GArray *ranges, const GArray *others)
 }
 
 void
-tide_table_scan_plan_tell(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
-                          const TideFieldNames *names)
+tide_table_scan_plan_report(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
+                            const TideFieldNames *names)
 {
   TideReading nothing = {0};
   g_autoptr(GArray) all = tide_row_key_plan(plan->table->key, &nothing, 0, G_MAXINT64, NULL);
@@ -104,7 +104,7 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
   return FALSE;
 }
 
-/* How the ranges come without a wish: merged by time where that is what the key gives. */
+/* How the ranges come without a request: merged by time where that is what the key gives. */
 static TideRowOrder
 stored_order(int time_order, gboolean sorted, gsize n_ranges)
 {
@@ -117,33 +117,33 @@ gboolean
 tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
                            GError **error)
 {
-  const TideTableScanWish *wish = &plan->wish;
+  const TideTableScanRequest *request = &plan->request;
   int time_order = tide_row_key_time_order(plan->table->key);
   gboolean sorted = time_order != 0 && fields != NULL && reaches_time(plan->table, fields);
-  if (wish->newest_first || wish->oldest_first) {
+  if (request->newest_first || request->oldest_first) {
     if (!sorted)
       return fail_order(config, plan->table, fields, time_order, error);
-    plan->order = wish->newest_first ? TIDE_ROW_ORDER_NEWEST : TIDE_ROW_ORDER_OLDEST;
+    plan->order = request->newest_first ? TIDE_ROW_ORDER_NEWEST : TIDE_ROW_ORDER_OLDEST;
     plan->reversed = (int)plan->order != time_order;
     return TRUE;
   }
   TideRowOrder order = stored_order(time_order, sorted, plan->ranges->len);
-  plan->order = wish->reversed ? (TideRowOrder)(-(int)order) : order;
-  plan->reversed = wish->reversed;
+  plan->order = request->reversed ? (TideRowOrder)(-(int)order) : order;
+  plan->reversed = request->reversed;
   return TRUE;
 }
 
 void
 tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_ms, gint64 *ret_max_ms)
 {
-  const TideTableScanWish *wish = &plan->wish;
+  const TideTableScanRequest *request = &plan->request;
   *ret_min_ms = 0;
   *ret_max_ms = 0;
-  if (plan->table->cell_time != TIDE_CELL_TIME_EVENT || (wish->from_ns == 0 && wish->to_ns == G_MAXINT64))
+  if (plan->table->cell_time != TIDE_CELL_TIME_EVENT || (request->from_ns == 0 && request->to_ns == G_MAXINT64))
     return;
-  *ret_min_ms = MAX(tide_ns_to_ms(wish->from_ns), 0);
+  *ret_min_ms = MAX(tide_ns_to_ms(request->from_ns), 0);
   /* The bound is exclusive: a moment within a millisecond takes that millisecond in. */
-  *ret_max_ms = wish->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(wish->to_ns - 1) + 1;
+  *ret_max_ms = request->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(request->to_ns - 1) + 1;
 }
 
 /* Whether rows may come by the thousand of which none is shown. */
@@ -187,8 +187,8 @@ page_rows_of(const TideTableScanPlan *plan)
 {
   gsize rows = TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1);
   rows = CLAMP(rows, TIDE_TABLE_SCAN_MIN_PAGE_ROWS, TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
-  gboolean is_limited = plan->wish.limit_rows > 0 && !is_sifted(plan);
-  return is_limited ? (guint32)MIN(rows, plan->wish.limit_rows) : (guint32)rows;
+  gboolean is_limited = plan->request.limit_rows > 0 && !is_sifted(plan);
+  return is_limited ? (guint32)MIN(rows, plan->request.limit_rows) : (guint32)rows;
 }
 
 TideTableScan *
@@ -197,7 +197,7 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
 {
   TideTableScan *scan = g_new0(TideTableScan, 1);
   scan->plan = plan;
-  scan->rows_wanted = plan->wish.limit_rows > 0 ? plan->wish.limit_rows : G_MAXUINT64;
+  scan->rows_wanted = plan->request.limit_rows > 0 ? plan->request.limit_rows : G_MAXUINT64;
   TideRangeReaderOptions options = {
       .scan = scan_func,
       .scan_data = scan_data,
@@ -236,9 +236,9 @@ tide_table_scan_free(TideTableScan *scan)
 
 /* Whether a key of these event times has one that is wanted. One without times has to be taken for what it is. */
 static gboolean
-is_in_time(const TideTableScanWish *wish, const TideDecodedKey *key)
+is_in_time(const TideTableScanRequest *request, const TideDecodedKey *key)
 {
-  return !key->has_time || (key->from_ns < wish->to_ns && key->to_ns > wish->from_ns);
+  return !key->has_time || (key->from_ns < request->to_ns && key->to_ns > request->from_ns);
 }
 
 /* Whether @row is of the fields that were given. */
@@ -265,7 +265,7 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
       continue;
     if (!tide_key_reader_read(scan->keys, ret_row->row->row))
       return TRUE;
-    if (!is_in_time(&scan->plan->wish, tide_key_reader_key(scan->keys)))
+    if (!is_in_time(&scan->plan->request, tide_key_reader_key(scan->keys)))
       continue;
     ret_row->fields = tide_key_reader_values(scan->keys);
     return TRUE;
@@ -274,7 +274,7 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
 }
 
 void
-tide_table_scan_tell_foreign(const TideTableScan *scan, const char *command)
+tide_table_scan_report_foreign(const TideTableScan *scan, const char *command)
 {
   if (scan->n_foreign == 0)
     return;

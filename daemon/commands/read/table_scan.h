@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * row at least, and the first page of each is asked for before the size of its rows is known. */
 #define TIDE_TABLE_SCAN_MEMORY_BYTES (64u << 20)
 
-typedef struct TideTableScanWish {
+typedef struct TideTableScanRequest {
   gboolean newest_first;
   gboolean oldest_first;
   gboolean reversed; /* none of the three: as the table stores them, several ranges merged by time where they can be;
@@ -27,12 +27,12 @@ typedef struct TideTableScanWish {
   gint64 from_ns;    /* event times in [from, to); 0 and G_MAXINT64 when not bounded */
   gint64 to_ns;
   guint64 limit_rows; /* 0: none */
-} TideTableScanWish;
+} TideTableScanRequest;
 
 /* How a scan is to be carried out; borrowed by it for its life. */
 typedef struct TideTableScanPlan {
   const TideTable *table;
-  TideTableScanWish wish;
+  TideTableScanRequest request;
   GArray *ranges;        /* owned (element-type TideKeyRange) */
   TideKeyFilter *filter; /* owned: which rows of the ranges; NULL: all */
   TideRowOrder order;
@@ -43,19 +43,19 @@ typedef struct TideTableScanPlan {
 void tide_table_scan_plan_clear(TideTableScanPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideTableScanPlan, tide_table_scan_plan_clear)
 
-/* Fills in the ranges and the filter for @fields and the wish's times. Errors: those of tide_row_key_plan() and
+/* Fills in the ranges and the filter for @fields and the request's times. Errors: those of tide_row_key_plan() and
  * tide_row_key_filter(). */
 gboolean tide_table_scan_plan_fields(TideTableScanPlan *plan, const TideKeyArguments *fields,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Says on standard error when the whole table is read to find the rows of @fields. */
-void tide_table_scan_plan_tell(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
-                               const TideFieldNames *names);
+void tide_table_scan_plan_report(const TideTableScanPlan *plan, const char *command, const TideKeyArguments *fields,
+                                 const TideFieldNames *names);
 
 /**
  * tide_table_scan_plan_order: choose how the plan's ranges, made for @fields, are read.
  * @fields: NULL: none, the ranges were given
- * Errors: TIDE_ERROR_USAGE when a time order is wished that the key does not give, with the fields that are missing.
+ * Errors: TIDE_ERROR_USAGE when a time order is requested that the key does not give, with the fields that are missing.
  */
 gboolean tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, const TideKeyArguments *fields,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -97,7 +97,7 @@ gboolean tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GErr
 
 /* Says on standard error how many rows were left out because the table's key did not make them: they do not tell the
  * fields that were asked for. */
-void tide_table_scan_tell_foreign(const TideTableScan *scan, const char *command);
+void tide_table_scan_report_foreign(const TideTableScan *scan, const char *command);
 
 /* The row returned last counts for the limit. One that is not shown after all does not. */
 void tide_table_scan_take(TideTableScan *scan);

@@ -71,7 +71,7 @@ pause_until(TideRollupJob *job, gint64 until_us)
 
 /* Waits until the rate lets @n_rows more go. */
 static void
-heed_rate(TideRollupJob *job, guint64 n_rows)
+keep_to_rate(TideRollupJob *job, guint64 n_rows)
 {
   guint64 rate = job->options.rate_rows_per_s;
   if (rate == 0)
@@ -153,7 +153,7 @@ try_again(Worker *worker, guint32 *n_failures, GError *error)
     g_error_free(error);
     return FALSE;
   }
-  if (is_hopeless || now_us - worker->progress_us > job->options.patience_us) {
+  if (is_hopeless || now_us - worker->progress_us > job->options.stall_timeout_us) {
     fail(job, error);
     return FALSE;
   }
@@ -257,7 +257,7 @@ copy_row(Worker *worker, const TideResultRow *row)
 static gboolean
 finish_page(Worker *worker, gboolean done)
 {
-  heed_rate(worker->job, worker->rows);
+  keep_to_rate(worker->job, worker->rows);
   if (!send_puts(worker))
     return FALSE;
   advance(worker, done);

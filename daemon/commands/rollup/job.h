@@ -20,8 +20,8 @@ typedef struct TideRollupOptions {
   gboolean count_only;      /* counts what the target holds of the ranges, instead of copying the source's */
   guint32 threads;          /* at least 1 */
   guint64 rate_rows_per_s;  /* of all threads; 0: not limited */
-  gint64 ttl_ms;            /* rows are written with this time to live, which HBase counts from a cell's time; 0: none */
-  gint64 patience_us;       /* one range without any progress for this long ends the job */
+  gint64 ttl_ms;           /* rows are written with this time to live, which HBase counts from a cell's time; 0: none */
+  gint64 stall_timeout_us; /* one range without any progress for this long ends the job */
 } TideRollupOptions;
 
 /* Starts the threads, "tide-rollup-N". */

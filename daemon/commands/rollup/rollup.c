@@ -18,7 +18,7 @@
 #define DEFAULT_THREADS 4
 #define MAX_THREADS 64
 
-#define DEFAULT_PATIENCE_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to come back */
+#define DEFAULT_STALL_TIMEOUT_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to come back */
 
 /* How often marks are kept: what a kill repeats at the most. */
 #define SAVE_INTERVAL_US TIDE_US_PER_S
@@ -32,7 +32,7 @@ typedef struct RollupOptions {
   gboolean open_day;
   guint64 threads;
   guint64 rate_rows_per_s;
-  gint64 patience_ms;
+  gint64 stall_timeout_ms;
 } RollupOptions;
 
 typedef struct Rollup {
@@ -265,7 +265,7 @@ run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideR
       .threads = (guint32)rollup->options->threads,
       .rate_rows_per_s = count_only ? 0 : rollup->options->rate_rows_per_s,
       .ttl_ms = rollup->source->ttl_ms, /* a read does not give it back, but it is counted from the cells' time */
-      .patience_us = rollup->options->patience_ms * TIDE_US_PER_MS,
+      .stall_timeout_us = rollup->options->stall_timeout_ms * TIDE_US_PER_MS,
   };
   gint64 now_us = tide_now_us();
   gint64 save_us = now_us + SAVE_INTERVAL_US;
@@ -411,7 +411,7 @@ static const TideOption rollup_options[] = {
      .max = MAX_THREADS},
     {"rate", "N", TIDE_COUNT(RollupOptions, rate_rows_per_s),
      "at most N rows a second, so that other work has room (unlimited)", .min = 1},
-    {"patience", "TIME", TIDE_DURATION(RollupOptions, patience_ms),
+    {"patience", "TIME", TIDE_DURATION(RollupOptions, stall_timeout_ms),
      "give up when a region has not moved for this long (5m)"},
     {"state", "DIRECTORY", TIDE_TEXT(RollupOptions, state_directory),
      "where it is kept how far the work is ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
@@ -433,6 +433,6 @@ const TideCommand tide_command_rollup = {
     .options = rollup_options,
     .n_options = G_N_ELEMENTS(rollup_options),
     .options_size = sizeof(RollupOptions),
-    .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .patience_ms = DEFAULT_PATIENCE_MS},
+    .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .stall_timeout_ms = DEFAULT_STALL_TIMEOUT_MS},
     .run = begin_rollup,
 };

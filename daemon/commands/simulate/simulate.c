@@ -1,5 +1,5 @@
-/* `tidemark simulate`: made-up readings into a topic, or to standard output. What is made up, and in which order, is
- * told by commands/simulate/simulation.h. */
+/* `tidemark simulate`: synthetic readings into a topic, or to standard output. What is generated, and in which order,
+ * is told by commands/simulate/simulation.h. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/progress.h"
@@ -281,7 +281,7 @@ open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **er
   return open_producer(&kafka, options->topic, simulate, error);
 }
 
-/* Made-up readings in a topic that others read are not easily taken out again. */
+/* Synthetic readings in a topic that others read are not easily taken out again. */
 static gboolean
 open_configured_topic(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
 {
@@ -289,7 +289,7 @@ open_configured_topic(const TideConfig *config, const SimulateOptions *options, 
   if (options->topic == NULL && !options->yes) {
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        "made-up readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
+        "synthetic readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
         "'--yes'; '--print' shows them",
         topic, config->path);
     return FALSE;
@@ -462,7 +462,7 @@ static const TideOption simulate_options[] = {
 
 const TideCommand tide_command_simulate = {
     .name = "simulate",
-    .summary = "Sends made-up readings of many machines to a topic; the same seed makes the same ones.",
+    .summary = "Sends synthetic readings of many machines to a topic; the same seed makes the same ones.",
     .details = "Each message is keyed by its machine and acknowledged by all replicas. Exit code 69 when any was not.\n"
                "\n"
                "Examples:\n"

@@ -82,16 +82,16 @@ static gboolean
 keep_scheme(Creation *creation, const TideTable *table, GError **error)
 {
   TideHBaseClient *client = tide_gateway_session_client(creation->session);
-  g_auto(TideSchemeStore) store = {0};
-  tide_scheme_store_init(&store, creation->config);
-  g_autofree char *scheme = tide_scheme_text(table, creation->config->names);
-  TideSchemePlace place = TIDE_SCHEME_NOWHERE;
-  if (!tide_scheme_store_create_table(&store, client, tide_gateway_session_admin_deadline_us(creation->session),
-                                      error) ||
-      !tide_scheme_store_write(&store, client, table->name, scheme, &place, error))
+  g_auto(TideFingerprintStore) store = {0};
+  tide_fingerprint_store_init(&store, creation->config);
+  g_autofree char *scheme = tide_fingerprint_text(table, creation->config->names);
+  TideFingerprintLocation location = TIDE_FINGERPRINT_NOWHERE;
+  if (!tide_fingerprint_store_create_table(&store, client, tide_gateway_session_admin_deadline_us(creation->session),
+                                           error) ||
+      !tide_fingerprint_store_write(&store, client, table->name, scheme, &location, error))
     return FALSE;
-  printf("%s: its scheme is kept %s, because gateway '%s' is framed and spoils attributes\n", table->name,
-         tide_scheme_place_text(place), tide_hbase_client_name(client));
+  printf("%s: its key fingerprint is kept %s, because gateway '%s' is framed and spoils attributes\n", table->name,
+         tide_fingerprint_location_text(location), tide_hbase_client_name(client));
   return TRUE;
 }
 

@@ -123,7 +123,7 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
 }
 
 static void
-say_trend(const TideTable *table, TideSplitTrend trend)
+print_trend(const TideTable *table, TideSplitTrend trend)
 {
   if (trend == TIDE_SPLIT_TREND_NONE)
     return;
@@ -140,7 +140,7 @@ take_points(Sampling *sampling, guint i)
   TideSplitSample *sample = sampling->samples->pdata[i];
   guint32 n_regions = regions_of(sampling, table);
   guint64 n_keys = tide_split_sample_n_seen(sample);
-  say_trend(table, tide_split_sample_trend(sample));
+  print_trend(table, tide_split_sample_trend(sample));
   GArray *points = tide_split_sample_points(sample, n_regions);
   g_autofree char *keys = tide_count_text(n_keys);
   fprintf(stderr, "%s: %u split points out of %s keys\n", table->name, points->len, keys);

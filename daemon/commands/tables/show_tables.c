@@ -67,13 +67,13 @@ static const char *
 scheme_verdict(const TideTableState *state)
 {
   switch (state->scheme.verdict) {
-  case TIDE_SCHEME_SAME:
+  case TIDE_FINGERPRINT_SAME:
     return "same";
-  case TIDE_SCHEME_NOT_STORED:
+  case TIDE_FINGERPRINT_NOT_STORED:
     return "not stored";
-  case TIDE_SCHEME_CHANGED_WHILE_EMPTY:
+  case TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY:
     return "changed while empty";
-  case TIDE_SCHEME_CHANGED:
+  case TIDE_FINGERPRINT_CHANGED:
     return "CHANGED";
   }
   return "";
@@ -169,14 +169,14 @@ append_json_regions(TideBuffer *text, const TideTable *table, const TideTableSta
 }
 
 static void
-append_json_scheme(TideBuffer *text, const TideSchemeFinding *scheme, const char *verdict)
+append_json_scheme(TideBuffer *text, const TideFingerprintFinding *scheme, const char *verdict)
 {
   tide_json_open(text, "scheme", '{');
   tide_json_text(text, "verdict", verdict);
   tide_json_shown_text(text, "declared", scheme->declared);
   if (scheme->stored.text != NULL) {
     tide_json_shown_text(text, "stored", scheme->stored.text);
-    tide_json_shown_text(text, "place", tide_scheme_place_text(scheme->stored.place));
+    tide_json_shown_text(text, "place", tide_fingerprint_location_text(scheme->stored.location));
   }
   tide_json_close(text, "}");
 }

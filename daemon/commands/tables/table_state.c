@@ -12,20 +12,20 @@ static gboolean
 read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *config, const TideTable *table,
             GError **error)
 {
-  g_auto(TideSchemeStore) store = {0};
-  tide_scheme_store_init(&store, config);
-  if (!tide_scheme_store_compare(&store, client, table, state->description, &state->scheme, error))
+  g_auto(TideFingerprintStore) store = {0};
+  tide_fingerprint_store_init(&store, config);
+  if (!tide_fingerprint_store_compare(&store, client, table, state->description, &state->scheme, error))
     return FALSE;
-  state->scheme_place = state->scheme.stored.place;
-  if (state->scheme.verdict != TIDE_SCHEME_SAME &&
-      !tide_scheme_store_find_place(&store, client, &state->scheme_place, error))
+  state->fingerprint_location = state->scheme.stored.location;
+  if (state->scheme.verdict != TIDE_FINGERPRINT_SAME &&
+      !tide_fingerprint_store_find_location(&store, client, &state->fingerprint_location, error))
     return FALSE;
-  if (state->scheme.verdict == TIDE_SCHEME_CHANGED)
+  if (state->scheme.verdict == TIDE_FINGERPRINT_CHANGED)
     g_ptr_array_add(
         state->differences,
         g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
                         "run' refuses to start over it",
-                        tide_scheme_place_text(state->scheme.stored.place), state->scheme.stored.text,
+                        tide_fingerprint_location_text(state->scheme.stored.location), state->scheme.stored.text,
                         state->scheme.declared));
   return TRUE;
 }
@@ -79,7 +79,7 @@ tide_table_state_free(TideTableState *state)
   g_clear_pointer(&state->regions, g_ptr_array_unref);
   g_clear_pointer(&state->differences, g_ptr_array_unref);
   g_clear_pointer(&state->remedies, g_ptr_array_unref);
-  tide_scheme_finding_clear(&state->scheme);
+  tide_fingerprint_finding_clear(&state->scheme);
   g_free(state);
 }
 
@@ -179,7 +179,7 @@ compare_attributes(TideTableState *state, const TideTableDescription *declared)
   for (guint i = 0; i < declared->attributes->len; i++) {
     const TideAttribute *attribute = &g_array_index(declared->attributes, TideAttribute, i);
     const TideBytes *present = tide_table_description_attribute(state->description, attribute->name);
-    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE)) ||
+    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE)) ||
         (present != NULL && tide_bytes_equal(*present, attribute->value)))
       continue;
     g_autofree char *name = tide_text_printable(attribute->name);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "commands/read/gateway_session.h"
-#include "tables/scheme_store.h"
+#include "tables/fingerprint_store.h"
 
 G_BEGIN_DECLS
 
@@ -10,8 +10,8 @@ typedef struct TideTableState {
   gboolean exists;
   TideTableDescription *description; /* owned; NULL when it does not exist */
   GPtrArray *regions;                /* owned (element-type TideRegion) */
-  TideSchemeFinding scheme;          /* of a table that exists: what is stored of its key, beside what is declared */
-  TideSchemePlace scheme_place;      /* where the declared one is, or will be, kept */
+  TideFingerprintFinding scheme;     /* of a table that exists: what is stored of its key, beside what is declared */
+  TideFingerprintLocation fingerprint_location; /* where the declared one is, or will be, kept */
   GPtrArray *differences; /* owned (element-type utf8): sentences without full stop; a missing table has none */
   GPtrArray *remedies;    /* owned (element-type utf8): commands of HBase's shell, for some of the differences */
 } TideTableState;

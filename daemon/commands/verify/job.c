@@ -13,7 +13,7 @@ typedef struct Job {
   TideProgress progress;
   guint64 done; /* messages or rows of what is read now */
   TideVerifyRole role;
-  guint place;   /* of the table that is scanned */
+  guint slot;    /* of the table that is scanned */
   gint64 now_ms; /* when this pass had read the tables */
   GError *error; /* owned: of a callback */
 } Job;
@@ -108,15 +108,15 @@ take_row(const TideResultRow *row, gpointer data)
 {
   Job *job = data;
   TideVerifyTables *tables = job->context->tables;
-  TideVerifyRow hash = tide_verify_row(job->place, row->row);
+  TideVerifyRow hash = tide_verify_row(job->slot, row->row);
   tide_progress_update(&job->progress, ++job->done, tide_now_us());
   if (!tide_verify_cells_takes(job->cells, hash))
     return TRUE;
   for (gsize i = 0; i < row->n_cells; i++) {
     TideVerifyEntry entry;
-    if (!tide_verify_tables_entry(tables, job->place, hash, &row->cells[i], &entry))
+    if (!tide_verify_tables_entry(tables, job->slot, hash, &row->cells[i], &entry))
       continue;
-    entry.is_outside = tide_verify_tables_is_outside(tables, job->place, entry.time_ms) ? 1 : 0;
+    entry.is_outside = tide_verify_tables_is_outside(tables, job->slot, entry.time_ms) ? 1 : 0;
     tide_verify_cells_find(job->cells, &entry);
   }
   return TRUE;
@@ -126,15 +126,15 @@ static gboolean
 read_tables(Job *job, GError **error)
 {
   TideVerifyTables *tables = job->context->tables;
-  for (guint place = 0; place < tide_verify_tables_count(tables); place++) {
-    TideVerifyScan scan = {.place = place,
+  for (guint slot = 0; slot < tide_verify_tables_count(tables); slot++) {
+    TideVerifyScan scan = {.slot = slot,
                            .rate_rows_per_s = job->options->rate_rows_per_s,
                            .stop = job->context->stop,
                            .take_row = take_row,
                            .data = job};
-    g_autofree char *rows = g_strdup_printf("rows of %s", tide_verify_tables_at(tables, place)->table->name);
+    g_autofree char *rows = g_strdup_printf("rows of %s", tide_verify_tables_at(tables, slot)->table->name);
     g_autofree char *noun = noun_of_pass(job, rows);
-    job->place = place;
+    job->slot = slot;
     job->done = 0;
     tide_progress_begin(&job->progress, noun, 0, tide_now_us());
     gboolean ok = tide_verify_tables_scan(tables, &scan, error);
@@ -179,8 +179,8 @@ judge_cells(Job *job)
       continue;
     TideVerifyRule rule = rule_of(job, entry);
     TideVerdict verdict = tide_verify_judge(job->cells, entry, &rule);
-    guint place = tide_verify_tables_family(job->context->tables, entry->family)->table;
-    tide_verify_tables_at(job->context->tables, place)->counts[verdict]++;
+    guint slot = tide_verify_tables_family(job->context->tables, entry->family)->table;
+    tide_verify_tables_at(job->context->tables, slot)->counts[verdict]++;
     tide_verify_samples_offer(job->result->samples, verdict, entry, job->context->tables);
   }
 }
@@ -235,7 +235,7 @@ tide_verify_run(const TideVerifyContext *context, const TideVerifyOptions *optio
     return FALSE;
   }
   g_autoptr(TideVerifyMessages) messages =
-      tide_verify_messages_new(context->config, context->tables, cells, context->letters);
+      tide_verify_messages_new(context->config, context->tables, cells, context->dead_letters);
   *ret_result = (TideVerifyResult){.samples = tide_verify_samples_new(options->max_samples)};
   Job job = {.context = context, .options = options, .cells = cells, .messages = messages, .result = ret_result};
   if (!run_passes(&job, error))

@@ -20,7 +20,7 @@ typedef struct TideVerifyContext {
   TideTopicReader *topics;
   GArray *parts; /* (element-type TideTopicPart): what is asked for of each is the window */
   TideVerifyTables *tables;
-  const TideVerifyLetters *letters;
+  const TideVerifyDeadLetters *dead_letters;
   const volatile int *stop;
 } TideVerifyContext;
 

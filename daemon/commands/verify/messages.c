@@ -1,20 +1,20 @@
 #include "commands/verify/messages.h"
 
 struct TideVerifyMessages {
-  TideVerifyTables *tables;         /* borrowed */
-  TideVerifyCells *cells;           /* borrowed */
-  const TideVerifyLetters *letters; /* borrowed */
-  TideMapping *mapping;             /* owned */
+  TideVerifyTables *tables;                  /* borrowed */
+  TideVerifyCells *cells;                    /* borrowed */
+  const TideVerifyDeadLetters *dead_letters; /* borrowed */
+  TideMapping *mapping;                      /* owned */
 };
 
 TideVerifyMessages *
 tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables, TideVerifyCells *cells,
-                         const TideVerifyLetters *letters)
+                         const TideVerifyDeadLetters *dead_letters)
 {
   TideVerifyMessages *messages = g_new0(TideVerifyMessages, 1);
   messages->tables = tables;
   messages->cells = cells;
-  messages->letters = letters;
+  messages->dead_letters = dead_letters;
   /* The wire's protocol is of no meaning here: nothing is encoded but the columns' names. */
   messages->mapping = tide_mapping_new(config, tide_gateway_session_mode(tide_verify_tables_session(tables)).protocol);
   return messages;
@@ -77,35 +77,35 @@ static gboolean
 add_row(const Addition *addition, const TideRow *row, GError **error)
 {
   TideVerifyMessages *messages = addition->messages;
-  guint place;
-  if (!tide_verify_tables_find(messages->tables, row, &place, error))
+  guint slot;
+  if (!tide_verify_tables_find(messages->tables, row, &slot, error))
     return FALSE;
-  if (place == TIDE_TABLE_NONE)
+  if (slot == TIDE_TABLE_NONE)
     return TRUE;
   if (addition->counts != NULL)
     addition->counts->cells += row->n_cells;
   if (addition->role == TIDE_VERIFY_MUST)
     for (guint32 i = 0; i < row->n_cells; i++)
-      tide_verify_tables_note_time(messages->tables, place, row->cells[i].timestamp_ms);
-  TideVerifyRow hash = tide_verify_row(place, row->key);
+      tide_verify_tables_note_time(messages->tables, slot, row->cells[i].timestamp_ms);
+  TideVerifyRow hash = tide_verify_row(slot, row->key);
   if (!tide_verify_cells_takes(messages->cells, hash))
     return TRUE;
   delete_row(addition, hash, row);
   for (guint32 i = 0; i < row->n_cells; i++) {
     TideResultCell cell = as_result(&row->cells[i]);
     TideVerifyEntry entry;
-    if (tide_verify_tables_entry(messages->tables, place, hash, &cell, &entry))
+    if (tide_verify_tables_entry(messages->tables, slot, hash, &cell, &entry))
       add_cell(addition, &entry);
   }
   return TRUE;
 }
 
-/* MAY for what a letter says that it was not written. */
+/* MAY for what a dead letter says that it was not written. */
 static TideVerifyRole
-role_of(const TideVerifyLetter *letters, guint n_letters, const TideRow *row)
+role_of(const TideVerifyDeadLetter *dead_letters, guint n_dead_letters, const TideRow *row)
 {
-  for (guint i = 0; i < n_letters; i++)
-    if (letters[i].reading < 0 || (guint32)letters[i].reading == row->reading_index)
+  for (guint i = 0; i < n_dead_letters; i++)
+    if (dead_letters[i].reading < 0 || (guint32)dead_letters[i].reading == row->reading_index)
       return TIDE_VERIFY_MAY;
   return TIDE_VERIFY_MUST;
 }
@@ -115,21 +115,22 @@ tide_verify_messages_add(TideVerifyMessages *messages, const TideMessage *messag
                          TideVerifyMessageCounts *counts, GError **error)
 {
   Addition addition = {messages, role, tide_verify_source(part, message->offset), counts};
-  guint n_letters;
-  const TideVerifyLetter *letters = tide_verify_letters_of(messages->letters, addition.source, &n_letters);
+  guint n_dead_letters;
+  const TideVerifyDeadLetter *dead_letters =
+      tide_verify_dead_letters_of(messages->dead_letters, addition.source, &n_dead_letters);
   TideMapped mapped;
   TideReject reject = {0};
   gboolean is_mapped = tide_mapping_apply(messages->mapping, message, &mapped, &reject);
   if (counts != NULL) {
     counts->messages++;
-    counts->dead_lettered += n_letters > 0 ? 1 : 0;
+    counts->dead_lettered += n_dead_letters > 0 ? 1 : 0;
     counts->rejected[reject.reason] += is_mapped ? 0 : 1;
     counts->unmatched += is_mapped ? mapped.n_unmatched_readings : 0;
     counts->rejected_readings += is_mapped ? mapped.n_rejects : 0;
   }
   for (guint32 i = 0; is_mapped && i < mapped.n_rows; i++) {
     if (role != TIDE_VERIFY_EXPLAIN)
-      addition.role = role_of(letters, n_letters, &mapped.rows[i]);
+      addition.role = role_of(dead_letters, n_dead_letters, &mapped.rows[i]);
     if (!add_row(&addition, &mapped.rows[i], error))
       return FALSE;
   }
@@ -146,14 +147,14 @@ tide_verify_messages_walk(TideVerifyMessages *messages, const TideMessage *messa
     return TRUE;
   for (guint32 i = 0; i < mapped.n_rows; i++) {
     const TideRow *row = &mapped.rows[i];
-    guint place;
-    if (!tide_verify_tables_find(messages->tables, row, &place, error))
+    guint slot;
+    if (!tide_verify_tables_find(messages->tables, row, &slot, error))
       return FALSE;
-    for (guint32 k = 0; place != TIDE_TABLE_NONE && k < row->n_cells; k++) {
+    for (guint32 k = 0; slot != TIDE_TABLE_NONE && k < row->n_cells; k++) {
       TideResultCell cell = as_result(&row->cells[k]);
       TideVerifyEntry entry;
-      if (tide_verify_tables_entry(messages->tables, place, tide_verify_row(place, row->key), &cell, &entry) &&
-          !func(place, row, &row->cells[k], &entry, data))
+      if (tide_verify_tables_entry(messages->tables, slot, tide_verify_row(slot, row->key), &cell, &entry) &&
+          !func(slot, row, &row->cells[k], &entry, data))
         return TRUE;
     }
   }

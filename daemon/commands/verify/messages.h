@@ -6,7 +6,7 @@
  * Threads: one. */
 #pragma once
 
-#include "commands/verify/letters.h"
+#include "commands/verify/dead_letters.h"
 #include "commands/verify/tables.h"
 #include "mapping/mapping.h"
 
@@ -33,7 +33,7 @@ typedef struct TideVerifyMessages TideVerifyMessages;
 
 /* All borrowed for its life. */
 TideVerifyMessages *tide_verify_messages_new(const TideConfig *config, TideVerifyTables *tables, TideVerifyCells *cells,
-                                             const TideVerifyLetters *letters);
+                                             const TideVerifyDeadLetters *dead_letters);
 void tide_verify_messages_free(TideVerifyMessages *messages); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideVerifyMessages, tide_verify_messages_free)
 

@@ -91,7 +91,7 @@ static void
 print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FILE *stream)
 {
   const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
-  const char *table = tide_verify_tables_at(report->tables, sample->place)->table->name;
+  const char *table = tide_verify_tables_at(report->tables, sample->slot)->table->name;
   if (!sample->is_resolved) {
     fprintf(stream, "%s: %s: a cell that cannot be shown: it, or its message, is gone meanwhile\n",
             tide_verdict_name(sample->verdict), table);
@@ -106,8 +106,8 @@ print_sample(const TideVerifyReport *report, const TideVerifySample *sample, FIL
   g_autofree char *expected = is_unexpected ? g_strdup("nothing") : value_text(&sample->expected);
   fprintf(stream, "expected %s, found %s", expected, found);
   if (sample->has_message) {
-    guint place = tide_verify_source_partition(sample->entry.source);
-    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, place);
+    guint slot = tide_verify_source_partition(sample->entry.source);
+    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, slot);
     fprintf(stream, " (topic '%s' partition %d offset %" G_GINT64_FORMAT "%s)", part->topic, part->partition,
             tide_verify_source_offset(sample->entry.source), is_unexpected ? ", deleted since" : "");
   }
@@ -201,7 +201,7 @@ append_sample(const TideVerifyReport *report, const TideVerifySample *sample, Ti
 {
   const TideVerifyFamily *family = tide_verify_tables_family(report->tables, sample->entry.family);
   tide_json_shown_text(line, "kind", tide_verdict_name(sample->verdict));
-  tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->place)->table->name);
+  tide_json_shown_text(line, "table", tide_verify_tables_at(report->tables, sample->slot)->table->name);
   tide_json_shown_text(line, "family", family->name);
   tide_json_number(line, "time_ms", sample->entry.time_ms);
   if (sample->is_resolved) {
@@ -215,8 +215,8 @@ append_sample(const TideVerifyReport *report, const TideVerifySample *sample, Ti
     tide_json_number(line, "found_time_ms", sample->found_ms);
   }
   if (sample->has_message) {
-    guint place = tide_verify_source_partition(sample->entry.source);
-    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, place);
+    guint slot = tide_verify_source_partition(sample->entry.source);
+    const TideTopicPart *part = &g_array_index(report->parts, TideTopicPart, slot);
     tide_json_shown_text(line, "topic", part->topic);
     tide_json_number(line, "partition", part->partition);
     tide_json_number(line, "offset", tide_verify_source_offset(sample->entry.source));

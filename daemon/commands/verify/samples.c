@@ -46,7 +46,7 @@ tide_verify_samples_offer(TideVerifySamples *samples, TideVerdict verdict, const
   samples->n_of_kind[verdict]++;
   TideVerifySample sample = {.verdict = verdict,
                              .entry = *entry,
-                             .place = tide_verify_tables_family(tables, entry->family)->table,
+                             .slot = tide_verify_tables_family(tables, entry->family)->table,
                              .has_message = entry->kind == TIDE_VERIFY_EXPECTED};
   g_array_append_val(samples->all, sample);
 }
@@ -57,8 +57,8 @@ compare_samples(gconstpointer a, gconstpointer b)
   const TideVerifySample *left = a, *right = b;
   if (left->verdict != right->verdict)
     return left->verdict < right->verdict ? -1 : 1;
-  if (left->place != right->place)
-    return left->place < right->place ? -1 : 1;
+  if (left->slot != right->slot)
+    return left->slot < right->slot ? -1 : 1;
   int order = tide_bytes_compare(tide_buffer_bytes(&left->row), tide_buffer_bytes(&right->row));
   return order != 0 ? order
                     : tide_bytes_compare(tide_buffer_bytes(&left->qualifier), tide_buffer_bytes(&right->qualifier));
@@ -77,7 +77,7 @@ tide_verify_samples_all(TideVerifySamples *samples)
 typedef struct Resolving {
   TideVerifySamples *samples;
   const TideVerifySampleSources *sources;
-  guint place;   /* of the table that is scanned */
+  guint slot;    /* of the table that is scanned */
   GError *error; /* owned: of a callback */
 } Resolving;
 
@@ -95,18 +95,18 @@ set_bytes(TideBuffer *buffer, TideBytes bytes)
 }
 
 static gboolean
-is_of_row(const TideVerifySample *sample, guint place, TideVerifyRow row)
+is_of_row(const TideVerifySample *sample, guint slot, TideVerifyRow row)
 {
-  return sample->place == place && sample->entry.row.high == row.high && sample->entry.row.low == row.low;
+  return sample->slot == slot && sample->entry.row.high == row.high && sample->entry.row.low == row.low;
 }
 
 static gboolean
-take_message_cell(guint place, const TideRow *row, const TideCell *cell, const TideVerifyEntry *entry, gpointer data)
+take_message_cell(guint slot, const TideRow *row, const TideCell *cell, const TideVerifyEntry *entry, gpointer data)
 {
   Resolving *resolving = data;
   for (guint i = 0; i < resolving->samples->all->len; i++) {
     TideVerifySample *sample = sample_at(resolving, i);
-    if (!sample->has_message || !is_of_row(sample, place, entry->row) || sample->entry.column != entry->column ||
+    if (!sample->has_message || !is_of_row(sample, slot, entry->row) || sample->entry.column != entry->column ||
         sample->entry.time_ms != entry->time_ms || sample->entry.value != entry->value)
       continue;
     set_bytes(&sample->row, row->key);
@@ -172,7 +172,7 @@ lacks_row(const Resolving *resolving)
 {
   for (guint i = 0; i < resolving->samples->all->len; i++) {
     const TideVerifySample *sample = sample_at(resolving, i);
-    if (!sample->has_message && !sample->is_resolved && sample->place == resolving->place)
+    if (!sample->has_message && !sample->is_resolved && sample->slot == resolving->slot)
       return TRUE;
   }
   return FALSE;
@@ -182,14 +182,14 @@ static gboolean
 take_scanned_row(const TideResultRow *row, gpointer data)
 {
   Resolving *resolving = data;
-  TideVerifyRow hash = tide_verify_row(resolving->place, row->row);
+  TideVerifyRow hash = tide_verify_row(resolving->slot, row->row);
   for (guint i = 0; i < resolving->samples->all->len; i++) {
     TideVerifySample *sample = sample_at(resolving, i);
-    if (sample->has_message || !is_of_row(sample, resolving->place, hash))
+    if (sample->has_message || !is_of_row(sample, resolving->slot, hash))
       continue;
     for (gsize k = 0; k < row->n_cells; k++) {
       TideVerifyEntry entry;
-      if (!tide_verify_tables_entry(resolving->sources->tables, resolving->place, hash, &row->cells[k], &entry) ||
+      if (!tide_verify_tables_entry(resolving->sources->tables, resolving->slot, hash, &row->cells[k], &entry) ||
           entry.column != sample->entry.column || entry.time_ms != sample->entry.time_ms)
         continue;
       set_bytes(&sample->row, row->row);
@@ -206,9 +206,9 @@ static gboolean
 scan_tables(Resolving *resolving, GError **error)
 {
   const TideVerifySampleSources *sources = resolving->sources;
-  for (guint place = 0; place < tide_verify_tables_count(sources->tables); place++) {
-    TideVerifyScan scan = {.place = place, .stop = sources->stop, .take_row = take_scanned_row, .data = resolving};
-    resolving->place = place;
+  for (guint slot = 0; slot < tide_verify_tables_count(sources->tables); slot++) {
+    TideVerifyScan scan = {.slot = slot, .stop = sources->stop, .take_row = take_scanned_row, .data = resolving};
+    resolving->slot = slot;
     if (lacks_row(resolving) && !tide_verify_tables_scan(sources->tables, &scan, error))
       return FALSE;
   }
@@ -237,7 +237,7 @@ static gboolean
 get_found(Resolving *resolving, TideVerifySample *sample, GError **error)
 {
   TideVerifyTables *tables = resolving->sources->tables;
-  const TideVerifyTable *table = tide_verify_tables_at(tables, sample->place);
+  const TideVerifyTable *table = tide_verify_tables_at(tables, sample->slot);
   if (!table->is_there)
     return TRUE;
   TideBytes row = tide_buffer_bytes(&sample->row);

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct TideVerifySample {
   TideVerdict verdict;
   TideVerifyEntry entry;
-  guint place;          /* of its table */
+  guint slot;           /* of its table */
   gboolean has_message; /* entry.source names the message that makes the cell */
   /* filled in by resolving; owned */
   gboolean is_resolved;

@@ -15,7 +15,7 @@
 #define PAGE_BYTES (2u << 20)
 
 /* A gateway that restarts, or a region that moves, is back before. */
-#define PATIENCE_US (60 * TIDE_US_PER_S)
+#define TIMEOUT_US (60 * TIDE_US_PER_S)
 #define RETRY_US (500 * TIDE_US_PER_MS)
 
 /* Cell times of a declared table's rows. */
@@ -30,8 +30,8 @@ struct TideVerifyTables {
   GPtrArray *wanted;           /* owned (element-type TideTable): borrowed tables; none: all */
   GPtrArray *tables;           /* owned (element-type TideVerifyTable) */
   GArray *families;            /* owned (element-type TideVerifyFamily) */
-  GHashTable *places;          /* owned: name to 1 + place; 0: not to be verified */
-  guint *place_of_declared;    /* owned, by index: of plain tables; TIDE_TABLE_NONE */
+  GHashTable *slots;           /* owned: name to 1 + place; 0: not to be verified */
+  guint *slot_of_declared;     /* owned, by index: of plain tables; TIDE_TABLE_NONE */
   guint last_dated;            /* place of the dated table met last; TIDE_TABLE_NONE */
   Window *windows;             /* owned, by index */
 };
@@ -51,8 +51,8 @@ tide_verify_tables_free(TideVerifyTables *tables)
   g_ptr_array_unref(tables->wanted);
   g_ptr_array_unref(tables->tables);
   g_array_unref(tables->families);
-  g_hash_table_unref(tables->places);
-  g_free(tables->place_of_declared);
+  g_hash_table_unref(tables->slots);
+  g_free(tables->slot_of_declared);
   g_free(tables->windows);
   g_free(tables);
 }
@@ -64,9 +64,9 @@ tide_verify_tables_count(const TideVerifyTables *tables)
 }
 
 TideVerifyTable *
-tide_verify_tables_at(const TideVerifyTables *tables, guint place)
+tide_verify_tables_at(const TideVerifyTables *tables, guint slot)
 {
-  return tables->tables->pdata[place];
+  return tables->tables->pdata[slot];
 }
 
 const TideVerifyFamily *
@@ -114,13 +114,13 @@ shorter_ttl_ms(gint64 a_ms, gint64 b_ms)
 
 /* @found: the family in HBase; NULL: as declared */
 static TideVerifyFamily
-make_family(guint place, const TideTable *table, const TideFamilySettings *declared, const TideFamilySettings *found)
+make_family(guint slot, const TideTable *table, const TideFamilySettings *declared, const TideFamilySettings *found)
 {
   const TideFamilySettings *kept = found != NULL ? found : declared;
   gint64 ttl_ms = shorter_ttl_ms(table->ttl_ms, (gint64)declared->time_to_live_s * 1000);
   gint32 versions = table->latest == TIDE_LATEST_NONE ? kept->max_versions : 1;
   return (TideVerifyFamily){
-      .table = place,
+      .table = slot,
       .name = g_strdup(declared->name),
       .versions = (guint)CLAMP(versions, 1, (gint32)TIDE_VERIFY_MAX_VERSIONS),
       .ttl_ms = shorter_ttl_ms(ttl_ms, (gint64)kept->time_to_live_s * 1000),
@@ -128,7 +128,7 @@ make_family(guint place, const TideTable *table, const TideFamilySettings *decla
 }
 
 static gboolean
-add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GError **error)
+add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GError **error)
 {
   g_autoptr(GError) fault = NULL;
   g_autoptr(TideTableDescription) description =
@@ -142,7 +142,7 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GE
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG, "too many tables to verify at a time: choose with '--table'");
     return FALSE;
   }
-  guint place = tables->tables->len;
+  guint slot = tables->tables->len;
   TideVerifyTable *added = g_new0(TideVerifyTable, 1);
   *added = (TideVerifyTable){.table = table,
                              .is_there = description != NULL,
@@ -151,23 +151,23 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GE
   for (guint i = 0; i < table->families->len; i++) {
     const TideFamilySettings *declared = table->families->pdata[i];
     TideVerifyFamily family = make_family(
-        place, table, declared, description != NULL ? find_family(description->families, declared->name) : NULL);
+        slot, table, declared, description != NULL ? find_family(description->families, declared->name) : NULL);
     g_array_append_val(tables->families, family);
   }
   g_ptr_array_add(tables->tables, added);
-  *ret_place = place;
+  *ret_slot = slot;
   return TRUE;
 }
 
 /* Looks @table up, or takes it among those to be verified. */
 static gboolean
-place_table(TideVerifyTables *tables, const TideTable *table, guint *ret_place, GError **error)
+assign_slot(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GError **error)
 {
-  *ret_place = TIDE_TABLE_NONE;
-  if (is_wanted(tables, table) && !add_table(tables, table, ret_place, error))
+  *ret_slot = TIDE_TABLE_NONE;
+  if (is_wanted(tables, table) && !add_table(tables, table, ret_slot, error))
     return FALSE;
-  guint known = *ret_place == TIDE_TABLE_NONE ? 0 : *ret_place + 1;
-  g_hash_table_insert(tables->places, g_strdup(table->name), GUINT_TO_POINTER(known));
+  guint known = *ret_slot == TIDE_TABLE_NONE ? 0 : *ret_slot + 1;
+  g_hash_table_insert(tables->slots, g_strdup(table->name), GUINT_TO_POINTER(known));
   return TRUE;
 }
 
@@ -179,11 +179,11 @@ add_tables(TideVerifyTables *tables, GError **error)
     return FALSE;
   for (guint i = 0; i < instances->len; i++) {
     const TideTable *table = instances->pdata[i];
-    guint place;
-    if (!place_table(tables, table, &place, error))
+    guint slot;
+    if (!assign_slot(tables, table, &slot, error))
       return FALSE;
     if (table->declared == NULL)
-      tables->place_of_declared[table->index] = place;
+      tables->slot_of_declared[table->index] = slot;
   }
   return TRUE;
 }
@@ -215,12 +215,12 @@ tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, co
   tables->tables = g_ptr_array_new_with_free_func(g_free);
   tables->families = g_array_new(FALSE, FALSE, sizeof(TideVerifyFamily));
   g_array_set_clear_func(tables->families, clear_family);
-  tables->places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  tables->place_of_declared = g_new0(guint, config->tables->len);
+  tables->slots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  tables->slot_of_declared = g_new0(guint, config->tables->len);
   tables->windows = g_new0(Window, config->tables->len);
   tables->last_dated = TIDE_TABLE_NONE;
   for (guint i = 0; i < config->tables->len; i++) {
-    tables->place_of_declared[i] = TIDE_TABLE_NONE;
+    tables->slot_of_declared[i] = TIDE_TABLE_NONE;
     tables->windows[i] = (Window){G_MAXINT64, G_MININT64};
   }
   for (guint i = 0; i < wanted->len; i++)
@@ -230,35 +230,35 @@ tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, co
 }
 
 static gboolean
-find_dated(TideVerifyTables *tables, const TideRow *row, guint *ret_place, GError **error)
+find_dated(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError **error)
 {
   if (tables->last_dated != TIDE_TABLE_NONE) {
     const TideTable *last = tide_verify_tables_at(tables, tables->last_dated)->table;
     if (last->index == row->table_index && tide_bytes_equal(tide_bytes_of_string(last->name), row->table_name)) {
-      *ret_place = tables->last_dated;
+      *ret_slot = tables->last_dated;
       return TRUE;
     }
   }
   g_autofree char *name = g_strndup((const char *)row->table_name.data, row->table_name.len);
   gpointer known = NULL;
-  if (g_hash_table_lookup_extended(tables->places, name, NULL, &known)) {
-    *ret_place = GPOINTER_TO_UINT(known) == 0 ? TIDE_TABLE_NONE : GPOINTER_TO_UINT(known) - 1;
+  if (g_hash_table_lookup_extended(tables->slots, name, NULL, &known)) {
+    *ret_slot = GPOINTER_TO_UINT(known) == 0 ? TIDE_TABLE_NONE : GPOINTER_TO_UINT(known) - 1;
   } else {
     const TideTable *table = tide_table_of_name(tables->config, name);
     g_assert(table != NULL); /* the mapping made the name by the table's own pattern */
-    if (!place_table(tables, table, ret_place, error))
+    if (!assign_slot(tables, table, ret_slot, error))
       return FALSE;
   }
-  tables->last_dated = *ret_place;
+  tables->last_dated = *ret_slot;
   return TRUE;
 }
 
 gboolean
-tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_place, GError **error)
+tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_slot, GError **error)
 {
   if (row->table_name.len > 0)
-    return find_dated(tables, row, ret_place, error);
-  *ret_place = tables->place_of_declared[row->table_index];
+    return find_dated(tables, row, ret_slot, error);
+  *ret_slot = tables->slot_of_declared[row->table_index];
   return TRUE;
 }
 
@@ -266,40 +266,40 @@ tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret
  */
 
 static Window *
-window_of(const TideVerifyTables *tables, guint place)
+window_of(const TideVerifyTables *tables, guint slot)
 {
-  return &tables->windows[tide_verify_tables_at(tables, place)->table->index];
+  return &tables->windows[tide_verify_tables_at(tables, slot)->table->index];
 }
 
 void
-tide_verify_tables_note_time(TideVerifyTables *tables, guint place, gint64 time_ms)
+tide_verify_tables_note_time(TideVerifyTables *tables, guint slot, gint64 time_ms)
 {
-  Window *window = window_of(tables, place);
+  Window *window = window_of(tables, slot);
   window->min_ms = MIN(window->min_ms, time_ms);
   window->max_ms = MAX(window->max_ms, time_ms);
 }
 
 gboolean
-tide_verify_tables_is_outside(const TideVerifyTables *tables, guint place, gint64 time_ms)
+tide_verify_tables_is_outside(const TideVerifyTables *tables, guint slot, gint64 time_ms)
 {
-  const Window *window = window_of(tables, place);
-  gboolean is_latest = tide_verify_tables_at(tables, place)->table->latest != TIDE_LATEST_NONE;
+  const Window *window = window_of(tables, slot);
+  gboolean is_latest = tide_verify_tables_at(tables, slot)->table->latest != TIDE_LATEST_NONE;
   /* What a latest table holds must come from somewhere however new it is. */
   return time_ms < window->min_ms || (!is_latest && time_ms > window->max_ms);
 }
 
 TideVerifyRow
-tide_verify_row(guint place, TideBytes key)
+tide_verify_row(guint slot, TideBytes key)
 {
-  XXH128_hash_t hash = XXH3_128bits_withSeed(key.data, key.len, place);
+  XXH128_hash_t hash = XXH3_128bits_withSeed(key.data, key.len, slot);
   return (TideVerifyRow){.high = hash.high64, .low = hash.low64};
 }
 
 gboolean
-tide_verify_tables_entry(const TideVerifyTables *tables, guint place, TideVerifyRow row, const TideResultCell *cell,
+tide_verify_tables_entry(const TideVerifyTables *tables, guint slot, TideVerifyRow row, const TideResultCell *cell,
                          TideVerifyEntry *ret_entry)
 {
-  const TideVerifyTable *table = tide_verify_tables_at(tables, place);
+  const TideVerifyTable *table = tide_verify_tables_at(tables, slot);
   for (guint i = 0; i < table->n_families; i++) {
     guint family = table->first_family + i;
     const char *name = tide_verify_tables_family(tables, family)->name;
@@ -355,7 +355,7 @@ may_pass(const GError *error)
 static gboolean
 next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRow **ret_row, GError **error)
 {
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   for (;;) {
     g_autoptr(GError) fault = NULL;
     if (*scan->stop != 0) {
@@ -374,7 +374,7 @@ next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRo
 
 /* Waits until the rate lets the next row go. */
 static void
-heed_rate(guint64 rate_rows_per_s, gint64 *due_us)
+keep_to_rate(guint64 rate_rows_per_s, gint64 *due_us)
 {
   if (rate_rows_per_s == 0)
     return;
@@ -393,7 +393,7 @@ read_rows(TideRangeReader *reader, const TideVerifyScan *scan, GError **error)
     if (row == NULL || !scan->take_row(row, scan->data))
       return TRUE;
     tide_range_reader_pass(reader);
-    heed_rate(scan->rate_rows_per_s, &due_us);
+    keep_to_rate(scan->rate_rows_per_s, &due_us);
   }
   return FALSE;
 }
@@ -401,8 +401,8 @@ read_rows(TideRangeReader *reader, const TideVerifyScan *scan, GError **error)
 gboolean
 tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GError **error)
 {
-  const TideVerifyTable *table = tide_verify_tables_at(tables, scan->place);
-  const Window *window = window_of(tables, scan->place);
+  const TideVerifyTable *table = tide_verify_tables_at(tables, scan->slot);
+  const Window *window = window_of(tables, scan->slot);
   if (!table->is_there || window->min_ms > window->max_ms)
     return TRUE;
   g_autofree TideColumnName *columns = g_new0(TideColumnName, table->n_families);

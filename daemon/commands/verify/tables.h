@@ -40,25 +40,25 @@ void tide_verify_tables_free(TideVerifyTables *tables); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideVerifyTables, tide_verify_tables_free)
 
 guint tide_verify_tables_count(const TideVerifyTables *tables);
-TideVerifyTable *tide_verify_tables_at(const TideVerifyTables *tables, guint place);
+TideVerifyTable *tide_verify_tables_at(const TideVerifyTables *tables, guint slot);
 const TideVerifyFamily *tide_verify_tables_family(const TideVerifyTables *tables, guint family);
 TideGatewaySession *tide_verify_tables_session(TideVerifyTables *tables);
 
 /**
  * tide_verify_tables_find: the place of the table that @row goes to; of a dated name that is new, it is looked for in
  * HBase.
- * @ret_place: TIDE_TABLE_NONE: it is not to be verified
+ * @ret_slot: TIDE_TABLE_NONE: it is not to be verified
  */
-gboolean tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_place,
+gboolean tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_slot,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The window of the declared table grows to the time of a cell that must be there. */
-void tide_verify_tables_note_time(TideVerifyTables *tables, guint place, gint64 time_ms);
+void tide_verify_tables_note_time(TideVerifyTables *tables, guint slot, gint64 time_ms);
 
-TideVerifyRow tide_verify_row(guint place, TideBytes key);
+TideVerifyRow tide_verify_row(guint slot, TideBytes key);
 
 /* Fills in row, family, column, time and value. FALSE when the table has no such family. */
-gboolean tide_verify_tables_entry(const TideVerifyTables *tables, guint place, TideVerifyRow row,
+gboolean tide_verify_tables_entry(const TideVerifyTables *tables, guint slot, TideVerifyRow row,
                                   const TideResultCell *cell, TideVerifyEntry *ret_entry);
 
 /* What @entry is judged by. @now_ms: wall clock. */
@@ -66,7 +66,7 @@ TideVerifyRule tide_verify_tables_rule(const TideVerifyTables *tables, const Tid
                                        gboolean is_whole);
 
 typedef struct TideVerifyScan {
-  guint place;
+  guint slot;
   guint64 rate_rows_per_s;  /* 0: not limited */
   const volatile int *stop; /* borrowed: not 0 ends it with CANCELLED */
   /* Each row. Return FALSE to end the scan. */
@@ -84,6 +84,6 @@ gboolean tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan 
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether the window says nothing about a cell of that time. */
-gboolean tide_verify_tables_is_outside(const TideVerifyTables *tables, guint place, gint64 time_ms);
+gboolean tide_verify_tables_is_outside(const TideVerifyTables *tables, guint slot, gint64 time_ms);
 
 G_END_DECLS

@@ -39,7 +39,7 @@
 #define MAX_SAMPLES 1000
 
 /* A sixteenth of the memory that is given for cells, beside it. */
-#define LETTERS_PER_MIB ((1u << 20) / 16 / sizeof(TideVerifyLetter))
+#define DEAD_LETTERS_PER_MIB ((1u << 20) / 16 / sizeof(TideVerifyDeadLetter))
 
 static const char *const verify_formats[] = {"text", "json", NULL};
 enum { VERIFY_TEXT, VERIFY_JSON };
@@ -52,7 +52,7 @@ typedef struct VerifyOptions {
   const char *group;
   gboolean to_end;
   gboolean allow_unexpected;
-  const char *letters_file;
+  const char *dead_letters_file;
   int format;
   guint64 samples;
   guint64 memory_mib;
@@ -65,12 +65,12 @@ typedef struct Verify {
   const volatile int *stop;
   gint64 from_ms;
   gint64 to_ms;
-  TideTopicReader *topics;     /* owned */
-  GArray *parts;               /* owned */
-  TideGatewaySession *session; /* owned */
-  TideVerifyTables *tables;    /* owned */
-  TideVerifyLetters *letters;  /* owned */
-  char *not_whole;             /* owned: why; NULL: the topics hold all that they ever did */
+  TideTopicReader *topics;             /* owned */
+  GArray *parts;                       /* owned */
+  TideGatewaySession *session;         /* owned */
+  TideVerifyTables *tables;            /* owned */
+  TideVerifyDeadLetters *dead_letters; /* owned */
+  char *not_whole;                     /* owned: why; NULL: the topics hold all that they ever did */
 } Verify;
 
 static void
@@ -79,7 +79,7 @@ clear_verify(Verify *verify)
   tide_topic_reader_free(verify->topics);
   g_clear_pointer(&verify->parts, g_array_unref);
   tide_verify_tables_free(verify->tables);
-  tide_verify_letters_free(verify->letters);
+  tide_verify_dead_letters_free(verify->dead_letters);
   tide_gateway_session_free(verify->session);
   g_free(verify->not_whole);
 }
@@ -215,10 +215,10 @@ prepare(Verify *verify, GError **error)
   if (!parse_times(verify, error) || !find_window(verify, error))
     return FALSE;
   look_whether_whole(verify);
-  verify->letters =
-      tide_verify_letters_read(verify->config, verify->options->letters_file, verify->parts,
-                               (guint)MIN(verify->options->memory_mib * LETTERS_PER_MIB, G_MAXUINT32 / 64), error);
-  if (verify->letters == NULL)
+  verify->dead_letters = tide_verify_dead_letters_read(
+      verify->config, verify->options->dead_letters_file, verify->parts,
+      (guint)MIN(verify->options->memory_mib * DEAD_LETTERS_PER_MIB, G_MAXUINT32 / 64), error);
+  if (verify->dead_letters == NULL)
     return FALSE;
   verify->session = tide_gateway_session_open(verify->config, TIDE_GATEWAY_ANY, error);
   if (verify->session == NULL)
@@ -251,7 +251,7 @@ verify_tables(TideCommandCall *call, GError **error)
                                .topics = verify.topics,
                                .parts = verify.parts,
                                .tables = verify.tables,
-                               .letters = verify.letters,
+                               .dead_letters = verify.dead_letters,
                                .stop = verify.stop};
   TideVerifyOptions work = {.memory_bytes = (gsize)options->memory_mib << 20,
                             .rate_rows_per_s = options->rate_rows_per_s,
@@ -277,7 +277,7 @@ static const TideOption verify_options[] = {
     {"to-end", NULL, TIDE_FLAG(VerifyOptions, to_end), "up to the topic's end, whatever is committed"},
     {"allow-unexpected", NULL, TIDE_FLAG(VerifyOptions, allow_unexpected),
      "cells that no message explains are no difference: others write to the tables too"},
-    {"letters", "FILE", TIDE_TEXT(VerifyOptions, letters_file),
+    {"letters", "FILE", TIDE_TEXT(VerifyOptions, dead_letters_file),
      "dead letters of this file and those rotated from it (of the configured topic or file)"},
     {"format", "FORMAT", TIDE_CHOICE(VerifyOptions, format), "text, or json, one object a line (text)", .letter = 'f',
      .choices = verify_formats},

@@ -1,4 +1,4 @@
-/* Keys and their parts in words, for people and for comparing schemes. */
+/* Keys and their parts in words, for people and for comparing key fingerprints. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 

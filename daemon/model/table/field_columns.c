@@ -80,21 +80,22 @@ add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *
   gboolean is_renamed = item != NULL && item->qualifier != NULL;
   TideBytes name = is_renamed ? tide_bytes_of_string(item->qualifier) : changed_name(columns, rule->declared, own_name);
   gboolean is_member = rule->declared->packing != TIDE_PACK_NONE;
-  TideTarget made = {
+  TideTarget computed = {
       .rule = rule,
       .column = is_member ? tide_column_set_find(columns->set, family_of_members(rule), name)
                           : constant_column(columns, rule, name),
       .value = item != NULL ? item->value : NULL,
       .encoding = item != NULL && item->encoding >= 0 ? (TideEncoding)item->encoding : rule->declared->encoding,
   };
-  made.is_plain = made.column != NULL && made.value == NULL && made.encoding == TIDE_ENCODE_TEXT && !is_member;
+  computed.is_plain =
+      computed.column != NULL && computed.value == NULL && computed.encoding == TIDE_ENCODE_TEXT && !is_member;
   TideTarget **last = first;
   for (; *last != NULL; last = &(*last)->next)
-    if (says_the_same(*last, &made))
+    if (says_the_same(*last, &computed))
       return;
-  made.name = tide_column_set_copy(columns->set, life, name);
-  *last = tide_column_set_allocate(columns->set, life, sizeof made);
-  **last = made;
+  computed.name = tide_column_set_copy(columns->set, life, name);
+  *last = tide_column_set_allocate(columns->set, life, sizeof computed);
+  **last = computed;
 }
 
 /* ---- which rules take a field ---- */
@@ -216,7 +217,7 @@ tide_field_columns_new(const TideTable *table, TideNameId time_field, TideWirePr
     init_rule(columns, rule, rule_at(table, i));
     for (gsize k = 0; k < rule->declared->n_items; k++)
       if (rule->declared->items[k].value != NULL)
-        add_target(columns, TIDE_COLUMN_KEPT, rule, &rule->declared->items[k], TIDE_BYTES_EMPTY, &columns->made);
+        add_target(columns, TIDE_COLUMN_KEPT, rule, &rule->declared->items[k], TIDE_BYTES_EMPTY, &columns->computed);
   }
   return columns;
 }

@@ -34,7 +34,7 @@ typedef struct TideFieldColumns {
   GArray *key_fields;     /* owned (element-type TideNameId): see tide_table_key_fields() */
   TideFieldRule *rules;   /* owned */
   guint n_rules;
-  TideTarget *made;          /* in set: the values that are made, linked by next; NULL: none */
+  TideTarget *computed;      /* in set: the values that are made, linked by next; NULL: none */
   gboolean has_packed_cells; /* a rule packs */
   gboolean has_cells;        /* a rule does not */
 

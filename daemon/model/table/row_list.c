@@ -3,7 +3,7 @@
 void
 tide_row_list_init(TideRowList *list)
 {
-  *list = (TideRowList){.made = g_array_new(FALSE, FALSE, sizeof(TideMadeValue)),
+  *list = (TideRowList){.computed = g_array_new(FALSE, FALSE, sizeof(TideComputedValue)),
                         .rows = g_array_new(FALSE, FALSE, sizeof(TideRow)),
                         .spans = g_array_new(FALSE, FALSE, sizeof(TideRowSpan))};
 }
@@ -13,7 +13,7 @@ tide_row_list_clear(TideRowList *list)
 {
   tide_buffer_clear_memory(&list->bytes);
   tide_buffer_clear_memory(&list->cells);
-  g_clear_pointer(&list->made, g_array_unref);
+  g_clear_pointer(&list->computed, g_array_unref);
   g_clear_pointer(&list->rows, g_array_unref);
   g_clear_pointer(&list->spans, g_array_unref);
 }
@@ -23,7 +23,7 @@ tide_row_list_reset(TideRowList *list)
 {
   tide_buffer_reset(&list->bytes);
   tide_buffer_reset(&list->cells);
-  g_array_set_size(list->made, 0);
+  g_array_set_size(list->computed, 0);
   g_array_set_size(list->rows, 0);
   g_array_set_size(list->spans, 0);
 }
@@ -33,7 +33,7 @@ tide_row_list_return(TideRowList *list, TideRowListMark mark)
 {
   list->bytes.len = mark.bytes_len;
   list->cells.len = mark.n_cells * sizeof(TideCell);
-  g_array_set_size(list->made, mark.n_made);
+  g_array_set_size(list->computed, mark.n_computed);
 }
 
 void
@@ -48,9 +48,9 @@ void
 tide_row_list_resolve(TideRowList *list)
 {
   TideCell *cells = (TideCell *)(gpointer)list->cells.data;
-  for (guint i = 0; i < list->made->len; i++) {
-    const TideMadeValue *made = &g_array_index(list->made, TideMadeValue, i);
-    cells[made->cell].value.data = list->bytes.data + made->offset;
+  for (guint i = 0; i < list->computed->len; i++) {
+    const TideComputedValue *computed = &g_array_index(list->computed, TideComputedValue, i);
+    cells[computed->cell].value.data = list->bytes.data + computed->offset;
   }
   for (guint i = 0; i < list->rows->len; i++) {
     TideRow *row = tide_row_list_row(list, i);

@@ -16,18 +16,18 @@ typedef struct TideRowSpan {
 } TideRowSpan;
 
 /* A cell whose value lies in bytes. */
-typedef struct TideMadeValue {
+typedef struct TideComputedValue {
   guint cell; /* its place in cells */
   gsize offset;
-} TideMadeValue;
+} TideComputedValue;
 
 typedef struct TideRowList {
   TideBuffer bytes;
   TideBuffer
-      cells;     /* of TideCell: those of each row in turn. A buffer, since one is added for each value that is read */
-  GArray *made;  /* owned (element-type TideMadeValue) */
-  GArray *rows;  /* owned (element-type TideRow) */
-  GArray *spans; /* owned (element-type TideRowSpan), one for each of rows */
+      cells; /* of TideCell: those of each row in turn. A buffer, since one is added for each value that is read */
+  GArray *computed; /* owned (element-type TideComputedValue) */
+  GArray *rows;     /* owned (element-type TideRow) */
+  GArray *spans;    /* owned (element-type TideRowSpan), one for each of rows */
 } TideRowList;
 
 void tide_row_list_init(TideRowList *list);
@@ -51,13 +51,13 @@ tide_row_list_add_cell(TideRowList *list, TideCell cell)
 typedef struct TideRowListMark {
   gsize bytes_len;
   guint n_cells;
-  guint n_made;
+  guint n_computed;
 } TideRowListMark;
 
 static inline TideRowListMark
 tide_row_list_mark(const TideRowList *list)
 {
-  return (TideRowListMark){list->bytes.len, tide_row_list_n_cells(list), list->made->len};
+  return (TideRowListMark){list->bytes.len, tide_row_list_n_cells(list), list->computed->len};
 }
 
 void tide_row_list_return(TideRowList *list, TideRowListMark mark);

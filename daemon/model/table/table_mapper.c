@@ -187,20 +187,21 @@ append_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *set_
 
 /* A cell whose value is what was appended to the list's bytes from @offset on. */
 static gboolean
-append_made_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *column, gsize offset, TideBytes name)
+append_computed_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *column, gsize offset,
+                     TideBytes name)
 {
   TideRowList *list = attempt->list;
-  TideMadeValue made = {.cell = tide_row_list_n_cells(list), .offset = offset};
+  TideComputedValue computed = {.cell = tide_row_list_n_cells(list), .offset = offset};
   TideBytes value = tide_bytes(list->bytes.data + offset, list->bytes.len - offset);
   if (!append_cell(mapper, attempt, column, value, name))
     return FALSE;
-  g_array_append_val(list->made, made);
+  g_array_append_val(list->computed, computed);
   return TRUE;
 }
 
 /* What a rule does with a field that is null: FALSE when it is rejected. */
 static gboolean
-heed_null(const Attempt *attempt, const TideTarget *target, const TideField *field, gboolean *ret_skip)
+apply_null_policy(const Attempt *attempt, const TideTarget *target, const TideField *field, gboolean *ret_skip)
 {
   switch (target->rule->declared->nulls) {
   case TIDE_NULL_SKIP:
@@ -252,7 +253,7 @@ add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *fie
   gsize offset = list->bytes.len;
   if (!tide_cell_value_append(target->encoding, field, &list->bytes, &detail))
     return reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
-  return append_made_cell(mapper, attempt, column, offset, field->name);
+  return append_computed_cell(mapper, attempt, column, offset, field->name);
 }
 
 static gboolean
@@ -261,7 +262,7 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
   if (target->rule->declared->packing != TIDE_PACK_NONE)
     return TRUE; /* for add_packed_cells() */
   gboolean skip = FALSE;
-  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+  if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
     return skip;
   if (leave_out(attempt, target->rule->ttl_ms))
     return TRUE;
@@ -278,9 +279,9 @@ add_cells(TideTableMapper *mapper, Attempt *attempt)
     const TideTarget *target = tide_field_columns_of(columns, field);
     if (target == &columns->none)
       continue;
-    gboolean is_easy = field->kind != TIDE_VALUE_NULL && !attempt->some_expired;
+    gboolean is_simple = field->kind != TIDE_VALUE_NULL && !attempt->some_expired;
     for (; target != NULL; target = target->next)
-      if (G_LIKELY(is_easy && target->is_plain)
+      if (G_LIKELY(is_simple && target->is_plain)
               ? !append_cell(mapper, attempt, target->column, field->text, field->name)
               : !add_other_cell(mapper, attempt, field, target))
         return FALSE;
@@ -290,10 +291,10 @@ add_cells(TideTableMapper *mapper, Attempt *attempt)
 
 /* The values that are made and stand in cells of their own. */
 static gboolean
-add_made_cells(TideTableMapper *mapper, Attempt *attempt)
+add_computed_cells(TideTableMapper *mapper, Attempt *attempt)
 {
   TideRowList *list = attempt->list;
-  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+  for (const TideTarget *target = mapper->columns->computed; target != NULL; target = target->next) {
     if (target->rule->declared->packing != TIDE_PACK_NONE)
       continue;
     if (leave_out(attempt, target->rule->ttl_ms))
@@ -301,7 +302,7 @@ add_made_cells(TideTableMapper *mapper, Attempt *attempt)
     TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
     gsize offset = list->bytes.len;
     if (column == NULL || !append_text(attempt, mapper, target->value, target->name, &list->bytes) ||
-        !append_made_cell(mapper, attempt, column, offset, target->name))
+        !append_computed_cell(mapper, attempt, column, offset, target->name))
       return FALSE;
   }
   return TRUE;
@@ -314,7 +315,7 @@ add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, co
            TidePacker *packer)
 {
   gboolean skip = FALSE;
-  if (field->kind == TIDE_VALUE_NULL && (!heed_null(attempt, target, field, &skip) || skip))
+  if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
     return skip;
   if (!claim(mapper, attempt, target->column, field->name))
     return FALSE;
@@ -337,9 +338,9 @@ add_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule
 }
 
 static gboolean
-add_made_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
+add_computed_members(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule, TidePacker *packer)
 {
-  for (const TideTarget *target = mapper->columns->made; target != NULL; target = target->next) {
+  for (const TideTarget *target = mapper->columns->computed; target != NULL; target = target->next) {
     if (target->rule != rule)
       continue;
     tide_buffer_reset(&mapper->value);
@@ -359,7 +360,7 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
   TideBuffer *bytes = &attempt->list->bytes;
   gsize offset = bytes->len;
   tide_packer_begin(&packer, rule->declared->packing, bytes);
-  if (!add_members(mapper, attempt, rule, &packer) || !add_made_members(mapper, attempt, rule, &packer))
+  if (!add_members(mapper, attempt, rule, &packer) || !add_computed_members(mapper, attempt, rule, &packer))
     return FALSE;
   if (!tide_packer_end(&packer))
     return TRUE;
@@ -369,7 +370,7 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
   }
   TideBytes name = tide_bytes_of_string(mapper->table->name);
   TideSetColumn *column = column_of_reading(mapper, attempt, rule, rule->packed_column, TIDE_BYTES_EMPTY);
-  return column != NULL && append_made_cell(mapper, attempt, column, offset, name);
+  return column != NULL && append_computed_cell(mapper, attempt, column, offset, name);
 }
 
 static gboolean
@@ -414,7 +415,7 @@ static gboolean
 fill_row(TideTableMapper *mapper, Attempt *attempt)
 {
   return (!mapper->columns->has_cells || add_cells(mapper, attempt)) &&
-         (mapper->columns->made == NULL || add_made_cells(mapper, attempt)) &&
+         (mapper->columns->computed == NULL || add_computed_cells(mapper, attempt)) &&
          (!mapper->columns->has_packed_cells || add_packed_cells(mapper, attempt));
 }
 
@@ -458,10 +459,10 @@ tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, Ti
     return TIDE_MAP_EXPIRED;
   }
 
-  gboolean is_made = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
+  gboolean is_computed = begin_row(mapper, &attempt) && fill_row(mapper, &attempt);
   mapper->expired_ttl_ms = attempt.expired_ttl_ms;
-  gboolean is_empty = is_made && attempt.n_expired > 0 && tide_row_list_n_cells(list) == attempt.before.n_cells;
-  if (!is_made || is_empty || !check_row(mapper, &attempt)) {
+  gboolean is_empty = is_computed && attempt.n_expired > 0 && tide_row_list_n_cells(list) == attempt.before.n_cells;
+  if (!is_computed || is_empty || !check_row(mapper, &attempt)) {
     tide_row_list_return(list, attempt.before);
     return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
   }

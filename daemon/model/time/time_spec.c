@@ -126,7 +126,7 @@ choose_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *r
 {
   *attempt->ret_ambiguous = TRUE;
   switch (attempt->spec->on_ambiguous) {
-  case TIDE_AMBIGUOUS_UNSAID:
+  case TIDE_AMBIGUOUS_UNSET:
   case TIDE_AMBIGUOUS_RECORD:
     return choose_by_record(attempt, moments, ret_utc_s);
   case TIDE_AMBIGUOUS_EARLIER:
@@ -273,7 +273,7 @@ refuse_future(const Attempt *attempt)
                           "later than the record's time by more than the declared bound", NULL);
 }
 
-/* What a clock says alone is no matter of on_future: its reading becomes a letter, which tells of the decision. */
+/* What a clock says alone is no matter of on_future: its reading becomes a dead letter, which tells of the decision. */
 static gboolean
 is_ahead_of_clock(const Attempt *attempt, gint64 event_ms)
 {

@@ -24,7 +24,7 @@ typedef enum TideOnFuture {
 
 /* Which of two moments a local time means that happens twice: clocks were set back. */
 typedef enum TideOnAmbiguous {
-  TIDE_AMBIGUOUS_UNSAID, /* as record */
+  TIDE_AMBIGUOUS_UNSET,  /* as record */
   TIDE_AMBIGUOUS_RECORD, /* the one from which on the reading was on its way, by the record's time, for less than what
                           * lies between the two; where that holds for none, it is rejected */
   TIDE_AMBIGUOUS_EARLIER,
@@ -48,36 +48,35 @@ typedef struct TideEventTime {
 typedef struct TideTimeSpec {
   TideNameId field; /* TIDE_NAME_NONE with TIDE_TIME_RECORD */
   TideTimeFormat format;
-  char *pattern;        /* owned; with TIDE_TIME_PATTERN */
-  GTimeZone *zone;      /* owned; NULL: the text must carry its own offset, else the reading is rejected */
+  char *pattern;   /* owned; with TIDE_TIME_PATTERN */
+  GTimeZone *zone; /* owned; NULL: the text must carry its own offset, else the reading is rejected */
   TideOnAmbiguous on_ambiguous;
   TideNameId date_field; /* where a time of day takes its date from; TIDE_NAME_NONE: from the record's time in @zone, as
                           * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
-  char *date_pattern;   /* owned; with date_field: e.g. "yyyyMMdd" */
+  char *date_pattern;    /* owned; with date_field: e.g. "yyyyMMdd" */
   gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
   gint64 max_future_ms;     /* an event later than the record's time, or the clock's, plus this is of the future */
   TideOnFuture on_future;
   gint64 max_past_ms; /* an event earlier than the record's time by more is rejected; 0: none is */
 } TideTimeSpec;
 
-/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them, digits
- * of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No element may
- * be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG. @ret_has_date: it names
- * year, month and day. */
+/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them,
+ * digits of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No
+ * element may be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG.
+ * @ret_has_date: it names year, month and day. */
 gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
  * tide_time_spec_read: the event time of @reading.
  * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. A local
- * time that happens twice (clocks go back) is decided by on_ambiguous; one that never happens is rejected, also a time of
- * day that the day by the record's time does not have; so is a leap second.
- * A time in 2200 or later is implausible whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more
- * than ten years later than that: no clock is so wrong, but units are.
- * "Future" is judged against the record's time, so that a replay decides the same, by on_future; a record without a time
- * skips that. A sender whose clock is wrong gives its records the same wrong time: what is later than this host's clock,
- * too, is rejected whatever on_future says. That is the one thing that a later replay may decide otherwise.
- * Returns: FALSE with @ret_reject filled (an absent field by its field_place only: tide_reject_resolve_field()).
- * Threads: any. Allocates: nothing.
+ * time that happens twice (clocks go back) is decided by on_ambiguous; one that never happens is rejected, also a time
+ * of day that the day by the record's time does not have; so is a leap second. A time in 2200 or later is implausible
+ * whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more than ten years later than that: no clock
+ * is so wrong, but units are. "Future" is judged against the record's time, so that a replay decides the same, by
+ * on_future; a record without a time skips that. A sender whose clock is wrong gives its records the same wrong time:
+ * what is later than this host's clock, too, is rejected whatever on_future says. That is the one thing that a later
+ * replay may decide otherwise. Returns: FALSE with @ret_reject filled (an absent field by its field_place only:
+ * tide_reject_resolve_field()). Threads: any. Allocates: nothing.
  */
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                              TideEventTime *ret_time, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

@@ -7,8 +7,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define PATIENCE_MS 10000 /* far beyond what any step takes: only a failure waits so long */
-#define SHORT_MS 200      /* how long a call waits for a reply that never comes */
+#define TIMEOUT_MS 10000 /* far beyond what any step takes: only a failure waits so long */
+#define SHORT_MS 200     /* how long a call waits for a reply that never comes */
 #define TABLE TIDE_BYTES_LITERAL("T")
 
 static const TideWireMode modes[] = {
@@ -25,9 +25,9 @@ in_ms(gint64 ms)
 }
 
 static inline gint64
-patience(void)
+timeout(void)
 {
-  return in_ms(PATIENCE_MS);
+  return in_ms(TIMEOUT_MS);
 }
 
 static inline void

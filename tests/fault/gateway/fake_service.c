@@ -139,7 +139,7 @@ ignore_row(const TideFakeRow *row, gpointer data)
 {
 }
 
-/* What reads exactly @row as @request wishes. @ret_after: owned by the caller, and used by the query. */
+/* What reads exactly @row as @request asks. @ret_after: owned by the caller, and used by the query. */
 static TideFakeQuery
 row_query(const TideFakeRequest *request, TideBytes row, guint8 **ret_after)
 {

@@ -9,7 +9,7 @@
 
 struct TideRawClient {
   int fd;
-  gint64 patience_ms;
+  gint64 timeout_ms;
   TideRawOutcome lost; /* why the last read failed */
   gint32 sequence_id;
   TideFakeReader reader;
@@ -67,7 +67,7 @@ read_socket(gpointer data, guint8 *bytes, gsize len)
   TideRawClient *client = data;
   struct pollfd wait = {.fd = client->fd, .events = POLLIN};
   client->lost = RAW_TIMEOUT;
-  if (poll(&wait, 1, (int)client->patience_ms) <= 0)
+  if (poll(&wait, 1, (int)client->timeout_ms) <= 0)
     return -1;
   gssize n = recv(client->fd, bytes, len, 0);
   if (n > 0)
@@ -84,7 +84,7 @@ raw_client_connect(guint16 port, gboolean framed, gboolean compact)
   client->fd = connect_to(port);
   if (client->fd < 0)
     g_error("cannot connect to port %u: %s", port, g_strerror(errno));
-  client->patience_ms = RAW_PATIENCE_MS;
+  client->timeout_ms = RAW_TIMEOUT_MS;
   client->rows = g_string_new(NULL);
   fake_reader_init(&client->reader, framed, compact, read_socket, client);
   client->reader.frame_limit_bytes = 64 * 1024 * 1024;
@@ -114,9 +114,9 @@ raw_client_is_accepted(guint16 port)
 }
 
 void
-raw_client_set_patience_ms(TideRawClient *client, gint64 ms)
+raw_client_set_timeout_ms(TideRawClient *client, gint64 ms)
 {
-  client->patience_ms = ms;
+  client->timeout_ms = ms;
 }
 
 void

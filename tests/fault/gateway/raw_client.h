@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-#define RAW_PATIENCE_MS 10000 /* far beyond what any step takes: only a failure waits so long */
+#define RAW_TIMEOUT_MS 10000 /* far beyond what any step takes: only a failure waits so long */
 
 typedef struct TideRawMode {
   const char *name;
@@ -31,7 +31,7 @@ typedef enum TideRawOutcome {
   RAW_APPLICATION, /* TApplicationException */
   RAW_CLOSED,      /* the stream ended, before or in a reply */
   RAW_RESET,       /* ECONNRESET */
-  RAW_TIMEOUT,     /* nothing for the client's patience */
+  RAW_TIMEOUT,     /* nothing for the client's time-out */
   RAW_BROKEN,      /* bytes that are no reply */
 } TideRawOutcome;
 
@@ -55,10 +55,10 @@ void raw_client_free(TideRawClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRawClient, raw_client_free)
 /* TRUE when a connection can be made. */
 gboolean raw_client_is_accepted(guint16 port);
-void raw_client_set_patience_ms(TideRawClient *client, gint64 ms);
+void raw_client_set_timeout_ms(TideRawClient *client, gint64 ms);
 
 void raw_client_send(TideRawClient *client, TideBytes bytes); /* a peer that is gone is no error here */
-/* Exactly @len bytes, or fewer at the end of the stream or of patience. Ownership: (transfer full). */
+/* Exactly @len bytes, or fewer at the end of the stream or after the time-out. Ownership: (transfer full). */
 GBytes *raw_client_receive(TideRawClient *client, gsize len);
 
 /* A call's arguments are written between begin and end, which sends it. */

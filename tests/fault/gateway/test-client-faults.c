@@ -52,14 +52,14 @@ assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
   g_autoptr(TideHBaseClient) client = client_of(gateway, mode);
   g_autoptr(GError) error = NULL;
   scripted_gateway_add_fault(gateway, &c->fault);
-  gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : patience();
+  gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : timeout();
   g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
   g_test_message("%s: %s", c->name, error->message);
   g_assert_error(error, TIDE_ERROR, (int)c->code);
   g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
   g_clear_error(&error);
   scripted_gateway_clear_faults(gateway);
-  assert_ok(put_one(client, mode.protocol, "s", "v", patience(), &error), &error);
+  assert_ok(put_one(client, mode.protocol, "s", "v", timeout(), &error), &error);
 }
 
 static void
@@ -100,13 +100,13 @@ test_garbage_is_no_success(void)
     g_autoptr(GError) error = NULL;
     scripted_gateway_add_fault(gateway, &fault);
     g_test_message("%s", garbage_cases[i].name);
-    g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
+    g_assert_false(put_one(client, modes[0].protocol, "r", "v", timeout(), &error));
     g_test_message("%s", error->message);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
     g_assert_false(tide_hbase_client_is_open(client));
     g_clear_error(&error);
     scripted_gateway_clear_faults(gateway);
-    assert_ok(put_one(client, modes[0].protocol, "s", "v", patience(), &error), &error);
+    assert_ok(put_one(client, modes[0].protocol, "s", "v", timeout(), &error), &error);
   }
 }
 
@@ -132,7 +132,7 @@ test_deep_and_endless_replies_are_refused(void)
     g_autoptr(TideHBaseClient) client = client_of(gateway, cases[i].mode);
     g_autoptr(GError) error = NULL;
     scripted_gateway_add_fault(gateway, &fault);
-    g_assert_false(put_one(client, cases[i].mode.protocol, "r", "v", patience(), &error));
+    g_assert_false(put_one(client, cases[i].mode.protocol, "r", "v", timeout(), &error));
     g_test_message("%s", error->message);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
   }
@@ -152,7 +152,7 @@ test_write_to_a_closed_gateway_is_an_error(void)
     g_autoptr(GError) error = NULL;
     TideScriptedFault fault = {.kind = TIDE_FAULT_CLOSE_MID_REQUEST, .cut_bytes = 5, .reset = i % 2 == 1};
     scripted_gateway_add_fault(gateway, &fault);
-    g_assert_false(put_one(client, modes[0].protocol, "r", large, patience(), &error));
+    g_assert_false(put_one(client, modes[0].protocol, "r", large, timeout(), &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
     g_assert_false(tide_hbase_client_is_open(client));
     scripted_gateway_clear_faults(gateway);
@@ -175,7 +175,7 @@ test_connections_are_watched_by_the_kernel(void)
   g_autoptr(TideScriptedGateway) gateway = gateway_in_mode(modes[0]);
   g_autoptr(GError) error = NULL;
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-  TideCallLimits limits = {.peer = endpoint->text, .started_us = tide_now_us(), .deadline_us = patience()};
+  TideCallLimits limits = {.peer = endpoint->text, .started_us = tide_now_us(), .deadline_us = timeout()};
   g_autoptr(GSocket) socket = tide_stream_connect(endpoint, &limits, &error);
   g_assert_no_error(error);
   g_assert_true(g_socket_get_keepalive(socket));
@@ -209,12 +209,12 @@ test_a_refusing_gateway_is_no_connection(void)
   g_autoptr(TideHBaseClient) client = client_of(gateway, modes[0]);
   g_autoptr(GError) error = NULL;
   scripted_gateway_refuse(gateway);
-  g_assert_false(put_one(client, modes[0].protocol, "r", "v", patience(), &error));
+  g_assert_false(put_one(client, modes[0].protocol, "r", "v", timeout(), &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_assert_false(tide_error_outcome_unknown(error));
   g_clear_error(&error);
   scripted_gateway_start(gateway);
-  assert_ok(put_one(client, modes[0].protocol, "r", "v", patience(), &error), &error);
+  assert_ok(put_one(client, modes[0].protocol, "r", "v", timeout(), &error), &error);
 }
 
 int

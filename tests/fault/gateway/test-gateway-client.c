@@ -21,7 +21,7 @@ replace_row(TideHBaseClient *client, TideWireProtocol protocol, const char *row,
     tide_mutation_put_tail_append(protocol, &mutations, 0);
   }
   return tide_hbase_client_mutate_row(client, TABLE, key, tide_buffer_bytes(&mutations), value != NULL ? 2 : 1,
-                                      patience(), error);
+                                      timeout(), error);
 }
 
 static void
@@ -88,7 +88,7 @@ test_random_rows_arrive_and_come_back_the_same(void)
       for (guint32 i = 0; i < n; i++)
         append_random_put(modes[m].protocol, &puts, random);
       TideBytes part = tide_buffer_bytes(&puts);
-      assert_ok(tide_hbase_client_put_multiple(client, TABLE, &part, 1, n, patience(), &error), &error);
+      assert_ok(tide_hbase_client_put_multiple(client, TABLE, &part, 1, n, timeout(), &error), &error);
       n_puts += n;
     }
     TideGatewayStats stats;
@@ -98,8 +98,8 @@ test_random_rows_arrive_and_come_back_the_same(void)
 
     g_autoptr(GString) seen = g_string_new(NULL);
     guint64 n_rows = 0;
-    assert_ok(tide_hbase_client_scan(client, TABLE, &(TideScanRequest){.caching_rows = 37}, PATIENCE_MS, print_row,
-                                     seen, &n_rows, &error),
+    assert_ok(tide_hbase_client_scan(client, TABLE, &(TideScanRequest){.caching_rows = 37}, TIMEOUT_MS, print_row, seen,
+                                     &n_rows, &error),
               &error);
     g_autofree char *dump = scripted_gateway_dump(gateway, "T");
     g_assert_cmpuint(n_rows, ==, scripted_gateway_row_count(gateway, "T"));
@@ -118,7 +118,7 @@ test_reversed_and_limited_scans_agree(void)
     g_autoptr(GError) error = NULL;
     for (char letter = 'a'; letter <= 'f'; letter++) {
       char row[] = {letter, '\0'};
-      assert_ok(put_one(client, modes[m].protocol, row, "v", patience(), &error), &error);
+      assert_ok(put_one(client, modes[m].protocol, row, "v", timeout(), &error), &error);
     }
     g_autoptr(GString) seen = g_string_new(NULL);
     const TideColumnName column = {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")};
@@ -132,12 +132,11 @@ test_reversed_and_limited_scans_agree(void)
                                .caching_rows = 2,
                                .reversed = TRUE};
     guint64 n_rows = 0;
-    assert_ok(tide_hbase_client_scan(client, TABLE, &request, PATIENCE_MS, print_row, seen, &n_rows, &error), &error);
+    assert_ok(tide_hbase_client_scan(client, TABLE, &request, TIMEOUT_MS, print_row, seen, &n_rows, &error), &error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nd\tM:q\t1000\tv\nc\tM:q\t1000\tv\n");
     gboolean found = TRUE;
-    assert_ok(
-        tide_hbase_client_get(client, TABLE, TIDE_BYTES_LITERAL("g"), patience(), print_row, seen, &found, &error),
-        &error);
+    assert_ok(tide_hbase_client_get(client, TABLE, TIDE_BYTES_LITERAL("g"), timeout(), print_row, seen, &found, &error),
+              &error);
     g_assert_false(found);
   }
 }
@@ -151,22 +150,22 @@ test_many_rows_come_in_one_call(void)
     g_autoptr(GError) error = NULL;
     for (char letter = 'a'; letter <= 'f'; letter++) {
       char row[] = {letter, '\0'};
-      assert_ok(put_one(client, modes[m].protocol, row, "v", patience(), &error), &error);
+      assert_ok(put_one(client, modes[m].protocol, row, "v", timeout(), &error), &error);
     }
     const TideBytes rows[] = {TIDE_BYTES_LITERAL("e"), TIDE_BYTES_LITERAL("absent"), TIDE_BYTES_LITERAL("b")};
     const TideColumnName columns[] = {{.family = TIDE_BYTES_LITERAL("N"), .whole_family = TRUE},
                                       {.family = TIDE_BYTES_LITERAL("M"), .qualifier = TIDE_BYTES_LITERAL("q")}};
     TideGetRequest request = {.rows = rows, .n_rows = G_N_ELEMENTS(rows), .columns = columns, .n_columns = 2};
     g_autoptr(GString) seen = g_string_new(NULL);
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
 
     /* Outside of the time range, and a column that is not there. */
     request.min_time_ms = 1;
     request.max_time_ms = 1000;
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
     request = (TideGetRequest){.rows = rows, .n_rows = 1, .columns = columns, .n_columns = 1};
-    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, patience(), print_row, seen, &error), &error);
+    assert_ok(tide_hbase_client_get_multiple(client, TABLE, &request, timeout(), print_row, seen, &error), &error);
     g_assert_cmpstr(seen->str, ==, "e\tM:q\t1000\tv\nb\tM:q\t1000\tv\n");
   }
 }
@@ -209,9 +208,9 @@ test_a_table_comes_back_as_it_was_created(void)
   g_ptr_array_add(wanted->families, family);
   tide_table_description_add_attribute(wanted, TIDE_BYTES_LITERAL("scheme"), tide_bytes("\0\xff", 2));
 
-  assert_ok(tide_hbase_client_create_namespace(client, "plant", patience(), &error), &error);
-  assert_ok(tide_hbase_client_create_table(client, wanted, splits, patience(), &error), &error);
-  g_autoptr(TideTableDescription) seen = tide_hbase_client_describe(client, "plant:METRIC", patience(), &error);
+  assert_ok(tide_hbase_client_create_namespace(client, "plant", timeout(), &error), &error);
+  assert_ok(tide_hbase_client_create_table(client, wanted, splits, timeout(), &error), &error);
+  g_autoptr(TideTableDescription) seen = tide_hbase_client_describe(client, "plant:METRIC", timeout(), &error);
   g_assert_no_error(error);
   g_assert_cmpstr(seen->name, ==, wanted->name);
   g_assert_cmpuint(seen->families->len, ==, 1);
@@ -233,7 +232,7 @@ test_regions_leave_out_parents_and_replicas(void)
     g_autoptr(GError) error = NULL;
     fake_hbase_split_region(scripted_gateway_hbase(gateway), "T", TIDE_BYTES_LITERAL("k"), TRUE);
     fake_hbase_set_replicas(scripted_gateway_hbase(gateway), "T", 3);
-    g_autoptr(GPtrArray) regions = tide_hbase_client_regions(client, TABLE, patience(), &error);
+    g_autoptr(GPtrArray) regions = tide_hbase_client_regions(client, TABLE, timeout(), &error);
     g_assert_no_error(error);
     g_assert_cmpuint(regions->len, ==, 2);
     const TideRegion *first = regions->pdata[0];
@@ -299,12 +298,12 @@ test_a_delete_hides_older_puts_until_a_compaction_drops_it(void)
     g_assert_true(fake_hbase_create_table(hbase, spec, NULL, 0, &failure));
 
     assert_ok(replace_row(client, modes[0].protocol, "r", now_ms, NULL, NULL, &error), &error);
-    assert_ok(put_one(client, modes[0].protocol, "r", "older", patience(), &error), &error);
+    assert_ok(put_one(client, modes[0].protocol, "r", "older", timeout(), &error), &error);
     assert_dump(gateway, "");
     fake_hbase_major_compact(hbase, "T");
     assert_dump(gateway, "");
     g_assert_cmpuint(fake_hbase_marker_count(hbase, "T"), ==, keeps_markers);
-    assert_ok(put_one(client, modes[0].protocol, "r", "late", patience(), &error), &error);
+    assert_ok(put_one(client, modes[0].protocol, "r", "late", timeout(), &error), &error);
     assert_dump(gateway, keeps_markers == 1 ? "" : "r\tM:q\t1000\tlate\n");
   }
 }
@@ -357,7 +356,7 @@ test_the_probe_finds_each_mode(void)
       TideWireMode found = {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
       scripted_gateway_set_personality(gateway, services[s]);
       g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-      assert_ok(tide_gateway_probe(endpoint, (TideProbeWish){-1, -1}, SHORT_MS, NULL, &found, &error), &error);
+      assert_ok(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, &error), &error);
       g_assert_cmpint(found.framing, ==, modes[m].framing);
       g_assert_cmpint(found.protocol, ==, modes[m].protocol);
     }
@@ -375,7 +374,7 @@ test_the_probe_refuses_other_services(void)
     TideWireMode found;
     scripted_gateway_set_personality(gateway, services[i]);
     g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-    g_assert_false(tide_gateway_probe(endpoint, (TideProbeWish){-1, -1}, SHORT_MS, NULL, &found, &error));
+    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, &error));
     g_test_message("%s", error->message);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
   }

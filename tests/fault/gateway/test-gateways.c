@@ -5,7 +5,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
 
 typedef struct Fixture {
   TideScriptedGateway *gateway;
@@ -47,7 +47,7 @@ static void
 wait_up(Fixture *fixture)
 {
   TideWireProtocol protocol;
-  g_assert_true(tide_gateways_wait_up(fixture->gateways, tide_now_us() + PATIENCE_US, &protocol));
+  g_assert_true(tide_gateways_wait_up(fixture->gateways, tide_now_us() + TIMEOUT_US, &protocol));
 }
 
 static guint64
@@ -60,7 +60,7 @@ static TideGatewayLink
 open_link(Fixture *fixture)
 {
   TideGatewayLink link;
-  g_assert_true(tide_gateways_open_link(fixture->gateways, tide_now_us() + PATIENCE_US, &link));
+  g_assert_true(tide_gateways_open_link(fixture->gateways, tide_now_us() + TIMEOUT_US, &link));
   return link;
 }
 

@@ -2,13 +2,13 @@
 #include "fault/gateway/raw_client.h"
 #include "util/clock.h"
 
-#define PATIENCE_US (RAW_PATIENCE_MS * TIDE_US_PER_MS)
+#define TIMEOUT_US (RAW_TIMEOUT_MS * TIDE_US_PER_MS)
 #define SHORT_MS 100 /* how long a test waits for something that must not come */
 
 static gint64
-patience(void)
+timeout(void)
 {
-  return tide_now_us() + PATIENCE_US;
+  return tide_now_us() + TIMEOUT_US;
 }
 
 static TideScriptedGateway *
@@ -119,7 +119,7 @@ test_each_fault_is_seen_as_it_says_and_applies_what_it_says(void)
     g_test_message("%s", c->name);
     guint id = scripted_gateway_add_fault(gateway, &c->fault);
     if (c->outcome == RAW_TIMEOUT)
-      raw_client_set_patience_ms(client, SHORT_MS);
+      raw_client_set_timeout_ms(client, SHORT_MS);
     send_rows(client, "T", "a b c");
     raw_client_reply(client, &reply);
     g_assert_true(reply.outcome == c->outcome || (c->or_outcome != RAW_OK && reply.outcome == c->or_outcome));
@@ -299,13 +299,13 @@ test_an_abandoned_call_lands_later_and_wins(void)
   guint id = scripted_gateway_add_fault(gateway, &(TideScriptedFault){.delay_apply_ms = 300, .max_hits = 1});
   TideRawClient *old = client_of(gateway);
   raw_client_send_puts(old, "T", &(TideRawCell){"r", "q", "old", 7}, 1);
-  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, patience()));
+  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, timeout()));
   raw_client_free(old);
   g_autoptr(TideRawClient) client = client_of(gateway);
   g_assert_cmpint(raw_client_put(client, "T", "r", "new", 7), ==, RAW_OK);
   g_autofree char *before = scripted_gateway_dump(gateway, "T");
   g_assert_cmpstr(before, ==, "r\tM:q\t7\tnew\n");
-  g_assert_true(fake_hbase_wait_value(scripted_gateway_hbase(gateway), "T", "r", "M", "q", "old", patience()));
+  g_assert_true(fake_hbase_wait_value(scripted_gateway_hbase(gateway), "T", "r", "M", "q", "old", timeout()));
 }
 
 static void
@@ -316,9 +316,9 @@ test_a_kill_resets_drops_what_waits_and_keeps_the_tables(void)
   g_autoptr(TideRawClient) client = client_of(gateway);
   TideRawReply reply;
   g_assert_cmpint(raw_client_put(client, "T", "a", "v", 1), ==, RAW_OK);
-  guint id = scripted_gateway_add_fault(gateway, &(TideScriptedFault){.delay_apply_ms = RAW_PATIENCE_MS});
+  guint id = scripted_gateway_add_fault(gateway, &(TideScriptedFault){.delay_apply_ms = RAW_TIMEOUT_MS});
   send_rows(client, "T", "b");
-  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, patience()));
+  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, timeout()));
   scripted_gateway_kill(gateway);
   raw_client_reply(client, &reply);
   g_assert_cmpint(reply.outcome, ==, RAW_RESET);
@@ -340,10 +340,10 @@ test_a_write_can_land_after_its_gateway_was_killed(void)
   guint id = scripted_gateway_add_fault(
       gateway, &(TideScriptedFault){.delay_apply_ms = 200, .lands_after_kill = TRUE, .max_hits = 1});
   send_rows(client, "T", "a");
-  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, patience()));
+  g_assert_true(scripted_gateway_wait_fault_hits(gateway, id, 1, timeout()));
   scripted_gateway_kill(gateway);
   assert_rows(gateway, "");
-  g_assert_true(scripted_gateway_wait_rows(gateway, "T", 1, patience()));
+  g_assert_true(scripted_gateway_wait_rows(gateway, "T", 1, timeout()));
 }
 
 static void
@@ -450,7 +450,7 @@ test_idle_connections_are_closed(void)
   g_autoptr(TideRawClient) client = client_of(gateway);
   g_autoptr(GBytes) nothing = raw_client_receive(client, 1);
   g_assert_cmpuint(g_bytes_get_size(nothing), ==, 0);
-  g_assert_true(scripted_gateway_wait_open_connections(gateway, 0, patience()));
+  g_assert_true(scripted_gateway_wait_open_connections(gateway, 0, timeout()));
 }
 
 static void
@@ -459,7 +459,7 @@ test_a_full_gateway_closes_the_next_connection(void)
   g_autoptr(TideScriptedGateway) gateway = scripted_gateway_new(&(TideGatewayOptions){.max_connections = 1});
   g_autoptr(TideRawClient) first = client_of(gateway);
   (void)first; /* only open */
-  g_assert_true(scripted_gateway_wait_open_connections(gateway, 1, patience()));
+  g_assert_true(scripted_gateway_wait_open_connections(gateway, 1, timeout()));
   g_autoptr(TideRawClient) second = client_of(gateway);
   g_autoptr(GBytes) nothing = raw_client_receive(second, 1);
   g_assert_cmpuint(g_bytes_get_size(nothing), ==, 0);
@@ -479,12 +479,12 @@ test_calls_in_flight_are_counted_by_region_and_row(void)
 {
   g_autoptr(TideScriptedGateway) gateway = gateway_with_table();
   TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
-  scripted_gateway_add_fault(gateway, &(TideScriptedFault){.delay_reply_ms = RAW_PATIENCE_MS, .max_hits = 2});
+  scripted_gateway_add_fault(gateway, &(TideScriptedFault){.delay_reply_ms = RAW_TIMEOUT_MS, .max_hits = 2});
   g_autoptr(TideRawClient) one = client_of(gateway);
   g_autoptr(TideRawClient) other = client_of(gateway);
   send_rows(one, "T", "a b x");
   send_rows(other, "T", "c d");
-  g_assert_true(scripted_gateway_wait(gateway, two_are_in_flight, NULL, patience()));
+  g_assert_true(scripted_gateway_wait(gateway, two_are_in_flight, NULL, timeout()));
   /* Both have rows below "m"; no row is in both. */
   g_assert_cmpuint(fake_hbase_max_flights_of_a_region(hbase, "T"), ==, 2);
   g_assert_cmpuint(fake_hbase_max_flights_of_a_row(hbase, "T"), ==, 1);

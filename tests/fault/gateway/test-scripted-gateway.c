@@ -167,7 +167,7 @@ test_a_cell_past_its_ttl_is_not_read(void)
 }
 
 static void
-put_letters(TideRawClient *client)
+put_dead_letters(TideRawClient *client)
 {
   for (char letter = 'a'; letter <= 'j'; letter++) {
     char row[] = {letter, '\0'};
@@ -177,9 +177,9 @@ put_letters(TideRawClient *client)
 
 /* The rows of a whole scan, by @step, as one text: "abc". */
 static char *
-scan_letters(TideRawClient *client, const TideRawScan *scan, gint32 step)
+scan_dead_letters(TideRawClient *client, const TideRawScan *scan, gint32 step)
 {
-  GString *letters = g_string_new(NULL);
+  GString *dead_letters = g_string_new(NULL);
   gint32 scanner = raw_client_open_scanner(client, "T", scan);
   TideRawReply reply;
   do {
@@ -187,11 +187,11 @@ scan_letters(TideRawClient *client, const TideRawScan *scan, gint32 step)
     g_assert_cmpint(reply.outcome, ==, RAW_OK);
     g_auto(GStrv) lines = g_strsplit(reply.rows->str, "\n", -1);
     for (guint i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
-      g_string_append_c(letters, lines[i][0]);
+      g_string_append_c(dead_letters, lines[i][0]);
   } while (reply.n_rows > 0);
   raw_client_close_scanner(client, scanner, &reply);
   g_assert_cmpint(reply.outcome, ==, RAW_OK);
-  return g_string_free(letters, FALSE);
+  return g_string_free(dead_letters, FALSE);
 }
 
 static void
@@ -199,7 +199,7 @@ test_scans_are_in_order_and_within_their_bounds(void)
 {
   static const struct {
     TideRawScan scan;
-    const char *letters;
+    const char *dead_letters;
   } cases[] = {
       {{0}, "abcdefghij"},
       {{.reversed = TRUE}, "jihgfedcba"},
@@ -216,11 +216,11 @@ test_scans_are_in_order_and_within_their_bounds(void)
   };
   g_autoptr(TideScriptedGateway) gateway = plain_gateway();
   g_autoptr(TideRawClient) client = plain_client(gateway);
-  put_letters(client);
+  put_dead_letters(client);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     for (gint32 step = 1; step <= 11; step += 5) {
-      g_autofree char *letters = scan_letters(client, &cases[i].scan, step);
-      g_assert_cmpstr(letters, ==, cases[i].letters);
+      g_autofree char *dead_letters = scan_dead_letters(client, &cases[i].scan, step);
+      g_assert_cmpstr(dead_letters, ==, cases[i].dead_letters);
     }
   }
   g_assert_cmpuint(fake_service_open_scanners(scripted_gateway_service(gateway)), ==, 0);

@@ -106,7 +106,7 @@ test_a_wrong_mode_is_refused_as_the_real_gateway_does(void)
       g_autoptr(TideScriptedGateway) gateway = raw_gateway_new(&raw_modes[server]);
       g_autoptr(TideRawClient) client =
           raw_client_connect(scripted_gateway_port(gateway), raw_modes[peer].framed, raw_modes[peer].compact);
-      raw_client_set_patience_ms(client, 200);
+      raw_client_set_timeout_ms(client, 200);
       TideRawReply reply;
       raw_client_call_begin(client, "getThriftServerType");
       raw_client_call_end(client);

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define ANSWER_PATIENCE_US (10 * TIDE_US_PER_S)
+#define ANSWER_TIMEOUT_US (10 * TIDE_US_PER_S)
 
 /* NULL, or what is wrong; (transfer full). */
 typedef char *(*TideCommandFunc)(TideMockKafka *kafka, char **words);
@@ -154,7 +154,7 @@ run_produce(TideMockKafka *kafka, char **words)
 static char *
 run_flush(TideMockKafka *kafka, char **words)
 {
-  return mock_kafka_flush(kafka, tide_now_us() + ANSWER_PATIENCE_US) ? NULL : g_strdup("not all is acknowledged");
+  return mock_kafka_flush(kafka, tide_now_us() + ANSWER_TIMEOUT_US) ? NULL : g_strdup("not all is acknowledged");
 }
 
 static char *
@@ -164,7 +164,7 @@ run_end(TideMockKafka *kafka, char **words)
   char *problem = parse_partition(words[1], &partition);
   if (problem == NULL)
     printf("offset %" G_GINT64_FORMAT "\n",
-           mock_kafka_end_offset(kafka, words[0], partition, tide_now_us() + ANSWER_PATIENCE_US));
+           mock_kafka_end_offset(kafka, words[0], partition, tide_now_us() + ANSWER_TIMEOUT_US));
   return problem;
 }
 
@@ -175,7 +175,7 @@ run_committed(TideMockKafka *kafka, char **words)
   char *problem = parse_partition(words[2], &partition);
   if (problem == NULL)
     printf("offset %" G_GINT64_FORMAT "\n",
-           mock_kafka_committed(kafka, words[0], words[1], partition, tide_now_us() + ANSWER_PATIENCE_US));
+           mock_kafka_committed(kafka, words[0], words[1], partition, tide_now_us() + ANSWER_TIMEOUT_US));
   return problem;
 }
 
@@ -202,7 +202,7 @@ run_read(TideMockKafka *kafka, char **words)
   if (problem != NULL)
     return problem;
   g_autoptr(GPtrArray) records =
-      mock_kafka_read_topic(kafka, words[0], (int)n_partitions, tide_now_us() + ANSWER_PATIENCE_US);
+      mock_kafka_read_topic(kafka, words[0], (int)n_partitions, tide_now_us() + ANSWER_TIMEOUT_US);
   for (guint i = 0; i < records->len; i++) {
     const TideMockRecord *record = g_ptr_array_index(records, i);
     printf("record %d %" G_GINT64_FORMAT " %" G_GINT64_FORMAT, record->partition, record->offset, record->timestamp_ms);

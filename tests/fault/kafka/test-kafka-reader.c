@@ -4,15 +4,15 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
-#define PATIENCE_MS 240000
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TIMEOUT_MS 240000
 #define TOPIC "metrics"
 #define GROUP "tidemark"
 
 static gint64
-patience(void)
+timeout(void)
 {
-  return tide_now_us() + PATIENCE_US;
+  return tide_now_us() + TIMEOUT_US;
 }
 
 /* A cluster with one topic of two partitions: "0:0" ... in the one, "1:0" ... in the other. */
@@ -26,7 +26,7 @@ cluster_with(guint n_first, guint n_second)
     g_autofree char *payload = g_strdup_printf("%d:%u", partition, i < n_first ? i : i - n_first);
     mock_kafka_produce_text(kafka, TOPIC, partition, payload);
   }
-  g_assert_true(mock_kafka_flush(kafka, patience()));
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
   return kafka;
 }
 
@@ -79,7 +79,7 @@ test_first(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(10, 2);
   Read read = {0};
-  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 8, .timeout_ms = PATIENCE_MS};
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 8, .timeout_ms = TIMEOUT_MS};
   read_topic(&read, mock_kafka_brokers(kafka), &request);
   g_assert_no_error(read.error);
   g_assert_cmpstr(read.seen.texts[0]->str, ==, "0:0 0:1 0:2 0:3 ");
@@ -101,7 +101,7 @@ take_and_produce(const TideMessage *message, gpointer data)
 {
   Echo *echo = data;
   mock_kafka_produce_text(echo->kafka, TOPIC, message->partition, "more");
-  g_assert_true(mock_kafka_flush(echo->kafka, patience()));
+  g_assert_true(mock_kafka_flush(echo->kafka, timeout()));
   return ++echo->n < 100;
 }
 
@@ -112,7 +112,7 @@ test_f19_present_end(void)
   g_autoptr(TideMockKafka) kafka = cluster_with(1, 0);
   for (guint i = 0; i < 2; i++) {
     mock_kafka_produce_text(kafka, TOPIC, 0, "another batch");
-    g_assert_true(mock_kafka_flush(kafka, patience()));
+    g_assert_true(mock_kafka_flush(kafka, timeout()));
   }
   g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
   static const TideKafkaProperty few[] = {{.name = (char *)"queued.min.messages", .value = (char *)"1"},
@@ -120,7 +120,7 @@ test_f19_present_end(void)
   g_array_append_vals(properties, few, G_N_ELEMENTS(few));
   TideKafkaConfig config = {.brokers = (char *)mock_kafka_brokers(kafka), .properties = properties};
   TideKafkaReadRequest request = {
-      .topic = TOPIC, .max_messages = G_MAXINT64, .timeout_ms = PATIENCE_MS, .to_present_end = TRUE};
+      .topic = TOPIC, .max_messages = G_MAXINT64, .timeout_ms = TIMEOUT_MS, .to_present_end = TRUE};
   Echo echo = {.kafka = kafka};
   TideKafkaReadResult result;
   g_autoptr(GError) error = NULL;
@@ -135,7 +135,7 @@ test_newest(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(10, 1);
   Read read = {0};
-  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 6, .newest = TRUE, .timeout_ms = PATIENCE_MS};
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 6, .newest = TRUE, .timeout_ms = TIMEOUT_MS};
   read_topic(&read, mock_kafka_brokers(kafka), &request);
   g_assert_no_error(read.error);
   g_assert_cmpstr(read.seen.texts[0]->str, ==, "0:7 0:8 0:9 ");
@@ -149,12 +149,12 @@ test_commits_nothing(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(5, 5);
   Read read = {0};
-  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = PATIENCE_MS};
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = TIMEOUT_MS};
   read.config.group = (char *)GROUP;
   read_topic(&read, mock_kafka_brokers(kafka), &request);
   g_assert_no_error(read.error);
   g_assert_cmpuint(read.result.n_messages, ==, 10);
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, -1);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, -1);
   read_clear(&read);
 }
 
@@ -163,7 +163,7 @@ test_stopped(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(50, 50);
   Read read = {.seen = {.n_wanted = 3}};
-  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = PATIENCE_MS};
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = TIMEOUT_MS};
   read_topic(&read, mock_kafka_brokers(kafka), &request);
   g_assert_no_error(read.error);
   g_assert_cmpuint(read.result.n_messages, ==, 3);
@@ -175,7 +175,7 @@ test_empty(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with(0, 0);
   Read read = {0};
-  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = PATIENCE_MS};
+  TideKafkaReadRequest request = {.topic = TOPIC, .max_messages = 100, .timeout_ms = TIMEOUT_MS};
   read_topic(&read, mock_kafka_brokers(kafka), &request);
   g_assert_no_error(read.error);
   g_assert_cmpuint(read.result.n_messages, ==, 0);

@@ -3,7 +3,7 @@
 #include "kafka/kafka_refill.h"
 #include "util/clock.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S)
+#define TIMEOUT_US (240 * TIDE_US_PER_S)
 #define TOPIC "metrics"
 #define N_MESSAGES 3000u
 #define MESSAGE_BYTES 1000u
@@ -32,7 +32,7 @@ set_up(Fixture *fixture, gconstpointer data)
   g_autofree char *text = g_strnfill(MESSAGE_BYTES, 'x');
   for (guint i = 0; i < N_MESSAGES; i++)
     mock_kafka_produce_text(fixture->kafka, TOPIC, 0, text);
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   set_conf(conf, "bootstrap.servers", mock_kafka_brokers(fixture->kafka));
@@ -62,7 +62,7 @@ tear_down(Fixture *fixture, gconstpointer data)
 static void
 wait_until_full(Fixture *fixture)
 {
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (rd_kafka_queue_length(fixture->queue) * MESSAGE_BYTES < 1000 * 1024)
     pipeline_fixture_wait_a_little(deadline_us, "a full queue");
 }
@@ -71,7 +71,7 @@ static void
 take(Fixture *fixture, guint n)
 {
   for (guint i = 0; i < n; i++) {
-    rd_kafka_message_t *message = rd_kafka_consumer_poll(fixture->consumer, (int)(PATIENCE_US / TIDE_US_PER_MS));
+    rd_kafka_message_t *message = rd_kafka_consumer_poll(fixture->consumer, (int)(TIMEOUT_US / TIDE_US_PER_MS));
     g_assert_nonnull(message);
     g_assert_cmpint(message->err, ==, RD_KAFKA_RESP_ERR_NO_ERROR);
     tide_kafka_refill_taken(&fixture->refill, message->len);

@@ -5,8 +5,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
-#define N_PARTITIONS 20                   /* more than are read at a time */
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define N_PARTITIONS 20                  /* more than are read at a time */
 #define N_MESSAGES 30
 
 typedef struct Fixture {
@@ -26,7 +26,7 @@ set_up(Fixture *fixture, gconstpointer unused)
   for (gint32 partition = 0; partition < N_PARTITIONS; partition++)
     for (int i = 0; i < N_MESSAGES; i++)
       mock_kafka_produce_text(fixture->kafka, "many", partition, "x");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   fixture->config = (TideKafkaConfig){.brokers = (char *)mock_kafka_brokers(fixture->kafka),
                                       .properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty))};
   g_autoptr(GError) error = NULL;

@@ -2,14 +2,14 @@
 #include "fault/kafka/mock_kafka.h"
 #include "util/clock.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TOPIC "metrics"
 #define GROUP "tidemark"
 
 static gint64
-patience(void)
+timeout(void)
 {
-  return tide_now_us() + PATIENCE_US;
+  return tide_now_us() + TIMEOUT_US;
 }
 
 static TideMockKafka *
@@ -27,7 +27,7 @@ produce_numbered(TideMockKafka *kafka, gint32 partition, guint n)
     g_autofree char *payload = g_strdup_printf("{\"n\":%u}", i);
     mock_kafka_produce_text(kafka, TOPIC, partition, payload);
   }
-  g_assert_true(mock_kafka_flush(kafka, patience()));
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
 }
 
 static void
@@ -50,9 +50,9 @@ test_messages_keep_key_time_headers_and_partition(void)
                              .timestamp_ms = 1426535612045,
                              .headers = {{"site", TIDE_BYTES_LITERAL("b\0b")}, {"empty", TIDE_BYTES_LITERAL("")}}};
   mock_kafka_produce(kafka, &message);
-  g_assert_true(mock_kafka_flush(kafka, patience()));
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
 
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 3, patience());
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 3, timeout());
   g_assert_cmpuint(records->len, ==, 1);
   const TideMockRecord *record = records->pdata[0];
   g_autoptr(GBytes) site = mock_record_header(record, "site");
@@ -72,9 +72,9 @@ test_tombstones_are_not_empty_messages(void)
   g_autoptr(TideMockKafka) kafka = cluster_with_topic(1, 1);
   mock_kafka_produce(kafka, &(TideMockMessage){.topic = TOPIC, .key = TIDE_BYTES_LITERAL("k")});
   mock_kafka_produce(kafka, &(TideMockMessage){.topic = TOPIC, .payload = TIDE_BYTES_LITERAL("")});
-  g_assert_true(mock_kafka_flush(kafka, patience()));
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
 
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 1, patience());
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 1, timeout());
   g_assert_cmpuint(records->len, ==, 2);
   g_assert_null(((TideMockRecord *)records->pdata[0])->payload);
   g_assert_nonnull(((TideMockRecord *)records->pdata[1])->payload);
@@ -87,9 +87,9 @@ test_offsets_count_per_partition(void)
   g_autoptr(TideMockKafka) kafka = cluster_with_topic(3, 2);
   produce_numbered(kafka, 0, 1000);
   produce_numbered(kafka, 1, 10);
-  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, patience()), ==, 1000);
-  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 1, patience()), ==, 10);
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 2, patience());
+  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, timeout()), ==, 1000);
+  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 1, timeout()), ==, 10);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 2, timeout());
   g_assert_cmpuint(records->len, ==, 1010);
 }
 
@@ -115,7 +115,7 @@ join_group(TideMockKafka *kafka)
 static void
 consume(rd_kafka_t *consumer, guint n)
 {
-  gint64 deadline_us = patience();
+  gint64 deadline_us = timeout();
   for (guint i = 0; i < n;) {
     g_assert_cmpint(tide_now_us(), <, deadline_us);
     rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer, 100);
@@ -148,16 +148,16 @@ test_committed_offsets_are_seen_without_joining(void)
 {
   g_autoptr(TideMockKafka) kafka = cluster_with_topic(1, 1);
   produce_numbered(kafka, 0, 20);
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, -1);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, -1);
   g_assert_false(mock_kafka_wait_committed(kafka, GROUP, TOPIC, 0, 1, tide_now_us() + 200 * TIDE_US_PER_MS));
 
   rd_kafka_t *consumer = join_group(kafka);
   consume(consumer, 20);
   g_assert_cmpint(commit(consumer, 7), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
-  g_assert_true(mock_kafka_wait_committed(kafka, GROUP, TOPIC, 0, 7, patience()));
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, 7);
+  g_assert_true(mock_kafka_wait_committed(kafka, GROUP, TOPIC, 0, 7, timeout()));
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, 7);
   leave_group(consumer);
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, 7);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, 7);
 }
 
 static void
@@ -169,9 +169,9 @@ test_pushed_errors_fail_the_next_requests_only(void)
   consume(consumer, 1);
   mock_kafka_push_errors(kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
   g_assert_cmpint(commit(consumer, 1), ==, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, -1);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, -1);
   g_assert_cmpint(commit(consumer, 1), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
-  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, patience()), ==, 1);
+  g_assert_cmpint(mock_kafka_committed(kafka, GROUP, TOPIC, 0, timeout()), ==, 1);
   leave_group(consumer);
 }
 
@@ -184,8 +184,8 @@ test_a_cluster_that_is_down_keeps_what_it_had(void)
   mock_kafka_produce_text(kafka, TOPIC, 0, "later");
   g_assert_false(mock_kafka_flush(kafka, tide_now_us() + 300 * TIDE_US_PER_MS));
   mock_kafka_set_broker_up(kafka, -1, TRUE);
-  g_assert_true(mock_kafka_flush(kafka, patience()));
-  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, patience()), ==, 6);
+  g_assert_true(mock_kafka_flush(kafka, timeout()));
+  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, timeout()), ==, 6);
 }
 
 static void
@@ -201,7 +201,7 @@ test_a_leader_that_moves_takes_the_messages_along(void)
   rd_kafka_t *consumer = join_group(kafka);
   consume(consumer, 10);
   g_assert_cmpint(commit(consumer, 10), ==, RD_KAFKA_RESP_ERR_NO_ERROR);
-  g_assert_true(mock_kafka_wait_committed(kafka, GROUP, TOPIC, 0, 10, patience()));
+  g_assert_true(mock_kafka_wait_committed(kafka, GROUP, TOPIC, 0, 10, timeout()));
   leave_group(consumer);
 }
 
@@ -213,10 +213,10 @@ test_a_partition_forgets_its_oldest_beyond_five_mebibytes(void)
   g_autofree char *payload = g_strnfill(64 * 1024, 'x');
   for (guint i = 0; i < 100; i++) {
     mock_kafka_produce_text(kafka, TOPIC, 0, payload);
-    g_assert_true(mock_kafka_flush(kafka, patience()));
+    g_assert_true(mock_kafka_flush(kafka, timeout()));
   }
-  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, patience()), ==, 100);
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 1, patience());
+  g_assert_cmpint(mock_kafka_end_offset(kafka, TOPIC, 0, timeout()), ==, 100);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(kafka, TOPIC, 1, timeout());
   g_assert_cmpuint(records->len, <, 100);
   g_assert_cmpint(((TideMockRecord *)records->pdata[records->len - 1])->offset, ==, 99);
 }

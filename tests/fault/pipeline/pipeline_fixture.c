@@ -10,7 +10,7 @@
 gint64
 pipeline_fixture_deadline_us(void)
 {
-  return tide_now_us() + FIXTURE_PATIENCE_US;
+  return tide_now_us() + FIXTURE_TIMEOUT_US;
 }
 
 void
@@ -159,7 +159,7 @@ running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptio
   return running;
 }
 
-/* ---- the books ---- */
+/* ---- accounting ---- */
 
 /* Fails unless what came in, of one partition, is what came out and what is in flight. */
 static void
@@ -174,7 +174,7 @@ assert_book_balances(TideMetrics *metrics, const char *partition, const char *re
   }
   guint64 n_received = tide_metrics_sum(metrics, received, partition);
   if (n_received != sum)
-    g_error("the books of %s do not balance: %s %" G_GUINT64_FORMAT " is not%s", partition, received, n_received,
+    g_error("the accounting of %s does not balance: %s %" G_GUINT64_FORMAT " is not%s", partition, received, n_received,
             book->str + 2);
 }
 
@@ -196,7 +196,7 @@ assert_partition_balances(TideMetrics *metrics, const char *partition)
 }
 
 void
-running_pipeline_assert_books_balance(RunningPipeline *running)
+running_pipeline_assert_accounting_balances(RunningPipeline *running)
 {
   static const char series[] = "\ntidemark_messages_received_total{";
   g_autofree char *text = tide_metrics_render(running->metrics);
@@ -211,7 +211,7 @@ int
 running_pipeline_stop(RunningPipeline *running, gint64 drain_ms)
 {
   int exit_code = tide_pipeline_stop(running->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   tide_pipeline_free(running->pipeline);
   tide_metrics_free(running->metrics);
   tide_config_free(running->config);

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 #define FIXTURE_GATEWAYS 2
 
 /* Long enough for a sanitized build on a busy machine; a test that works never waits for it. */
-#define FIXTURE_PATIENCE_US (240 * G_USEC_PER_SEC)
+#define FIXTURE_TIMEOUT_US (240 * G_USEC_PER_SEC)
 
 typedef struct PipelineFixture {
   TideMockKafka *kafka;
@@ -70,7 +70,7 @@ typedef struct RunningPipelineOptions {
 char *pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *options);
 RunningPipeline *running_pipeline_start_with(PipelineFixture *fixture, const RunningPipelineOptions *options);
 
-/* Stops with @drain_ms to drain, sees that the books balance, and frees. Returns: the exit code. */
+/* Stops with @drain_ms to drain, sees that the accounting balances, and frees. Returns: the exit code. */
 int running_pipeline_stop(RunningPipeline *running, gint64 drain_ms);
 
 typedef gboolean (*PipelineCondition)(const TidePipelineState *state, gpointer data);
@@ -85,6 +85,6 @@ void pipeline_fixture_wait_all_committed(PipelineFixture *fixture);
 
 /* Of each topic and partition, messages and readings: received is what ended in some way and what is in flight. For
  * while nothing moves: a scrape is not one instant. */
-void running_pipeline_assert_books_balance(RunningPipeline *running);
+void running_pipeline_assert_accounting_balances(RunningPipeline *running);
 
 G_END_DECLS

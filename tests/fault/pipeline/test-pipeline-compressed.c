@@ -175,9 +175,9 @@ forget_peak(void)
 }
 
 static gboolean
-is_held(const TidePipelineState *state, gpointer data)
+is_halted(const TidePipelineState *state, gpointer data)
 {
-  return state->any_held;
+  return state->any_halted;
 }
 
 static void
@@ -208,7 +208,7 @@ wait_passed(PipelineFixture *fixture, RunningPipeline *running, const BatchCase 
 {
   wait_committed(fixture, 0, at->verdict == READ ? 2 + at->n_messages : 1);
   if (at->verdict == REFUSED)
-    running_pipeline_wait(running, is_held, NULL);
+    running_pipeline_wait(running, is_halted, NULL);
   pipeline_fixture_produce(fixture, 1, "host2", BASE_MS + 1000, "later");
   pipeline_fixture_flush(fixture);
   wait_committed(fixture, 1, 2);
@@ -238,7 +238,7 @@ test_batch(PipelineFixture *fixture, gconstpointer data)
   guint64 growth_bytes = status_bytes("VmHWM:") - before_bytes;
   g_test_message("grows by %" G_GUINT64_FORMAT " MiB at the most", growth_bytes >> 20);
   g_assert_cmpuint(growth_bytes, <, MAX_GROWTH_BYTES);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   assert_counted(running, at);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->verdict == READ ? 4 : 3);

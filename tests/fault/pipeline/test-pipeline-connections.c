@@ -309,7 +309,7 @@ test_gateway_that_fails_all_calls_rests(PipelineFixture *fixture, gconstpointer 
   guint64 hits = scripted_gateway_fault_hits(fixture->gateways[0], id);
   write_steps(fixture, step, 20);
   step += 20;
-  /* Each rest ends with one call that fails. */
+  /* Each open circuit ends with one call that fails. */
   g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], id), <=, hits + 8);
   scripted_gateway_clear_faults(fixture->gateways[0]);
   guint64 puts = puts_of(fixture, 0);

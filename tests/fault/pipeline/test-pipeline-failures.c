@@ -1,5 +1,5 @@
-/* What HBase refuses: rows that can never be written are found and kept as letters, and all others written; a table
- * that takes no rows is waited for; a busy region is not stormed. */
+/* What HBase refuses: rows that can never be written are found and kept as dead letters, and all others written; a
+ * table that takes no rows is waited for; a busy region is not stormed. */
 #include "fault/pipeline/log_capture.h"
 #include "fault/pipeline/pipeline_mixture.h"
 #include "util/clock.h"
@@ -20,36 +20,37 @@
 
 /* ---- rows that can never be written ---- */
 
-typedef struct Letters {
+typedef struct DeadLetters {
   char *folder; /* owned */
   char *options;
-} Letters;
+} DeadLetters;
 
-/* Letters go to a file of the test's own. */
-static Letters
-letters_in_file(const char *more_options)
+/* Dead letters go to a file of the test's own. */
+static DeadLetters
+dead_letters_in_file(const char *more_options)
 {
-  Letters letters = {.folder = g_dir_make_tmp("tidemark-letters-XXXXXX", NULL)};
-  g_assert_nonnull(letters.folder);
-  letters.options = g_strdup_printf("dead_letters: { file: \"%s/letters.jsonl\" }\n%s", letters.folder, more_options);
-  return letters;
+  DeadLetters dead_letters = {.folder = g_dir_make_tmp("tidemark-letters-XXXXXX", NULL)};
+  g_assert_nonnull(dead_letters.folder);
+  dead_letters.options =
+      g_strdup_printf("dead_letters: { file: \"%s/letters.jsonl\" }\n%s", dead_letters.folder, more_options);
+  return dead_letters;
 }
 
-/* The letters' lines. */
+/* The dead letters' lines. */
 static char *
-take_letters(Letters *letters)
+take_dead_letters(DeadLetters *dead_letters)
 {
-  g_autofree char *path = g_build_filename(letters->folder, "letters.jsonl", NULL);
+  g_autofree char *path = g_build_filename(dead_letters->folder, "letters.jsonl", NULL);
   char *text = NULL;
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-  g_autoptr(GDir) folder = g_dir_open(letters->folder, 0, NULL);
+  g_autoptr(GDir) folder = g_dir_open(dead_letters->folder, 0, NULL);
   for (const char *name = g_dir_read_name(folder); name != NULL; name = g_dir_read_name(folder)) {
-    g_autofree char *file = g_build_filename(letters->folder, name, NULL);
+    g_autofree char *file = g_build_filename(dead_letters->folder, name, NULL);
     g_unlink(file);
   }
-  g_rmdir(letters->folder);
-  g_free(letters->folder);
-  g_free(letters->options);
+  g_rmdir(dead_letters->folder);
+  g_free(dead_letters->folder);
+  g_free(dead_letters->options);
   return text;
 }
 
@@ -73,7 +74,7 @@ refuse_rows_of(PipelineFixture *fixture, const char *host, const char *message)
   scripted_gateway_add_fault(fixture->gateways[0], &refusing);
 }
 
-/* 1,000 rows of which HBase refuses @n_bad: the others are written, and the letters are those messages. */
+/* 1,000 rows of which HBase refuses @n_bad: the others are written, and the dead letters are those messages. */
 static void
 check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint64 max_bisections)
 {
@@ -84,16 +85,16 @@ check_bad_rows(PipelineFixture *fixture, guint n_bad, const char *message, guint
   }
   pipeline_fixture_flush(fixture);
   refuse_rows_of(fixture, "bad", message);
-  Letters letters = letters_in_file("batch: { max_rows: 10000 }\n");
-  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  DeadLetters dead_letters = dead_letters_in_file("batch: { max_rows: 10000 }\n");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, dead_letters.options);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1000 - n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, n_bad);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_bisections_total", NULL), <=, max_bisections);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autofree char *text = take_letters(&letters);
+  g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpuint(count_lines(text), ==, n_bad);
 }
 
@@ -132,9 +133,9 @@ test_bad_row_of_an_unknown_exception(PipelineFixture *fixture, gconstpointer dat
   "    columns: [ { family: M, from: v }, { family: N, from: v } ]\n"
 
 /* A framed gateway closes on a frame above its limit, without a word: what is too large together is sent in parts, and
- * the one row that is too large by itself is a letter. */
+ * the one row that is too large by itself is a dead letter. */
 static void
-test_oversized_calls_are_split_and_the_oversized_row_is_a_letter(PipelineFixture *fixture, gconstpointer data)
+test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFixture *fixture, gconstpointer data)
 {
   TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = 1300000};
   scripted_gateway_free(fixture->gateways[0]);
@@ -147,8 +148,8 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_letter(PipelineFixture
   for (guint i = 0; i < 20; i++)
     pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
   pipeline_fixture_flush(fixture);
-  Letters letters = letters_in_file(LARGE_ROWS_OPTIONS);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  DeadLetters dead_letters = dead_letters_in_file(LARGE_ROWS_OPTIONS);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, dead_letters.options);
   running_pipeline_wait_ready(running);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   /* Others must be written while the large row is cut off, or nothing would tell that the gateway works. */
@@ -159,21 +160,21 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_letter(PipelineFixture
   }
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, 5 + (guint64)fixture->produced[1]);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autofree char *text = take_letters(&letters);
+  g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpuint(count_lines(text), ==, 1);
   g_assert_nonnull(strstr(text, "is more than the gateway takes"));
 }
 
 /* ---- tables that take no rows ---- */
 
-typedef struct HoldCase {
+typedef struct SuspendCase {
   const char *name;
   const char *remedy; /* a part of what the operator is told at once; NULL: HBase does not say what is wrong */
-} HoldCase;
+} SuspendCase;
 
-static const HoldCase hold_cases[] = {
+static const SuspendCase suspend_cases[] = {
     {"B11-D11-missing-table-is-waited-for", "tidemark tables create"},
     {"B11-D11-disabled-table-is-waited-for", NULL},
     {"B11-D11-table-without-its-family-is-waited-for", "add the column family"},
@@ -189,30 +190,30 @@ drop_table(PipelineFixture *fixture)
 }
 
 static void
-break_table(PipelineFixture *fixture, const HoldCase *at)
+break_table(PipelineFixture *fixture, const SuspendCase *at)
 {
   g_auto(TideFakeError) error = {0};
-  if (at == &hold_cases[1]) {
+  if (at == &suspend_cases[1]) {
     g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", FALSE, &error));
-  } else if (at == &hold_cases[3]) {
+  } else if (at == &suspend_cases[3]) {
     refuse_rows_of(fixture, "", DENIED);
   } else {
     drop_table(fixture);
-    if (at == &hold_cases[2])
+    if (at == &suspend_cases[2])
       scripted_gateway_create_table(fixture->gateways[0], "METRIC", "X", NULL);
   }
 }
 
 static void
-mend_table(PipelineFixture *fixture, const HoldCase *at)
+repair_table(PipelineFixture *fixture, const SuspendCase *at)
 {
   g_auto(TideFakeError) error = {0};
-  if (at == &hold_cases[1]) {
+  if (at == &suspend_cases[1]) {
     g_assert_true(fake_hbase_set_enabled(fixture->hbase, "METRIC", TRUE, &error));
-  } else if (at == &hold_cases[3]) {
+  } else if (at == &suspend_cases[3]) {
     scripted_gateway_clear_faults(fixture->gateways[0]);
   } else {
-    if (at == &hold_cases[2])
+    if (at == &suspend_cases[2])
       drop_table(fixture);
     scripted_gateway_create_table(fixture->gateways[0], "METRIC", "M", NULL);
   }
@@ -221,7 +222,7 @@ mend_table(PipelineFixture *fixture, const HoldCase *at)
 static gboolean
 names_table_and_remedy(const TidePipelineState *state, gpointer data)
 {
-  const HoldCase *at = ((gpointer *)data)[0];
+  const SuspendCase *at = ((gpointer *)data)[0];
   if (at->remedy == NULL)
     return tide_metrics_sum(((gpointer *)data)[1], "tidemark_lanes_in_trouble", NULL) > 0;
   return !state->ready && state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
@@ -230,7 +231,7 @@ names_table_and_remedy(const TidePipelineState *state, gpointer data)
 
 /* Of five more calls four are probes, with at least 10, 20 and 40 ms between them. */
 static void
-assert_no_storm(PipelineFixture *fixture, const HoldCase *at)
+assert_no_storm(PipelineFixture *fixture, const SuspendCase *at)
 {
   TideGatewayStats stats;
   scripted_gateway_stats(fixture->gateways[0], &stats);
@@ -242,14 +243,14 @@ assert_no_storm(PipelineFixture *fixture, const HoldCase *at)
     g_assert_cmpint(tide_now_us() - start_us, >=, 70 * TIDE_US_PER_MS);
 }
 
-/* It is told at once, no row is taken for guilty however long it lasts, other tables go on, and all is written when the
- * operator has mended it. */
+/* It is told at once, no row is taken for poison however long it lasts, other tables go on, and all is written when the
+ * operator has repaired it. */
 static void
 test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpointer data)
 {
-  const HoldCase *at = data;
-  Letters letters = letters_in_file("");
-  RunningPipeline *running = running_pipeline_start(fixture, 1, letters.options);
+  const SuspendCase *at = data;
+  DeadLetters dead_letters = dead_letters_in_file("");
+  RunningPipeline *running = running_pipeline_start(fixture, 1, dead_letters.options);
   running_pipeline_wait_ready(running);
   break_table(fixture, at);
   for (guint i = 0; i < 50; i++)
@@ -260,14 +261,14 @@ test_table_that_takes_no_rows_is_waited_for(PipelineFixture *fixture, gconstpoin
   running_pipeline_wait(running, names_table_and_remedy, seen);
   g_assert_true(fake_hbase_wait_rows(fixture->hbase, "CURRENT_METRIC", 2, pipeline_fixture_deadline_us()));
   assert_no_storm(fixture, at);
-  mend_table(fixture, at);
+  repair_table(fixture, at);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 50);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
   running_pipeline_wait_ready(running);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autofree char *text = take_letters(&letters);
+  g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpstr(text, ==, "");
 }
 
@@ -300,7 +301,7 @@ test_busy_region_is_not_stormed(PipelineFixture *fixture, gconstpointer data)
       written_us = write->applied_us;
   }
   g_assert_cmpint(written_us - not_yet_us, >=, 150 * TIDE_US_PER_MS);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -335,13 +336,13 @@ main(int argc, char **argv)
   ADD("poison/B2-B4-one-bad-row-of-a-thousand", test_one_bad_row_of_a_thousand);
   ADD("poison/B4-several-bad-rows", test_several_bad_rows);
   ADD("poison/B4-F16-bad-row-of-an-unknown-exception", test_bad_row_of_an_unknown_exception);
-  ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-letter",
-      test_oversized_calls_are_split_and_the_oversized_row_is_a_letter);
+  ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter",
+      test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter);
   ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
   ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
-  for (guint i = 0; i < G_N_ELEMENTS(hold_cases); i++) {
-    g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", hold_cases[i].name);
-    g_test_add(path, PipelineFixture, &hold_cases[i], pipeline_fixture_set_up,
+  for (guint i = 0; i < G_N_ELEMENTS(suspend_cases); i++) {
+    g_autofree char *path = g_strdup_printf("/pipeline-failures/hold/%s", suspend_cases[i].name);
+    g_test_add(path, PipelineFixture, &suspend_cases[i], pipeline_fixture_set_up,
                test_table_that_takes_no_rows_is_waited_for, pipeline_fixture_tear_down);
   }
   return g_test_run();

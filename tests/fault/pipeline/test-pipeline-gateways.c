@@ -177,7 +177,7 @@ names_the_trouble(const TidePipelineState *state, gpointer data)
 }
 
 /* A region that keeps failing is an operator's business after 30 s: not ready, with table, region, row key and the
- * gateway's words. It is never given up: when HBase is mended, the rows are written without anybody's doing. */
+ * gateway's words. It is never given up: when HBase is repaired, the rows are written without anybody's doing. */
 static void
 test_lasting_trouble_is_named_and_ends_by_itself(PipelineFixture *fixture, gconstpointer data)
 {

@@ -84,7 +84,7 @@ test_second_daemon_takes_its_share_and_gives_it_back(PipelineFixture *fixture, g
   pipeline_produce_mixture(fixture, 80);
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_assert_tables(fixture, 80);
-  running_pipeline_assert_books_balance(first);
+  running_pipeline_assert_accounting_balances(first);
   g_assert_cmpint(running_pipeline_stop(first, 10000), ==, 0);
 }
 
@@ -124,9 +124,9 @@ test_lost_assignment_commits_nothing_and_is_read_again(PipelineFixture *fixture,
 /* ---- brokers ---- */
 
 static gboolean
-is_held(const TidePipelineState *state, gpointer data)
+is_halted(const TidePipelineState *state, gpointer data)
 {
-  return state->any_held;
+  return state->any_halted;
 }
 
 static void
@@ -163,7 +163,7 @@ test_offset_out_of_range_is_said_and_holds_the_partition(PipelineFixture *fixtur
   }
   pipeline_fixture_flush(fixture);
   RunningPipeline *second = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(second, is_held, NULL);
+  running_pipeline_wait(second, is_halted, NULL);
   g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_kafka_offset_out_of_range_total", NULL), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(second->metrics, "tidemark_messages_lost_total", NULL), >, 0);
   TidePipelineState state = tide_pipeline_state(second->pipeline);

@@ -129,12 +129,12 @@ test_while_paused(PipelineFixture *fixture, gconstpointer data)
 }
 
 static gboolean
-is_held(const TidePipelineState *state, gpointer data)
+is_halted(const TidePipelineState *state, gpointer data)
 {
-  return state->any_held;
+  return state->any_halted;
 }
 
-/* The age is that of the message that holds the partition. */
+/* The age is that of the message that halts the partition. */
 static void
 test_while_halted(PipelineFixture *fixture, gconstpointer data)
 {
@@ -144,14 +144,14 @@ test_while_halted(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_wait_all_committed(fixture);
   produce_at(fixture, "no reading", tide_wall_clock_epoch_ms() - HOUR_MS);
   produce(fixture, 30);
-  running_pipeline_wait(running, is_held, NULL);
+  running_pipeline_wait(running, is_halted, NULL);
   wait_lag_agrees(fixture, running);
   g_assert_cmpfloat(lag_of(running, 0), ==, 31);
   produce(fixture, 30);
   wait_lag_agrees(fixture, running);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (series_of(running, LAG_SECONDS, 0) < 3600)
-    pipeline_fixture_wait_a_little(deadline_us, "the age of the message that holds its partition");
+    pipeline_fixture_wait_a_little(deadline_us, "the age of the message that halts its partition");
   g_assert_cmpfloat(series_of(running, LAG_SECONDS, 0), <, 3600 + 600);
   (void)running_pipeline_stop(running, 10000);
 }

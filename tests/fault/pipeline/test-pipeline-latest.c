@@ -186,7 +186,7 @@ test_metric_that_disappears(LatestFixture *fixture, gconstpointer data)
   assert_all_hosts(fixture, "PACKED", packed);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", "method=\"mutateRow\""), >,
                    0);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -204,7 +204,7 @@ test_tombstone_then_a_later_reading_revives(LatestFixture *fixture, gconstpointe
     assert_all_hosts(fixture, "PACKED", packed);
     compact_all(fixture);
   }
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -222,7 +222,7 @@ test_tombstone_hides_older_readings(LatestFixture *fixture, gconstpointer data)
   produce_to_all_hosts(fixture, &(Event){0, "\"a\":0"});
   for (guint i = 0; i < G_N_ELEMENTS(latest_tables); i++)
     assert_all_hosts(fixture, latest_tables[i], nothing);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -311,7 +311,7 @@ test_fault(LatestFixture *fixture, gconstpointer data)
     hits += scripted_gateway_fault_hits(fixture->base.gateways[i], ids[i]);
   g_assert_cmpuint(hits, >, 0);
   assert_replaced(fixture, 60);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   fake_hbase_major_compact(fixture->base.hbase, "REPLACED");
   assert_replaced(fixture, 60);
@@ -441,7 +441,7 @@ test_index_waits_for_a_failing_region_alone(LatestFixture *fixture, gconstpointe
   pipeline_fixture_wait_all_committed(&fixture->base);
   assert_index(fixture, 40);
   assert_index_never_ahead(fixture);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -496,7 +496,7 @@ test_offset_waits_for_the_index(LatestFixture *fixture, gconstpointer data)
 
 /* Stopped while the data rows are on their way: the index rows that only come into being then are drained, too. */
 static void
-test_stop_drains_followers(LatestFixture *fixture, gconstpointer data)
+test_stop_drains_dependent_rows(LatestFixture *fixture, gconstpointer data)
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_apply_ms = 300};
   scripted_gateway_add_fault(fixture->base.gateways[0], &slow);
@@ -514,7 +514,7 @@ test_stop_drains_followers(LatestFixture *fixture, gconstpointer data)
 /* Data rows whose partition is taken away while they wait: they and their index rows are sent by both daemons in the
  * end, and say the same. */
 static void
-test_followers_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstpointer data)
+test_dependent_rows_of_a_revoked_partition_do_no_harm(LatestFixture *fixture, gconstpointer data)
 {
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"};
   guint id = scripted_gateway_add_fault(fixture->base.gateways[0], &failing);
@@ -554,7 +554,8 @@ main(int argc, char **argv)
   ADD("index/D9-index-waits-for-a-failing-region-alone", test_index_waits_for_a_failing_region_alone);
   ADD("index/D5-index-waits-for-the-acknowledgement", test_index_waits_for_the_acknowledgement);
   ADD("index/E2-offset-waits-for-the-index", test_offset_waits_for_the_index);
-  ADD("index/E2-stop-drains-followers", test_stop_drains_followers);
-  ADD("index/C7-followers-of-a-revoked-partition-do-no-harm", test_followers_of_a_revoked_partition_do_no_harm);
+  ADD("index/E2-stop-drains-dependent-rows", test_stop_drains_dependent_rows);
+  ADD("index/C7-dependent-rows-of-a-revoked-partition-do-no-harm",
+      test_dependent_rows_of_a_revoked_partition_do_no_harm);
   return g_test_run();
 }

@@ -1,5 +1,5 @@
 /* The pipeline and its memory: it stops fetching at the budget, a hole bounds the span behind it, and a table that
- * stands still takes no more than its share. */
+ * is suspended takes no more than its share. */
 #include "fault/pipeline/pipeline_mixture.h"
 
 /* What the test has sent to the first @n_partitions, and what the daemon does with it. */
@@ -71,7 +71,7 @@ test_stuck_hbase_pauses_at_the_budget_and_goes_on(PipelineFixture *fixture, gcon
   guint64 produced = (guint64)(fixture->produced[0] + fixture->produced[1]);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, produced);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
@@ -135,7 +135,7 @@ test_stuck_table_stops_only_the_partitions_that_feed_it(PipelineFixture *fixture
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, (guint64)fixture->produced[0]);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "CURRENT_METRIC"), ==, 500);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 

@@ -1,11 +1,11 @@
 /* What the configuration decides about bad readings and the future, in whole pipelines: on_bad_reading and on_future,
  * and that reading the topic again decides the same. */
 #include "fault/pipeline/pipeline_fixture.h"
-#include "model/letter.h"
+#include "model/dead_letter.h"
 #include "util/clock.h"
 
-#define LETTERS "letters"
-#define TO_TOPIC "dead_letters: { topic: " LETTERS ", max_ratio: 1 }\n"
+#define DEAD_LETTERS "letters"
+#define TO_TOPIC "dead_letters: { topic: " DEAD_LETTERS ", max_ratio: 1 }\n"
 #define TIME "field: ts, format: epoch_ms"
 
 #define BASE_MS G_GINT64_CONSTANT(1763700000000)
@@ -15,7 +15,7 @@ static void
 set_up(PipelineFixture *fixture, gconstpointer data)
 {
   pipeline_fixture_set_up(fixture, data);
-  mock_kafka_create_topic(fixture->kafka, LETTERS, 1);
+  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
 }
 
 static int
@@ -24,18 +24,21 @@ compare_texts(gconstpointer a, gconstpointer b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The letters as lines "OFFSET REASON READING", sorted: they are kept in any order. READING: - for the whole message.
+/* The dead letters as lines "OFFSET REASON READING", sorted: they are kept in any order. READING: - for the whole
+ * message.
  */
 static char *
-letters_text(PipelineFixture *fixture)
+dead_letters_text(PipelineFixture *fixture)
 {
-  static const char *const names[] = {TIDE_LETTER_HEADER_OFFSET, TIDE_LETTER_HEADER_REASON, TIDE_LETTER_HEADER_READING};
-  g_autoptr(GPtrArray) letters = mock_kafka_read_topic(fixture->kafka, LETTERS, 1, pipeline_fixture_deadline_us());
+  static const char *const names[] = {TIDE_DEAD_LETTER_HEADER_OFFSET, TIDE_DEAD_LETTER_HEADER_REASON,
+                                      TIDE_DEAD_LETTER_HEADER_READING};
+  g_autoptr(GPtrArray) dead_letters =
+      mock_kafka_read_topic(fixture->kafka, DEAD_LETTERS, 1, pipeline_fixture_deadline_us());
   g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; i < letters->len; i++) {
+  for (guint i = 0; i < dead_letters->len; i++) {
     g_autoptr(GString) line = g_string_new(NULL);
     for (guint k = 0; k < G_N_ELEMENTS(names); k++) {
-      g_autoptr(GBytes) value = mock_record_header(g_ptr_array_index(letters, i), names[k]);
+      g_autoptr(GBytes) value = mock_record_header(g_ptr_array_index(dead_letters, i), names[k]);
       g_string_append(line, k > 0 ? " " : "");
       g_string_append_len(line, value != NULL ? g_bytes_get_data(value, NULL) : "-",
                           value != NULL ? (gssize)g_bytes_get_size(value) : 1);
@@ -48,9 +51,9 @@ letters_text(PipelineFixture *fixture)
 }
 
 static void
-assert_letters(PipelineFixture *fixture, const char *wanted)
+assert_dead_letters(PipelineFixture *fixture, const char *wanted)
 {
-  g_autofree char *text = letters_text(fixture);
+  g_autofree char *text = dead_letters_text(fixture);
   g_assert_cmpstr(text, ==, wanted);
 }
 
@@ -64,8 +67,8 @@ sum_of(const RunningPipeline *running, const char *metric)
 
 typedef struct BadReadingCase {
   const char *options;
-  const char *letters;
-  guint64 n_readings_lettered; /* a message that is bad as a whole has none */
+  const char *dead_letters;
+  guint64 n_readings_dead_lettered; /* a message that is bad as a whole has none */
   guint64 n_readings_written;
   guint64 n_rows;
 } BadReadingCase;
@@ -93,22 +96,22 @@ test_bad_reading(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 2);
   g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, at->n_readings_lettered);
+  g_assert_cmpuint(sum_of(running, "tidemark_readings_dead_lettered_total"), ==, at->n_readings_dead_lettered);
   g_assert_cmpuint(sum_of(running, "tidemark_readings_written_total"), ==, at->n_readings_written);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, at->n_rows);
-  assert_letters(fixture, at->letters);
+  assert_dead_letters(fixture, at->dead_letters);
 }
 
 /* ---- on_future ---- */
 
 typedef struct FutureCase {
   const char *options;
-  const char *letters; /* of one run */
-  const char *letters_of_two;
+  const char *dead_letters; /* of one run */
+  const char *dead_letters_of_two;
   guint64 n_history_rows;
   guint64 n_rows_future; /* that latest tables do not get */
 } FutureCase;
@@ -144,7 +147,7 @@ run_as(PipelineFixture *fixture, const char *group, const FutureCase *at)
   gint64 deadline_us = pipeline_fixture_deadline_us();
   RunningPipeline *running = running_pipeline_start_group(fixture, group, 1, at->options);
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, group, FIXTURE_TOPIC, 0, fixture->produced[0], deadline_us));
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(sum_of(running, "tidemark_rows_future_total"), ==, at->n_rows_future);
   g_assert_cmpuint(sum_of(running, "tidemark_messages_written_total"), ==, at->n_history_rows);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
@@ -165,7 +168,7 @@ test_future(PipelineFixture *fixture, gconstpointer data)
   assert_latest(fixture, "host0", "now");
   assert_latest(fixture, "host1", NULL);
   assert_latest(fixture, "host2", "now");
-  assert_letters(fixture, at->letters);
+  assert_dead_letters(fixture, at->dead_letters);
   g_autofree char *history = fake_hbase_dump(fixture->hbase, "METRIC", TRUE);
   g_autofree char *latest = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", TRUE);
   run_as(fixture, "second", at);
@@ -173,11 +176,11 @@ test_future(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *latest_again = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", TRUE);
   g_assert_cmpstr(history_again, ==, history);
   g_assert_cmpstr(latest_again, ==, latest);
-  assert_letters(fixture, at->letters_of_two);
+  assert_dead_letters(fixture, at->dead_letters_of_two);
 }
 
-/* A sender whose clock is a day ahead gives its records the same wrong time: its readings are kept as letters, whatever
- * on_future says, and the latest row goes on with what others say. */
+/* A sender whose clock is a day ahead gives its records the same wrong time: its readings are kept as dead letters,
+ * whatever on_future says, and the latest row goes on with what others say. */
 static void
 test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
 {
@@ -188,12 +191,12 @@ test_sender_ahead(PipelineFixture *fixture, gconstpointer data)
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(sum_of(running, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   assert_latest(fixture, "host0", "now");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
-  assert_letters(fixture, "0 time_future -");
+  assert_dead_letters(fixture, "0 time_future -");
 }
 
 int
@@ -202,11 +205,11 @@ main(int argc, char *argv[])
   pipeline_fixture_init(&argc, &argv);
 #define ADD(path, case, func)                                                                                          \
   g_test_add("/pipeline-policies/" path, PipelineFixture, case, set_up, func, pipeline_fixture_tear_down)
-  ADD("bad-reading/message-is-one-letter-as-a-whole", &of_message, test_bad_reading);
-  ADD("bad-reading/reading-is-a-letter-with-its-place", &of_reading, test_bad_reading);
-  ADD("future/A18-reject-is-a-letter-again-when-read-again", &rejected, test_future);
+  ADD("bad-reading/message-is-one-dead-letter-as-a-whole", &of_message, test_bad_reading);
+  ADD("bad-reading/reading-is-a-dead-letter-with-its-place", &of_reading, test_bad_reading);
+  ADD("future/A18-reject-is-a-dead-letter-again-when-read-again", &rejected, test_future);
   ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);
-  ADD("F10/A18-a-sender-ahead-is-a-letter", &rejected, test_sender_ahead);
+  ADD("F10/A18-a-sender-ahead-is-a-dead-letter", &rejected, test_sender_ahead);
   ADD("F10/A18-a-sender-ahead-is-no-history", &in_history, test_sender_ahead);
 #undef ADD
   return g_test_run();

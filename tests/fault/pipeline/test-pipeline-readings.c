@@ -52,8 +52,8 @@ make_deep_value(void)
 static char *
 make_long_string(void)
 {
-  g_autofree char *letters = g_strnfill(950 * 1024, 'x');
-  return g_strconcat("{\"host\":\"a\",\"ts\":$NOW,\"v\":\"", letters, "\"}", NULL);
+  g_autofree char *dead_letters = g_strnfill(950 * 1024, 'x');
+  return g_strconcat("{\"host\":\"a\",\"ts\":$NOW,\"v\":\"", dead_letters, "\"}", NULL);
 }
 
 static char *
@@ -80,15 +80,15 @@ make_too_many_fields(void)
 static char *
 make_large_message(void)
 {
-  g_autofree char *letters = g_strnfill(800 * 1024, 'x');
-  return g_strconcat("{\"host\":\"A26-larger-than-a-fetch\",\"ts\":$NOW,\"v\":1,\"w\":\"", letters, "\"}", NULL);
+  g_autofree char *dead_letters = g_strnfill(800 * 1024, 'x');
+  return g_strconcat("{\"host\":\"A26-larger-than-a-fetch\",\"ts\":$NOW,\"v\":1,\"w\":\"", dead_letters, "\"}", NULL);
 }
 
 static char *
 make_long_id(void)
 {
-  g_autofree char *letters = g_strnfill(33 * 1000, 'x');
-  return g_strconcat("{\"host\":\"", letters, "\",\"ts\":$NOW,\"v\":1}", NULL);
+  g_autofree char *dead_letters = g_strnfill(33 * 1000, 'x');
+  return g_strconcat("{\"host\":\"", dead_letters, "\",\"ts\":$NOW,\"v\":1}", NULL);
 }
 
 #define READING(host, time, value) "{\"host\":\"" host "\",\"ts\":" time ",\"v\":" value "}"
@@ -249,7 +249,7 @@ shared_run(void)
                                            OPTIONS "limits: { memory: 16MiB, drain_timeout: 3s }\n");
   shared->mapping = tide_mapping_new(shared->running->config, TIDE_WIRE_BINARY);
   pipeline_fixture_wait_all_committed(&shared->fixture);
-  running_pipeline_assert_books_balance(shared->running);
+  running_pipeline_assert_accounting_balances(shared->running);
   return shared;
 }
 
@@ -349,50 +349,50 @@ test_headers_are_no_matter(void)
 
 /* ---- dead letters ---- */
 
-#define LETTERS_TOPIC "letters"
-#define LETTERS_OPTIONS                                                                                                \
+#define DEAD_LETTERS_TOPIC "letters"
+#define DEAD_LETTERS_OPTIONS                                                                                           \
   "readings: { on_bad_message: dead_letter, max_message_size: 900KiB, time: { field: ts, format: epoch_ms } }\n"       \
-  "dead_letters: { topic: " LETTERS_TOPIC " }\n"
+  "dead_letters: { topic: " DEAD_LETTERS_TOPIC " }\n"
 
 static void
-assert_header(const TideMockRecord *letter, const char *name, const char *wanted)
+assert_header(const TideMockRecord *dead_letter, const char *name, const char *wanted)
 {
-  g_autoptr(GBytes) found = mock_record_header(letter, name);
+  g_autoptr(GBytes) found = mock_record_header(dead_letter, name);
   g_assert_nonnull(found);
   g_autofree char *text = g_strndup(g_bytes_get_data(found, NULL), g_bytes_get_size(found));
   g_assert_cmpstr(text, ==, wanted);
 }
 
-/* The bad payloads, all in one partition: a letter of each, in whatever order they are kept. */
+/* The bad payloads, all in one partition: a dead letter of each, in whatever order they are kept. */
 static void
-assert_letters(const GPtrArray *letters, const GPtrArray *sent, GPtrArray *payloads)
+assert_dead_letters(const GPtrArray *dead_letters, const GPtrArray *sent, GPtrArray *payloads)
 {
-  g_assert_cmpuint(letters->len, ==, sent->len);
-  for (guint i = 0; i < letters->len; i++) {
-    const TideMockRecord *letter = g_ptr_array_index(letters, i);
-    g_autoptr(GBytes) offset = mock_record_header(letter, "tidemark-offset");
+  g_assert_cmpuint(dead_letters->len, ==, sent->len);
+  for (guint i = 0; i < dead_letters->len; i++) {
+    const TideMockRecord *dead_letter = g_ptr_array_index(dead_letters, i);
+    g_autoptr(GBytes) offset = mock_record_header(dead_letter, "tidemark-offset");
     g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
     guint place = (guint)g_ascii_strtoull(text, NULL, 10) - 1; /* behind the good one */
     g_assert_cmpuint(place, <, sent->len);
     const ReadingCase *at = g_ptr_array_index(sent, place);
-    assert_header(letter, "tidemark-reason", at->reason);
+    assert_header(dead_letter, "tidemark-reason", at->reason);
     g_autofree char *payload = g_ptr_array_index(payloads, place);
     payloads->pdata[place] = NULL;
-    g_assert_nonnull(payload); /* the first letter of it */
+    g_assert_nonnull(payload); /* the first dead letter of it */
     gsize len;
-    const guint8 *bytes = g_bytes_get_data(letter->payload, &len);
+    const guint8 *bytes = g_bytes_get_data(dead_letter->payload, &len);
     g_assert_true(tide_bytes_equal(tide_bytes(bytes, len), tide_bytes_of_string(payload)));
   }
 }
 
 static void
-test_letters_keep_payloads_and_tell_reasons(void)
+test_dead_letters_keep_payloads_and_tell_reasons(void)
 {
   SharedRun run = {.base_ms = tide_wall_clock_epoch_ms() - HOUR_MS};
   g_autoptr(GPtrArray) sent = g_ptr_array_new();
   g_autoptr(GPtrArray) payloads = g_ptr_array_new_with_free_func(g_free);
   pipeline_fixture_set_up(&run.fixture, NULL);
-  mock_kafka_create_topic(run.fixture.kafka, LETTERS_TOPIC, 1);
+  mock_kafka_create_topic(run.fixture.kafka, DEAD_LETTERS_TOPIC, 1);
   produce_good(&run, 0, "before", "letters");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     if (cases[i].reason == NULL || (cases[i].payload == NULL && cases[i].make == NULL))
@@ -404,14 +404,14 @@ test_letters_keep_payloads_and_tell_reasons(void)
   }
   produce_good(&run, 0, "behind", "letters");
   pipeline_fixture_flush(&run.fixture);
-  run.running = running_pipeline_start(&run.fixture, FIXTURE_GATEWAYS, LETTERS_OPTIONS);
+  run.running = running_pipeline_start(&run.fixture, FIXTURE_GATEWAYS, DEAD_LETTERS_OPTIONS);
   pipeline_fixture_wait_all_committed(&run.fixture);
-  running_pipeline_assert_books_balance(run.running);
+  running_pipeline_assert_accounting_balances(run.running);
   assert_written(&run, "before letters", 0, "letters", "letters");
   assert_written(&run, "behind letters", 0, "letters", "letters");
-  g_autoptr(GPtrArray) letters =
-      mock_kafka_read_topic(run.fixture.kafka, LETTERS_TOPIC, 1, pipeline_fixture_deadline_us());
-  assert_letters(letters, sent, payloads);
+  g_autoptr(GPtrArray) dead_letters =
+      mock_kafka_read_topic(run.fixture.kafka, DEAD_LETTERS_TOPIC, 1, pipeline_fixture_deadline_us());
+  assert_dead_letters(dead_letters, sent, payloads);
   g_assert_cmpint(running_pipeline_stop(run.running, 10000), ==, 0);
   pipeline_fixture_tear_down(&run.fixture, NULL);
 }
@@ -498,8 +498,8 @@ test_size_takes_no_memory(void)
 {
   const SharedRun *run = shared_run();
   TideReject reject;
-  g_autofree char *letters = g_strnfill(10 * 1024 * 1024, 'x');
-  g_autofree char *payload = g_strconcat("{\"host\":\"a\",\"v\":\"", letters, "\"}", NULL);
+  g_autofree char *dead_letters = g_strnfill(10 * 1024 * 1024, 'x');
+  g_autofree char *payload = g_strconcat("{\"host\":\"a\",\"v\":\"", dead_letters, "\"}", NULL);
   size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
   for (guint i = 0; i < 100; i++) {
     g_assert_false(map(run, payload, &reject));
@@ -520,7 +520,7 @@ main(int argc, char *argv[])
 #define ADD(name, function) g_test_add_func("/pipeline-readings/" name, function)
   ADD("messages/A27-headers-are-no-matter", test_headers_are_no_matter);
   ADD("messages/reasons-are-counted", test_reasons_are_counted);
-  ADD("letters/A1-A21-letters-keep-payloads-and-tell-reasons", test_letters_keep_payloads_and_tell_reasons);
+  ADD("letters/A1-A21-dead-letters-keep-payloads-and-tell-reasons", test_dead_letters_keep_payloads_and_tell_reasons);
   ADD("messages/A19-what-has-expired-is-counted-and-hides-nothing", test_what_has_expired_is_counted_and_hides_nothing);
   ADD("messages/A28-the-same-reading-twice-is-one-cell", test_the_same_reading_twice_is_one_cell);
   ADD("messages/A29-of-equal-times-the-later-offset-wins", test_of_equal_times_the_later_offset_wins);

@@ -139,7 +139,7 @@ test_daemons_join_and_leave_while_messages_flow(PipelineFixture *fixture, gconst
   assert_all_written(&group);
 }
 
-/* The session ended behind our back: what comes home later is of an earlier epoch, and moves nothing. */
+/* The session ended behind our back: what completes later is of an earlier epoch, and moves nothing. */
 static void
 test_lost_assignment_is_read_again(PipelineFixture *fixture, gconstpointer kafka)
 {

@@ -1,6 +1,6 @@
-/* The whole pipeline with rows that several messages made and HBase refuses: who is innocent has its part of each row
- * written, in the order of offsets at equal times, and only the guilty become dead letters. */
-#include "fault/pipeline/letters_fixture.h"
+/* The whole pipeline with rows that several messages made and HBase refuses: what is accepted has its part of each row
+ * written, in the order of offsets at equal times, and only the rejected ones become dead letters. */
+#include "fault/pipeline/dead_letters_fixture.h"
 #include "util/clock.h"
 
 /* ---- one row ---- */
@@ -13,11 +13,12 @@ produce_field(PipelineFixture *fixture, guint second, const char *field, const c
   pipeline_fixture_produce_raw(fixture, 0, payload);
 }
 
-/* Three messages meet in one latest row, which is refused for one of them. Its data row is refused, too: one letter. */
+/* Three messages meet in one latest row, which is refused for one of them. Its data row is refused, too: one dead
+ * letter. */
 static void
-test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered(PipelineFixture *fixture, gconstpointer data)
+test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "a", "first");
   produce_field(fixture, 2, "b", value);
   produce_field(fixture, 3, "c", "third");
@@ -27,13 +28,13 @@ test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered(PipelineFixture *fi
   pipeline_fixture_wait_all_committed(fixture);
   produce_field(fixture, 4, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_only(fixture, "0", "1");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "first");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
+  dead_letters_fixture_assert_only(fixture, "0", "1");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "first");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", "third");
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 3);
 }
 
@@ -43,11 +44,11 @@ test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered(PipelineFixture *fi
   "  INDEX: { latest: merge, index_of: METRIC, key: [ { field: host } ],"                                              \
   " columns: { family: M, from: [ { value: { time: epoch_ms }, as: ts } ] } }\n"
 
-/* Two messages make one data row; the index row of the innocent one is written with its part of it. */
+/* Two messages make one data row; the index row of the accepted one is written with its part of it. */
 static void
-test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer data)
+test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "a", "innocent");
   produce_field(fixture, 1, "b", value);
   pipeline_fixture_flush(fixture);
@@ -56,10 +57,10 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  letters_fixture_assert_value(fixture, "METRIC", row, "a", "innocent");
-  letters_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
-  letters_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
-  letters_fixture_assert_only(fixture, "0", "1");
+  dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "innocent");
+  dead_letters_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
+  dead_letters_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
+  dead_letters_fixture_assert_only(fixture, "0", "1");
 }
 
 #define DATED                                                                                                          \
@@ -67,11 +68,11 @@ test_index_names_the_row_of_an_innocent(PipelineFixture *fixture, gconstpointer 
   "  \"D_{yyyyMMdd}\": { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n" \
   "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
 
-/* Two messages make one row of a day's table: the innocent one's part goes to that table. */
+/* Two messages make one row of a day's table: the accepted one's part goes to that table. */
 static void
-test_innocent_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
+test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "a", "innocent");
   produce_field(fixture, 1, "b", value);
   pipeline_fixture_flush(fixture);
@@ -81,10 +82,10 @@ test_innocent_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
   g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(PIPELINE_BASE_MS / 1000);
   g_autofree char *table = g_date_time_format(day, "D_%Y%m%d");
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  letters_fixture_assert_value(fixture, table, row, "a", "innocent");
-  letters_fixture_assert_value(fixture, table, row, "b", NULL);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "innocent");
-  letters_fixture_assert_only(fixture, "0", "1");
+  dead_letters_fixture_assert_value(fixture, table, row, "a", "innocent");
+  dead_letters_fixture_assert_value(fixture, table, row, "b", NULL);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "innocent");
+  dead_letters_fixture_assert_only(fixture, "0", "1");
 }
 
 #define TWO_OF_ONE_KEY                                                                                                 \
@@ -97,22 +98,22 @@ test_innocent_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
 static void
 test_rows_of_one_key_in_two_tables_keep_their_parts(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
-  g_autofree char *guilty = g_strdup_printf(
+  g_autofree char *value = dead_letters_fixture_oversized();
+  g_autofree char *rejected = g_strdup_printf(
       "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"%s\",\"b\":\"%s\"}", PIPELINE_BASE_MS, value, value);
-  g_autofree char *innocent = g_strdup_printf(
+  g_autofree char *accepted = g_strdup_printf(
       "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"a\":\"first\",\"b\":\"second\"}", PIPELINE_BASE_MS - 1000);
-  pipeline_fixture_produce_raw(fixture, 0, guilty);
-  pipeline_fixture_produce_raw(fixture, 0, innocent);
+  pipeline_fixture_produce_raw(fixture, 0, rejected);
+  pipeline_fixture_produce_raw(fixture, 0, accepted);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC TWO_OF_ONE_KEY);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_value(fixture, "METRIC", "host1", "a", "first");
-  letters_fixture_assert_value(fixture, "METRIC", "host1", "b", NULL);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "second");
-  letters_fixture_assert_only(fixture, "0", "0");
+  dead_letters_fixture_assert_value(fixture, "METRIC", "host1", "a", "first");
+  dead_letters_fixture_assert_value(fixture, "METRIC", "host1", "b", NULL);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "second");
+  dead_letters_fixture_assert_only(fixture, "0", "0");
 }
 
 #define OWN_AND_SHARED                                                                                                 \
@@ -129,11 +130,11 @@ hold_table(PipelineFixture *fixture, const char *table)
 }
 
 /* The second message shares a refused row with the first, and while it is to be read again for that, another row of it
- * is refused, which nobody shares: it is a letter now, and what it has in the shared row is not sent. */
+ * is refused, which nobody shares: it is a dead letter now, and what it has in the shared row is not sent. */
 static void
-test_message_that_became_a_letter_meanwhile_is_not_sent_again(PipelineFixture *fixture, gconstpointer data)
+test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
                                            PIPELINE_BASE_MS + 1000, value);
   g_autofree char *second = g_strdup_printf(
@@ -153,9 +154,9 @@ test_message_that_became_a_letter_meanwhile_is_not_sent_again(PipelineFixture *f
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
-  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
-  g_assert_cmpuint(letters->len, ==, 2);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", NULL);
+  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  g_assert_cmpuint(dead_letters->len, ==, 2);
 }
 
 #define EXPIRING                                                                                                       \
@@ -164,11 +165,11 @@ test_message_that_became_a_letter_meanwhile_is_not_sent_again(PipelineFixture *f
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
 
 /* Three messages of one machine, whose cells expire at @expire_ms. Their sender's clock is an hour fast, so that they
- * expire by ours. The first waits for its region, so two of them at least share a row; the second is guilty. */
+ * expire by ours. The first waits for its region, so two of them at least share a row; the second is rejected. */
 static void
 produce_expiring(PipelineFixture *fixture, guint host, gint64 expire_ms)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   const char *values[] = {"first", value, "third"};
   for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
     g_autofree char *payload = g_strdup_printf("{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"f%u\":\"%s\"}", host,
@@ -195,12 +196,13 @@ test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpoin
     expire_ms = tide_wall_clock_epoch_ms() + lead_ms;
     produce_expiring(fixture, n++, expire_ms);
     running_pipeline_wait_metric(running, "tidemark_messages_received_total", 3 * n);
-  } while (letters_fixture_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
+  } while (dead_letters_fixture_sum(running, "tidemark_messages_expired_total") > 3 * (n - 1));
   while (tide_wall_clock_epoch_ms() <= expire_ms)
     pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "time to pass");
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), <=, n); /* the guilty */
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), <=,
+                   n); /* the rejected */
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -220,7 +222,7 @@ test_part_that_expires_meanwhile_is_written(PipelineFixture *fixture, gconstpoin
 static void
 produce_array(PipelineFixture *fixture, guint second, const char *field, guint refused)
 {
-  g_autofree char *large = letters_fixture_oversized();
+  g_autofree char *large = dead_letters_fixture_oversized();
   g_autoptr(GString) payload = g_string_new("[");
   for (guint i = 0; i < N_MACHINES; i++)
     g_string_append_printf(payload, "%s{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
@@ -230,39 +232,39 @@ produce_array(PipelineFixture *fixture, guint second, const char *field, guint r
   pipeline_fixture_produce_raw(fixture, 0, payload->str);
 }
 
-/* The latest row of each machine has the innocent messages' cells, and its index names the newest time written. */
+/* The latest row of each machine has the accepted messages' cells, and its index names the newest time written. */
 static void
-assert_innocent_cells(PipelineFixture *fixture, guint newest_second)
+assert_accepted_cells(PipelineFixture *fixture, guint newest_second)
 {
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + newest_second * 1000);
   for (guint i = 0; i < N_MACHINES; i++) {
     g_autofree char *host = g_strdup_printf("host%u", i);
     g_autofree char *index = g_strdup_printf("of-host%u", i);
     g_autofree char *row = g_strdup_printf("host%u#%" G_GINT64_FORMAT, i, PIPELINE_BASE_MS + 1000);
-    letters_fixture_assert_value(fixture, "METRIC", row, "a", "good");
-    letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
-    letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
+    dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "good");
+    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "a", "good");
+    dead_letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
   }
 }
 
 /* Two messages share six rows of data and six latest rows, and HBase refuses all that the second has in them. */
 static void
-test_f1_each_shared_row_keeps_the_innocent_part(PipelineFixture *fixture, gconstpointer data)
+test_f1_each_shared_row_keeps_the_accepted_part(PipelineFixture *fixture, gconstpointer data)
 {
   produce_array(fixture, 1, "a", 0);
   produce_array(fixture, 1, "b", (1u << N_MACHINES) - 1);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_WITH_INDEX);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 1);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 1);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_innocent_cells(fixture, 1);
+  assert_accepted_cells(fixture, 1);
   for (guint i = 0; i < N_MACHINES; i++) {
     g_autofree char *host = g_strdup_printf("host%u", i);
-    letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
+    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "b", NULL);
   }
-  letters_fixture_assert_only(fixture, "0", "1");
+  dead_letters_fixture_assert_only(fixture, "0", "1");
 }
 
 /* Three messages share the rows; the second is refused in some of them, and the third is newer. */
@@ -275,15 +277,15 @@ test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstp
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC LATEST_WITH_INDEX);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 2);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 2);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_innocent_cells(fixture, 3);
+  assert_accepted_cells(fixture, 3);
   for (guint i = 0; i < N_MACHINES; i++) {
     g_autofree char *host = g_strdup_printf("host%u", i);
-    letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
+    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", host, "c", "good");
   }
-  letters_fixture_assert_only(fixture, "0", "1");
+  dead_letters_fixture_assert_only(fixture, "0", "1");
 }
 
 /* ---- of a row that hundreds were merged into ---- */
@@ -296,19 +298,19 @@ test_f1_message_refused_in_some_rows_ends_once(PipelineFixture *fixture, gconstp
   "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"               \
   "batch: { latest_window: 1s }\n"
 
-static const guint one_guilty[] = {201, 0}, three_guilty[] = {1, 200, 399, 0};
+static const guint one_rejected[] = {201, 0}, three_rejected[] = {1, 200, 399, 0};
 
-/* One row, a column for each message. @guilty: which, from 1 on; 0 ends it. */
+/* One row, a column for each message. @rejected: which, from 1 on; 0 ends it. */
 static void
-produce_merged(PipelineFixture *fixture, const guint *guilty)
+produce_merged(PipelineFixture *fixture, const guint *rejected)
 {
-  g_autofree char *large = letters_fixture_oversized();
+  g_autofree char *large = dead_letters_fixture_oversized();
   for (guint i = 1; i <= N_MERGED; i++) {
-    gboolean is_guilty = FALSE;
-    for (const guint *at = guilty; *at != 0; at++)
-      is_guilty |= *at == i;
+    gboolean is_rejected = FALSE;
+    for (const guint *at = rejected; *at != 0; at++)
+      is_rejected |= *at == i;
     g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"f%03u\":\"%s\"}",
-                                               PIPELINE_BASE_MS + i, i, is_guilty ? large : "good");
+                                               PIPELINE_BASE_MS + i, i, is_rejected ? large : "good");
     pipeline_fixture_produce_raw(fixture, (gint32)(i % 2), payload);
   }
   pipeline_fixture_flush(fixture);
@@ -326,55 +328,55 @@ puts_seen(PipelineFixture *fixture)
   return n;
 }
 
-/* The cells of all innocents, and none of the guilty; the letters of these, once each. */
+/* The cells of all accepted ones, and none of the rejected; the dead letters of these, once each. */
 static void
-assert_merged(PipelineFixture *fixture, const guint *guilty)
+assert_merged(PipelineFixture *fixture, const guint *rejected)
 {
-  guint n_guilty = 0;
-  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
-  for (; guilty[n_guilty] != 0; n_guilty++) {
-    g_autofree char *field = g_strdup_printf("f%03u", guilty[n_guilty]);
+  guint n_rejected = 0;
+  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  for (; rejected[n_rejected] != 0; n_rejected++) {
+    g_autofree char *field = g_strdup_printf("f%03u", rejected[n_rejected]);
     g_autofree char *name = g_strdup_printf("\"%s\"", field);
-    letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
-    guint n_letters = 0;
-    for (guint i = 0; i < letters->len; i++) {
-      const TideMockRecord *letter = g_ptr_array_index(letters, i);
+    dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", field, NULL);
+    guint n_dead_letters = 0;
+    for (guint i = 0; i < dead_letters->len; i++) {
+      const TideMockRecord *dead_letter = g_ptr_array_index(dead_letters, i);
       gsize len;
-      const char *payload = g_bytes_get_data(letter->payload, &len);
-      n_letters += g_strstr_len(payload, (gssize)len, name) != NULL;
+      const char *payload = g_bytes_get_data(dead_letter->payload, &len);
+      n_dead_letters += g_strstr_len(payload, (gssize)len, name) != NULL;
     }
-    g_assert_cmpuint(n_letters, ==, 1);
+    g_assert_cmpuint(n_dead_letters, ==, 1);
   }
-  g_assert_cmpuint(letters->len, ==, n_guilty);
+  g_assert_cmpuint(dead_letters->len, ==, n_rejected);
   g_autofree char *dump = fake_hbase_dump(fixture->hbase, "CURRENT_METRIC", FALSE);
   g_auto(GStrv) cells = g_strsplit(dump, "\tgood\n", -1);
-  g_assert_cmpuint(g_strv_length(cells) - 1, ==, N_MERGED - n_guilty);
+  g_assert_cmpuint(g_strv_length(cells) - 1, ==, N_MERGED - n_rejected);
 }
 
 static void
-test_of_hundreds_merged_few_calls_find_the_guilty(PipelineFixture *fixture, gconstpointer data)
+test_of_hundreds_merged_few_calls_find_the_rejected(PipelineFixture *fixture, gconstpointer data)
 {
-  const guint *guilty = data;
-  guint n_guilty = 0;
-  while (guilty[n_guilty] != 0)
-    n_guilty++;
-  produce_merged(fixture, guilty);
+  const guint *rejected = data;
+  guint n_rejected = 0;
+  while (rejected[n_rejected] != 0)
+    n_rejected++;
+  produce_merged(fixture, rejected);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_guilty);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_guilty);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, n_rejected);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, N_MERGED - n_rejected);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   /* What is read in two polls may become two rows, and be tried in several parts: some calls more. */
-  g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_guilty * HALVINGS + 20);
-  assert_merged(fixture, guilty);
+  g_assert_cmpuint(puts_seen(fixture), <=, 2 * n_rejected * HALVINGS + 20);
+  assert_merged(fixture, rejected);
 }
 
 /* More than are sent again at a time: what waits goes on when those are written, whether or not one is refused. */
 static void
 test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   for (guint i = 0; i < 4000; i++) {
     g_autofree char *payload = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"%s\":\"%s\"}",
                                                PIPELINE_BASE_MS + i, i == 3999 ? "b" : "a", i == 3999 ? value : "good");
@@ -383,18 +385,18 @@ test_of_thousands_merged_none_is_left(PipelineFixture *fixture, gconstpointer da
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3999);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==, 3999);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
-  letters_fixture_assert_only(fixture, "1", "1999");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "good");
+  dead_letters_fixture_assert_only(fixture, "1", "1999");
 }
 
 /* The gateways fall silent while the row is taken apart: a stop does not wait for them, and nothing of it is lost. */
 static void
 test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixture *fixture, gconstpointer data)
 {
-  static const guint guilty[] = {77, 0};
-  produce_merged(fixture, guilty);
+  static const guint rejected[] = {77, 0};
+  produce_merged(fixture, rejected);
   TideScriptedFault silence = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .skip_calls = 4};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &silence);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
@@ -406,7 +408,7 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
   running = running_pipeline_start(fixture, 1, TO_TOPIC ONLY_LATEST);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  assert_merged(fixture, guilty);
+  assert_merged(fixture, rejected);
 }
 
 /* ---- order ---- */
@@ -416,11 +418,11 @@ test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start(PipelineFixtur
   "  CURRENT_METRIC: { latest: replace, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"             \
   "batch: { latest_window: 1s }\n"
 
-/* Of a row that is replaced as a whole, the newest innocent reading stays. */
+/* Of a row that is replaced as a whole, the newest accepted reading stays. */
 static void
-test_replacing_row_is_that_of_the_newest_innocent(PipelineFixture *fixture, gconstpointer data)
+test_replacing_row_is_that_of_the_newest_accepted(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "a", "oldest");
   produce_field(fixture, 2, "b", "newest innocent");
   produce_field(fixture, 3, "c", value);
@@ -428,10 +430,10 @@ test_replacing_row_is_that_of_the_newest_innocent(PipelineFixture *fixture, gcon
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC REPLACING);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest innocent");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", NULL);
-  letters_fixture_assert_only(fixture, "0", "2");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest innocent");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", NULL);
+  dead_letters_fixture_assert_only(fixture, "0", "2");
 }
 
 #define SHORT_WINDOW                                                                                                   \
@@ -440,13 +442,13 @@ test_replacing_row_is_that_of_the_newest_innocent(PipelineFixture *fixture, gcon
   "batch: { latest_window: 1ms }\n"
 
 /* While the refused row is on its way, another value for one of its cells is read; and one for a cell that had been
- * replaced in memory by the guilty message's. Both are later offsets, at the same time as what is sent again. */
+ * replaced in memory by the rejected message's. Both are later offsets, at the same time as what is sent again. */
 static void
 test_what_came_later_is_written_later(PipelineFixture *fixture, gconstpointer data)
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "same", "first");
   produce_field(fixture, 1, "hidden", "first");
   produce_field(fixture, 2, "hidden", value);
@@ -458,10 +460,10 @@ test_what_came_later_is_written_later(PipelineFixture *fixture, gconstpointer da
   produce_field(fixture, 1, "hidden", "second");
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "same", "second");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "hidden", "second");
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "other", "there");
-  letters_fixture_assert_only(fixture, "0", "2");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "same", "second");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "hidden", "second");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "other", "there");
+  dead_letters_fixture_assert_only(fixture, "0", "2");
 }
 
 /* The row waits for those that are read again, and its region is split meanwhile: the new region must not wait for the
@@ -471,7 +473,7 @@ test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer da
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  produce_merged(fixture, one_guilty);
+  produce_merged(fixture, one_rejected);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC SHORT_WINDOW);
   g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 1, pipeline_fixture_deadline_us()));
   fake_hbase_split_region(fixture->hbase, "CURRENT_METRIC", TIDE_BYTES_LITERAL("host0"), TRUE);
@@ -484,7 +486,7 @@ test_split_while_rows_are_taken_apart(PipelineFixture *fixture, gconstpointer da
   for (guint i = 0; i < 10; i++)
     produce_field(fixture, 900 + i, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -500,7 +502,7 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
 {
   TideScriptedFault slow = {.call = TIDE_CALL_PUT_MULTIPLE, .delay_apply_ms = 700, .max_hits = 1};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &slow);
-  g_autofree char *value = letters_fixture_oversized();
+  g_autofree char *value = dead_letters_fixture_oversized();
   g_autofree char *junk = g_strnfill(60000, 'x');
   g_autofree char *large = g_strdup_printf("{\"host\":\"host2\",\"ts\":%" G_GINT64_FORMAT ",\"a\":1,\"junk\":\"%s\"}",
                                            PIPELINE_BASE_MS, junk);
@@ -518,12 +520,12 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
   }
   produce_field(fixture, 4, "later", "good");
   pipeline_fixture_wait_all_committed(fixture);
-  letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
-  guint64 n_gone = letters_fixture_sum(running, "tidemark_dead_letters_originals_gone_total");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "later", "good");
+  guint64 n_gone = dead_letters_fixture_sum(running, "tidemark_dead_letters_originals_gone_total");
   g_test_message("%" G_GUINT64_FORMAT " are gone", n_gone);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
-  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
-  g_assert_cmpuint(letters->len, ==, MAX(n_gone, 1)); /* all, unless this machine is too slow to fill it in time */
+  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  g_assert_cmpuint(dead_letters->len, ==, MAX(n_gone, 1)); /* all, unless this machine is too slow to fill it in time */
 }
 
 /* ---- at random ---- */
@@ -535,11 +537,11 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
 
 #define EAGER_BATCHES "batch: { max_rows: 3, max_age: 1ms, latest_window: 1ms }\n"
 
-/* What the tables must hold: the number of the message that gave a cell its value last, of those that are innocent; 0:
+/* What the tables must hold: the number of the message that gave a cell its value last, of those that are accepted; 0:
  * none has. */
 typedef struct Expected {
   guint cells[N_HOSTS][N_TIMES][N_COLUMNS];
-  guint n_guilty;
+  guint n_rejected;
 } Expected;
 
 static gint64
@@ -557,7 +559,7 @@ append_reading(GString *payload, guint host, guint time, const char *cells)
 }
 
 static void
-append_innocent(GString *payload, GRand *random, guint number, Expected *expected)
+append_accepted(GString *payload, GRand *random, guint number, Expected *expected)
 {
   guint host = (guint)g_rand_int_range(random, 0, N_HOSTS), time = (guint)g_rand_int_range(random, 0, N_TIMES);
   guint columns = (guint)g_rand_int_range(random, 1, 1 << N_COLUMNS);
@@ -573,9 +575,9 @@ append_innocent(GString *payload, GRand *random, guint number, Expected *expecte
 
 /* One reading that HBase refuses, and perhaps others that it takes: of columns that nobody looks at, and old. */
 static void
-append_guilty(GString *payload, GRand *random, guint n_readings)
+append_rejected(GString *payload, GRand *random, guint n_readings)
 {
-  g_autofree char *large = letters_fixture_oversized();
+  g_autofree char *large = dead_letters_fixture_oversized();
   g_autofree char *refused = g_strdup_printf(",\"a\":\"guilty\",\"z\":\"%s\"", large);
   guint which = (guint)g_rand_int_range(random, 0, (gint32)n_readings);
   for (guint i = 0; i < n_readings; i++) {
@@ -590,11 +592,11 @@ produce_random(PipelineFixture *fixture, GRand *random, guint number, Expected *
   g_autoptr(GString) payload = g_string_new("[");
   guint n_readings = (guint)g_rand_int_range(random, 1, 5);
   if (g_rand_int_range(random, 0, 12) == 0) {
-    append_guilty(payload, random, n_readings);
-    expected->n_guilty++;
+    append_rejected(payload, random, n_readings);
+    expected->n_rejected++;
   } else
     for (guint i = 0; i < n_readings; i++)
-      append_innocent(payload, random, number, expected);
+      append_accepted(payload, random, number, expected);
   g_string_append_c(payload, ']');
   pipeline_fixture_produce_raw(fixture, 0, payload->str);
 }
@@ -604,7 +606,7 @@ assert_number(PipelineFixture *fixture, const char *table, const char *row, guin
 {
   char name[] = {(char)('a' + column), '\0'};
   g_autofree char *value = g_strdup_printf("v%u", number);
-  letters_fixture_assert_value(fixture, table, row, name, number > 0 ? value : NULL);
+  dead_letters_fixture_assert_value(fixture, table, row, name, number > 0 ? value : NULL);
 }
 
 static void
@@ -625,7 +627,7 @@ assert_host(PipelineFixture *fixture, guint host, const Expected *expected)
     assert_number(fixture, "CURRENT_METRIC", latest_key, i, latest[i]);
   g_autofree char *index = g_strdup_printf("of-host%u", host);
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, random_time_ms(newest));
-  letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
+  dead_letters_fixture_assert_value(fixture, "INDEX", index, "ts", time);
 }
 
 /* @data: the seed; 0: a new one */
@@ -646,39 +648,40 @@ test_f1_random_messages_of_few_rows(PipelineFixture *fixture, gconstpointer data
       pipeline_fixture_flush(fixture);
   }
   pipeline_fixture_wait_all_committed(fixture);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_guilty);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_messages_written_total"), ==,
-                   N_RANDOM - 1 - expected.n_guilty);
-  g_assert_cmpuint(letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_dead_lettered_total"), ==, expected.n_rejected);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_messages_written_total"), ==,
+                   N_RANDOM - 1 - expected.n_rejected);
+  g_assert_cmpuint(dead_letters_fixture_sum(running, "tidemark_dead_letters_innocent_total"), >, 0);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   for (guint host = 0; host < N_HOSTS; host++)
     assert_host(fixture, host, &expected);
-  g_autoptr(GPtrArray) letters = letters_fixture_read(fixture);
-  g_assert_cmpuint(letters->len, ==, expected.n_guilty);
+  g_autoptr(GPtrArray) dead_letters = dead_letters_fixture_read(fixture);
+  g_assert_cmpuint(dead_letters->len, ==, expected.n_rejected);
 }
 
 #define ADD_DATA(path, func, data)                                                                                     \
-  g_test_add("/pipeline-shared/" path, PipelineFixture, data, letters_fixture_set_up, func, pipeline_fixture_tear_down)
+  g_test_add("/pipeline-shared/" path, PipelineFixture, data, dead_letters_fixture_set_up, func,                       \
+             pipeline_fixture_tear_down)
 #define ADD(path, func) ADD_DATA(path, func, NULL)
 
 int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
-  ADD("one/only-the-guilty-is-dead-lettered", test_of_a_shared_latest_row_only_the_guilty_is_dead_lettered);
-  ADD("one/index-names-the-row-of-an-innocent", test_index_names_the_row_of_an_innocent);
-  ADD("one/innocent-part-goes-to-its-dated-table", test_innocent_part_goes_to_its_dated_table);
+  ADD("one/only-the-rejected-is-dead-lettered", test_of_a_shared_latest_row_only_the_rejected_is_dead_lettered);
+  ADD("one/index-names-the-row-of-an-accepted-message", test_index_names_the_row_of_an_accepted_message);
+  ADD("one/accepted-part-goes-to-its-dated-table", test_accepted_part_goes_to_its_dated_table);
   ADD("one/rows-of-one-key-in-two-tables-keep-their-parts", test_rows_of_one_key_in_two_tables_keep_their_parts);
-  ADD("one/message-that-became-a-letter-is-not-sent-again",
-      test_message_that_became_a_letter_meanwhile_is_not_sent_again);
+  ADD("one/message-that-became-a-dead-letter-is-not-sent-again",
+      test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again);
   ADD("one/part-that-expires-meanwhile-is-written", test_part_that_expires_meanwhile_is_written);
-  ADD("F1/each-row-keeps-the-innocent-part", test_f1_each_shared_row_keeps_the_innocent_part);
+  ADD("F1/each-row-keeps-the-accepted-part", test_f1_each_shared_row_keeps_the_accepted_part);
   ADD("F1/message-refused-in-some-rows-ends-once", test_f1_message_refused_in_some_rows_ends_once);
-  ADD_DATA("merged/few-calls-find-one-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, one_guilty);
-  ADD_DATA("merged/few-calls-find-three-guilty", test_of_hundreds_merged_few_calls_find_the_guilty, three_guilty);
+  ADD_DATA("merged/few-calls-find-one-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, one_rejected);
+  ADD_DATA("merged/few-calls-find-three-rejected", test_of_hundreds_merged_few_calls_find_the_rejected, three_rejected);
   ADD("merged/of-thousands-none-is-left", test_of_thousands_merged_none_is_left);
   ADD("merged/stop-leaves-all-to-the-next-start", test_stop_while_rows_are_taken_apart_leaves_all_to_the_next_start);
-  ADD("order/replacing-row-is-that-of-the-newest-innocent", test_replacing_row_is_that_of_the_newest_innocent);
+  ADD("order/replacing-row-is-that-of-the-newest-accepted", test_replacing_row_is_that_of_the_newest_accepted);
   ADD("order/what-came-later-is-written-later", test_what_came_later_is_written_later);
   ADD("order/split-while-rows-are-taken-apart", test_split_while_rows_are_taken_apart);
   ADD("order/originals-that-are-gone-hold-nobody", test_originals_that_are_gone_hold_nobody);

@@ -2,7 +2,7 @@
  * changed over old rows. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "tables/dated_tables.h"
-#include "tables/scheme_store.h"
+#include "tables/fingerprint_store.h"
 #include "util/error.h"
 
 #define DAY_MS (24 * G_GINT64_CONSTANT(3600000))
@@ -79,7 +79,7 @@ assert_declared_settings(PipelineFixture *fixture, const char *table)
   g_assert_cmpint(family->compression, ==, TIDE_COMPRESSION_GZ);
   g_assert_cmpuint(spec->attributes->len, ==, 1);
   const TideFakeAttribute *attribute = &g_array_index(spec->attributes, TideFakeAttribute, 0);
-  g_assert_true(tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_SCHEME_ATTRIBUTE)));
+  g_assert_true(tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE)));
 }
 
 static RunningPipeline *
@@ -102,7 +102,7 @@ test_three_days_make_three_tables(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_DAYS);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_rows_mapped_total", "SENSOR_{yyyyMMdd}"), ==,
                    20 * N_DAYS * N_HOSTS);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   /* Nothing is created a second time, and what is there is written to. */
   produce_days(fixture, 20, 10);
   pipeline_fixture_wait_all_committed(fixture);
@@ -225,7 +225,7 @@ test_fault_during_creation_loses_nothing(PipelineFixture *fixture, gconstpointer
   assert_days(fixture, 20);
   for (guint day = 0; day < N_DAYS; day++)
     assert_declared_settings(fixture, day_tables[day]);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
@@ -248,7 +248,7 @@ test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, 
   g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[0], 10 * N_HOSTS, deadline_us));
   g_assert_true(fake_hbase_wait_rows(fixture->hbase, day_tables[2], 10 * N_HOSTS, deadline_us));
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, day_tables[1]), ==, 0);
-  drop_table(fixture, day_tables[1]); /* the operator mends it */
+  drop_table(fixture, day_tables[1]); /* the operator repairs it */
   pipeline_fixture_wait_all_committed(fixture);
   assert_days(fixture, 10);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
@@ -257,9 +257,9 @@ test_D11_family_that_is_missing_delays_its_table_only(PipelineFixture *fixture, 
 /* ---- too many dated tables ---- */
 
 static gboolean
-is_held(const TidePipelineState *state, gpointer data)
+is_halted(const TidePipelineState *state, gpointer data)
 {
-  return state->any_held;
+  return state->any_halted;
 }
 
 static const char hourly[] =
@@ -283,11 +283,11 @@ test_more_tables_than_places_are_all_written(PipelineFixture *fixture, gconstpoi
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 0);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_tables_created_total", NULL), ==, N_TABLES);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "H_2025100808"), ==, 1);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-/* More tables in one message than there are places: it holds its partition, nothing of it is written, nothing skipped.
+/* More tables in one message than there are places: it halts its partition, nothing of it is written, nothing skipped.
  */
 static void
 test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gconstpointer data)
@@ -302,12 +302,12 @@ test_message_of_too_many_tables_holds_the_partition(PipelineFixture *fixture, gc
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "after");
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, hourly);
-  running_pipeline_wait(running, is_held, NULL);
+  running_pipeline_wait(running, is_halted, NULL);
   g_assert_true(
       mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, pipeline_fixture_deadline_us()));
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.ready);
-  g_assert_nonnull(strstr(state.reason, "stands still at offset 1"));
+  g_assert_nonnull(strstr(state.reason, "is halted at offset 1"));
   tide_pipeline_state_clear(&state);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_held_total", NULL), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_messages_skipped_total", NULL), ==, 0);
@@ -345,7 +345,7 @@ has_failed(const TidePipelineState *state, gpointer data)
 static void
 test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstpointer data)
 {
-  scripted_gateway_create_table(fixture->gateways[0], TIDE_SCHEME_TABLE, TIDE_SCHEME_FAMILY, NULL);
+  scripted_gateway_create_table(fixture->gateways[0], TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
   write_with_the_plain_key(fixture);
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS + 1, "new");
   pipeline_fixture_flush(fixture);
@@ -370,22 +370,23 @@ test_B12_changed_key_over_rows_fails_the_start(PipelineFixture *fixture, gconstp
 }
 
 static gboolean
-waits_for_schemes(const TidePipelineState *state, gpointer data)
+waits_for_fingerprints(const TidePipelineState *state, gpointer data)
 {
-  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES && strstr(state->reason, "cannot compare the schemes") != NULL;
+  return state->stage == TIDE_STAGE_WAITING_FOR_TABLES &&
+         strstr(state->reason, "cannot compare the key fingerprints") != NULL;
 }
 
-/* Nothing is written before the schemes are known to be the same. */
+/* Nothing is written before the key fingerprints are known to be the same. */
 static void
 test_schemes_that_cannot_be_read_are_waited_for(PipelineFixture *fixture, gconstpointer data)
 {
-  scripted_gateway_create_table(fixture->gateways[0], TIDE_SCHEME_TABLE, TIDE_SCHEME_FAMILY, NULL);
-  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET, .table = TIDE_SCHEME_TABLE};
+  scripted_gateway_create_table(fixture->gateways[0], TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
+  TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_GET, .table = TIDE_FINGERPRINT_TABLE};
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &failing);
   pipeline_fixture_produce(fixture, 0, "host1", FIRST_DAY_MS, "v");
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
-  running_pipeline_wait(running, waits_for_schemes, NULL);
+  running_pipeline_wait(running, waits_for_fingerprints, NULL);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);

@@ -21,7 +21,7 @@ test_readings_become_rows(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_wait_ready(running);
   pipeline_fixture_wait_all_committed(fixture);
   pipeline_assert_tables(fixture, 80);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_readings_written_total", NULL), ==, 640);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
@@ -133,9 +133,9 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
 /* ---- messages that cannot be used ---- */
 
 static gboolean
-is_held(const TidePipelineState *state, gpointer data)
+is_halted(const TidePipelineState *state, gpointer data)
 {
-  return state->any_held;
+  return state->any_halted;
 }
 
 static void
@@ -148,13 +148,13 @@ test_bad_message_holds_its_partition_and_no_other(PipelineFixture *fixture, gcon
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(
       fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: stop }\n");
-  running_pipeline_wait(running, is_held, NULL);
+  running_pipeline_wait(running, is_halted, NULL);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 1, deadline_us));
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 1, 1, deadline_us));
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_false(state.ready);
-  g_assert_nonnull(strstr(state.reason, "partition 0 stands still at offset 1"));
+  g_assert_nonnull(strstr(state.reason, "partition 0 is halted at offset 1"));
   tide_pipeline_state_clear(&state);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), ==, 1);
@@ -179,7 +179,7 @@ test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gc
       fixture, 1, "readings: { format: json, time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n");
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_metric(running, "tidemark_messages_written_total", 2);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   const char *const reasons[] = {"empty", "tombstone", "parse", "missing_field", "time_implausible", "no_cells"};
   for (guint i = 0; i < G_N_ELEMENTS(reasons); i++) {
     g_autofree char *label = g_strdup_printf("reason=\"%s\"", reasons[i]);
@@ -191,7 +191,7 @@ test_bad_messages_are_counted_by_reason_and_skipped(PipelineFixture *fixture, gc
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
-/* Nothing comes home for them, and nothing else happens meanwhile: their offsets are committed all the same. */
+/* Nothing completes for them, and nothing else happens meanwhile: their offsets are committed all the same. */
 static void
 test_offsets_of_messages_without_rows_are_committed(PipelineFixture *fixture, gconstpointer data)
 {
@@ -247,7 +247,7 @@ test_what_has_expired_is_counted(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_cells_expired_total", NULL), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "PARTLY"), ==, 2);
-  running_pipeline_assert_books_balance(running);
+  running_pipeline_assert_accounting_balances(running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 

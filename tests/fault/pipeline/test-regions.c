@@ -1,13 +1,13 @@
 /* Dated tables between a consumer, the regions' thread and a scripted gateway: made when they are opened, looked up
  * while they are open, given up when nobody has rows for them. */
 #include "fault/gateway/scripted_gateway.h"
-#include "rows/open_lanes.h"
+#include "rows/accumulator.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
 #define LOOK_AGAIN_US TIDE_US_PER_MS
 #define HOUR_US (3600 * TIDE_US_PER_S)
 #define GAUGE "tidemark_table_regions"
@@ -17,12 +17,12 @@ typedef struct Fixture {
   TideConfig *config;
   TideMetrics *metrics;
   TideBudget budget;
-  TideSchemeStore schemes;
+  TideFingerprintStore fingerprints;
   TideLanes *lanes;
   TideGateways *gateways;
   TideDatedTables *dated;
   TideRegions *regions;
-  TideInbox inbox;
+  TideCompletionQueue completions;
 } Fixture;
 
 static void
@@ -46,7 +46,7 @@ static void
 make_lanes(Fixture *fixture)
 {
   guint32 n_dated;
-  TideLanesOptions lanes = {.n_tables = tide_dated_tables_places(fixture->config, &n_dated),
+  TideLanesOptions lanes = {.n_tables = tide_dated_tables_slots(fixture->config, &n_dated),
                             .max_rows = 100,
                             .max_bytes = 100000,
                             .max_in_flight_per_region = 2,
@@ -63,7 +63,7 @@ set_up(Fixture *fixture, gconstpointer data)
   load_config(fixture);
   fixture->metrics = tide_metrics_new();
   tide_budget_init(&fixture->budget, 64u * 1024 * 1024);
-  tide_scheme_store_init(&fixture->schemes, fixture->config);
+  tide_fingerprint_store_init(&fixture->fingerprints, fixture->config);
   make_lanes(fixture);
   fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
   fixture->dated = tide_dated_tables_new(fixture->config);
@@ -71,11 +71,11 @@ set_up(Fixture *fixture, gconstpointer data)
                                 .lanes = fixture->lanes,
                                 .gateways = fixture->gateways,
                                 .metrics = fixture->metrics,
-                                .schemes = &fixture->schemes,
+                                .fingerprints = &fixture->fingerprints,
                                 .dated = fixture->dated,
-                                .n_places = 1 + TIDE_DATED_TABLES_MAX};
+                                .n_slots = 1 + TIDE_DATED_TABLES_MAX};
   fixture->regions = tide_regions_new(&options);
-  tide_inbox_init(&fixture->inbox, NULL, NULL);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
   tide_gateways_start(fixture->gateways);
   tide_regions_start(fixture->regions);
 }
@@ -86,12 +86,12 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_lanes_stop(fixture->lanes);
   tide_regions_stop(fixture->regions);
   tide_gateways_stop(fixture->gateways);
-  tide_inbox_clear(&fixture->inbox);
+  tide_completion_queue_clear(&fixture->completions);
   tide_regions_free(fixture->regions);
   tide_lanes_free(fixture->lanes);
   tide_gateways_free(fixture->gateways);
   tide_dated_tables_free(fixture->dated);
-  tide_scheme_store_clear(&fixture->schemes);
+  tide_fingerprint_store_clear(&fixture->fingerprints);
   tide_metrics_free(fixture->metrics);
   tide_config_free(fixture->config);
   scripted_gateway_free(fixture->gateway);
@@ -116,13 +116,13 @@ watch_lookups(Fixture *fixture, const char *table)
 static void
 wait_lookups(Fixture *fixture, guint watch, guint64 n)
 {
-  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateway, watch, n, tide_now_us() + PATIENCE_US));
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateway, watch, n, tide_now_us() + TIMEOUT_US));
 }
 
 static void
 wait_gauge(Fixture *fixture, guint64 wanted)
 {
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   TideMutex lock;
   TideCond never;
   tide_mutex_init(&lock);
@@ -137,7 +137,7 @@ wait_gauge(Fixture *fixture, guint64 wanted)
 }
 
 static void
-test_open_table_is_made_and_looked_up(Fixture *fixture, gconstpointer data)
+test_table_accumulator_is_made_and_looked_up(Fixture *fixture, gconstpointer data)
 {
   const TideTable *table = get_instance(fixture, "S_20251120");
   guint watch = watch_lookups(fixture, "S_20251120");
@@ -253,7 +253,7 @@ test_closed_table_is_not_looked_up_any_more(Fixture *fixture, gconstpointer data
 }
 
 static void
-append_row(TideOpenLanes *open_lanes, const TideTable *table, gint64 now_us)
+append_row(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
 {
   g_auto(TideBuffer) prefix = {0};
   tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
@@ -263,20 +263,20 @@ append_row(TideOpenLanes *open_lanes, const TideTable *table, gint64 now_us)
                        .hash = 1};
   TideCell cell = {.column = &column, .value = TIDE_BYTES_LITERAL("1"), .timestamp_ms = 1000};
   TideRow row = {.table_index = table->index, .key = TIDE_BYTES_LITERAL("host1#1"), .cells = &cell, .n_cells = 1};
-  tide_open_lanes_append_message(open_lanes, &row, 1, (TideSourceRef){0}, now_us);
+  tide_accumulator_append_message(accumulator, &row, 1, (TideSourceRef){0}, now_us);
 }
 
 /* As a writer and the consumer would. */
 static void
-acknowledge_all(Fixture *fixture, TideOpenLanes *open_lanes, gint64 now_us)
+acknowledge_all(Fixture *fixture, TideAccumulator *accumulator, gint64 now_us)
 {
   TideCall call;
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + PATIENCE_US, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + TIMEOUT_US, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpstr(call.table->name, ==, "S_20251120");
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
-  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next) {
+  for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {
     next = batch->next;
-    tide_open_lanes_came_home(open_lanes, batch, now_us);
+    tide_accumulator_complete(accumulator, batch, now_us);
   }
 }
 
@@ -289,35 +289,35 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
   for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
     tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
   g_autofree TideDatedCache *dated_names = g_new0(TideDatedCache, 1);
-  TideOpenLanesContext context = {.config = fixture->config,
-                                  .protocol = TIDE_WIRE_BINARY,
-                                  .budget = &fixture->budget,
-                                  .table_budgets = table_budgets,
-                                  .lanes = fixture->lanes,
-                                  .regions = fixture->regions,
-                                  .dated = fixture->dated,
-                                  .dated_names = dated_names,
-                                  .inbox = &fixture->inbox,
-                                  .metrics = fixture->metrics};
-  TideOpenLanes *open_lanes = tide_open_lanes_new(&context);
+  TideAccumulatorContext context = {.config = fixture->config,
+                                    .protocol = TIDE_WIRE_BINARY,
+                                    .budget = &fixture->budget,
+                                    .table_budgets = table_budgets,
+                                    .lanes = fixture->lanes,
+                                    .regions = fixture->regions,
+                                    .dated = fixture->dated,
+                                    .dated_names = dated_names,
+                                    .completions = &fixture->completions,
+                                    .metrics = fixture->metrics};
+  TideAccumulator *accumulator = tide_accumulator_new(&context);
   const TideTable *table = get_instance(fixture, "S_20251120");
   gint64 now_us = tide_now_us();
   for (guint round = 0; round < 2; round++) {
-    append_row(open_lanes, table, now_us);
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_FLUSH, 0, now_us);
+    append_row(accumulator, table, now_us);
+    tide_accumulator_tick(accumulator, TIDE_PRESSURE_FLUSH, 0, now_us);
     wait_gauge(fixture, 3);
     /* On its way, it is not given up, however long that takes. */
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us + 2 * HOUR_US);
+    tide_accumulator_tick(accumulator, TIDE_PRESSURE_IDLE, 0, now_us + 2 * HOUR_US);
     g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 3);
-    acknowledge_all(fixture, open_lanes, now_us);
-    g_assert_true(tide_open_lanes_is_empty(open_lanes));
+    acknowledge_all(fixture, accumulator, now_us);
+    g_assert_true(tide_accumulator_is_empty(accumulator));
     now_us += 2 * HOUR_US + TIDE_US_PER_S;
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us); /* lanes of before the map are dropped first */
+    tide_accumulator_tick(accumulator, TIDE_PRESSURE_IDLE, 0, now_us); /* lanes of before the map are dropped first */
     now_us += 2 * TIDE_US_PER_S;
-    tide_open_lanes_tick(open_lanes, TIDE_PRESSURE_IDLE, 0, now_us);
+    tide_accumulator_tick(accumulator, TIDE_PRESSURE_IDLE, 0, now_us);
     g_assert_cmpuint(tide_metrics_sum(fixture->metrics, GAUGE, NULL), ==, 0);
   }
-  tide_open_lanes_free(open_lanes);
+  tide_accumulator_free(accumulator);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_tables_created_total", NULL), ==, 1);
 }
 
@@ -336,7 +336,7 @@ test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data
   g_assert_null(get_instance(fixture, "S_20251121")); /* the first is open still */
   tide_regions_close(fixture->regions, first);
   const TideTable *next = NULL;
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (next == NULL && tide_now_us() < deadline_us) /* its look-up may not have ended yet */
     next = get_instance(fixture, "S_20251121");
   g_assert_nonnull(next);
@@ -359,7 +359,7 @@ main(int argc, char **argv)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
   tide_hbase_client_init_types();
   g_unsetenv("STATE_DIRECTORY");
-  ADD("open-table-is-made-and-looked-up", test_open_table_is_made_and_looked_up);
+  ADD("table-accumulator-is-computed-and-looked-up", test_table_accumulator_is_made_and_looked_up);
   ADD("question-during-a-lookup-is-answered", test_question_during_a_lookup_is_answered);
   ADD("lookups-keep-their-distance", test_lookups_keep_their_distance);
   ADD("halves-of-a-region-have-lanes-of-their-own", test_halves_of_a_region_have_lanes_of_their_own);

@@ -1,8 +1,8 @@
-/* The schemes of keys, kept and compared on a scripted gateway: in the small table, in a file, in the table's
+/* The fingerprints of keys, kept and compared on a scripted gateway: in the small table, in a file, in the table's
  * attribute. */
 #include "fault/gateway/scripted_gateway.h"
 #include "tables/declared_table.h"
-#include "tables/scheme_check.h"
+#include "tables/fingerprint_check.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -110,10 +110,10 @@ static char *
 start_with_key(Fixture *fixture, const char *key, gboolean accept)
 {
   g_autoptr(TideConfig) config = config_with_key("METRIC", key, "");
-  g_auto(TideSchemeStore) store;
-  tide_scheme_store_init(&store, config);
+  g_auto(TideFingerprintStore) store;
+  tide_fingerprint_store_init(&store, config);
   g_autoptr(GError) error = NULL;
-  if (tide_scheme_check(&store, fixture->client, config->tables, accept, &error)) {
+  if (tide_fingerprint_check(&store, fixture->client, config->tables, accept, &error)) {
     g_assert_no_error(error);
     return NULL;
   }
@@ -133,12 +133,12 @@ static char *
 scheme_of(const char *key)
 {
   g_autoptr(TideConfig) config = config_with_key("METRIC", key, "");
-  return tide_scheme_text(config->tables->pdata[0], config->names);
+  return tide_fingerprint_text(config->tables->pdata[0], config->names);
 }
 
-/* The text shows both schemes, where the old one is kept, and the three ways out. */
+/* The text shows both key fingerprints, where the old one is kept, and the three ways out. */
 static void
-assert_refuses(Fixture *fixture, const char *key, const char *place)
+assert_refuses(Fixture *fixture, const char *key, const char *location)
 {
   g_autofree char *refusal = start_with_key(fixture, key, FALSE);
   g_autofree char *declared = scheme_of(key);
@@ -146,7 +146,7 @@ assert_refuses(Fixture *fixture, const char *key, const char *place)
   const char *const parts[] = {"'METRIC'",
                                PLAIN_SCHEME,
                                declared,
-                               place,
+                               location,
                                "restore the key",
                                "a new name",
                                "tidemark run --accept-scheme-change"};
@@ -158,7 +158,7 @@ assert_refuses(Fixture *fixture, const char *key, const char *place)
 static void
 create_small_table(Fixture *fixture)
 {
-  scripted_gateway_create_table(fixture->gateway, TIDE_SCHEME_TABLE, TIDE_SCHEME_FAMILY, NULL);
+  scripted_gateway_create_table(fixture->gateway, TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, NULL);
 }
 
 static TideTableCreation
@@ -180,8 +180,8 @@ create_declared(Fixture *fixture, const char *key, const char *more, gboolean pl
 static char *
 small_table_value(Fixture *fixture)
 {
-  g_autoptr(GBytes) value = scripted_gateway_value(fixture->gateway, TIDE_SCHEME_TABLE, "METRIC", TIDE_SCHEME_FAMILY,
-                                                   TIDE_SCHEME_QUALIFIER, NULL);
+  g_autoptr(GBytes) value = scripted_gateway_value(fixture->gateway, TIDE_FINGERPRINT_TABLE, "METRIC",
+                                                   TIDE_FINGERPRINT_FAMILY, TIDE_FINGERPRINT_QUALIFIER, NULL);
   return value != NULL ? g_strndup(g_bytes_get_data(value, NULL), g_bytes_get_size(value)) : NULL;
 }
 
@@ -359,21 +359,21 @@ test_D13_unanswered_question_is_no_refusal(Fixture *fixture, gconstpointer data)
   create_small_table(fixture);
   scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
   g_autoptr(TideConfig) config = config_with_key("METRIC", PLAIN_KEY, "");
-  g_auto(TideSchemeStore) store;
-  tide_scheme_store_init(&store, config);
+  g_auto(TideFingerprintStore) store;
+  tide_fingerprint_store_init(&store, config);
   g_autoptr(GError) error = NULL;
-  TideSchemePlace place;
-  g_assert_true(tide_scheme_store_write(&store, fixture->client, "METRIC", other, &place, &error));
-  g_assert_cmpint(place, ==, TIDE_SCHEME_IN_TABLE);
+  TideFingerprintLocation location;
+  g_assert_true(tide_fingerprint_store_write(&store, fixture->client, "METRIC", other, &location, &error));
+  g_assert_cmpint(location, ==, TIDE_FINGERPRINT_IN_TABLE);
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
     TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = calls[i]};
     guint id = scripted_gateway_add_fault(fixture->gateway, &failing);
-    g_assert_false(tide_scheme_check(&store, fixture->client, config->tables, FALSE, &error));
+    g_assert_false(tide_fingerprint_check(&store, fixture->client, config->tables, FALSE, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY);
     g_clear_error(&error);
     scripted_gateway_clear_fault(fixture->gateway, id);
   }
-  g_assert_true(tide_scheme_check(&store, fixture->client, config->tables, FALSE, &error));
+  g_assert_true(tide_fingerprint_check(&store, fixture->client, config->tables, FALSE, &error));
   g_assert_no_error(error);
 }
 

@@ -111,9 +111,9 @@ splits_that_are_not_there(CheckScene *scene)
 }
 
 static void
-letters_that_are_read_again(CheckScene *scene)
+dead_letters_that_are_read_again(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup("topic: metrics"));
+  check_scene_set(&scene->dead_letters, g_strdup("topic: metrics"));
 }
 
 /* ---- of brokers and topics ---- */
@@ -202,7 +202,7 @@ partition_without_a_leader(CheckScene *scene)
 
 /* ---- of dead letters ---- */
 
-/* The bad message is read, and becomes a letter. */
+/* The bad message is read, and becomes a dead letter. */
 static void
 let_the_bad_message_come(CheckScene *scene)
 {
@@ -212,72 +212,72 @@ let_the_bad_message_come(CheckScene *scene)
 }
 
 static void
-letter_topic_that_is_not_there(CheckScene *scene)
+dead_letter_topic_that_is_not_there(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup("topic: no-such-letters"));
+  check_scene_set(&scene->dead_letters, g_strdup("topic: no-such-letters"));
   let_the_bad_message_come(scene);
   mock_kafka_set_topic_error(scene->kafka, "no-such-letters", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
 }
 
 static void
-letter_directory_that_is_not_there(CheckScene *scene)
+dead_letter_directory_that_is_not_there(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup("file: no-such-directory/letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: no-such-directory/letters.jsonl"));
 }
 
 static void
-letter_directory_that_is_a_file(CheckScene *scene)
+dead_letter_directory_that_is_a_file(CheckScene *scene)
 {
   check_scene_write_file(scene, "plain", "x", 0644);
-  check_scene_set(&scene->letters, g_strdup("file: plain/letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: plain/letters.jsonl"));
 }
 
 static void
-letter_directory_that_is_read_only(CheckScene *scene)
+dead_letter_directory_that_is_read_only(CheckScene *scene)
 {
   g_autofree char *path = check_scene_make_directory(scene, "read-only", 0555);
-  check_scene_set(&scene->letters, g_strdup("file: read-only/letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: read-only/letters.jsonl"));
   scene->as_nobody = TRUE;
 }
 
 static void
-letter_file_that_is_a_directory(CheckScene *scene)
+dead_letter_file_that_is_a_directory(CheckScene *scene)
 {
   g_autofree char *path = check_scene_make_directory(scene, "folder", 0755);
-  check_scene_set(&scene->letters, g_strdup("file: folder"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: folder"));
 }
 
 static void
-letter_file_that_is_a_device(CheckScene *scene)
+dead_letter_file_that_is_a_device(CheckScene *scene)
 {
   g_autofree char *path = check_scene_path(scene, "letters.jsonl");
-  check_scene_set(&scene->letters, g_strdup("file: letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl"));
   g_assert_cmpint(symlink("/dev/full", path), ==, 0);
 }
 
 static void
-letter_file_that_is_read_only(CheckScene *scene)
+dead_letter_file_that_is_read_only(CheckScene *scene)
 {
   check_scene_write_file(scene, "letters.jsonl", "", 0444);
-  check_scene_set(&scene->letters, g_strdup("file: letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl"));
   scene->as_nobody = TRUE;
 }
 
 static void
-letter_lock_that_is_read_only(CheckScene *scene)
+dead_letter_lock_that_is_read_only(CheckScene *scene)
 {
   check_scene_write_file(scene, "letters.jsonl.lock", "", 0444);
-  check_scene_set(&scene->letters, g_strdup("file: letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl"));
   scene->as_nobody = TRUE;
 }
 
 static void
-letters_that_are_full(CheckScene *scene)
+dead_letters_that_are_full(CheckScene *scene)
 {
   g_autofree char *filler = g_strnfill(70000, 'x');
   let_the_bad_message_come(scene);
   check_scene_write_file(scene, "letters.jsonl.1", filler, 0644);
-  check_scene_set(&scene->letters, g_strdup("file: letters.jsonl, max_file_size: 64KiB, max_size: 64KiB"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl, max_file_size: 64KiB, max_size: 64KiB"));
 }
 
 static void
@@ -291,16 +291,16 @@ lock_file(CheckScene *scene, const char *name)
 }
 
 static void
-letters_of_another_process(CheckScene *scene)
+dead_letters_of_another_process(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup("file: letters.jsonl"));
+  check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl"));
   lock_file(scene, "letters.jsonl.lock");
 }
 
 static void
 no_place_by_default(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup(""));
+  check_scene_set(&scene->dead_letters, g_strdup(""));
   g_clear_pointer(&scene->state_directory, g_free);
   let_the_bad_message_come(scene);
   scene->from_stdin = TRUE;
@@ -309,7 +309,7 @@ no_place_by_default(CheckScene *scene)
 static void
 default_place_that_is_read_only(CheckScene *scene)
 {
-  check_scene_set(&scene->letters, g_strdup(""));
+  check_scene_set(&scene->dead_letters, g_strdup(""));
   g_clear_pointer(&scene->state_directory, g_free);
   g_assert_cmpint(g_chmod(scene->directory, 0555), ==, 0);
   scene->as_nobody = TRUE;
@@ -587,7 +587,7 @@ nothing(CheckScene *scene)
 #define AWAY "tried again"
 #define NO_GATEWAY "gateway not usable"
 #define WAITS "waiting for it"
-#define HOLDS "stands still"
+#define HOLDS "is halted"
 #define NOT_KEPT "dead letters cannot be kept"
 
 static const CheckDefect defects[] = {
@@ -607,7 +607,7 @@ static const CheckDefect defects[] = {
     {"too-little-memory", too_little_memory, "limits.memory", NULL},
     {"pattern-that-is-none", pattern_that_is_none, "^a[", NULL},
     {"splits-that-are-not-there", splits_that_are_not_there, "s.txt", NULL},
-    {"letters-that-are-read-again", letters_that_are_read_again, "read again", NULL},
+    {"letters-that-are-read-again", dead_letters_that_are_read_again, "read again", NULL},
     {"broker-that-is-away", broker_that_is_away, "no answer from '127.0.0.1:1'", AWAY},
     {"broker-without-address", broker_without_address, "no-such-host.invalid", AWAY},
     {"one-broker-of-two-away", one_broker_of_two_away, NULL, NULL},
@@ -621,16 +621,16 @@ static const CheckDefect defects[] = {
     {"fetches-that-are-denied", fetches_that_are_denied, "may not read 'metrics'", "may not read"},
     {"group-that-is-denied", group_that_is_denied, "grant READ on the group", "may not be in group"},
     {"partition-without-a-leader", partition_without_a_leader, "leader", "tidemark: ready: "},
-    {"letter-topic-that-is-not-there", letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
-    {"letter-directory-that-is-not-there", letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},
-    {"letter-directory-that-is-a-file", letter_directory_that_is_a_file, "plain", NOT_KEPT},
-    {"letter-directory-that-is-read-only", letter_directory_that_is_read_only, "read-only", NOT_KEPT},
-    {"letter-file-that-is-a-directory", letter_file_that_is_a_directory, "folder", NOT_KEPT},
-    {"letter-file-that-is-a-device", letter_file_that_is_a_device, "letters.jsonl", NOT_KEPT},
-    {"letter-file-that-is-read-only", letter_file_that_is_read_only, "letters.jsonl", NOT_KEPT},
-    {"letter-lock-that-is-read-only", letter_lock_that_is_read_only, "letters.jsonl.lock", NOT_KEPT},
-    {"letters-that-are-full", letters_that_are_full, "dead_letters.max_size", "are full"},
-    {"letters-of-another-process", letters_of_another_process, "another process keeps", NOT_KEPT},
+    {"letter-topic-that-is-not-there", dead_letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
+    {"letter-directory-that-is-not-there", dead_letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},
+    {"letter-directory-that-is-a-file", dead_letter_directory_that_is_a_file, "plain", NOT_KEPT},
+    {"letter-directory-that-is-read-only", dead_letter_directory_that_is_read_only, "read-only", NOT_KEPT},
+    {"letter-file-that-is-a-directory", dead_letter_file_that_is_a_directory, "folder", NOT_KEPT},
+    {"letter-file-that-is-a-device", dead_letter_file_that_is_a_device, "letters.jsonl", NOT_KEPT},
+    {"letter-file-that-is-read-only", dead_letter_file_that_is_read_only, "letters.jsonl", NOT_KEPT},
+    {"letter-lock-that-is-read-only", dead_letter_lock_that_is_read_only, "letters.jsonl.lock", NOT_KEPT},
+    {"letters-that-are-full", dead_letters_that_are_full, "dead_letters.max_size", "are full"},
+    {"letters-of-another-process", dead_letters_of_another_process, "another process keeps", NOT_KEPT},
     {"no-place-by-default", no_place_by_default, "no place for dead letters", HOLDS},
     {"default-place-that-is-read-only", default_place_that_is_read_only, "cannot write in the directory", NOT_KEPT},
     {"gateway-that-is-away", gateway_that_is_away, "127.0.0.1:1", NO_GATEWAY},

@@ -66,14 +66,15 @@ choose(CheckScene *scene)
                                       ", instance: \"a-%H\""};
   static const char *const limits[] = {"", ", memory: 33GiB", ", memory: 16MiB", ", memory: 1000GiB"};
   static const char *const topics[] = {"metrics", "\"^metr.*\"", "metrics, others"};
-  static const char *const letters[] = {"topic: letters", "file: letters.jsonl", "file: ./below/letters.jsonl", ""};
+  static const char *const dead_letters[] = {"topic: letters", "file: letters.jsonl", "file: ./below/letters.jsonl",
+                                             ""};
   static const char *const services[] = {"startup: wait", "startup: fail"};
   static const char *const readings[] = {"", ", on_bad_message: skip", ", on_bad_reading: reading"};
 #define ANY(list) (list)[g_rand_int_range(scene->random, 0, G_N_ELEMENTS(list))]
   check_scene_set(&scene->kafka_more, g_strdup(ANY(kafka)));
   check_scene_set(&scene->limits, g_strdup(ANY(limits)));
   check_scene_set(&scene->topics, g_strdup(ANY(topics)));
-  check_scene_set(&scene->letters, g_strdup(ANY(letters)));
+  check_scene_set(&scene->dead_letters, g_strdup(ANY(dead_letters)));
   check_scene_set(&scene->service, g_strconcat("http: \"127.0.0.1:0\", log_format: text, ", ANY(services), NULL));
   check_scene_set(&scene->readings,
                   g_strconcat("format: json, time: { field: ts, format: epoch_ms }", ANY(readings), NULL));
@@ -154,7 +155,7 @@ check_scene_free(CheckScene *scene)
   g_rand_free(scene->random);
   char *owned[] = {scene->directory,  scene->brokers,         scene->topics,           scene->kafka_more,
                    scene->properties, scene->gateway_list,    scene->hbase_more,       scene->readings,
-                   scene->tables,     scene->letters,         scene->limits,           scene->service,
+                   scene->tables,     scene->dead_letters,    scene->limits,           scene->service,
                    scene->more,       scene->state_directory, scene->working_directory};
   for (gsize i = 0; i < G_N_ELEMENTS(owned); i++)
     g_free(owned[i]);
@@ -179,7 +180,7 @@ check_scene_write(CheckScene *scene)
                                "limits: { drain_timeout: 3s%s }\n"
                                "service: { %s }\n%s",
                                scene->brokers, scene->topics, scene->kafka_more, scene->properties, scene->gateway_list,
-                               scene->hbase_more, scene->readings, scene->tables, scene->letters, scene->limits,
+                               scene->hbase_more, scene->readings, scene->tables, scene->dead_letters, scene->limits,
                                scene->service, scene->more);
   if (scene->as_nobody && geteuid() == 0)
     nftw(scene->directory, give_away, 8, FTW_PHYS);

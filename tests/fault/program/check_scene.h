@@ -24,7 +24,7 @@ typedef struct CheckScene {
   char *hbase_more;
   char *readings;
   char *tables;
-  char *letters; /* within braces */
+  char *dead_letters; /* within braces */
   char *limits;
   char *service;
   char *more; /* at the top level */
@@ -43,7 +43,7 @@ typedef struct CheckDefect {
   const char *name;
   void (*apply)(CheckScene *scene);
   const char *named;  /* check says this of it; NULL: it is not wrong, so that check says nothing */
-  const char *stands; /* the run says this when it stands still over it; NULL: it goes on, or ends */
+  const char *stands; /* the run says this when it is halted over it; NULL: it goes on, or ends */
 } CheckDefect;
 
 const CheckDefect *check_scene_defects(guint *ret_n);

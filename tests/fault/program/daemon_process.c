@@ -94,9 +94,9 @@ daemon_process_signal(const DaemonProcess *process, int signal_number)
 }
 
 int
-daemon_process_wait_end(DaemonProcess *process, gint64 patience_us)
+daemon_process_wait_end(DaemonProcess *process, gint64 timeout_us)
 {
-  gint64 deadline_us = tide_now_us() + patience_us;
+  gint64 deadline_us = tide_now_us() + timeout_us;
   int status = 0;
   while (waitpid(process->pid, &status, WNOHANG) == 0)
     pipeline_fixture_wait_a_little(deadline_us, "the daemon's end");

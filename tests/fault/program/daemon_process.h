@@ -32,8 +32,8 @@ char *daemon_process_log(const DaemonProcess *process);
 
 void daemon_process_signal(const DaemonProcess *process, int signal_number);
 /* Waits for the end. Returns: the exit code; 128 and the signal's number when one killed it. Aborts when it takes
- * longer than @patience_us. */
-int daemon_process_wait_end(DaemonProcess *process, gint64 patience_us);
+ * longer than @timeout_us. */
+int daemon_process_wait_end(DaemonProcess *process, gint64 timeout_us);
 
 /* Kills what still runs, removes the files. */
 void daemon_process_clear(DaemonProcess *process);

@@ -63,7 +63,7 @@ write_config(const char *yaml, const char *endpoint)
 }
 
 static inline void
-assert_says(const char *text, const char *part)
+assert_prints(const char *text, const char *part)
 {
   if (strstr(text, part) == NULL)
     g_error("not said: '%s' in:\n%s", part, text);

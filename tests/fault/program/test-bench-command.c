@@ -47,13 +47,13 @@ static void
 test_made_up_readings(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", NULL), ==, 0);
-  assert_says(fixture->done.output, "500 messages of ");
-  assert_says(fixture->done.output, " 500 readings, 2.00 rows and 6.00 cells a reading; binary\n");
-  assert_says(fixture->done.output, "medians of 2 runs\n");
-  assert_says(fixture->done.output, "\nSTAGE ");
-  assert_says(fixture->done.output, "\ndecode ");
-  assert_says(fixture->done.output, "\n  key, in map ");
-  assert_says(fixture->done.output, "\nall ");
+  assert_prints(fixture->done.output, "500 messages of ");
+  assert_prints(fixture->done.output, " 500 readings, 2.00 rows and 6.00 cells a reading; binary\n");
+  assert_prints(fixture->done.output, "medians of 2 runs\n");
+  assert_prints(fixture->done.output, "\nSTAGE ");
+  assert_prints(fixture->done.output, "\ndecode ");
+  assert_prints(fixture->done.output, "\n  key, in map ");
+  assert_prints(fixture->done.output, "\nall ");
   assert_silent(fixture->done.output, "ALLOCATIONS"); /* nobody counts them here */
 }
 
@@ -64,32 +64,32 @@ test_given_messages(Fixture *fixture, gconstpointer unused)
                       "{\"host\":\"h1\"}\n"
                       "{\"host\":\"h2\",\"ts\":1426535612045,\"cpu\":1}\n";
   g_assert_cmpint(run(fixture, "bench --messages - --readings 100 --runs 1 --format json", input), ==, 0);
-  assert_says(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
-  assert_says(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
-  assert_says(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
+  assert_prints(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
+  assert_prints(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
+  assert_prints(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
   g_assert_cmpint(run(fixture, "bench --messages /nonexistent/file", NULL), ==, 74);
-  assert_says(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
+  assert_prints(fixture->done.errors, "cannot open '/nonexistent/file': No such file or directory");
 }
 
 static void
 test_only_some_stages(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "bench --readings 100 --runs 1 --stage decode --stage ack", NULL), ==, 0);
-  assert_says(fixture->done.output, "\ndecode ");
-  assert_says(fixture->done.output, "\nack ");
+  assert_prints(fixture->done.output, "\ndecode ");
+  assert_prints(fixture->done.output, "\nack ");
   assert_silent(fixture->done.output, "\nmap ");
   g_assert_cmpint(run(fixture, "bench --stage mapp", NULL), ==, 64);
-  assert_says(fixture->done.errors,
-              "'--stage' takes one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
+  assert_prints(fixture->done.errors,
+                "'--stage' takes one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
 }
 
 static void
 test_unusable_messages_are_told(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "bench --messages - --readings 100", "{\"host\":\"h1\"}\n"), ==, 65);
-  assert_says(fixture->done.errors, "no message can be used; the first one: ");
+  assert_prints(fixture->done.errors, "no message can be used; the first one: ");
   g_assert_cmpint(run(fixture, "bench --messages -", ""), ==, 65);
-  assert_says(fixture->done.errors, "there are no messages");
+  assert_prints(fixture->done.errors, "there are no messages");
 }
 
 int

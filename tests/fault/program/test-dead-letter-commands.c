@@ -1,12 +1,12 @@
-/* `tidemark dead-letters`, run as a user runs it, over letters in a topic and in files. */
-#include "dead_letters/letter_json.h"
+/* `tidemark dead-letters`, run as a user runs it, over dead letters in a topic and in files. */
+#include "dead_letters/dead_letter_json.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/program/run_program.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (240 * TIDE_US_PER_S)           /* far beyond what any step takes: only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S)            /* far beyond what any step takes: only a failure waits so long */
 #define KEPT_AT_MS G_GINT64_CONSTANT(1785069296789) /* 2026-07-26T12:34:56.789Z */
 #define TIME_MS G_GINT64_CONSTANT(1785069290000)
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
@@ -63,7 +63,7 @@ run(Fixture *fixture, const char *words)
   return fixture->done.exit_code;
 }
 
-/* The same with the letters of the fixture's file. */
+/* The same with the dead letters of the fixture's file. */
 static int
 run_on_file(Fixture *fixture, const char *words)
 {
@@ -80,26 +80,26 @@ count_lines(const char *text)
   return n;
 }
 
-/* ---- letters in files ---- */
+/* ---- dead letters in files ---- */
 
 static void
-append_letter(TideBuffer *out, gint64 offset, const char *reason, const char *table, gint64 kept_at_ms)
+append_dead_letter(TideBuffer *out, gint64 offset, const char *reason, const char *table, gint64 kept_at_ms)
 {
-  TideLetter letter = {.topic = TIDE_BYTES_LITERAL("metrics"),
-                       .partition = 1,
-                       .offset = offset,
-                       .timestamp_ms = TIME_MS,
-                       .key = TIDE_BYTES_LITERAL("k"),
-                       .has_key = TRUE,
-                       .value = TIDE_BYTES_LITERAL("{\"v\":\x1b[31m"),
-                       .has_value = TRUE,
-                       .reason = tide_bytes_of_string(reason),
-                       .text = TIDE_BYTES_LITERAL("what was wrong"),
-                       .table = table != NULL ? tide_bytes_of_string(table) : TIDE_BYTES_EMPTY,
-                       .row_key = table != NULL ? TIDE_BYTES_LITERAL("host1\x01") : TIDE_BYTES_EMPTY,
-                       .reading_index = -1,
-                       .version = TIDE_BYTES_LITERAL("0.1")};
-  tide_letter_json_append(out, &letter, kept_at_ms);
+  TideDeadLetter dead_letter = {.topic = TIDE_BYTES_LITERAL("metrics"),
+                                .partition = 1,
+                                .offset = offset,
+                                .timestamp_ms = TIME_MS,
+                                .key = TIDE_BYTES_LITERAL("k"),
+                                .has_key = TRUE,
+                                .value = TIDE_BYTES_LITERAL("{\"v\":\x1b[31m"),
+                                .has_value = TRUE,
+                                .reason = tide_bytes_of_string(reason),
+                                .text = TIDE_BYTES_LITERAL("what was wrong"),
+                                .table = table != NULL ? tide_bytes_of_string(table) : TIDE_BYTES_EMPTY,
+                                .row_key = table != NULL ? TIDE_BYTES_LITERAL("host1\x01") : TIDE_BYTES_EMPTY,
+                                .reading_index = -1,
+                                .version = TIDE_BYTES_LITERAL("0.1")};
+  tide_dead_letter_json_append(out, &dead_letter, kept_at_ms);
 }
 
 /* Two in the rotated file, two and what is none in the other. */
@@ -107,11 +107,11 @@ static void
 write_files(Fixture *fixture)
 {
   g_auto(TideBuffer) older = {0}, newer = {0};
-  append_letter(&older, 10, "parse", NULL, KEPT_AT_MS);
-  append_letter(&older, 11, "missing_field", NULL, KEPT_AT_MS + HOUR_MS);
-  append_letter(&newer, 12, "refused_by_hbase", "METRIC", KEPT_AT_MS + 2 * HOUR_MS);
+  append_dead_letter(&older, 10, "parse", NULL, KEPT_AT_MS);
+  append_dead_letter(&older, 11, "missing_field", NULL, KEPT_AT_MS + HOUR_MS);
+  append_dead_letter(&newer, 12, "refused_by_hbase", "METRIC", KEPT_AT_MS + 2 * HOUR_MS);
   tide_buffer_append_bytes(&newer, TIDE_BYTES_LITERAL("{\"topic\":\"metrics\"\n"));
-  append_letter(&newer, 13, "parse", NULL, KEPT_AT_MS + 3 * HOUR_MS);
+  append_dead_letter(&newer, 13, "parse", NULL, KEPT_AT_MS + 3 * HOUR_MS);
   tide_buffer_append_bytes(&newer, TIDE_BYTES_LITERAL("{\"kept_at\":\"2026")); /* being written just now */
   g_autofree char *rotated = g_strconcat(fixture->file_path, ".1", NULL);
   g_assert_true(g_file_set_contents(rotated, (const char *)older.data, (gssize)older.len, NULL));
@@ -124,19 +124,19 @@ test_list_of_files(Fixture *fixture, gconstpointer unused)
   write_files(fixture);
   g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 0);
   g_assert_cmpuint(count_lines(fixture->done.output), ==, 5);
-  assert_says(fixture->done.output, "KEPT AT");
+  assert_prints(fixture->done.output, "KEPT AT");
   const char *first = strstr(fixture->done.output, "metrics/1/10"),
              *last = strstr(fixture->done.output, "metrics/1/13");
   g_assert_true(first != NULL && last > first); /* the rotated file first */
-  assert_says(fixture->done.output, "2026-07-26T12:34:56.789Z");
-  assert_says(fixture->done.output, "host1\\x01");
-  assert_says(fixture->done.errors, "2 of 6 in");
+  assert_prints(fixture->done.output, "2026-07-26T12:34:56.789Z");
+  assert_prints(fixture->done.output, "host1\\x01");
+  assert_prints(fixture->done.errors, "2 of 6 in");
   g_assert_cmpint(run_on_file(fixture, "dead-letters list --format csv"), ==, 0);
-  assert_says(fixture->done.output,
-              "2026-07-26T14:34:56.789Z,refused_by_hbase,metrics/1/12,METRIC,host1\\x01,what was wrong\n");
+  assert_prints(fixture->done.output,
+                "2026-07-26T14:34:56.789Z,refused_by_hbase,metrics/1/12,METRIC,host1\\x01,what was wrong\n");
   g_assert_cmpint(run_on_file(fixture, "dead-letters list --format json --limit 1"), ==, 0);
   g_assert_cmpuint(count_lines(fixture->done.output), ==, 1);
-  assert_says(fixture->done.output, "\"offset\":10");
+  assert_prints(fixture->done.output, "\"offset\":10");
 }
 
 static void
@@ -170,37 +170,37 @@ test_show_of_a_file(Fixture *fixture, gconstpointer unused)
 {
   write_files(fixture);
   g_assert_cmpint(run_on_file(fixture, "dead-letters show metrics/1/12"), ==, 0);
-  assert_says(fixture->done.output, "message    metrics/1/12\n");
-  assert_says(fixture->done.output, "reason     refused_by_hbase\n");
-  assert_says(fixture->done.output, "row key    host1\\x01\n");
-  assert_says(fixture->done.output, "value      {\"v\":\\x1B[31m\n"); /* no terminal sequence of a sensor's */
+  assert_prints(fixture->done.output, "message    metrics/1/12\n");
+  assert_prints(fixture->done.output, "reason     refused_by_hbase\n");
+  assert_prints(fixture->done.output, "row key    host1\\x01\n");
+  assert_prints(fixture->done.output, "value      {\"v\":\\x1B[31m\n"); /* no terminal sequence of a sensor's */
   g_assert_cmpint(run_on_file(fixture, "dead-letters show metrics/1/99"), ==, 1);
-  assert_says(fixture->done.errors, "no letter of message metrics/1/99");
+  assert_prints(fixture->done.errors, "no dead letter of message metrics/1/99");
 }
 
 static void
 test_errors_say_what_to_do(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "dead-letters"), ==, 64);
-  assert_says(fixture->done.errors, "list, show or replay");
+  assert_prints(fixture->done.errors, "list, show or replay");
   g_assert_cmpint(run(fixture, "dead-letters lists"), ==, 64);
-  assert_says(fixture->done.errors, "did you mean 'list'");
+  assert_prints(fixture->done.errors, "did you mean 'list'");
   g_assert_cmpint(run(fixture, "dead-letters show metrics/x/1"), ==, 64);
-  assert_says(fixture->done.errors, "TOPIC/PARTITION/OFFSET");
+  assert_prints(fixture->done.errors, "TOPIC/PARTITION/OFFSET");
   g_assert_cmpint(run(fixture, "dead-letters replay"), ==, 64);
-  assert_says(fixture->done.errors, "--all");
+  assert_prints(fixture->done.errors, "--all");
   g_assert_cmpint(run(fixture, "dead-letters list --reason parsed"), ==, 64);
-  assert_says(fixture->done.errors, "no letter is kept for the reason 'parsed': did you mean 'parse'?");
+  assert_prints(fixture->done.errors, "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
   g_assert_cmpint(run(fixture, "dead-letters list --reason nosuch"), ==, 64);
-  assert_says(fixture->done.errors, "it is one of empty, tombstone, too_large, ");
+  assert_prints(fixture->done.errors, "it is one of empty, tombstone, too_large, ");
   g_assert_cmpint(run_on_file(fixture, "dead-letters list"), ==, 69);
-  assert_says(fixture->done.errors, "no letter was ever kept there");
+  assert_prints(fixture->done.errors, "no dead letter was ever kept there");
 }
 
-/* ---- letters in a topic ---- */
+/* ---- dead letters in a topic ---- */
 
 static TideMockMessage
-letter_record(const char *offset, const char *reason, TideBytes key, TideBytes value)
+dead_letter_record(const char *offset, const char *reason, TideBytes key, TideBytes value)
 {
   return (TideMockMessage){.topic = "letters",
                            .partition = 0,
@@ -218,27 +218,27 @@ letter_record(const char *offset, const char *reason, TideBytes key, TideBytes v
 }
 
 static void
-produce_letters(Fixture *fixture)
+produce_dead_letters(Fixture *fixture)
 {
-  TideMockMessage first = letter_record("7", "parse",
-                                        TIDE_BYTES_LITERAL("a\x00"
-                                                           "b"),
-                                        TIDE_BYTES_LITERAL("not \xff JSON"));
-  TideMockMessage second = letter_record("8", "missing_field", TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("{}"));
+  TideMockMessage first = dead_letter_record("7", "parse",
+                                             TIDE_BYTES_LITERAL("a\x00"
+                                                                "b"),
+                                             TIDE_BYTES_LITERAL("not \xff JSON"));
+  TideMockMessage second = dead_letter_record("8", "missing_field", TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("{}"));
   TideMockMessage gone =
-      letter_record("9", "refused_by_hbase", TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("{\"row_key\":\"\"}"));
+      dead_letter_record("9", "refused_by_hbase", TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("{\"row_key\":\"\"}"));
   gone.headers[9] = (TideMockHeader){"tidemark-original", TIDE_BYTES_LITERAL("gone")};
   mock_kafka_produce(fixture->kafka, &first);
   mock_kafka_produce(fixture->kafka, &second);
   mock_kafka_produce(fixture->kafka, &gone);
-  mock_kafka_produce_text(fixture->kafka, "letters", 1, "no letter");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  mock_kafka_produce_text(fixture->kafka, "letters", 1, "no dead letter");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static GPtrArray *
 read_originals(Fixture *fixture)
 {
-  return mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  return mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
 }
 
 static void
@@ -253,11 +253,11 @@ assert_bytes_are(GBytes *found, TideBytes wanted)
 static void
 test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
 {
-  produce_letters(fixture);
+  produce_dead_letters(fixture);
   g_assert_cmpint(run(fixture, "dead-letters replay --all"), ==, 1);
-  assert_says(fixture->done.output, "2 messages sent again\n");
-  assert_says(fixture->done.output, "1 letters have no original any more");
-  assert_says(fixture->done.errors, "1 of 4 in 'letters' are no letters");
+  assert_prints(fixture->done.output, "2 messages sent again\n");
+  assert_prints(fixture->done.output, "1 dead letters have no original any more");
+  assert_prints(fixture->done.errors, "1 of 4 in 'letters' are no dead letters");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
   const TideMockRecord *first = records->pdata[0], *second = records->pdata[1];
@@ -274,34 +274,37 @@ test_replay_sends_the_originals_again(Fixture *fixture, gconstpointer unused)
   assert_bytes_are(second->payload, TIDE_BYTES_LITERAL("{}"));
 }
 
-/* A file that somebody cut while it was written to, by a version that left a hole: what stands behind it is a letter.
+/* A file that somebody cut while it was written to, by a version that left a hole: what stands behind it is a dead
+ * letter.
  */
 static void
 test_f13_list_passes_over_a_hole(Fixture *fixture, gconstpointer unused)
 {
-  g_auto(TideBuffer) letters = {0};
-  tide_buffer_append_bytes(&letters, TIDE_BYTES_LITERAL("of a line\"}\n\0\0\0\0"));
-  append_letter(&letters, 7, "parse", NULL, KEPT_AT_MS);
-  tide_buffer_append_bytes(&letters, TIDE_BYTES_LITERAL("\0\0\0"));
-  g_assert_true(g_file_set_contents(fixture->file_path, (const char *)letters.data, (gssize)letters.len, NULL));
+  g_auto(TideBuffer) dead_letters = {0};
+  tide_buffer_append_bytes(&dead_letters, TIDE_BYTES_LITERAL("of a line\"}\n\0\0\0\0"));
+  append_dead_letter(&dead_letters, 7, "parse", NULL, KEPT_AT_MS);
+  tide_buffer_append_bytes(&dead_letters, TIDE_BYTES_LITERAL("\0\0\0"));
+  g_assert_true(
+      g_file_set_contents(fixture->file_path, (const char *)dead_letters.data, (gssize)dead_letters.len, NULL));
   g_assert_cmpint(run_on_file(fixture, "dead-letters list --format csv"), ==, 0);
   g_assert_cmpuint(count_lines(fixture->done.output), ==, 2);
-  assert_says(fixture->done.output, ",parse,metrics/1/7,");
-  assert_says(fixture->done.errors, "2 of 3 in");
+  assert_prints(fixture->done.output, ",parse,metrics/1/7,");
+  assert_prints(fixture->done.errors, "2 of 3 in");
 }
 
-/* A letter for each row that was refused: the message is sent once. */
+/* A dead letter for each row that was refused: the message is sent once. */
 static void
 test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
 {
-  g_auto(TideBuffer) letters = {0};
-  append_letter(&letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS);
-  append_letter(&letters, 7, "refused_by_hbase", "LATEST", KEPT_AT_MS);
-  append_letter(&letters, 8, "parse", NULL, KEPT_AT_MS);
-  append_letter(&letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS + HOUR_MS);
-  g_assert_true(g_file_set_contents(fixture->file_path, (const char *)letters.data, (gssize)letters.len, NULL));
+  g_auto(TideBuffer) dead_letters = {0};
+  append_dead_letter(&dead_letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS);
+  append_dead_letter(&dead_letters, 7, "refused_by_hbase", "LATEST", KEPT_AT_MS);
+  append_dead_letter(&dead_letters, 8, "parse", NULL, KEPT_AT_MS);
+  append_dead_letter(&dead_letters, 7, "refused_by_hbase", "METRIC", KEPT_AT_MS + HOUR_MS);
+  g_assert_true(
+      g_file_set_contents(fixture->file_path, (const char *)dead_letters.data, (gssize)dead_letters.len, NULL));
   g_assert_cmpint(run_on_file(fixture, "dead-letters replay --all"), ==, 0);
-  assert_says(fixture->done.output, "2 messages sent again\n2 more letters are of these messages\n");
+  assert_prints(fixture->done.output, "2 messages sent again\n2 more dead letters are of these messages\n");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
 }
@@ -309,9 +312,9 @@ test_f19_replay_sends_each_once(Fixture *fixture, gconstpointer unused)
 static void
 test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 {
-  produce_letters(fixture);
+  produce_dead_letters(fixture);
   g_assert_cmpint(run(fixture, "dead-letters replay --reason parse --dry-run"), ==, 0);
-  assert_says(fixture->done.output, "1 message would be sent again\n");
+  assert_prints(fixture->done.output, "1 message would be sent again\n");
   g_assert_cmpint(run(fixture, "dead-letters replay metrics/1/8 --rate 1000"), ==, 0);
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 1);
@@ -321,12 +324,12 @@ test_replay_is_narrowed(Fixture *fixture, gconstpointer unused)
 static void
 test_list_of_a_topic(Fixture *fixture, gconstpointer unused)
 {
-  produce_letters(fixture);
+  produce_dead_letters(fixture);
   g_assert_cmpint(run(fixture, "dead-letters list --format csv"), ==, 0);
   g_assert_cmpuint(count_lines(fixture->done.output), ==, 4);
-  assert_says(fixture->done.output, ",parse,metrics/1/7,,,why\n");
+  assert_prints(fixture->done.output, ",parse,metrics/1/7,,,why\n");
   g_assert_cmpint(run(fixture, "dead-letters show metrics/1/9"), ==, 0);
-  assert_says(fixture->done.output, "original   gone");
+  assert_prints(fixture->done.output, "original   gone");
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);
   g_assert_cmpint(run(fixture, "dead-letters list"), ==, 69);
 }

@@ -460,9 +460,10 @@ test_storm_of_interrupts(PipelineFixture *fixture, gconstpointer data)
 
 /* ---- dead letters ---- */
 
-/* Neither a place nor a state directory is named: a bad message stops nothing, and the command finds its letter. */
+/* Neither a place nor a state directory is named: a bad message stops nothing, and the command finds its dead letter.
+ */
 static void
-test_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer data)
+test_dead_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer data)
 {
   pipeline_fixture_produce_raw(fixture, 0, "no reading");
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
@@ -473,12 +474,12 @@ test_letters_have_a_place_by_default(PipelineFixture *fixture, gconstpointer dat
   g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
   g_auto(ProgramDone) done = run_program(process.config_path, "dead-letters list");
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_says(done.output, "metrics/0/0");
+  assert_prints(done.output, "metrics/0/0");
 }
 
 /* One that was never written to: said, and no failure. */
 static void
-test_no_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
+test_no_dead_letter_was_ever_kept(PipelineFixture *fixture, gconstpointer data)
 {
   g_auto(DaemonProcess) process = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_signal(&process, SIGKILL);
@@ -505,8 +506,8 @@ main(int argc, char **argv)
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
   ADD("stop-3/E2-during-the-start", test_stop_during_the_start);
   ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
-  ADD("letters/U4-they-have-a-place-by-default", test_letters_have_a_place_by_default);
-  ADD("letters/U4-no-letter-was-ever-kept", test_no_letter_was_ever_kept);
+  ADD("letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
+  ADD("letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);

@@ -294,7 +294,7 @@ assert_answer(const char *config_path, const Table *table, const Question *quest
   g_test_message("%s: key %s", words, table->key->str);
   if (!can_be_answered(table, question)) {
     g_assert_cmpint(done.exit_code, ==, 64);
-    assert_says(done.errors, "cannot be told from those of others");
+    assert_prints(done.errors, "cannot be told from those of others");
     return;
   }
   g_assert_cmpint(done.exit_code, ==, 0);
@@ -344,7 +344,7 @@ assert_get(const char *config_path, const Table *table)
   g_test_message("%s: key %s", words->str, table->key->str);
   if (without >= 0 && table->used[without]) {
     g_assert_cmpint(done.exit_code, ==, 64);
-    assert_says(done.errors, field_names[without]);
+    assert_prints(done.errors, field_names[without]);
     return;
   }
   if (!row->is_there) /* its key is another row's */

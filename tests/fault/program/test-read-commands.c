@@ -122,7 +122,7 @@ assert_error(Fixture *fixture, const char *words, int exit_code, const char *par
 {
   g_auto(ProgramDone) done = run_program(fixture->config_path, words);
   g_assert_cmpint(done.exit_code, ==, exit_code);
-  assert_says(done.errors, part);
+  assert_prints(done.errors, part);
 }
 
 static void
@@ -181,8 +181,8 @@ test_h9_json_tells_bytes_from_text(Fixture *fixture, gconstpointer unused)
   put(fixture, "PLACE", "\xc3#d", "M", "cpu", "1", TIME_MS);
   put(fixture, "PLACE", "\\xC3#d", "M", "cpu", "2", TIME_MS);
   g_auto(ProgramDone) done = run_program(fixture->config_path, "scan PLACE -f json");
-  assert_says(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"site_hex\":\"c3\",\"device\":\"d\"}");
-  assert_says(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"device\":\"d\"}");
+  assert_prints(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"site_hex\":\"c3\",\"device\":\"d\"}");
+  assert_prints(done.output, "\"fields\":{\"site\":\"\\\\xC3\",\"device\":\"d\"}");
 }
 
 /* As with `head`: enough is enough, and no failure. */
@@ -232,7 +232,7 @@ test_plain_sentences(Fixture *fixture, gconstpointer unused)
   assert_error(fixture, "scan METRIC --column X:cpu", 0,
                "'METRIC' declares no family 'X', and no row has a column of the whole name 'X:cpu'");
   g_auto(ProgramDone) whole = run_program(fixture->config_path, "scan METRIC --column job:rate -f csv");
-  assert_says(whole.output, ",0.5\n");
+  assert_prints(whole.output, ",0.5\n");
   g_assert_cmpstr(whole.errors, ==, "");
 }
 

@@ -119,7 +119,7 @@ test_a_day_and_nothing_else_is_copied(Fixture *fixture, gconstpointer unused)
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpstr(done.errors, ==, "");
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_says(done.output, "verified: HBase holds 2,500 rows, 10,000 cells");
+  assert_prints(done.output, "verified: HBase holds 2,500 rows, 10,000 cells");
   assert_rolled_up(fixture, "SENSOR_20170726");
   g_autoptr(GPtrArray) regions = fake_hbase_regions(scripted_gateway_hbase(fixture->gateway), "SENSOR_20170726");
   g_assert_cmpuint(regions->len, ==, 3);
@@ -168,14 +168,14 @@ test_it_gives_up_and_goes_on_later(Fixture *fixture, gconstpointer unused)
   g_auto(ProgramDone) done = roll_up(fixture, " --threads 1");
   scripted_gateway_stats(fixture->gateway, &after);
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_says(done.output, "going on where an earlier run ended");
+  assert_prints(done.output, "going on where an earlier run ended");
   g_assert_cmpuint(after.calls_by_method[TIDE_CALL_PUT_MULTIPLE] - before.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==,
                    1);
   assert_rolled_up(fixture, "SENSOR_20170726");
 
   g_auto(ProgramDone) again = roll_up(fixture, "");
   g_assert_cmpint(again.exit_code, ==, 0);
-  assert_says(again.output, "copied already");
+  assert_prints(again.output, "copied already");
 }
 
 /* Without an argument: SENSOR, and not METRIC, of which hardly anybody wants a day. */
@@ -186,7 +186,7 @@ test_F17_rows_keep_their_time_to_live(Fixture *fixture, gconstpointer unused)
   g_autofree char *line = g_strdup_printf("rollup --day 2017-07-26 --state %s", fixture->directory);
   g_auto(ProgramDone) done = run_program(fixture->config_path, line);
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_says(done.output, "SENSOR_20170726: ");
+  assert_prints(done.output, "SENSOR_20170726: ");
   g_autoptr(GPtrArray) writes = fake_hbase_writes(scripted_gateway_hbase(fixture->gateway));
   g_assert_cmpuint(writes->len, ==, N_METERS * N_SLOTS);
   for (guint i = 0; i < writes->len; i++)
@@ -208,7 +208,7 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
   for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
     g_auto(ProgramDone) done = run_program(fixture->config_path, lines[i].words);
     g_assert_cmpint(done.exit_code, ==, 64);
-    assert_says(done.errors, lines[i].text);
+    assert_prints(done.errors, lines[i].text);
   }
   /* Another table was copied into that one. */
   g_auto(ProgramDone) first = roll_up(fixture, " --to OTHER");
@@ -216,7 +216,7 @@ test_what_cannot_be_rolled_up_is_refused(Fixture *fixture, gconstpointer unused)
   g_autofree char *line = g_strdup_printf("rollup --day 2017-07-25 --state %s --to OTHER", fixture->directory);
   g_auto(ProgramDone) other_day = run_program(fixture->config_path, line);
   g_assert_cmpint(other_day.exit_code, ==, 64);
-  assert_says(other_day.errors, "was rolled up from 'SENSOR', another day");
+  assert_prints(other_day.errors, "was rolled up from 'SENSOR', another day");
 }
 
 int

@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)
 #define N_READINGS 4000u
 
@@ -56,7 +56,7 @@ produce_readings(Fixture *fixture, guint n)
                                                (char)('a' + i % 26), i * 7919 % 1000, TIME_MS + i, i);
     mock_kafka_produce_text(fixture->kafka, "metrics", (gint32)(i % 2), payload);
   }
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
 /* Returns: the exit code. */
@@ -73,7 +73,7 @@ test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
 {
   produce_readings(fixture, N_READINGS);
   g_assert_cmpint(run(fixture, "tables create METRIC FIXED --dry-run --sample 4000 --regions 4"), ==, 0);
-  assert_says(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
+  assert_prints(fixture->done.errors, "METRIC: 3 split points out of 4,000 keys\n");
   /* A quarter of the alphabet each, within what a sample leaves to chance. */
   const char *points = strstr(fixture->done.output, "SPLITS => ['");
   g_assert_nonnull(points);
@@ -81,8 +81,8 @@ test_sample_divides_free_text(Fixture *fixture, gconstpointer unused)
   g_auto(GStrv) parts = g_strsplit(points + strlen("SPLITS => ['"), "'", 6);
   for (guint i = 0; i < G_N_ELEMENTS(around); i++)
     g_assert_nonnull(strchr(around[i], parts[2 * i][0]));
-  assert_says(fixture->done.output, "SPLITS => ['m']\n"); /* what is declared stays */
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
+  assert_prints(fixture->done.output, "SPLITS => ['m']\n"); /* what is declared stays */
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
 static void
@@ -90,21 +90,21 @@ test_sample_warns(Fixture *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 200);
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
   g_assert_cmpint(run(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4"), ==, 0);
-  assert_says(fixture->done.errors,
-              "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
-  assert_says(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
-  assert_says(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
+  assert_prints(fixture->done.errors,
+                "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
+  assert_prints(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
+  assert_prints(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
 }
 
 static void
 test_sample_of_nothing_is_refused(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4"), ==, 65);
-  assert_says(fixture->done.errors, "topic 'metrics' has no messages to sample");
+  assert_prints(fixture->done.errors, "topic 'metrics' has no messages to sample");
   g_assert_cmpint(run(fixture, "tables create METRIC --dry-run --sample 1000"), ==, 64);
-  assert_says(fixture->done.errors, "say how many with '--regions N'");
+  assert_prints(fixture->done.errors, "say how many with '--regions N'");
 }
 
 static void
@@ -112,19 +112,19 @@ test_explain_takes_the_newest(Fixture *fixture, gconstpointer unused)
 {
   produce_readings(fixture, 20);
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 4"), ==, 0);
-  assert_says(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
-  assert_says(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
-  assert_says(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
+  assert_prints(fixture->done.output, "partition 0, offset 8, reading 1 of 1");
+  assert_prints(fixture->done.output, "partition 0, offset 9, reading 1 of 1");
+  assert_prints(fixture->done.output, "partition 1, offset 9, reading 1 of 1");
   g_assert_null(strstr(fixture->done.output, "offset 7"));
   g_assert_cmpint(run(fixture, "explain --offline --from-topic --count 2 -f json"), ==, 0);
-  assert_says(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + PATIENCE_US), ==, -1);
+  assert_prints(fixture->done.output, "{\"partition\":1,\"offset\":9,\"reading\":0,\"table\":\"METRIC\"");
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", "metrics", 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
 static guint
 count_records(Fixture *fixture)
 {
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
   return records->len;
 }
 
@@ -132,8 +132,8 @@ static void
 test_u6_simulate_asks(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "simulate --readings 5"), ==, 64);
-  assert_says(fixture->done.errors, "made-up readings would go to 'metrics'");
-  assert_says(fixture->done.errors, "'--topic'");
+  assert_prints(fixture->done.errors, "synthetic readings would go to 'metrics'");
+  assert_prints(fixture->done.errors, "'--topic'");
   g_assert_cmpuint(count_records(fixture), ==, 0);
   g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 0);
   g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 0);
@@ -156,8 +156,8 @@ test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
 {
   expect_field(fixture, "sensor");
   g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 65);
-  assert_says(fixture->done.errors, "cannot use the first message (missing_field: ");
-  assert_says(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
+  assert_prints(fixture->done.errors, "cannot use the first message (missing_field: ");
+  assert_prints(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
   g_assert_cmpuint(count_records(fixture), ==, 0);
 
   g_autofree char *path = g_strconcat(fixture->config_path, ".jsonl", NULL);
@@ -166,7 +166,7 @@ test_u6_simulate_looks_first(Fixture *fixture, gconstpointer unused)
   g_autofree char *words =
       g_strdup_printf("simulate --readings 6 --topic metrics --start-time 1426535612045 --step 1s --sample %s", path);
   g_assert_cmpint(run(fixture, words), ==, 0);
-  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + PATIENCE_US);
+  g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, "metrics", 2, tide_now_us() + TIMEOUT_US);
   g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_assert_cmpuint(records->len, ==, 6);
   for (guint i = 0; i < records->len; i++) {

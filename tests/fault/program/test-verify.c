@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#define PATIENCE_US (240 * TIDE_US_PER_S)  /* far beyond what any step takes: only a failure waits so long */
+#define TIMEOUT_US (240 * TIDE_US_PER_S)   /* far beyond what any step takes: only a failure waits so long */
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
 #define TOPIC "metrics"
 #define TIME_KEY "key: [ { field: host }, \"#\", { time: epoch_ms } ]"
@@ -74,7 +74,7 @@ send_reading(Fixture *fixture, gint32 partition, const char *host, gint64 time_m
 static void
 flush(Fixture *fixture)
 {
-  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + PATIENCE_US));
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
 }
 
 static void
@@ -137,7 +137,7 @@ assert_found(Fixture *fixture, const char *counts, const char *samples)
   const char *tables = fixture->done.output + strlen(samples);
   if (!g_str_has_prefix(tables, "TABLE"))
     g_error("more than '%s':\n%s%s", samples, fixture->done.output, fixture->done.errors);
-  assert_says(tables, counts);
+  assert_prints(tables, counts);
   g_assert_cmpint(exit_code, ==, strstr(tables, "all is right") != NULL ? 0 : 1);
 }
 
@@ -168,11 +168,11 @@ test_all_right(Fixture *fixture, gconstpointer unused)
       put_both(fixture, host, time_ms, value);
     }
   assert_found(fixture, "METRIC     200        0      0      0           0         0\n", "");
-  assert_says(fixture->done.output, "CURRENT      7        0      0      0           0         0\n");
-  assert_says(fixture->done.output, "400 messages of 2 partitions: 800 cells, in ");
-  assert_says(fixture->done.output, "all is right\n");
+  assert_prints(fixture->done.output, "CURRENT      7        0      0      0           0         0\n");
+  assert_prints(fixture->done.output, "400 messages of 2 partitions: 800 cells, in ");
+  assert_prints(fixture->done.output, "all is right\n");
   g_assert_cmpstr(fixture->done.errors, ==, "");
-  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", TOPIC, 0, tide_now_us() + PATIENCE_US), ==, -1);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, "g", TOPIC, 0, tide_now_us() + TIMEOUT_US), ==, -1);
 }
 
 static void
@@ -182,7 +182,7 @@ test_rejected_messages_are_not_expected(Fixture *fixture, gconstpointer unused)
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{broken");
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{\"ts\":1}");
   assert_found(fixture, "all is right\n", "");
-  assert_says(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+  assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
 }
 
 /* ---- differences ----------------------------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ test_missing_table(Fixture *fixture, gconstpointer unused)
   g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "METRIC", FALSE, &error));
   g_assert_true(fake_hbase_delete_table(scripted_gateway_hbase(fixture->gateway), "METRIC", &error));
   g_assert_cmpint(run(fixture, "verify --to-end --sample 0"), ==, 1);
-  assert_says(fixture->done.output, "table 'METRIC' does not exist\n");
-  assert_says(fixture->done.output, "3 differences\n");
+  assert_prints(fixture->done.output, "table 'METRIC' does not exist\n");
+  assert_prints(fixture->done.output, "3 differences\n");
 }
 
 static void
@@ -266,10 +266,10 @@ test_unexpected_rows(Fixture *fixture, gconstpointer unused)
                "'7'\n"
                "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:35.000Z: expected nothing, found '7'\n");
   g_assert_cmpint(run(fixture, "verify --to-end --allow-unexpected"), ==, 0);
-  assert_says(fixture->done.output, "2 unexplained: no message that was read makes them\n");
+  assert_prints(fixture->done.output, "2 unexplained: no message that was read makes them\n");
   g_assert_cmpint(run(fixture, "verify --to-end --topic metrics --table METRIC"), ==, 0);
-  assert_says(fixture->done.output, "1 unexplained");
-  assert_says(fixture->done.output, "unexpected cells cannot be told: with '--topic', other topics may have written");
+  assert_prints(fixture->done.output, "1 unexplained");
+  assert_prints(fixture->done.output, "unexpected cells cannot be told: with '--topic', other topics may have written");
 }
 
 /* ---- what is no difference ------------------------------------------------------------------------------------------
@@ -288,10 +288,10 @@ test_conflict_between_partitions(Fixture *fixture, gconstpointer unused)
                "(topic 'metrics' partition 0 offset 0)\n"
                "conflict: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'zero', found 'zero' "
                "(topic 'metrics' partition 0 offset 0)\n");
-  assert_says(fixture->done.output, "all is right\n");
+  assert_prints(fixture->done.output, "all is right\n");
   put_reading(fixture, "METRIC", "a", T, "one, first"); /* what no partition wrote last */
   g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_says(fixture->done.output, "1 difference\n");
+  assert_prints(fixture->done.output, "1 difference\n");
 }
 
 /* The daemon has written and committed; then messages come that are written and not committed, or not even written. */
@@ -300,10 +300,10 @@ test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   g_assert_cmpint(run(fixture, "verify"), ==, 65);
-  assert_says(fixture->done.errors, "group 'g' has committed nothing yet: there is nothing to verify");
+  assert_prints(fixture->done.errors, "group 'g' has committed nothing yet: there is nothing to verify");
   g_assert_cmpint(run(fixture, "run --until-end"), ==, 0);
   g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_says(fixture->done.output, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
+  assert_prints(fixture->done.output, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
 
   send_reading(fixture, 0, "a", T + 1, "again"); /* another value of a time that is committed */
   send_reading(fixture, 0, "a", T + 9, "9");
@@ -313,16 +313,17 @@ test_committed_offsets_bound_it(Fixture *fixture, gconstpointer unused)
   put_both(fixture, "a", T + 9, "9");
   put_both(fixture, "c", T + 1, "c");
   g_assert_cmpint(run(fixture, "verify"), ==, 0);
-  assert_says(fixture->done.output, "1 overwritten: a message outside of the window wrote another value");
-  assert_says(fixture->done.output, "1 superseded: newer cells of the same column are there");
-  assert_says(fixture->done.output, "3 beyond: made by messages outside of the window");
-  assert_says(fixture->done.output, "3 messages of 2 partitions, up to");
+  assert_prints(fixture->done.output, "1 overwritten: a message outside of the window wrote another value");
+  assert_prints(fixture->done.output, "1 superseded: newer cells of the same column are there");
+  assert_prints(fixture->done.output, "3 beyond: made by messages outside of the window");
+  assert_prints(fixture->done.output, "3 messages of 2 partitions, up to");
   g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_says(fixture->done.output, "2 differences\n");
+  assert_prints(fixture->done.output, "2 differences\n");
   g_assert_cmpint(run(fixture, "verify --group other"), ==, 65);
 }
 
-/* A row that HBase refused is not missing when its message is a letter; an older latest value stands in its place. */
+/* A row that HBase refused is not missing when its message is a dead letter; an older latest value stands in its place.
+ */
 static void
 test_dead_letters(Fixture *fixture, gconstpointer unused)
 {
@@ -330,11 +331,12 @@ test_dead_letters(Fixture *fixture, gconstpointer unused)
   g_autoptr(GError) error = NULL;
   close(g_file_open_tmp("tidemark-XXXXXX.jsonl", &path, &error));
   g_assert_no_error(error);
-  static const char letters[] = "{\"topic\":\"metrics\",\"partition\":0,\"offset\":3,\"reason\":\"refused_by_hbase\","
-                                "\"key\":null,\"value\":null}\n"
-                                "{\"topic\":\"metrics\",\"partition\":1,\"offset\":3,\"reason\":\"refused_by_hbase\","
-                                "\"key\":null,\"value\":null}\n";
-  g_assert_true(g_file_set_contents(path, letters, -1, NULL));
+  static const char dead_letters[] =
+      "{\"topic\":\"metrics\",\"partition\":0,\"offset\":3,\"reason\":\"refused_by_hbase\","
+      "\"key\":null,\"value\":null}\n"
+      "{\"topic\":\"metrics\",\"partition\":1,\"offset\":3,\"reason\":\"refused_by_hbase\","
+      "\"key\":null,\"value\":null}\n";
+  g_assert_true(g_file_set_contents(path, dead_letters, -1, NULL));
   send_usual(fixture);
   send_reading(fixture, 0, "a", T + 4, "4");
   send_reading(fixture, 0, "a", T + 5, "poison");
@@ -342,15 +344,15 @@ test_dead_letters(Fixture *fixture, gconstpointer unused)
   put_reading(fixture, "METRIC", "a", T + 5, "poison"); /* refused of CURRENT only */
   g_autofree char *words = g_strdup_printf("verify --to-end --letters %s", path);
   g_assert_cmpint(run(fixture, words), ==, 0);
-  assert_says(fixture->done.output, "1 message is a dead letter: the cells may be there or not\n");
+  assert_prints(fixture->done.output, "1 message is a dead letter: the cells may be there or not\n");
   put_cell(fixture, "CURRENT", "a", "v", T + 5, "poison");
   g_assert_cmpint(run(fixture, words), ==, 0);
   delete_row(fixture, "CURRENT", "a", T + 5);
   g_assert_cmpint(run(fixture, words), ==, 1); /* the one before it is still expected */
-  assert_says(fixture->done.output, "missing: CURRENT row 'a' M:v of 2015-03-16T19:53:32.004Z");
+  assert_prints(fixture->done.output, "missing: CURRENT row 'a' M:v of 2015-03-16T19:53:32.004Z");
   g_unlink(path);
   g_assert_cmpint(run(fixture, words), ==, 69);
-  assert_says(fixture->done.errors, "cannot read the dead letters: there is no file");
+  assert_prints(fixture->done.errors, "cannot read the dead letters: there is no file");
 }
 
 /* ---- other kinds of tables ------------------------------------------------------------------------------------------
@@ -394,7 +396,7 @@ test_replaced_rows(Fixture *fixture, gconstpointer unused)
   put_cell(fixture, "ROW", "a", "new", T + 5, "1");
   put_cell(fixture, "ROW", "a", "kept", T + 5, "2");
   assert_found(fixture, "ROW        2        0      0      0           0         0\n", "");
-  assert_says(fixture->done.output, "2 deleted: a later reading or tombstone of the row took them away\n");
+  assert_prints(fixture->done.output, "2 deleted: a later reading or tombstone of the row took them away\n");
   put_cell(fixture, "ROW", "a", "late", T + 2, "1");
   assert_found(fixture, "1 difference\n",
                "unexpected: ROW row 'a' M:late of 2015-03-16T19:53:32.002Z: expected nothing, found '1' "
@@ -417,7 +419,7 @@ test_tombstones(Fixture *fixture, gconstpointer unused)
   assert_found(fixture, "all is right\n", "");
   put_cell(fixture, "CURRENT", "a", "v", T, "gone");
   g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_says(fixture->done.output, "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z");
+  assert_prints(fixture->done.output, "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z");
 }
 
 static void
@@ -430,7 +432,7 @@ test_expired_cells(Fixture *fixture, gconstpointer unused)
   send_reading(fixture, 0, "a", now_ms - 60000, "there");
   put_reading(fixture, "METRIC", "a", now_ms - 60000, "there");
   assert_found(fixture, "METRIC      1        0      0      0           0         0\n", "");
-  assert_says(fixture->done.output, "1 expired: older than their table keeps them\n");
+  assert_prints(fixture->done.output, "1 expired: older than their table keeps them\n");
 }
 
 static void
@@ -446,10 +448,10 @@ test_dated_tables(Fixture *fixture, gconstpointer unused)
   put_reading(fixture, "DAY_20150318", "a", T + 2 * 86400000, "2");
   put_reading(fixture, "DAY_20150318", "b", T + 1, "stray");
   g_assert_cmpint(run(fixture, "verify --to-end"), ==, 1);
-  assert_says(fixture->done.output, "missing: DAY_20150317 row 'a#1426622012000' M:v of 2015-03-17T19:53:32.000Z");
-  assert_says(fixture->done.output, "unexpected: DAY_20150318 row 'b#1426535612001' M:v");
-  assert_says(fixture->done.output, "table 'DAY_20150317' does not exist\n");
-  assert_says(fixture->done.output, "2 differences\n");
+  assert_prints(fixture->done.output, "missing: DAY_20150317 row 'a#1426622012000' M:v of 2015-03-17T19:53:32.000Z");
+  assert_prints(fixture->done.output, "unexpected: DAY_20150318 row 'b#1426535612001' M:v");
+  assert_prints(fixture->done.output, "table 'DAY_20150317' does not exist\n");
+  assert_prints(fixture->done.output, "2 differences\n");
   g_assert_cmpint(run(fixture, "verify --to-end --table DAY_20150316"), ==, 0);
   g_assert_cmpint(run(fixture, "verify --to-end --table DAY_2015031"), ==, 64);
 }
@@ -470,11 +472,11 @@ test_passes_bound_the_memory(Fixture *fixture, gconstpointer unused)
       put_reading(fixture, "METRIC", "stray", T + i, "1");
   }
   g_assert_cmpint(run(fixture, "verify --to-end --memory 1 --sample 2 --format json"), ==, 1);
-  assert_says(fixture->done.output, "{\"type\":\"table\",\"table\":\"METRIC\",\"exists\":true,\"right\":19980,"
-                                    "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":20,");
-  assert_says(fixture->done.output, "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":19980,"
-                                    "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":0,");
-  assert_says(fixture->done.output, "\"messages\":20000,\"cells\":40000,");
+  assert_prints(fixture->done.output, "{\"type\":\"table\",\"table\":\"METRIC\",\"exists\":true,\"right\":19980,"
+                                      "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":20,");
+  assert_prints(fixture->done.output, "{\"type\":\"table\",\"table\":\"CURRENT\",\"exists\":true,\"right\":19980,"
+                                      "\"conflict\":0,\"missing\":20,\"wrong\":0,\"stale\":0,\"unexpected\":0,");
+  assert_prints(fixture->done.output, "\"messages\":20000,\"cells\":40000,");
   const char *passes = strstr(fixture->done.output, "\"passes\":");
   g_assert_nonnull(passes);
   guint64 n_passes = g_ascii_strtoull(passes + strlen("\"passes\":"), NULL, 10);
@@ -506,16 +508,16 @@ test_what_cannot_be_done(Fixture *fixture, gconstpointer unused)
 {
   send_usual(fixture);
   g_assert_cmpint(run(fixture, "verify --from now --to -1h"), ==, 64);
-  assert_says(fixture->done.errors, "'--from' must be before '--to'");
+  assert_prints(fixture->done.errors, "'--from' must be before '--to'");
   g_assert_cmpint(run(fixture, "verify --to-end --table METRICS"), ==, 64);
-  assert_says(fixture->done.errors, "did you mean 'METRIC'?");
+  assert_prints(fixture->done.errors, "did you mean 'METRIC'?");
   g_assert_cmpint(run(fixture, "verify --to-end --table METRIC_20150316"), ==, 64);
-  assert_says(fixture->done.errors, "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
+  assert_prints(fixture->done.errors, "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
   g_assert_cmpint(run(fixture, "verify --to-end --topic other"), ==, 69);
-  assert_says(fixture->done.errors, "topic 'other' does not exist");
+  assert_prints(fixture->done.errors, "topic 'other' does not exist");
   scripted_gateway_refuse(fixture->gateway);
   g_assert_cmpint(run(fixture, "verify --to-end"), ==, 69);
-  assert_says(fixture->done.errors, "no gateway can be used");
+  assert_prints(fixture->done.errors, "no gateway can be used");
 }
 
 /* A gateway that loses connections and answers late costs time, and nothing of what is found. */

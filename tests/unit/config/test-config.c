@@ -389,7 +389,7 @@ test_relative_paths_begin_at_the_file(Fixture *fixture, gconstpointer data)
       "kafka: { brokers: b, group: g, topics: [t], librdkafka: { ssl.ca.location: ca.pem,"
       " ssl.key.location: /abs/key.pem, sasl.password: { file: password } } }\n" READINGS HBASE TABLES
       "dead_letters: { file: kept/letters.jsonl }\n";
-  g_autofree char *letters = g_build_filename(fixture->directory, "kept", "letters.jsonl", NULL);
+  g_autofree char *dead_letters = g_build_filename(fixture->directory, "kept", "letters.jsonl", NULL);
   g_autofree char *ca = g_build_filename(fixture->directory, "ca.pem", NULL);
   g_autofree char *here = g_get_current_dir();
   write_file(fixture->secret_path, "canary\n", 0600);
@@ -398,7 +398,7 @@ test_relative_paths_begin_at_the_file(Fixture *fixture, gconstpointer data)
   g_autoptr(TideConfig) config = tide_config_load(fixture->config_path, &problems);
   g_assert_nonnull(config);
   g_assert_cmpstr(config->directory, ==, fixture->directory);
-  g_assert_cmpstr(config->dead_letters.file, ==, letters);
+  g_assert_cmpstr(config->dead_letters.file, ==, dead_letters);
   const TideKafkaProperty *properties = (const TideKafkaProperty *)(gconstpointer)config->kafka.properties->data;
   g_assert_cmpstr(properties[0].value, ==, ca);
   g_assert_cmpstr(properties[1].value, ==, "/abs/key.pem");

@@ -36,7 +36,7 @@ set_up(Fixture *fixture, gconstpointer data)
   TideConsumerCommitsContext context = {.config = bare->flow.config,
                                         .source = fixture->source,
                                         .partitions = bare->partitions.list,
-                                        .open_lanes = bare->open_lanes,
+                                        .accumulator = bare->accumulator,
                                         .metrics = bare->flow.metrics};
   tide_consumer_commits_init(&fixture->commits, &context);
 }

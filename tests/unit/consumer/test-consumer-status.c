@@ -46,10 +46,10 @@ begin_messages(Fixture *fixture, guint16 slot, gint64 n)
 static void
 assert_held(Fixture *fixture, guint32 n, const char *text)
 {
-  tide_consumer_status_publish_held(&fixture->status, fixture->partitions.list);
-  g_autofree char *found = tide_consumer_status_held_text(&fixture->status);
+  tide_consumer_status_publish_halted(&fixture->status, fixture->partitions.list);
+  g_autofree char *found = tide_consumer_status_halt_text(&fixture->status);
   g_assert_cmpstr(found, ==, text);
-  g_assert_cmpuint(tide_consumer_status_read_racy(&fixture->status).held, ==, n);
+  g_assert_cmpuint(tide_consumer_status_read_racy(&fixture->status).halted, ==, n);
 }
 
 /* The watchdog takes a consumer for stuck by the time of its last round: it begins with its first. */
@@ -59,9 +59,9 @@ test_new_one_has_nothing_but_its_time(Fixture *fixture, gconstpointer data)
   TideConsumerState state = tide_consumer_status_read_racy(&fixture->status);
   g_assert_cmpint(state.last_round_us, ==, 77);
   g_assert_cmpint(state.had_assignment + state.finished + state.left_work + state.fatal + state.denied, ==, 0);
-  g_assert_cmpuint(state.assigned + state.held + state.paused + state.in_flight, ==, 0);
+  g_assert_cmpuint(state.assigned + state.halted + state.paused + state.in_flight, ==, 0);
   g_assert_cmpint(state.oldest_us, ==, 0);
-  g_assert_null(tide_consumer_status_held_text(&fixture->status));
+  g_assert_null(tide_consumer_status_halt_text(&fixture->status));
   g_assert_null(tide_consumer_status_trouble_text(&fixture->status));
 }
 
@@ -105,8 +105,8 @@ static void
 test_each_held_partition_is_named(Fixture *fixture, gconstpointer data)
 {
   assert_held(fixture, 0, NULL);
-  partition_at(fixture, 0)->held_text = g_strdup("one");
-  partition_at(fixture, 2)->held_text = g_strdup("other");
+  partition_at(fixture, 0)->halt_text = g_strdup("one");
+  partition_at(fixture, 2)->halt_text = g_strdup("other");
   assert_held(fixture, 2, "one; other");
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
   assert_held(fixture, 1, "other");
@@ -121,7 +121,7 @@ test_trouble_is_what_was_said_last(Fixture *fixture, gconstpointer data)
   tide_consumer_status_publish_trouble(&fixture->status, "other");
   g_autofree char *text = tide_consumer_status_trouble_text(&fixture->status);
   g_assert_cmpstr(text, ==, "other");
-  g_assert_null(tide_consumer_status_held_text(&fixture->status));
+  g_assert_null(tide_consumer_status_halt_text(&fixture->status));
   tide_consumer_status_publish_trouble(&fixture->status, NULL);
   g_assert_null(tide_consumer_status_trouble_text(&fixture->status));
 }

@@ -1,7 +1,7 @@
 /* A consumer without its thread, between a source that only notes what it is asked and lanes without writers: what it
  * does when partitions come and go under it, while it pauses, and where a message holds it. */
 #include "consumer/consumer_private.h"
-#include "dead_letters/dead_letters_private.h"
+#include "dead_letters/dead_letter_queue_private.h"
 #include "unit/fake_source.h"
 #include "unit/unstarted_flow.h"
 #include "util/clock.h"
@@ -27,7 +27,7 @@ static const char going_on_behind_lost[] = KAFKA ", on_lost_offsets: continue }\
 
 typedef struct Fixture {
   UnstartedFlow flow;
-  TideDeadLetters *letters; /* not started: jobs wait in it */
+  TideDeadLetterQueue *dead_letters; /* not started: jobs wait in it */
   TideConsumer *consumer;
 } Fixture;
 
@@ -37,8 +37,8 @@ set_up(Fixture *fixture, gconstpointer options)
   UnstartedFlow *flow = &fixture->flow;
   g_autofree char *text = g_strconcat(options, base_text, NULL);
   unstarted_flow_set_up(flow, text);
-  TideDeadLettersContext letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
-  fixture->letters = tide_dead_letters_new(&letters);
+  TideDeadLetterQueueContext dead_letters = {.config = flow->config, .budget = &flow->budget, .metrics = flow->metrics};
+  fixture->dead_letters = tide_dead_letter_queue_new(&dead_letters);
   TideConsumerContext context = {.config = flow->config,
                                  .protocol = TIDE_WIRE_BINARY,
                                  .budget = &flow->budget,
@@ -46,7 +46,7 @@ set_up(Fixture *fixture, gconstpointer options)
                                  .lanes = flow->lanes,
                                  .regions = flow->regions,
                                  .dated = flow->dated,
-                                 .letters = fixture->letters,
+                                 .dead_letters = fixture->dead_letters,
                                  .metrics = flow->metrics};
   g_autoptr(GError) error = NULL;
   fixture->consumer = tide_consumer_new(&context, 0, &error);
@@ -58,7 +58,7 @@ tear_down(Fixture *fixture, gconstpointer options)
 {
   tide_lanes_stop(fixture->flow.lanes);
   tide_consumer_free(fixture->consumer);
-  tide_dead_letters_free(fixture->letters);
+  tide_dead_letter_queue_free(fixture->dead_letters);
   unstarted_flow_tear_down(&fixture->flow);
 }
 
@@ -109,12 +109,12 @@ receive(Fixture *fixture, gint64 offset, const char *payload)
     g_string_truncate(asked_, 0);                                                                                      \
   } while (0)
 
-/* ---- what writers and letters do ---- */
+/* ---- what writers and dead letters do ---- */
 
 static void
 take_call(Fixture *fixture, TideCall *ret_call)
 {
-  tide_open_lanes_tick(fixture->consumer->open_lanes, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
+  tide_accumulator_tick(fixture->consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
   g_assert_cmpint(tide_lanes_take(fixture->flow.lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(ret_call->n_rows, ==, 1);
 }
@@ -123,7 +123,7 @@ static void
 acknowledge(Fixture *fixture, TideCall *call)
 {
   tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  tide_consumer_take_home(fixture->consumer, 0);
+  tide_consumer_take_completed(fixture->consumer, 0);
 }
 
 static void
@@ -135,21 +135,21 @@ write_one(Fixture *fixture, gint64 offset, const char *payload)
   acknowledge(fixture, &call);
 }
 
-static TideLetterJob *
-take_letter(Fixture *fixture)
+static TideDeadLetterJob *
+take_dead_letter(Fixture *fixture)
 {
-  TideLetterJob *job = tide_letter_jobs_take(&fixture->letters->incoming);
+  TideDeadLetterJob *job = tide_dead_letter_jobs_take(&fixture->dead_letters->incoming);
   g_assert_nonnull(job);
   return job;
 }
 
 static void
-keep_letter(Fixture *fixture, TideLetterJob *job)
+keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 {
   tide_budget_charge(&fixture->flow.budget, -job->charged_bytes);
-  job->result = TIDE_LETTER_KEPT;
-  tide_letter_box_push(job->home, job);
-  tide_consumer_take_home(fixture->consumer, 0);
+  job->result = TIDE_DEAD_LETTER_KEPT;
+  tide_dead_letter_completions_push(job->completions, job);
+  tide_consumer_take_completed(fixture->consumer, 0);
 }
 
 static void
@@ -162,7 +162,7 @@ assert_unfinished(const Fixture *fixture, guint32 n, gint64 position)
 
 /* ---- partitions that come and go ---- */
 
-/* The partition was elsewhere meanwhile, and begins behind what that owner has written: the row that comes home is of a
+/* The partition was elsewhere meanwhile, and begins behind what that owner has written: the row that completes is of a
  * message before, and finishes none of now. */
 static void
 test_rows_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer options)
@@ -182,17 +182,17 @@ test_rows_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer o
 }
 
 static void
-test_letters_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer options)
+test_dead_letters_of_an_older_ownership_finish_nothing(Fixture *fixture, gconstpointer options)
 {
   assign(fixture, 0, 5);
   receive(fixture, 5, BAD);
-  TideLetterJob *older = take_letter(fixture);
+  TideDeadLetterJob *older = take_dead_letter(fixture);
   take_away(fixture, 0, TRUE);
   assign(fixture, 0, 9);
   receive(fixture, 9, BAD);
-  keep_letter(fixture, older);
+  keep_dead_letter(fixture, older);
   assert_unfinished(fixture, 1, 9);
-  keep_letter(fixture, take_letter(fixture));
+  keep_dead_letter(fixture, take_dead_letter(fixture));
   assert_unfinished(fixture, 0, 10);
 }
 
@@ -240,15 +240,16 @@ spend_memory(Fixture *fixture, gboolean spend)
 {
   gint64 bytes = (gint64)fixture->flow.budget.limit_bytes;
   tide_budget_charge(&fixture->flow.budget, spend ? bytes : -bytes);
-  tide_pauses_heed_budget(&fixture->consumer->pauses, fixture->consumer->pauses.memory_changed_us + 10 * TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(&fixture->consumer->pauses,
+                                 fixture->consumer->pauses.memory_changed_us + 10 * TIDE_US_PER_S);
 }
 
 static void
-hold_letters(Fixture *fixture, gboolean hold)
+hold_dead_letters(Fixture *fixture, gboolean hold)
 {
-  atomic_store(&fixture->letters->holding, hold);
-  tide_pauses_heed_letters(&fixture->consumer->pauses, hold,
-                           fixture->consumer->pauses.letters_changed_us + 10 * TIDE_US_PER_S);
+  atomic_store(&fixture->dead_letters->holding, hold);
+  tide_pauses_check_dead_letters(&fixture->consumer->pauses, hold,
+                                 fixture->consumer->pauses.dead_letters_changed_us + 10 * TIDE_US_PER_S);
 }
 
 /* As a second later: librdkafka may be told of another change. */
@@ -282,11 +283,11 @@ test_spent_memory_pauses_what_a_rebalance_brings(Fixture *fixture, gconstpointer
 }
 
 static void
-test_Y23_letters_that_cannot_be_kept_pause_what_a_rebalance_brings(Fixture *fixture, gconstpointer options)
+test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings(Fixture *fixture, gconstpointer options)
 {
   assign(fixture, 0, 5);
   ASSERT_ASKED(fixture, "commit 0 5, ");
-  hold_letters(fixture, TRUE);
+  hold_dead_letters(fixture, TRUE);
   assert_a_rebalance_keeps_the_pause(fixture);
 }
 
@@ -296,21 +297,21 @@ test_partition_pauses_until_no_reason_is_left(Fixture *fixture, gconstpointer op
   assign(fixture, 0, 5);
   ASSERT_ASKED(fixture, "commit 0 5, ");
   spend_memory(fixture, TRUE);
-  hold_letters(fixture, TRUE);
+  hold_dead_letters(fixture, TRUE);
   ASSERT_ASKED(fixture, "pause 0, ");
   let_pauses_change(fixture);
   spend_memory(fixture, FALSE);
   ASSERT_ASKED(fixture, "");
-  hold_letters(fixture, FALSE);
+  hold_dead_letters(fixture, FALSE);
   ASSERT_ASKED(fixture, "resume 0, ");
 }
 
-/* ---- partitions that stand still ---- */
+/* ---- partitions that are halted ---- */
 
 static void
 assert_stands_still(Fixture *fixture, const char *why)
 {
-  g_autofree char *text = tide_consumer_held_text(fixture->consumer);
+  g_autofree char *text = tide_consumer_halt_text(fixture->consumer);
   g_assert_nonnull(text);
   g_assert_nonnull(strstr(text, why));
   ASSERT_ASKED(fixture, "commit 0 5, pause 0, ");
@@ -322,11 +323,11 @@ test_nothing_is_read_behind_a_message_that_holds(Fixture *fixture, gconstpointer
 {
   assign(fixture, 0, 5);
   receive(fixture, 5, BAD);
-  assert_stands_still(fixture, "stands still at offset 5");
+  assert_stands_still(fixture, "is halted at offset 5");
   receive(fixture, 6, GOOD);
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_received_total", NULL), ==, 0);
   assert_unfinished(fixture, 0, 5);
-  g_assert_true(tide_open_lanes_is_empty(fixture->consumer->open_lanes));
+  g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
 }
 
 static void
@@ -334,9 +335,9 @@ test_message_with_one_bad_reading_holds(Fixture *fixture, gconstpointer options)
 {
   assign(fixture, 0, 5);
   receive(fixture, 5, PARTLY_BAD);
-  assert_stands_still(fixture, "stands still at offset 5");
+  assert_stands_still(fixture, "is halted at offset 5");
   assert_unfinished(fixture, 0, 5);
-  g_assert_true(tide_open_lanes_is_empty(fixture->consumer->open_lanes));
+  g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
 }
 
 static void
@@ -361,7 +362,7 @@ static void
 test_lost_messages_are_passed_where_wanted(Fixture *fixture, gconstpointer options)
 {
   lose_messages(fixture);
-  g_assert_null(tide_consumer_held_text(fixture->consumer));
+  g_assert_null(tide_consumer_halt_text(fixture->consumer));
   ASSERT_ASKED(fixture, "commit 0 5, move 0 9, ");
 }
 
@@ -374,15 +375,15 @@ main(int argc, char **argv)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
   g_unsetenv("STATE_DIRECTORY");
   ADD("rebalance/rows-of-an-older-ownership-finish-nothing", plain, test_rows_of_an_older_ownership_finish_nothing);
-  ADD("rebalance/letters-of-an-older-ownership-finish-nothing", plain,
-      test_letters_of_an_older_ownership_finish_nothing);
+  ADD("rebalance/dead-letters-of-an-older-ownership-finish-nothing", plain,
+      test_dead_letters_of_an_older_ownership_finish_nothing);
   ADD("rebalance/M12-what-was-written-is-committed-at-a-revoke", plain,
       test_M12_what_was_written_is_committed_at_a_revoke);
   ADD("rebalance/nothing-is-committed-of-what-was-lost", plain, test_nothing_is_committed_of_what_was_lost);
   ADD("commits/refused-one-is-asked-for-again", plain, test_refused_commit_is_asked_for_again);
   ADD("pauses/spent-memory-pauses-what-a-rebalance-brings", plain, test_spent_memory_pauses_what_a_rebalance_brings);
-  ADD("pauses/Y23-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
-      test_Y23_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
+  ADD("pauses/Y23-dead-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
+      test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
   ADD("pauses/until-no-reason-is-left", plain, test_partition_pauses_until_no_reason_is_left);
   ADD("held/nothing-is-read-behind-a-message-that-holds", stopping_at_bad,
       test_nothing_is_read_behind_a_message_that_holds);

@@ -1,10 +1,10 @@
 /* Delivery, held against a model under random interleavings: messages with gaps between their offsets, rows that
  * several messages share and that others follow, acknowledgements in any order, calls that are tried again, refused
- * rows, of one message and of several (whose parts are then sent again, each by itself), letters that come home late,
- * partitions that are revoked, lost and assigned again while all of that is under way.
+ * rows, of one message and of several (whose parts are then sent again, each by itself), dead letters that complete
+ * late, partitions that are revoked, lost and assigned again while all of that is under way.
  *
  * After every step: no offset to commit passes an unfinished message, it never goes back within an assignment, the
- * books balance, and they say what the model says. At the end, when all has finished, everything is committed.
+ * accounting balances, and says what the model says. At the end, when all has finished, everything is committed.
  *
  * The seeds are fixed but for one, which is printed; TIDE_MODEL_SEED repeats it. */
 #include "consumer/partition.h"
@@ -21,12 +21,12 @@
 typedef struct ModelMessage {
   gint64 offset;
   guint32 remaining;
-  guint32 n_readings; /* that rows or letters end */
+  guint32 n_readings; /* that rows or dead letters end */
   guint32 n_rejects;
-  gboolean has_letter;
+  gboolean has_dead_letter;
   gboolean is_refused;
-  gboolean is_pending;  /* a letter of a refused row is on its way */
-  guint32 waiting_acks; /* for that letter, besides its own */
+  gboolean is_pending;  /* a dead letter of a refused row is on its way */
+  guint32 waiting_acks; /* for that dead letter, besides its own */
 } ModelMessage;
 
 typedef struct ModelPartition {
@@ -38,7 +38,7 @@ typedef struct ModelPartition {
   guint next_message;       /* in offsets */
   gint64 last_mark;
   gint64 committed;
-  /* what the books must say */
+  /* what the accounting must say */
   guint64 received, written, dead_lettered, skipped, handed_back, unmatched;
   guint64 readings_written, readings_dead_lettered;
 } ModelPartition;
@@ -46,7 +46,7 @@ typedef struct ModelPartition {
 /* A message's part in a row under way. */
 typedef struct Part {
   TideSourceRef ref;
-  guint32 n_followers; /* rows that are sent when this one is written */
+  guint32 n_dependents; /* rows that are sent when this one is written */
 } Part;
 
 typedef struct Row {
@@ -62,7 +62,7 @@ typedef struct Model {
   TideBudget budget;
   ModelPartition partitions[N_PARTITIONS];
   GArray *rows;    /* owned (element-type Row): open, on their way, or tried again */
-  GPtrArray *jobs; /* owned (element-type TideLetterJob): letters on their way */
+  GPtrArray *jobs; /* owned (element-type TideDeadLetterJob): dead letters on their way */
   gboolean is_draining;
 } Model;
 
@@ -101,7 +101,7 @@ expect_acks(ModelPartition *at, TideSourceRef ref, guint32 n_acks)
   if (message->remaining > 0 || n_acks == 0)
     return;
   guint32 n_dead = message->is_refused ? message->n_readings : message->n_rejects;
-  if (message->is_refused || message->has_letter)
+  if (message->is_refused || message->has_dead_letter)
     at->dead_lettered++;
   else
     at->written++;
@@ -113,7 +113,7 @@ static guint64
 dead_lettered(const TidePartition *partition)
 {
   guint64 n = 0;
-  for (guint i = 0; i < TIDE_LETTER_N_REASONS; i++)
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_REASONS; i++)
     n += partition->messages_dead_lettered[i] != NULL ? tide_counter_value(partition->messages_dead_lettered[i]) : 0;
   return n;
 }
@@ -128,7 +128,7 @@ skipped(const TidePartition *partition)
 }
 
 static void
-assert_books(const ModelPartition *at)
+assert_accounting(const ModelPartition *at)
 {
   const TidePartition *p = at->partition;
   guint64 written = tide_counter_value(p->messages_written), dead = dead_lettered(p);
@@ -174,24 +174,24 @@ assert_mark(ModelPartition *at)
 
 /* Adds a row of @ref; often to one that is under way already, as rows of one key meet. */
 static void
-add_row(Model *model, TideSourceRef ref, guint32 n_followers)
+add_row(Model *model, TideSourceRef ref, guint32 n_dependents)
 {
   if (model->rows->len > 0 && pick(model, 3) == 0) {
     Row *row = &g_array_index(model->rows, Row, pick(model, model->rows->len));
     if (row->n_parts < MAX_PARTS && !row->is_unmerged) {
-      row->parts[row->n_parts++] = (Part){ref, n_followers};
+      row->parts[row->n_parts++] = (Part){ref, n_dependents};
       return;
     }
   }
-  Row row = {.n_parts = 1, .parts = {{ref, n_followers}}};
+  Row row = {.n_parts = 1, .parts = {{ref, n_dependents}}};
   g_array_append_val(model->rows, row);
 }
 
 static void
 add_rejected_job(Model *model, TideSourceRef ref)
 {
-  TideLetter letter = {.reason = TIDE_BYTES_LITERAL("parse"), .reading_index = -1};
-  g_ptr_array_add(model->jobs, tide_letter_job_new(&letter, ref, 1, NULL));
+  TideDeadLetter dead_letter = {.reason = TIDE_BYTES_LITERAL("parse"), .reading_index = -1};
+  g_ptr_array_add(model->jobs, tide_dead_letter_job_new(&dead_letter, ref, 1, NULL));
 }
 
 /* The next message of the topic: one that an earlier assignment did not commit, or a new one behind a gap. */
@@ -224,7 +224,7 @@ deliver_rejected(Model *model, ModelPartition *at, gint64 offset)
     return;
   }
   TideSourceRef ref = tide_partition_begin_rejected(at->partition, &model->budget, offset, TIDE_REJECT_PARSE);
-  begin_message(at, offset, 1, 0)->has_letter = TRUE;
+  begin_message(at, offset, 1, 0)->has_dead_letter = TRUE;
   add_rejected_job(model, ref);
 }
 
@@ -233,7 +233,7 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
 {
   static const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER}};
   guint32 n_rows = pick(model, 5), n_unmatched = pick(model, 3);
-  guint32 n_rejects = pick(model, 4) == 0 ? pick(model, 3) : 0, n_followers = n_rows > 1 ? pick(model, 2) : 0;
+  guint32 n_rejects = pick(model, 4) == 0 ? pick(model, 3) : 0, n_dependents = n_rows > 1 ? pick(model, 2) : 0;
   gboolean skip_rejects = pick(model, 4) == 0;
   TideMapped mapped = {.n_rows = n_rows,
                        .n_readings = n_rows + n_unmatched + n_rejects,
@@ -241,20 +241,20 @@ deliver_mapped(Model *model, ModelPartition *at, gint64 offset)
                        .rejects = rejects,
                        .n_rejects = n_rejects};
   TideSourceRef ref = tide_partition_begin(at->partition, &model->budget, offset, &mapped, skip_rejects);
-  guint32 n_letters = skip_rejects ? 0 : n_rejects;
-  ModelMessage *message = begin_message(at, offset, n_rows + n_letters, n_rows + n_letters);
+  guint32 n_dead_letters = skip_rejects ? 0 : n_rejects;
+  ModelMessage *message = begin_message(at, offset, n_rows + n_dead_letters, n_rows + n_dead_letters);
   g_assert_cmpuint(ref.sequence, ==, FIRST_SEQUENCE + at->messages->len - 1);
-  message->n_rejects = n_letters;
-  message->has_letter = n_letters > 0;
+  message->n_rejects = n_dead_letters;
+  message->has_dead_letter = n_dead_letters > 0;
   if (message->remaining == 0 && n_unmatched > 0)
     at->unmatched++;
   else if (message->remaining == 0 && n_rejects > 0)
     at->skipped++;
   else if (message->remaining == 0)
     at->written++;
-  for (guint32 i = 0; i < n_rows - n_followers; i++)
-    add_row(model, ref, i == 0 ? n_followers : 0);
-  for (guint32 i = 0; i < n_letters; i++)
+  for (guint32 i = 0; i < n_rows - n_dependents; i++)
+    add_row(model, ref, i == 0 ? n_dependents : 0);
+  for (guint32 i = 0; i < n_dead_letters; i++)
     add_rejected_job(model, ref);
 }
 
@@ -275,7 +275,7 @@ acknowledge(Model *model, const Row *row)
 {
   for (guint32 i = 0; i < row->n_parts; i++) {
     TideSourceRef ref = row->parts[i].ref;
-    for (guint32 f = 0; f < row->parts[i].n_followers; f++)
+    for (guint32 f = 0; f < row->parts[i].n_dependents; f++)
       add_row(model, ref, 0); /* whether its partition is ours or not */
     if (!owns(model, ref))
       continue;
@@ -290,14 +290,14 @@ is_same(TideSourceRef a, TideSourceRef b)
   return a.slot == b.slot && a.epoch == b.epoch && a.sequence == b.sequence;
 }
 
-static TideLetterJob *
+static TideDeadLetterJob *
 refused_job(TideSourceRef ref, guint32 n_acks)
 {
-  TideLetter letter = {.reason = TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED), .reading_index = -1};
-  return tide_letter_job_new(&letter, ref, n_acks, NULL);
+  TideDeadLetter dead_letter = {.reason = TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED), .reading_index = -1};
+  return tide_dead_letter_job_new(&dead_letter, ref, n_acks, NULL);
 }
 
-/* @ref's message is to blame for a refused row: @n_acks are settled by its letter. */
+/* @ref's message is to blame for a refused row: @n_acks are settled by its dead letter. */
 static void
 blame(Model *model, TideSourceRef ref, guint32 n_acks)
 {
@@ -315,19 +315,19 @@ blame(Model *model, TideSourceRef ref, guint32 n_acks)
   }
 }
 
-/* @ref's message may be innocent: it is read again, to be sent by itself. */
+/* @ref's message may be acceptable: it is read again, to be sent by itself. */
 static void
 read_again(Model *model, TideSourceRef ref, guint32 n_acks)
 {
   ModelPartition *at = partition_of(model, ref);
   const ModelMessage *message = message_of(at, ref.sequence);
   gboolean is_dead = message->is_refused || message->is_pending;
-  g_assert_true(tide_message_letters_is_refused(&at->partition->letters, ref.sequence) == is_dead);
+  g_assert_true(tide_message_dead_letters_is_refused(&at->partition->dead_letters, ref.sequence) == is_dead);
   if (is_dead) {
     blame(model, ref, n_acks);
     return;
   }
-  TideLetterJob *job = refused_job(ref, n_acks);
+  TideDeadLetterJob *job = refused_job(ref, n_acks);
   job->wants_original = TRUE;
   g_ptr_array_add(model->jobs, job);
 }
@@ -347,7 +347,7 @@ refuse(Model *model, Row *row)
       if (!is_same(row->parts[k].ref, ref))
         continue;
       is_first &= k >= i;
-      n_acks += 1 + row->parts[k].n_followers;
+      n_acks += 1 + row->parts[k].n_dependents;
     }
     if (is_first && owns(model, ref))
       (is_shared ? read_again : blame)(model, ref, n_acks);
@@ -355,11 +355,11 @@ refuse(Model *model, Row *row)
 }
 
 static void
-expect_kept(ModelPartition *at, const TideLetterJob *job)
+expect_kept(ModelPartition *at, const TideDeadLetterJob *job)
 {
   ModelMessage *message = message_of(at, job->source.sequence);
   guint32 n_acks = job->n_acks;
-  if (tide_bytes_equal(job->letter.reason, TIDE_BYTES_LITERAL(TIDE_LETTER_REASON_REFUSED))) {
+  if (tide_bytes_equal(job->dead_letter.reason, TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_REASON_REFUSED))) {
     n_acks += message->waiting_acks;
     message->is_pending = FALSE;
     message->is_refused = TRUE;
@@ -370,7 +370,7 @@ expect_kept(ModelPartition *at, const TideLetterJob *job)
 /* The message that was read makes as many rows as were refused, or some more or fewer, for instance because the time to
  * live of one is over; or none at all: then it is to blame. */
 static void
-append_again(Model *model, const TideLetterJob *job)
+append_again(Model *model, const TideDeadLetterJob *job)
 {
   TideSourceRef ref = job->source;
   ModelPartition *at = partition_of(model, ref);
@@ -388,27 +388,27 @@ append_again(Model *model, const TideLetterJob *job)
   else
     message->remaining += n_rows - job->n_acks;
   for (guint32 left = n_rows; left > 0;) {
-    guint32 n_followers = left > 1 ? pick(model, 2) : 0;
-    Row row = {.is_unmerged = TRUE, .n_parts = 1, .parts = {{ref, n_followers}}};
+    guint32 n_dependents = left > 1 ? pick(model, 2) : 0;
+    Row row = {.is_unmerged = TRUE, .n_parts = 1, .parts = {{ref, n_dependents}}};
     g_array_append_val(model->rows, row);
-    left -= 1 + n_followers;
+    left -= 1 + n_dependents;
   }
 }
 
 static void
-bring_letter_home(Model *model)
+complete_dead_letter(Model *model)
 {
   if (model->jobs->len == 0)
     return;
-  TideLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
+  TideDeadLetterJob *job = g_ptr_array_steal_index_fast(model->jobs, pick(model, model->jobs->len));
   if (owns(model, job->source) && job->wants_original)
     append_again(model, job);
   else if (owns(model, job->source)) {
     ModelPartition *at = partition_of(model, job->source);
-    tide_partition_letter_kept(at->partition, &model->budget, job);
+    tide_partition_dead_letter_kept(at->partition, &model->budget, job);
     expect_kept(at, job);
   }
-  tide_letter_job_free(job);
+  tide_dead_letter_job_free(job);
 }
 
 /* A call ends: with the row written, refused, or to be tried again. */
@@ -478,7 +478,7 @@ take_step(Model *model)
   else if (what < 850)
     end_row(model);
   else if (what < 960)
-    bring_letter_home(model);
+    complete_dead_letter(model);
   else if (what < 980) {
     if (at->partition->assigned)
       commit(at);
@@ -488,7 +488,7 @@ take_step(Model *model)
     assign(at);
   assert_mark(at);
   for (guint i = 0; i < N_PARTITIONS; i++)
-    assert_books(&model->partitions[i]);
+    assert_accounting(&model->partitions[i]);
 }
 
 /* Everything under way ends, nothing new comes. */
@@ -500,15 +500,15 @@ drain(Model *model)
     assign(&model->partitions[i]);
   while (model->rows->len > 0 || model->jobs->len > 0) {
     end_row(model);
-    bring_letter_home(model);
+    complete_dead_letter(model);
   }
   for (guint i = 0; i < N_PARTITIONS; i++) {
     ModelPartition *at = &model->partitions[i];
     g_assert_cmpuint(at->partition->offsets.unfinished, ==, 0);
     g_assert_cmpuint(tide_offsets_span(&at->partition->offsets), ==, 0);
     assert_mark(at);
-    assert_books(at);
-    g_assert_cmpuint(tide_message_letters_memory_bytes(&at->partition->letters), ==, 0);
+    assert_accounting(at);
+    g_assert_cmpuint(tide_message_dead_letters_memory_bytes(&at->partition->dead_letters), ==, 0);
     if (at->messages->len > 0)
       g_assert_cmpint(at->partition->offsets.mark, ==,
                       g_array_index(at->messages, ModelMessage, at->messages->len - 1).offset + 1);
@@ -518,7 +518,7 @@ drain(Model *model)
 static void
 free_job(gpointer job)
 {
-  tide_letter_job_free(job);
+  tide_dead_letter_job_free(job);
 }
 
 static void

@@ -1,4 +1,4 @@
-/* Equal times, held against a model under random interleavings: the real open lanes, cells in doubt, heals, partitions
+/* Equal times, held against a model under random interleavings: the real accumulator, cells in doubt, heals, partitions
  * and hand-overs of several consumers, between a topic and an HBase of a few lines. Calls are acknowledged, fail, or
  * are abandoned, and land at any later step up to hbase.settle; regions split and merge; consumers stop, are killed
  * with their calls under way, hand partitions over with and without a commit, lose them with rows waiting and under
@@ -75,26 +75,26 @@ consumer_start(World *world, Consumer *consumer)
   consumer->lanes.waiting = g_ptr_array_new();
   consumer->carried_out = g_hash_table_new(NULL, NULL);
   consumer->metrics = tide_metrics_new();
-  tide_inbox_init(&consumer->inbox, NULL, NULL);
+  tide_completion_queue_init(&consumer->completions, NULL, NULL);
   tide_write_latency_init(&consumer->latency, consumer->metrics);
-  TideOpenLanesContext context = {.config = world->config,
-                                  .protocol = TIDE_WIRE_BINARY,
-                                  .budget = &consumer->budget,
-                                  .table_budgets = consumer->table_budgets,
-                                  .lanes = &consumer->lanes,
-                                  .regions = &world->regions,
-                                  .dated = world->dated,
-                                  .dated_names = &consumer->dated_names,
-                                  .inbox = &consumer->inbox,
-                                  .metrics = consumer->metrics,
-                                  .heal_handler = {.is_owned = is_owned,
-                                                   .is_taken_away = is_taken_away,
-                                                   .changed = on_changed,
-                                                   .in_doubt = on_in_doubt,
-                                                   .forgotten = on_forgotten,
-                                                   .inherited = inherited,
-                                                   .data = consumer}};
-  consumer->open_lanes = tide_open_lanes_new(&context);
+  TideAccumulatorContext context = {.config = world->config,
+                                    .protocol = TIDE_WIRE_BINARY,
+                                    .budget = &consumer->budget,
+                                    .table_budgets = consumer->table_budgets,
+                                    .lanes = &consumer->lanes,
+                                    .regions = &world->regions,
+                                    .dated = world->dated,
+                                    .dated_names = &consumer->dated_names,
+                                    .completions = &consumer->completions,
+                                    .metrics = consumer->metrics,
+                                    .heal_handler = {.is_owned = is_owned,
+                                                     .is_taken_away = is_taken_away,
+                                                     .changed = on_changed,
+                                                     .in_doubt = on_in_doubt,
+                                                     .forgotten = on_forgotten,
+                                                     .inherited = inherited,
+                                                     .data = consumer}};
+  consumer->accumulator = tide_accumulator_new(&context);
   for (guint i = 0; i < N_PARTITIONS; i++)
     consumer->partitions[i] = tide_partition_new("t", (gint32)i, (guint16)i, consumer->metrics, &consumer->latency);
 }
@@ -109,10 +109,10 @@ consumer_free(Consumer *consumer)
   }
   g_ptr_array_unref(consumer->lanes.waiting);
   g_hash_table_unref(consumer->carried_out);
-  tide_open_lanes_free(consumer->open_lanes);
+  tide_accumulator_free(consumer->accumulator);
   for (guint i = 0; i < N_PARTITIONS; i++)
     tide_partition_free(consumer->partitions[i], &consumer->budget);
-  tide_inbox_clear(&consumer->inbox);
+  tide_completion_queue_clear(&consumer->completions);
   consumer->world->n_given_up += tide_metrics_sum(consumer->metrics, "tidemark_rows_given_up_total", NULL);
   tide_metrics_free(consumer->metrics);
   consumer->lives = FALSE;
@@ -126,25 +126,25 @@ handover_context(const World *world)
 
 /* The batch at @index is acknowledged. */
 static void
-come_home(Consumer *consumer, guint index)
+complete(Consumer *consumer, guint index)
 {
   World *world = consumer->world;
   TideBatch *batch = g_ptr_array_steal_index(consumer->lanes.waiting, index);
   if (!g_hash_table_remove(consumer->carried_out, batch))
     apply(world, batch);
-  tide_open_lanes_judge(consumer->open_lanes, batch, world->now_us);
+  tide_accumulator_judge(consumer->accumulator, batch, world->now_us);
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; i < n_sources; i++)
     if (is_owned(sources[i].ref, consumer))
       tide_partition_ack(consumer->partitions[sources[i].ref.slot], sources[i].ref, 1);
-  tide_open_lanes_came_home(consumer->open_lanes, batch, world->now_us);
+  tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
 }
 
 static void
 tick(Consumer *consumer, TidePressure pressure)
 {
-  tide_open_lanes_tick(consumer->open_lanes, pressure, FOREVER, consumer->world->now_us);
+  tide_accumulator_tick(consumer->accumulator, pressure, FOREVER, consumer->world->now_us);
 }
 
 /* ---- the topic ---- */
@@ -189,13 +189,13 @@ deliver(World *world, guint p)
   TideMapped mapped = {.n_rows = N_TABLES, .n_readings = 1};
   if (!tide_partition_is_read_again(partition) && tide_partition_repeats(partition, offset, world->now_us)) {
     tide_doubt_add(&partition->doubt, (TideDoubt){partition->repeated.until_us, message->time_ms}, world->now_us);
-    if (!tide_open_lanes_repeat(consumer->open_lanes, rows, N_TABLES, partition->repeated.until_us, world->now_us))
+    if (!tide_accumulator_repeat(consumer->accumulator, rows, N_TABLES, partition->repeated.until_us, world->now_us))
       tide_partition_let_go(partition, partition->repeated.until_us);
   }
   TideSourceRef ref = tide_partition_is_read_again(partition)
                           ? tide_partition_pass(partition, 1)
                           : tide_partition_begin(partition, &consumer->budget, offset, &mapped, FALSE);
-  tide_open_lanes_append_message(consumer->open_lanes, rows, N_TABLES, ref, world->now_us);
+  tide_accumulator_append_message(consumer->accumulator, rows, N_TABLES, ref, world->now_us);
 }
 
 /* ---- commits and owners ---- */
@@ -230,7 +230,7 @@ take_partition(World *world, guint p, int owner)
   log->owner = owner;
   tide_partition_assign(partition);
   tide_handover_take(partition, &from, &context);
-  tide_open_lanes_inherit(consumer->open_lanes, partition->inherited.until_us);
+  tide_accumulator_inherit(consumer->accumulator, partition->inherited.until_us);
   consumer->next_offset[p] = from.start_offset;
   if (partition->commit.needs_opening)
     commit(world, p, FALSE);
@@ -249,7 +249,7 @@ read_again(World *world)
       continue;
     consumer->next_offset[p] = tide_partition_position(partition);
     tide_partition_read_again(partition, &consumer->budget);
-    tide_open_lanes_disown(consumer->open_lanes);
+    tide_accumulator_disown(consumer->accumulator);
     world->n_read_again++;
   }
 }
@@ -259,13 +259,13 @@ static void
 drain(Consumer *consumer, guint p)
 {
   const TidePartition *partition = consumer->partitions[p];
-  for (guint round = 0;
-       tide_partition_has_work(partition) || (partition->was_unheld && !tide_open_lanes_is_empty(consumer->open_lanes));
+  for (guint round = 0; tide_partition_has_work(partition) ||
+                        (partition->was_unheld && !tide_accumulator_is_empty(consumer->accumulator));
        round++) {
     g_assert_cmpuint(round, <, 20);
     tick(consumer, TIDE_PRESSURE_FLUSH);
     while (consumer->lanes.waiting->len > 0)
-      come_home(consumer, 0);
+      complete(consumer, 0);
   }
 }
 
@@ -274,7 +274,7 @@ give_away(World *world, guint p)
 {
   Consumer *consumer = &world->consumers[world->logs[p].owner];
   tide_partition_release(consumer->partitions[p], &consumer->budget);
-  tide_open_lanes_give_up(consumer->open_lanes, world->now_us);
+  tide_accumulator_give_up(consumer->accumulator, world->now_us);
   world->logs[p].owner = -1;
 }
 
@@ -372,7 +372,7 @@ end_call(World *world, Consumer *consumer)
   guint at = pick(world, consumer->lanes.waiting->len);
   TideBatch *batch = g_ptr_array_index(consumer->lanes.waiting, at);
   if (g_hash_table_contains(consumer->carried_out, batch)) {
-    come_home(consumer, at);
+    complete(consumer, at);
     return;
   }
   switch (pick(world, 7)) {
@@ -390,7 +390,7 @@ end_call(World *world, Consumer *consumer)
     g_hash_table_add(consumer->carried_out, batch);
     break;
   default:
-    come_home(consumer, at);
+    complete(consumer, at);
     break;
   }
 }
@@ -437,7 +437,7 @@ pass_much_or_little(World *world)
 /* ---- the judge ---- */
 
 static void
-assert_books(const TidePartition *partition)
+assert_accounting(const TidePartition *partition)
 {
   g_assert_cmpuint(tide_counter_value(partition->messages_received), ==,
                    tide_counter_value(partition->messages_written) +
@@ -449,7 +449,7 @@ assert_offsets(const World *world)
 {
   for (guint i = 0; i < N_CONSUMERS; i++)
     for (guint p = 0; p < N_PARTITIONS; p++)
-      assert_books(world->consumers[i].partitions[p]);
+      assert_accounting(world->consumers[i].partitions[p]);
   for (guint p = 0; p < N_PARTITIONS; p++) {
     if (world->logs[p].owner < 0)
       continue;
@@ -511,7 +511,7 @@ answer_all(World *world)
     for (guint i = 0; i < N_CONSUMERS; i++) {
       tick(&world->consumers[i], TIDE_PRESSURE_FLUSH);
       while (world->consumers[i].lanes.waiting->len > 0)
-        come_home(&world->consumers[i], 0);
+        complete(&world->consumers[i], 0);
     }
 }
 

@@ -1,5 +1,5 @@
 /* What becomes of a message that was read, by its content and by what the configuration decides: between a partition,
- * open lanes and a desk for dead letters, and without a place where it was read. */
+ * accumulator and a desk for dead letters, and without a place where it was read. */
 #include "consumer/intake.h"
 
 #include "unit/bare_consumer.h"
@@ -20,17 +20,17 @@
   " families: { M: { ttl: 1d } } }\n" rest
 
 #define BY_READING ", on_bad_reading: reading"
-#define LETTERS "dead_letters: { topic: letters }\n"
+#define DEAD_LETTERS "dead_letters: { topic: letters }\n"
 
-static const char plain[] = CONFIG(BY_READING, "DATA", LETTERS);
+static const char plain[] = CONFIG(BY_READING, "DATA", DEAD_LETTERS);
 static const char skipping[] = CONFIG(BY_READING ", on_bad_message: skip", "DATA", "");
-static const char stopping[] = CONFIG(BY_READING ", on_bad_message: stop", "DATA", LETTERS);
-static const char without_letters[] = CONFIG(BY_READING, "DATA", "");
-static const char dated[] = CONFIG("", "DATA_{yyyyMMdd}", LETTERS);
+static const char stopping[] = CONFIG(BY_READING ", on_bad_message: stop", "DATA", DEAD_LETTERS);
+static const char without_dead_letters[] = CONFIG(BY_READING, "DATA", "");
+static const char dated[] = CONFIG("", "DATA_{yyyyMMdd}", DEAD_LETTERS);
 
 typedef struct Fixture {
   BareConsumer bare;
-  TideLetterDesk desk;
+  TideDeadLetterDesk desk;
   TideIntake intake;
   TidePartition *partition;
   gint64 record_ms;   /* the record's own time, of what is taken */
@@ -38,7 +38,7 @@ typedef struct Fixture {
 } Fixture;
 
 static gboolean
-wait_for_places(gpointer data)
+wait_for_slots(gpointer data)
 {
   Fixture *fixture = data;
   return fixture->n_waits_left > 0 && fixture->n_waits_left-- > 0;
@@ -53,22 +53,22 @@ set_up(Fixture *fixture, gconstpointer options)
                               .protocol = TIDE_WIRE_BINARY,
                               .budget = &bare->flow.budget,
                               .dated = bare->flow.dated,
-                              .letters = bare->letters,
+                              .dead_letters = bare->dead_letters,
                               .metrics = bare->flow.metrics,
-                              .open_lanes = bare->open_lanes,
+                              .accumulator = bare->accumulator,
                               .pauses = &bare->pauses,
                               .desk = &fixture->desk,
-                              .wait_for_places = wait_for_places,
+                              .wait_for_slots = wait_for_slots,
                               .wait_data = fixture};
   tide_intake_init(&fixture->intake, &intake);
-  TideLetterDeskContext desk = {.partitions = bare->partitions.list,
-                                .budget = &bare->flow.budget,
-                                .letters = bare->letters,
-                                .mapping = fixture->intake.mapping,
-                                .open_lanes = bare->open_lanes,
-                                .pauses = &bare->pauses,
-                                .on_bad_message = bare->flow.config->readings.on_bad_message};
-  tide_letter_desk_init(&fixture->desk, &desk);
+  TideDeadLetterDeskContext desk = {.partitions = bare->partitions.list,
+                                    .budget = &bare->flow.budget,
+                                    .dead_letters = bare->dead_letters,
+                                    .mapping = fixture->intake.mapping,
+                                    .accumulator = bare->accumulator,
+                                    .pauses = &bare->pauses,
+                                    .on_bad_message = bare->flow.config->readings.on_bad_message};
+  tide_dead_letter_desk_init(&fixture->desk, &desk);
   fixture->partition = bare_consumer_partition(bare, 0);
   fixture->partition->commit.start_offset = -1; /* the broker did not say */
   fixture->record_ms = RECORD_MS;
@@ -77,7 +77,7 @@ set_up(Fixture *fixture, gconstpointer options)
 static void
 tear_down(Fixture *fixture, gconstpointer options)
 {
-  tide_letter_desk_clear(&fixture->desk);
+  tide_dead_letter_desk_clear(&fixture->desk);
   tide_intake_clear(&fixture->intake);
   bare_consumer_tear_down(&fixture->bare);
 }
@@ -106,28 +106,28 @@ assert_unfinished(const Fixture *fixture, guint32 n)
   g_assert_cmpuint(fixture->partition->offsets.unfinished, ==, n);
 }
 
-/* @n_rows: open; @n_letters: of what was left out */
+/* @n_rows: open; @n_dead_letters: of what was left out */
 static void
-assert_made(Fixture *fixture, guint32 n_rows, guint32 n_letters)
+assert_made(Fixture *fixture, guint32 n_rows, guint32 n_dead_letters)
 {
   TideCall call;
-  g_assert_cmpuint(fixture->bare.letters->incoming.n, ==, n_letters);
+  g_assert_cmpuint(fixture->bare.dead_letters->incoming.n, ==, n_dead_letters);
   if (n_rows == 0) {
     bare_consumer_assert_no_call(&fixture->bare);
     return;
   }
   bare_consumer_take_call(&fixture->bare, n_rows, &call);
-  tide_open_lanes_came_home(fixture->bare.open_lanes, bare_consumer_acknowledge(&fixture->bare, &call), tide_now_us());
+  tide_accumulator_complete(fixture->bare.accumulator, bare_consumer_acknowledge(&fixture->bare, &call), tide_now_us());
 }
 
 static void
 assert_held(Fixture *fixture, const char *why)
 {
-  g_autofree char *text = tide_consumer_status_held_text(&fixture->bare.status);
+  g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
   g_assert_nonnull(text);
   g_assert_nonnull(strstr(text, why));
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
-  g_assert_cmpint(fixture->partition->held_ms, ==, RECORD_MS);
+  g_assert_cmpint(fixture->partition->halted_ms, ==, RECORD_MS);
   assert_unfinished(fixture, 0);
 }
 
@@ -157,7 +157,7 @@ test_tombstone_is_passed_over_whatever_is_chosen(Fixture *fixture, gconstpointer
   g_assert_true(take(fixture, 5, NULL));
   assert_made(fixture, 0, 0);
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_skipped_total"), ==, 1);
-  g_assert_null(fixture->partition->held_text);
+  g_assert_null(fixture->partition->halt_text);
 }
 
 static void
@@ -175,7 +175,7 @@ test_expired_rows_are_counted_for_their_table(Fixture *fixture, gconstpointer op
 static void
 test_nothing_is_taken_of_others_and_behind_a_held_message(Fixture *fixture, gconstpointer options)
 {
-  fixture->partition->held_text = g_strdup("stands still");
+  fixture->partition->halt_text = g_strdup("is halted");
   g_assert_false(take(fixture, 5, GOOD));
   tide_partition_release(fixture->partition, &fixture->bare.flow.budget);
   g_assert_false(take(fixture, 5, GOOD));
@@ -184,7 +184,7 @@ test_nothing_is_taken_of_others_and_behind_a_held_message(Fixture *fixture, gcon
 }
 
 static void
-test_each_message_heeds_its_table_and_span(Fixture *fixture, gconstpointer options)
+test_each_message_keeps_to_its_table_and_span(Fixture *fixture, gconstpointer options)
 {
   fixture->bare.pauses.context.max_span_messages = 2;
   take(fixture, 5, GOOD);
@@ -212,7 +212,7 @@ test_age_of_the_newest_message(Fixture *fixture, gconstpointer options)
 /* ---- bad ones ---- */
 
 static void
-test_bad_one_becomes_a_letter(Fixture *fixture, gconstpointer options)
+test_bad_one_becomes_a_dead_letter(Fixture *fixture, gconstpointer options)
 {
   g_assert_false(take(fixture, 5, BAD));
   assert_unfinished(fixture, 1);
@@ -237,7 +237,7 @@ test_bad_one_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
 {
   take(fixture, 5, BAD);
   assert_made(fixture, 0, 0);
-  assert_held(fixture, "stands still at offset 5: ");
+  assert_held(fixture, "is halted at offset 5: ");
 }
 
 static void
@@ -250,14 +250,14 @@ test_one_bad_reading_holds_where_that_is_chosen(Fixture *fixture, gconstpointer 
 
 /* It is not passed over because nobody thought of a place. */
 static void
-test_bad_one_holds_where_no_place_is_for_letters(Fixture *fixture, gconstpointer options)
+test_bad_one_holds_where_no_place_is_for_dead_letters(Fixture *fixture, gconstpointer options)
 {
   take(fixture, 5, BAD);
   assert_made(fixture, 0, 0);
-  assert_held(fixture, TIDE_NO_PLACE_FOR_LETTERS);
+  assert_held(fixture, TIDE_NO_PLACE_FOR_DEAD_LETTERS);
 }
 
-/* What is read now comes again, and its letter with it; rows may go twice. */
+/* What is read now comes again, and its dead letter with it; rows may go twice. */
 static void
 test_nothing_is_held_of_what_is_read_again(Fixture *fixture, gconstpointer options)
 {
@@ -300,13 +300,14 @@ main(int argc, char **argv)
   ADD("good/expired-rows-are-counted-for-their-table", plain, test_expired_rows_are_counted_for_their_table);
   ADD("good/nothing-of-others-and-behind-a-held-message", plain,
       test_nothing_is_taken_of_others_and_behind_a_held_message);
-  ADD("good/each-heeds-its-table-and-span", plain, test_each_message_heeds_its_table_and_span);
+  ADD("good/each-keeps-to-its-table-and-span", plain, test_each_message_keeps_to_its_table_and_span);
   ADD("good/age-of-the-newest", plain, test_age_of_the_newest_message);
-  ADD("bad/becomes-a-letter", plain, test_bad_one_becomes_a_letter);
+  ADD("bad/becomes-a-dead-letter", plain, test_bad_one_becomes_a_dead_letter);
   ADD("bad/is-passed-over-where-that-is-chosen", skipping, test_bad_one_is_passed_over_where_that_is_chosen);
   ADD("bad/holds-where-that-is-chosen", stopping, test_bad_one_holds_where_that_is_chosen);
   ADD("bad/one-reading-holds-where-that-is-chosen", stopping, test_one_bad_reading_holds_where_that_is_chosen);
-  ADD("bad/holds-where-no-place-is-for-letters", without_letters, test_bad_one_holds_where_no_place_is_for_letters);
+  ADD("bad/holds-where-no-place-is-for-dead-letters", without_dead_letters,
+      test_bad_one_holds_where_no_place_is_for_dead_letters);
   ADD("bad/nothing-is-held-of-what-is-read-again", plain, test_nothing_is_held_of_what_is_read_again);
   ADD("dated/without-a-place-waits-then-holds", dated, test_message_without_a_place_for_its_table_waits_then_holds);
   return g_test_run();

@@ -101,7 +101,7 @@ test_any_order_of_acks_keeps_the_mark_below_the_unfinished(void)
 }
 
 /* A message that comes to owe more, as when a row that is sent again makes more rows than before: a stop waits for all
- * of them, and for nothing more when they are home. */
+ * of them, and for nothing more when they are completed. */
 static void
 test_what_is_owed_more_is_waited_for(void)
 {
@@ -141,7 +141,7 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   g_assert_cmpint(partition->offsets.mark, ==, -1);
   tide_partition_ack(partition, after, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 101);
-  /* The books: received = written + handed back + in flight. */
+  /* The accounting: received = written + handed back + in flight. */
   g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 2);
   g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
   g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
@@ -152,7 +152,7 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
 
 /* Each message ends in one way, each reading too. */
 static void
-test_books_balance_where_readings_make_no_rows(void)
+test_accounting_balances_where_readings_make_no_rows(void)
 {
   static const TideMapped mapped[] = {
       {.n_rows = 2, .n_readings = 4, .n_unmatched_readings = 2, .n_expired_readings = 1},
@@ -188,7 +188,7 @@ test_books_balance_where_readings_make_no_rows(void)
 
 /* A message of three readings and two rows, of which one was rejected by itself; then one that is rejected whole. */
 static void
-test_books_balance_where_letters_are_kept(void)
+test_accounting_balances_where_dead_letters_are_kept(void)
 {
   const TideReject reject = {.reason = TIDE_REJECT_TIME_INVALID, .reading_index = 1};
   const TideMapped mapped = {.n_rows = 2, .n_readings = 3, .rejects = &reject, .n_rejects = 1};
@@ -204,7 +204,7 @@ test_books_balance_where_letters_are_kept(void)
   TideSourceRef back = tide_partition_begin(partition, &budget, 2, &mapped, FALSE);
   tide_partition_ack(partition, whole, 1);
   tide_partition_ack(partition, part, 2);
-  g_assert_cmpint(partition->offsets.mark, ==, -1); /* the letter is not kept yet */
+  g_assert_cmpint(partition->offsets.mark, ==, -1); /* the dead letter is not kept yet */
   g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 6);
   tide_partition_ack(partition, part, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 2);
@@ -229,7 +229,7 @@ test_books_balance_where_letters_are_kept(void)
 
 /* on_bad_message: skip, on_bad_reading: reading. */
 static void
-test_books_balance_where_readings_are_skipped(void)
+test_accounting_balances_where_readings_are_skipped(void)
 {
   const TideReject rejects[] = {{.reason = TIDE_REJECT_TYPE}, {.reason = TIDE_REJECT_NUMBER, .reading_index = 1}};
   TideMetrics *metrics = tide_metrics_new();
@@ -264,7 +264,7 @@ assert_in_bucket(TideMetrics *metrics, const char *bound, guint n)
   g_assert_nonnull(strstr(text, line));
 }
 
-/* Of messages that were written, from the record's time to when the last row came home. */
+/* Of messages that were written, from the record's time to when the last row completed. */
 static void
 test_latency_of_written_messages(void)
 {
@@ -291,7 +291,7 @@ test_latency_of_written_messages(void)
   assert_in_bucket(metrics, "0.001", 1);
   const TideMapped timeless = {.n_rows = 1, .timestamp_ms = -1};
   tide_partition_ack(partition, tide_partition_begin(partition, &budget, 2, &timeless, FALSE), 1);
-  /* Nor is what became a letter. */
+  /* Nor is what became a dead letter. */
   tide_partition_ack(partition, tide_partition_begin_rejected(partition, &budget, 3, TIDE_REJECT_PARSE), 1);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_write_latency_seconds", NULL), ==, 2);
   tide_partition_free(partition, &budget);
@@ -309,9 +309,12 @@ main(int argc, char **argv)
                   test_any_order_of_acks_keeps_the_mark_below_the_unfinished);
   g_test_add_func("/offsets/acknowledgement-of-an-earlier-assignment-is-not-ours",
                   test_acknowledgement_of_an_earlier_assignment_is_not_ours);
-  g_test_add_func("/offsets/books-balance-where-readings-make-no-rows", test_books_balance_where_readings_make_no_rows);
-  g_test_add_func("/offsets/books-balance-where-letters-are-kept", test_books_balance_where_letters_are_kept);
-  g_test_add_func("/offsets/books-balance-where-readings-are-skipped", test_books_balance_where_readings_are_skipped);
+  g_test_add_func("/offsets/accounting-balances-where-readings-make-no-rows",
+                  test_accounting_balances_where_readings_make_no_rows);
+  g_test_add_func("/offsets/accounting-balances-where-dead-letters-are-kept",
+                  test_accounting_balances_where_dead_letters_are_kept);
+  g_test_add_func("/offsets/accounting-balances-where-readings-are-skipped",
+                  test_accounting_balances_where_readings_are_skipped);
   g_test_add_func("/offsets/latency-of-written-messages", test_latency_of_written_messages);
   return g_test_run();
 }

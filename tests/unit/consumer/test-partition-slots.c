@@ -64,7 +64,7 @@ test_places_are_used_again(Fixture *fixture, gconstpointer data)
   tide_partition_release(old, &fixture->budget);
   TidePartition *reused = assign(fixture, "b", 0);
   g_assert_cmpuint(reused->slot, ==, 1);
-  g_assert_false(tide_partition_owns(reused, on_its_way)); /* the old one's row comes home late */
+  g_assert_false(tide_partition_owns(reused, on_its_way)); /* the old one's row completes late */
   g_assert_cmpint(reused->offsets.mark, ==, -1);
   TideSourceRef own = begin(fixture, reused, 3);
   g_assert_true(tide_partition_owns(reused, own));

@@ -1,5 +1,5 @@
-/* A partition between its assignments, and its books: what an ownership left behind belongs to nobody, and all that is
- * taken is charged. */
+/* A partition between its assignments, and its accounting: what an ownership left behind belongs to nobody, and all
+ * that is taken is charged. */
 #include "consumer/partition.h"
 
 #define N_TRACKED 5000

@@ -43,8 +43,8 @@ set_up(Fixture *fixture, gconstpointer data)
                                .status = &fixture->status,
                                .metrics = fixture->metrics,
                                .max_span_messages = MAX_SPAN,
-                               .tell = note_told,
-                               .tell_data = fixture};
+                               .notify = note_told,
+                               .notify_data = fixture};
   tide_pauses_init(&fixture->pauses, &context);
 }
 
@@ -126,9 +126,9 @@ test_change_waits_for_the_second_to_pass(Fixture *fixture, gconstpointer data)
   set_changed_us(fixture, JUST_NOW_US);
   tide_pauses_set(pauses, partition_at(fixture, 1), TIDE_PAUSE_TABLE, TRUE);
   gint64 changed_us = partition_at(fixture, 1)->pause_changed_us;
-  tide_pauses_heed_budget(pauses, changed_us + TIDE_US_PER_S - 1);
+  tide_pauses_apply_backpressure(pauses, changed_us + TIDE_US_PER_S - 1);
   ASSERT_TOLD(fixture, "");
-  tide_pauses_heed_budget(pauses, changed_us + TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(pauses, changed_us + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "pause 1, ");
   g_assert_false(pauses->waits);
 }
@@ -157,10 +157,10 @@ test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
   ASSERT_TOLD(fixture, "pause 0, ");
   for (guint32 i = 0; i < 14999; i++)
     ack(partition, i);
-  tide_pauses_heed_span(pauses, partition);
+  tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
   ack(partition, 14999);
-  tide_pauses_heed_span(pauses, partition);
+  tide_pauses_check_in_flight_window(pauses, partition);
   g_assert_cmpuint(partition->pause_reasons, ==, 0);
 }
 
@@ -209,7 +209,7 @@ static void
 test_partition_of_others_is_not_told_of(Fixture *fixture, gconstpointer data)
 {
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
-  tide_pauses_heed_letters(&fixture->pauses, TRUE, tide_now_us());
+  tide_pauses_check_dead_letters(&fixture->pauses, TRUE, tide_now_us());
   ASSERT_TOLD(fixture, "pause 1, ");
 }
 
@@ -218,7 +218,7 @@ test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
 {
   const guint16 slot = 0;
   TidePartition *partition = partition_at(fixture, slot);
-  tide_pauses_heed_crowded_table(&fixture->pauses, partition, 1);
+  tide_pauses_pause_for_crowded_table(&fixture->pauses, partition, 1);
   ASSERT_TOLD(fixture, "pause 0, ");
   tide_pauses_lift(&fixture->pauses, &slot, 1);
   ASSERT_TOLD(fixture, "resume 0, ");
@@ -234,19 +234,19 @@ test_spent_budget_pauses_all_until_there_is_room(Fixture *fixture, gconstpointer
 {
   gint64 now_us = tide_now_us();
   set_used(fixture, LIMIT_BYTES - 1);
-  tide_pauses_heed_budget(&fixture->pauses, now_us);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us);
   ASSERT_TOLD(fixture, "");
   set_used(fixture, LIMIT_BYTES);
-  tide_pauses_heed_budget(&fixture->pauses, now_us);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us);
   ASSERT_TOLD(fixture, "pause 0, pause 1, ");
   set_changed_us(fixture, LONG_AGO_US);
   set_used(fixture, LIMIT_BYTES * TIDE_BUDGET_RESUME_PERCENT / 100);
-  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "");
   set_used(fixture, 0);
-  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S - 1);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + TIDE_US_PER_S - 1);
   ASSERT_TOLD(fixture, "");
-  tide_pauses_heed_budget(&fixture->pauses, now_us + TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(&fixture->pauses, now_us + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "resume 0, resume 1, ");
 }
 
@@ -255,10 +255,10 @@ test_spent_budget_waits_where_it_may_not_pause(Fixture *fixture, gconstpointer d
 {
   set_changed_us(fixture, JUST_NOW_US);
   set_used(fixture, LIMIT_BYTES);
-  tide_pauses_heed_budget(&fixture->pauses, tide_now_us());
+  tide_pauses_apply_backpressure(&fixture->pauses, tide_now_us());
   ASSERT_TOLD(fixture, "");
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
-  tide_pauses_heed_budget(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "pause 0, pause 1, ");
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   set_used(fixture, 0);
@@ -268,13 +268,13 @@ static void
 test_crowded_table_pauses_those_that_feed_it(Fixture *fixture, gconstpointer data)
 {
   tide_budget_charge(&fixture->table_budgets[1], LIMIT_BYTES);
-  tide_pauses_heed_crowded_table(&fixture->pauses, partition_at(fixture, 1), 2);
+  tide_pauses_pause_for_crowded_table(&fixture->pauses, partition_at(fixture, 1), 2);
   ASSERT_TOLD(fixture, "pause 1, ");
   set_changed_us(fixture, LONG_AGO_US);
-  tide_pauses_heed_tables(&fixture->pauses); /* the other table has room */
+  tide_pauses_resume_for_tables(&fixture->pauses); /* the other table has room */
   ASSERT_TOLD(fixture, "");
   tide_budget_charge(&fixture->table_budgets[1], -LIMIT_BYTES);
-  tide_pauses_heed_tables(&fixture->pauses);
+  tide_pauses_resume_for_tables(&fixture->pauses);
   ASSERT_TOLD(fixture, "resume 1, ");
 }
 
@@ -285,17 +285,17 @@ test_span_is_bounded_until_half_of_it_is_committed(Fixture *fixture, gconstpoint
 {
   TidePartition *partition = partition_at(fixture, 0);
   begin_messages(fixture, partition, MAX_SPAN - 1);
-  tide_pauses_heed_spans(&fixture->pauses);
+  tide_pauses_apply_spans(&fixture->pauses);
   ASSERT_TOLD(fixture, "");
   begin_messages(fixture, partition, 1);
-  tide_pauses_heed_spans(&fixture->pauses);
+  tide_pauses_apply_spans(&fixture->pauses);
   ASSERT_TOLD(fixture, "pause 0, ");
   set_changed_us(fixture, LONG_AGO_US);
   partition->commit.sequence += MAX_SPAN / 2 - 1;
-  tide_pauses_heed_spans(&fixture->pauses);
+  tide_pauses_apply_spans(&fixture->pauses);
   ASSERT_TOLD(fixture, "");
   partition->commit.sequence++;
-  tide_pauses_heed_spans(&fixture->pauses);
+  tide_pauses_apply_spans(&fixture->pauses);
   ASSERT_TOLD(fixture, "resume 0, ");
 }
 
@@ -304,52 +304,52 @@ test_nothing_is_read_at_the_span_bound(Fixture *fixture, gconstpointer data)
 {
   begin_messages(fixture, partition_at(fixture, 0), MAX_SPAN);
   set_changed_us(fixture, JUST_NOW_US);
-  tide_pauses_heed_spans(&fixture->pauses);
+  tide_pauses_apply_spans(&fixture->pauses);
   g_assert_true(tide_pauses_must_wait(&fixture->pauses));
-  tide_pauses_heed_budget(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
+  tide_pauses_apply_backpressure(&fixture->pauses, JUST_NOW_US + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "pause 0, ");
   g_assert_false(tide_pauses_must_wait(&fixture->pauses));
   g_assert_false(fixture->pauses.span_waits); /* others are read in whole rounds again */
 }
 
-/* ---- letters ---- */
+/* ---- dead letters ---- */
 
 static void
-test_letters_hold_for_a_second_at_least(Fixture *fixture, gconstpointer data)
+test_dead_letters_hold_for_a_second_at_least(Fixture *fixture, gconstpointer data)
 {
   gint64 now_us = tide_now_us();
-  tide_pauses_heed_letters(&fixture->pauses, TRUE, now_us);
+  tide_pauses_check_dead_letters(&fixture->pauses, TRUE, now_us);
   ASSERT_TOLD(fixture, "pause 0, pause 1, ");
   set_changed_us(fixture, LONG_AGO_US);
-  tide_pauses_heed_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S - 1);
+  tide_pauses_check_dead_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S - 1);
   ASSERT_TOLD(fixture, "");
-  tide_pauses_heed_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S);
+  tide_pauses_check_dead_letters(&fixture->pauses, FALSE, now_us + TIDE_US_PER_S);
   ASSERT_TOLD(fixture, "resume 0, resume 1, ");
 }
 
-/* A pause of letters is none of memory: what is assigned later pauses for what holds then. */
+/* A pause of dead letters is none of memory: what is assigned later pauses for what holds then. */
 static void
 test_what_is_assigned_pauses_for_what_holds(Fixture *fixture, gconstpointer data)
 {
-  tide_pauses_heed_letters(&fixture->pauses, TRUE, tide_now_us());
+  tide_pauses_check_dead_letters(&fixture->pauses, TRUE, tide_now_us());
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
   tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
   tide_partition_assign(partition_at(fixture, 0));
-  tide_pauses_heed_assigned(&fixture->pauses);
-  g_assert_cmpuint(partition_at(fixture, 0)->pause_reasons, ==, TIDE_PAUSE_LETTERS);
+  tide_pauses_apply_assigned(&fixture->pauses);
+  g_assert_cmpuint(partition_at(fixture, 0)->pause_reasons, ==, TIDE_PAUSE_DEAD_LETTERS);
 }
 
-/* ---- held ---- */
+/* ---- halted ---- */
 
 static void
 test_held_partition_says_why(Fixture *fixture, gconstpointer data)
 {
-  tide_pauses_hold(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
+  tide_pauses_halt_partition(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
   ASSERT_TOLD(fixture, "pause 1, ");
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 0);
   tide_pauses_hold_at_message(&fixture->pauses, partition_at(fixture, 1), g_strdup("a message is bad"));
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
-  g_autofree char *text = tide_consumer_status_held_text(&fixture->status);
+  g_autofree char *text = tide_consumer_status_halt_text(&fixture->status);
   g_assert_cmpstr(text, ==, "a message is bad");
 }
 
@@ -372,7 +372,7 @@ main(int argc, char **argv)
   ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
   ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
   ADD("read-ahead/comes-back", test_read_ahead_comes_back);
-  ADD("letters/hold-for-a-second-at-least", test_letters_hold_for_a_second_at_least);
+  ADD("letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
   ADD("letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
   ADD("held/says-why", test_held_partition_says_why);
   return g_test_run();

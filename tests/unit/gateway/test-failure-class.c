@@ -50,28 +50,28 @@ static const Case cases[] = {
     {"Failed 1 action: no answer for row Cell[1: 1 time, " SERVER, YES, TIDE_OUTCOME_UNKNOWN, FALSE},
     {"no answer for row 'Insufficient permissions'", NO, TIDE_OUTCOME_POISON, FALSE},
     /* The table takes nothing. */
-    {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
-    {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_HOLD, FALSE},
-    {"nosuch", NO, TIDE_OUTCOME_HOLD, FALSE}, /* of mutateRow */
-    {"nosuch", ABSENT, TIDE_OUTCOME_HOLD, FALSE},
-    {HBASE "TableNotFoundException: nosuch", NO, TIDE_OUTCOME_HOLD, FALSE},
-    {"Failed 4 actions: METRIC is disabled.: 4 times, servers with issues: null", YES, TIDE_OUTCOME_HOLD, FALSE},
-    {HBASE "TableNotEnabledException: METRIC is disabled.", NO, TIDE_OUTCOME_HOLD, FALSE},
+    {"Failed 1 action: nosuch: 1 time, servers with issues: null", YES, TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Failed 1 action: plant:no.such-table_1: 1 time, servers with issues: null, ", YES, TIDE_OUTCOME_SUSPEND, FALSE},
+    {"nosuch", NO, TIDE_OUTCOME_SUSPEND, FALSE}, /* of mutateRow */
+    {"nosuch", ABSENT, TIDE_OUTCOME_SUSPEND, FALSE},
+    {HBASE "TableNotFoundException: nosuch", NO, TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Failed 4 actions: METRIC is disabled.: 4 times, servers with issues: null", YES, TIDE_OUTCOME_SUSPEND, FALSE},
+    {HBASE "TableNotEnabledException: METRIC is disabled.", NO, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 1 action: " HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region "
      "T,,1718.ab. in table 'T', {NAME => 'M', VERSIONS => '1'}" TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_HOLD, FALSE},
+     YES, TIDE_OUTCOME_SUSPEND, FALSE},
     {HBASE "regionserver.NoSuchColumnFamilyException: Column family X does not exist in region T" TRACE, NO,
-     TIDE_OUTCOME_HOLD, FALSE},
-    {HBASE "NamespaceNotFoundException: plant", NO, TIDE_OUTCOME_HOLD, FALSE},
+     TIDE_OUTCOME_SUSPEND, FALSE},
+    {HBASE "NamespaceNotFoundException: plant", NO, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 2 actions: " HBASE "security.AccessDeniedException: Insufficient permissions (user=tide, scope=T, "
      "family=M:v, params=[table=T,family=M:v],action=WRITE)" TRACE ": 2 times, " SERVER,
-     YES, TIDE_OUTCOME_HOLD, FALSE},
+     YES, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 1 action: " HBASE
      "quotas.SpaceLimitingException: NO_WRITES Puts are disallowed due to a space quota." TRACE ": 1 time, " SERVER,
-     YES, TIDE_OUTCOME_HOLD, FALSE},
-    {"Thrift Server is in Read-only mode.", NO, TIDE_OUTCOME_HOLD, FALSE},
+     YES, TIDE_OUTCOME_SUSPEND, FALSE},
+    {"Thrift Server is in Read-only mode.", NO, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 1 action: " HBASE "DoNotRetryIOException: region is read only" TRACE ": 1 time, " SERVER, YES,
-     TIDE_OUTCOME_HOLD, FALSE},
+     TIDE_OUTCOME_SUSPEND, FALSE},
     /* A row is to blame. */
     {"Failed 1 action: " HBASE
      "DoNotRetryIOException: Cell[host1#1/M:v/1/Put/vlen=10485761/seqid=0] with size 10485800 "
@@ -96,7 +96,7 @@ static const Case cases[] = {
     {"no reason that anybody knows", NO, TIDE_OUTCOME_POISON, FALSE},
     /* Several ways at once. */
     {"Failed 3 actions: NotServingRegionException: 2 times, nosuch is disabled.: 1 time, servers with issues: null",
-     YES, TIDE_OUTCOME_HOLD, FALSE},
+     YES, TIDE_OUTCOME_SUSPEND, FALSE},
     {"Failed 3 actions: " HBASE "DoNotRetryIOException: Cell with size 9 exceeds limit of 8 bytes" TRACE
      ": 2 times, CallQueueTooBigException: 1 time, " SERVER,
      YES, TIDE_OUTCOME_RETRY, FALSE},
@@ -170,7 +170,7 @@ assert_cases(const Case *items, gsize n)
     g_test_message("%s: %s", tide_outcome_name(failure.outcome), error->message);
     g_assert_cmpstr(tide_outcome_name(failure.outcome), ==, tide_outcome_name(items[i].wanted));
     g_assert_cmpint(failure.is_certain, ==, items[i].certain);
-    g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_HOLD);
+    g_assert_true(failure.remedy != NULL || failure.outcome != TIDE_OUTCOME_SUSPEND);
   }
 }
 

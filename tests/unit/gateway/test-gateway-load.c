@@ -229,7 +229,7 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
   TideGatewayLoad *load = &fixture->loads[0];
   load->n_connections = 1;
   for (gint64 rest_s = 1; rest_s <= 32; rest_s *= 2) {
-    g_assert_cmpint(tide_gateway_load_rest(load, fixture->now_us), ==,
+    g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==,
                     fixture->now_us + MIN(rest_s, 30) * TIDE_US_PER_S);
     g_assert_cmpint(best(fixture), !=, 0);
     g_assert_true(tide_gateway_loads_should_move(&fixture->all, 0, fixture->now_us, fixture->now_us));
@@ -239,7 +239,7 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
   tide_gateway_load_came_back(load, TRUE);
   write_calls(fixture, 0, 1, 5);
   g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
-  g_assert_cmpint(tide_gateway_load_rest(load, fixture->now_us), ==, fixture->now_us + TIDE_US_PER_S);
+  g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==, fixture->now_us + TIDE_US_PER_S);
 }
 
 static void

@@ -249,7 +249,7 @@ test_what_clients_fix_cannot_be_set(void)
   rd_kafka_conf_t *plain = tide_kafka_conf_new(&config, &error);
   rd_kafka_conf_t *ours[] = {tide_kafka_conf_new_consumer(&config, &consumer, &error),
                              tide_kafka_conf_new_originals(&config, &error),
-                             tide_kafka_conf_new_letters(&config, &error)};
+                             tide_kafka_conf_new_dead_letters(&config, &error)};
   g_assert_no_error(error);
   /* Properties of topics have values only once one is set. */
   g_assert_cmpint(rd_kafka_conf_set(plain, "auto.offset.reset", "largest", NULL, 0), ==, RD_KAFKA_CONF_OK);

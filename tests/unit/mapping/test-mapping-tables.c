@@ -368,7 +368,7 @@ test_defaults_ask_their_conditions(void)
 
 /* In a packed cell, too: of a field and a made value of one name neither is lost. */
 static void
-test_made_member_and_field_of_one_name(void)
+test_computed_member_and_field_of_one_name(void)
 {
   g_auto(TablesFixture) fixture;
   tables_fixture_init(&fixture, "  DATA: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
@@ -507,7 +507,7 @@ test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
 }
 
 static void
-test_index_heeds_its_data_table_at_tombstones(void)
+test_index_keeps_to_its_data_table_at_tombstones(void)
 {
   g_auto(TablesFixture) fixture;
   tables_fixture_init(&fixture,
@@ -576,7 +576,7 @@ main(int argc, char *argv[])
   ADD("rows-older-than-their-time-to-live-are-not-made", test_rows_older_than_their_time_to_live_are_not_made);
   ADD("family-without-a-ttl-is-kept-for-ever", test_family_without_a_ttl_is_kept_for_ever);
   ADD("defaults-ask-their-conditions", test_defaults_ask_their_conditions);
-  ADD("made-member-and-field-of-one-name", test_made_member_and_field_of_one_name);
+  ADD("computed-member-and-field-of-one-name", test_computed_member_and_field_of_one_name);
   ADD("families-expire-each-in-its-time", test_families_expire_each_in_its_time);
   ADD("tombstone-deletes-the-row-that-its-key-names", test_tombstone_deletes_the_row_that_its_key_names);
   ADD("key-of-several-fields-is-read-from-json", test_key_of_several_fields_is_read_from_json);
@@ -584,7 +584,7 @@ main(int argc, char *argv[])
   ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
   ADD("N1/A2-tombstone-deletes-where-what-is-known-of-it-fits", test_tombstone_deletes_where_what_is_known_of_it_fits);
   ADD("N1-tombstone-need-not-name-a-row-where-it-is-kept-out", test_tombstone_need_not_name_a_row_where_it_is_kept_out);
-  ADD("N1-index-heeds-its-data-table-at-tombstones", test_index_heeds_its_data_table_at_tombstones);
+  ADD("N1-index-keeps-to-its-data-table-at-tombstones", test_index_keeps_to_its_data_table_at_tombstones);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
   ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
   ADD("names-lose-their-prefix", test_names_lose_their_prefix);

@@ -1,5 +1,5 @@
-/* Rows that are too large for a gateway, which closes the connection on them without a word: who is condemned, who is
- * not. */
+/* Rows that are too large for a gateway, which closes the connection on them without a word: who is marked as poison,
+ * who is not. */
 #include "write/row_isolation.h"
 
 #define ROUND_US 100
@@ -31,7 +31,7 @@ batch_of_large_row(void)
 
 /* A row whose calls are cut is too large only if others are written meanwhile. */
 static void
-test_row_that_is_cut_in_an_outage_is_not_condemned(void)
+test_row_that_is_cut_in_an_outage_is_not_marked_poison(void)
 {
   TideRowIsolation *isolation = tide_row_isolation_new(cut_off, NULL, ROUND_US);
   TideBatch *batch = batch_of_large_row();
@@ -58,7 +58,7 @@ cut_off_row(const TideSentRows *rows, gpointer data, char **ret_text)
 
 /* Each row of a batch is cut off once: none was cut off so often that it is too large. */
 static void
-test_rows_that_are_cut_by_turns_are_not_condemned(void)
+test_rows_that_are_cut_by_turns_are_not_marked_poison(void)
 {
   guint32 cut_row = 0;
   TideRowIsolation *isolation = tide_row_isolation_new(cut_off_row, &cut_row, ROUND_US);
@@ -91,7 +91,7 @@ refuse_then_cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
 
 /* Once a suspect is found to be too large, it is not judged any more, and its call ends. */
 static void
-test_suspect_that_is_cut_is_condemned_once(void)
+test_suspect_that_is_cut_is_marked_poison_once(void)
 {
   guint n_calls = 0;
   TideRowIsolation *isolation = tide_row_isolation_new(refuse_then_cut_off, &n_calls, ROUND_US);
@@ -119,10 +119,10 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/row-cut/row-that-is-cut-in-an-outage-is-not-condemned",
-                  test_row_that_is_cut_in_an_outage_is_not_condemned);
-  g_test_add_func("/row-cut/rows-that-are-cut-by-turns-are-not-condemned",
-                  test_rows_that_are_cut_by_turns_are_not_condemned);
-  g_test_add_func("/row-cut/suspect-that-is-cut-is-condemned-once", test_suspect_that_is_cut_is_condemned_once);
+  g_test_add_func("/row-cut/row-that-is-cut-in-an-outage-is-not-marked-poison",
+                  test_row_that_is_cut_in_an_outage_is_not_marked_poison);
+  g_test_add_func("/row-cut/rows-that-are-cut-by-turns-are-not-marked-poison",
+                  test_rows_that_are_cut_by_turns_are_not_marked_poison);
+  g_test_add_func("/row-cut/suspect-that-is-cut-is-marked-poison-once", test_suspect_that_is_cut_is_marked_poison_once);
   return g_test_run();
 }

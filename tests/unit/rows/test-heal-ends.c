@@ -1,9 +1,9 @@
 /* Heals one by one: what ends them before their time, what they hold until then, and when they are due. */
 #include "rows/heals.h"
-#include "unit/row_set_fixture.h"
+#include "unit/row_buffer_fixture.h"
 
 static TideBudget share;
-static GString *told; /* what the handler heard */
+static GString *reported; /* what the handler heard */
 
 static gboolean
 is_owned(TideSourceRef ref, gpointer data)
@@ -14,7 +14,7 @@ is_owned(TideSourceRef ref, gpointer data)
 static void
 on_changed(TideSourceRef ref, TideHealChange change, gpointer data)
 {
-  g_string_append_printf(told, "%s%u ",
+  g_string_append_printf(reported, "%s%u ",
                          change == TIDE_HEAL_KEPT   ? "+"
                          : change == TIDE_HEAL_SENT ? ">"
                                                     : "-",
@@ -28,7 +28,7 @@ make_heals(guint64 limit_bytes)
 {
   tide_budget_init(&share, limit_bytes);
   share.whole = &budget;
-  told = g_string_new(NULL);
+  reported = g_string_new(NULL);
   return tide_heals_new(&share, &handler);
 }
 
@@ -36,15 +36,15 @@ static void
 free_heals(TideHeals *heals)
 {
   tide_heals_free(heals);
-  g_string_free(told, TRUE);
+  g_string_free(reported, TRUE);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
 }
 
 static void
-assert_told(const char *expected)
+assert_reported(const char *expected)
 {
-  g_assert_cmpstr(told->str, ==, expected);
-  g_string_truncate(told, 0);
+  g_assert_cmpstr(reported->str, ==, expected);
+  g_string_truncate(reported, 0);
 }
 
 static TideBatchCell
@@ -84,12 +84,12 @@ test_heal_ends_with_its_last_cell(void)
 {
   TideHeals *heals = make_heals(1 << 20);
   keep(heals, "k", "ab", 10, 1000, 1);
-  assert_told("+1 ");
+  assert_reported("+1 ");
   overwrite(heals, "k", 'a', 10);
   overwrite(heals, "k", 'a', 10);
   overwrite(heals, "k", 'b', 11);
   overwrite(heals, "x", 'b', 10);
-  assert_told("");
+  assert_reported("");
   TideHeal *due = tide_heals_due(heals, 1000);
   g_assert_nonnull(due);
   TideRow row = tide_heal_row(due);
@@ -97,7 +97,7 @@ test_heal_ends_with_its_last_cell(void)
   g_assert_cmpuint(row.cells[0].column->hash, ==, 'b');
   g_assert_true(tide_bytes_equal(row.cells[0].value, TIDE_BYTES_LITERAL("value")));
   overwrite(heals, "k", 'b', 10);
-  assert_told("-1 ");
+  assert_reported("-1 ");
   g_assert_true(tide_heals_is_empty(heals));
   g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
   free_heals(heals);
@@ -111,16 +111,16 @@ test_F3_newer_time_ends_an_older_cell(void)
   keep(heals, "k", "a", 10, 1000, 1);
   keep(heals, "k", "b", 10, 1000, 2);
   keep(heals, "k", "a", 12, 1000, 3);
-  assert_told("+1 +2 +3 ");
+  assert_reported("+1 +2 +3 ");
   tide_heals_outdated(heals, key_hash("k"), 'a', 10);
   tide_heals_outdated(heals, key_hash("x"), 'a', 99);
-  assert_told("");
+  assert_reported("");
   tide_heals_outdated(heals, key_hash("k"), 'a', 12);
-  assert_told("-1 ");
+  assert_reported("-1 ");
   tide_heals_outdated(heals, key_hash("k"), 0, 12);
-  assert_told("-2 ");
+  assert_reported("-2 ");
   tide_heals_outdated(heals, key_hash("k"), 0, 13);
-  assert_told("-3 ");
+  assert_reported("-3 ");
   free_heals(heals);
 }
 
@@ -143,7 +143,7 @@ test_heals_are_due_in_their_order(void)
   tide_heals_block(heals, due);
   tide_heals_unblock_all(heals);
   tide_heals_sent(heals, tide_heals_due(heals, 1999));
-  assert_told("+2 +1 >1 ");
+  assert_reported("+2 +1 >1 ");
   g_assert_cmpint(tide_heals_next_us(heals), ==, 2000);
   free_heals(heals);
 }
@@ -159,7 +159,7 @@ test_disowned_heals_are_dropped(void)
   tide_heal_add_source(other, (TideSourceRef){0, 7, 9});
   g_assert_true(tide_heals_keep(heals, other));
   tide_heals_drop_disowned(heals);
-  assert_told("+1 ");
+  assert_reported("+1 ");
   TideHeal *left = tide_heals_due(heals, 1000);
   g_assert_true(tide_bytes_equal(tide_heal_key(left), TIDE_BYTES_LITERAL("mine")));
   tide_heals_sent(heals, left);

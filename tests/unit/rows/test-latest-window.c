@@ -17,7 +17,7 @@ window_after(const TideLoadSigns *signs)
 {
   TideLatestWindow window;
   tide_latest_window_init(&window, 5 * MS, 1000 * MS);
-  tide_latest_window_heed(&window, signs, 0);
+  tide_latest_window_adapt(&window, signs, 0);
   return window;
 }
 
@@ -41,16 +41,16 @@ static void
 test_halves_when_nothing_keeps_it_up(void)
 {
   TideLatestWindow window = window_after(&backlog);
-  tide_latest_window_heed(&window, &quiet, 19 * MS);
+  tide_latest_window_adapt(&window, &quiet, 19 * MS);
   g_assert_cmpint(window.us, ==, 1000 * MS);
   g_assert_cmpint(tide_latest_window_next_us(&window), ==, 20 * MS);
-  tide_latest_window_heed(&window, &quiet, 21 * MS);
+  tide_latest_window_adapt(&window, &quiet, 21 * MS);
   g_assert_cmpint(window.us, ==, 500 * MS);
-  tide_latest_window_heed(&window, &live, 60 * MS);
+  tide_latest_window_adapt(&window, &live, 60 * MS);
   g_assert_cmpint(window.us, ==, 125 * MS);
-  tide_latest_window_heed(&window, &backlog, 61 * MS);
+  tide_latest_window_adapt(&window, &backlog, 61 * MS);
   g_assert_cmpint(window.us, ==, 1000 * MS);
-  tide_latest_window_heed(&window, &quiet, 10 * TIDE_US_PER_S);
+  tide_latest_window_adapt(&window, &quiet, 10 * TIDE_US_PER_S);
   g_assert_cmpint(window.us, ==, 5 * MS);
   g_assert_cmpint(tide_latest_window_next_us(&window), ==, G_MAXINT64);
 }
@@ -61,9 +61,9 @@ test_is_never_below_what_is_asked_for(void)
   TideLatestWindow window;
   tide_latest_window_init(&window, 4000 * MS, 1000 * MS);
   g_assert_cmpint(window.us, ==, 4000 * MS);
-  tide_latest_window_heed(&window, &backlog, 0);
+  tide_latest_window_adapt(&window, &backlog, 0);
   g_assert_cmpint(window.us, ==, 4000 * MS);
-  tide_latest_window_heed(&window, &quiet, 10 * TIDE_US_PER_S);
+  tide_latest_window_adapt(&window, &quiet, 10 * TIDE_US_PER_S);
   g_assert_cmpint(window.us, ==, 4000 * MS);
 }
 

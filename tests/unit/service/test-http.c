@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Long enough that only a broken program reaches it. */
-#define PATIENCE_MS 30000
+#define TIMEOUT_MS 30000
 
 typedef struct Daemon {
   _Atomic int is_ready;
@@ -102,7 +102,7 @@ receive_all(int fd)
   GString *text = g_string_new(NULL);
   for (;;) {
     struct pollfd poller = {.fd = fd, .events = POLLIN};
-    g_assert_cmpint(poll(&poller, 1, PATIENCE_MS), ==, 1);
+    g_assert_cmpint(poll(&poller, 1, TIMEOUT_MS), ==, 1);
     char part[4096];
     gssize n = recv(fd, part, sizeof part, 0);
     if (n <= 0)

@@ -74,10 +74,10 @@ static void
 test_places_are_kept_only_where_a_table_is_dated(Fixture *fixture, gconstpointer data)
 {
   guint32 n_dated;
-  g_assert_cmpuint(tide_dated_tables_places(&fixture->config, &n_dated), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
+  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config, &n_dated), ==, N_DECLARED + TIDE_DATED_TABLES_MAX);
   g_assert_cmpuint(n_dated, ==, TIDE_DATED_TABLES_MAX);
   g_ptr_array_set_size(fixture->config.tables, 1);
-  g_assert_cmpuint(tide_dated_tables_places(&fixture->config, &n_dated), ==, 1);
+  g_assert_cmpuint(tide_dated_tables_slots(&fixture->config, &n_dated), ==, 1);
   g_assert_cmpuint(n_dated, ==, 0);
 }
 
@@ -142,15 +142,15 @@ test_random_users(Fixture *fixture, gconstpointer data)
 {
   g_autofree TideDatedCache *caches = g_new0(TideDatedCache, 2);
   g_autofree const TideTable **held = g_new0(const TideTable *, 2 * 3000); /* by cache and name */
-  const TideTable *of_place[TIDE_DATED_TABLES_MAX] = {NULL};
+  const TideTable *of_slot[TIDE_DATED_TABLES_MAX] = {NULL};
   guint users[TIDE_DATED_TABLES_MAX] = {0}, n_used = 0;
   for (guint step = 0; step < 100000; step++) {
     guint name_index = (guint)g_test_rand_int_range(0, 3000), who = (guint)g_test_rand_int_range(0, 2);
     const TideTable **mine = &held[who * 3000 + name_index];
     g_autofree char *name = g_strdup_printf("S_%08u", name_index);
     if (*mine != NULL && g_test_rand_int_range(0, 3) > 0) {
-      guint place = (*mine)->index - N_DECLARED;
-      n_used -= --users[place] == 0 ? 1 : 0;
+      guint slot = (*mine)->index - N_DECLARED;
+      n_used -= --users[slot] == 0 ? 1 : 0;
       tide_dated_cache_forget(&caches[who], fixture->dated, *mine);
       *mine = NULL;
       continue;
@@ -161,12 +161,12 @@ test_random_users(Fixture *fixture, gconstpointer data)
       g_assert_cmpuint(n_used, ==, TIDE_DATED_TABLES_MAX);
       continue;
     }
-    guint place = got->index - N_DECLARED;
+    guint slot = got->index - N_DECLARED;
     g_assert_cmpstr(got->name, ==, name);
-    g_assert_true(users[place] == 0 || of_place[place] == got);
+    g_assert_true(users[slot] == 0 || of_slot[slot] == got);
     if (*mine == NULL)
-      n_used += users[place]++ == 0 ? 1 : 0;
-    of_place[place] = *mine = got;
+      n_used += users[slot]++ == 0 ? 1 : 0;
+    of_slot[slot] = *mine = got;
   }
 }
 

@@ -75,11 +75,11 @@ test_bytes_are_hex_or_base64(void)
 }
 
 static void
-test_escapes_by_letter_or_number(void)
+test_escapes_by_dead_letter_or_number(void)
 {
   static const struct {
     gunichar c;
-    TideJsonLetters letters;
+    TideJsonLetters dead_letters;
     const char *form;
   } cases[] = {
       {'"', TIDE_JSON_QUOTES, "\\\""},
@@ -95,7 +95,7 @@ test_escapes_by_letter_or_number(void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     char form[TIDE_JSON_ESCAPE_BYTES];
-    gsize len = tide_json_escape(cases[i].c, cases[i].letters, form);
+    gsize len = tide_json_escape(cases[i].c, cases[i].dead_letters, form);
     assert_bytes_equal(tide_bytes(form, len), tide_bytes_of_string(cases[i].form));
   }
 }
@@ -107,6 +107,6 @@ main(int argc, char **argv)
   g_test_add_func("/json-writer/strings-are-quoted-and-escaped", test_strings_are_quoted_and_escaped);
   g_test_add_func("/json-writer/commas-stand-between-values", test_commas_stand_between_values);
   g_test_add_func("/json-writer/bytes-are-hex-or-base64", test_bytes_are_hex_or_base64);
-  g_test_add_func("/json-writer/escapes-by-letter-or-number", test_escapes_by_letter_or_number);
+  g_test_add_func("/json-writer/escapes-by-dead-letter-or-number", test_escapes_by_dead_letter_or_number);
   return g_test_run();
 }

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 /* Long enough that only a broken program reaches it. */
-#define PATIENCE_US (240 * TIDE_US_PER_S)
+#define TIMEOUT_US (240 * TIDE_US_PER_S)
 
 /* What the threads of a test share. */
 typedef struct Shared {
@@ -78,7 +78,7 @@ test_wait_ends_at_a_monotonic_deadline(void)
     while (tide_cond_wait_until(&shared.changed, &shared.lock, deadline_us))
       ; /* may wake without a reason; the deadline ends it */
     g_assert_cmpint(tide_now_us(), >=, deadline_us);
-    g_assert_cmpint(tide_now_us(), <, deadline_us + PATIENCE_US);
+    g_assert_cmpint(tide_now_us(), <, deadline_us + TIMEOUT_US);
   }
   g_assert_false(tide_cond_wait_until(&shared.changed, &shared.lock, -1)); /* before the clock began */
   tide_mutex_unlock(&shared.lock);
@@ -92,7 +92,7 @@ wait_for_go(gpointer data)
   tide_mutex_lock(&shared->lock);
   shared->n_waiting++;
   tide_cond_broadcast(&shared->changed);
-  gint64 deadline_us = tide_now_us() + PATIENCE_US;
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (!shared->go && tide_cond_wait_until(&shared->changed, &shared->lock, deadline_us))
     ;
   shared->n += shared->go ? 1 : 0;
@@ -117,7 +117,7 @@ test_broadcast_wakes_all_before_the_deadline(void)
   let_go(&shared);
   for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
     tide_thread_join(threads[i]);
-  g_assert_cmpint(tide_now_us() - before_us, <, PATIENCE_US);
+  g_assert_cmpint(tide_now_us() - before_us, <, TIMEOUT_US);
   g_assert_cmpuint(shared.n, ==, G_N_ELEMENTS(threads));
   shared_clear(&shared);
 }
@@ -131,7 +131,7 @@ test_join_gives_up_and_can_be_tried_again(void)
   g_assert_false(tide_thread_join_until(thread, tide_now_us() + 10000));
   g_assert_false(tide_thread_join_until(thread, 0));
   let_go(&shared);
-  g_assert_true(tide_thread_join_until(thread, tide_now_us() + PATIENCE_US));
+  g_assert_true(tide_thread_join_until(thread, tide_now_us() + TIMEOUT_US));
   g_assert_cmpuint(shared.n, ==, 1);
   tide_thread_join(NULL);
   shared_clear(&shared);

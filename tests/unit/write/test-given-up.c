@@ -1,13 +1,13 @@
 /* Rows that are given up because their partition was taken away: no call carries them from then on, and what has
  * nothing left to send tells nothing of its region. What becomes of their messages: test-equal-times-model.c. */
-#include "unit/row_set_fixture.h"
+#include "unit/row_buffer_fixture.h"
 #include "util/clock.h"
 #include "write/lanes.h"
 #include "write/row_isolation.h"
 
 #define N_ROWS 24u
 #define ROUND_US 100
-#define PATIENCE_US (60 * TIDE_US_PER_S)
+#define TIMEOUT_US (60 * TIDE_US_PER_S)
 
 /* ---- calls ---- */
 
@@ -134,7 +134,7 @@ test_batch_with_nothing_left_is_told(void)
 }
 
 /* While bad rows are looked for, suspected, and held against good ones, any row is given up after any call: no later
- * call carries it (send_rows() looks), all that is left is written or condemned, and the batch ends. */
+ * call carries it (send_rows() looks), all that is left is written or marked as poison, and the batch ends. */
 static void
 check_given_up_in_a_search(guint32 row, guint32 call, gboolean is_ambiguous)
 {
@@ -167,7 +167,7 @@ test_row_may_be_given_up_after_any_call(void)
 typedef struct Lanes {
   TideTable table;
   TideLanes *lanes;
-  TideInbox inbox;
+  TideCompletionQueue completions;
 } Lanes;
 
 static void
@@ -182,14 +182,14 @@ set_up(Lanes *fixture, gconstpointer data)
                               .retry_min_us = TIDE_US_PER_MS,
                               .retry_max_us = TIDE_US_PER_MS};
   fixture->lanes = tide_lanes_new(&options);
-  tide_inbox_init(&fixture->inbox, NULL, NULL);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
 }
 
 static void
 tear_down(Lanes *fixture, gconstpointer data)
 {
   tide_lanes_free(fixture->lanes);
-  tide_inbox_clear(&fixture->inbox);
+  tide_completion_queue_clear(&fixture->completions);
 }
 
 static void
@@ -201,7 +201,7 @@ submit(Lanes *fixture, const char *start, const char *end, guint n_batches)
     TideBatch *batch = tide_batch_new();
     TideBatchRow row = {.key_len = 0};
     tide_buffer_append(&batch->rows, &row, sizeof row);
-    batch->home = &fixture->inbox;
+    batch->completions = &fixture->completions;
     batch->lane = tide_lane_ref(lane);
     batch->n_rows = 1;
     tide_lanes_submit(fixture->lanes, batch);
@@ -210,10 +210,11 @@ submit(Lanes *fixture, const char *start, const char *end, guint n_batches)
 }
 
 static guint
-count_home(Lanes *fixture)
+count_completed(Lanes *fixture)
 {
   guint n = 0;
-  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next, n++) {
+  for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL;
+       batch = next, n++) {
     next = batch->next;
     tide_batch_free(batch);
   }
@@ -223,7 +224,7 @@ count_home(Lanes *fixture)
 static void
 take(Lanes *fixture, TideCall *call)
 {
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + PATIENCE_US, call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + TIMEOUT_US, call), ==, TIDE_TAKE_CALL);
 }
 
 static void
@@ -234,7 +235,7 @@ finish(Lanes *fixture, TideCall *call, TideOutcome outcome, gboolean is_left_out
   tide_lanes_finish(fixture->lanes, call, outcome, outcome != TIDE_OUTCOME_OK ? "no" : NULL, tide_now_us());
 }
 
-/* Its batch is home, and the next is tried at once; the lane is in trouble as before. */
+/* Its batch is completed, and the next is tried at once; the lane is in trouble as before. */
 static void
 test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
 {
@@ -245,7 +246,7 @@ test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
   finish(fixture, &call, TIDE_OUTCOME_RETRY, FALSE);
   take(fixture, &call);
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
-  g_assert_cmpuint(count_home(fixture), ==, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 1);
   g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(call.n_batches, ==, 1); /* a probe */
@@ -260,35 +261,35 @@ test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
 
 /* The lane for whose sake the table is held goes with its last batch; the other's is the next probe. */
 static void
-test_held_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
+test_suspended_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
 {
   TideCall call;
   submit(fixture, "", "m", 1);
   take(fixture, &call);
-  finish(fixture, &call, TIDE_OUTCOME_HOLD, FALSE);
+  finish(fixture, &call, TIDE_OUTCOME_SUSPEND, FALSE);
   submit(fixture, "m", "", 1);
   take(fixture, &call);
   g_assert_cmpuint(tide_lane_end_key(call.batches[0]->lane).len, ==, 1);
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
-  g_assert_cmpuint(count_home(fixture), ==, 1);
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);
   g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
   g_assert_true(call.is_probe_of_table);
   finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
 }
 
 /* Nobody would find out that it takes rows again. */
 static void
-test_held_table_without_rows_is_not_held(Lanes *fixture, gconstpointer data)
+test_suspended_table_without_rows_is_not_held(Lanes *fixture, gconstpointer data)
 {
   TideCall call;
   submit(fixture, "", "", 1);
   take(fixture, &call);
-  finish(fixture, &call, TIDE_OUTCOME_HOLD, FALSE);
+  finish(fixture, &call, TIDE_OUTCOME_SUSPEND, FALSE);
   take(fixture, &call);
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
 }
 
 /* ---- open rows ---- */
@@ -318,14 +319,14 @@ note_row(guint64 key_hash, gpointer data)
 }
 
 static void
-append_of_slot(TideRowSet *set, const char *key, const Column *column, guint16 slot, gboolean with_follower)
+append_of_slot(TideRowBuffer *buffer, const char *key, const Column *column, guint16 slot, gboolean with_dependent)
 {
   TideCell cell = {&column->column, TIDE_BYTES_LITERAL("v"), 7};
   TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
   TideSourceRef source = {.slot = slot, .epoch = 1};
-  guint32 place = tide_row_set_append(set, &row, source, 1000, NULL);
-  if (with_follower)
-    tide_row_set_add_follower(set, place, &row, source);
+  guint32 place = tide_row_buffer_append(buffer, &row, source, 1000, NULL);
+  if (with_dependent)
+    tide_row_buffer_add_dependent(buffer, place, &row, source);
 }
 
 /* Rows with a source that is gone go whole, and what follows them; the others stay in their order, with theirs. */
@@ -333,31 +334,31 @@ static void
 test_open_rows_are_dropped(void)
 {
   Column column;
-  TideRowSet set;
+  TideRowBuffer buffer;
   Dropped dropped = {0};
   TideDropRequest drop = {is_of_slot_1, note_source, note_row, &dropped};
   TideSealRequest seal = request(1000, 1 << 20);
   gint64 used_before = (gint64)tide_budget_used_racy(&budget);
   make_column(&column, TIDE_WIRE_BINARY, 1);
-  tide_row_set_init(&set, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 0);
-  append_of_slot(&set, "a", &column, 0, TRUE);
-  append_of_slot(&set, "b", &column, 0, FALSE);
-  append_of_slot(&set, "b", &column, 1, TRUE);
-  append_of_slot(&set, "c", &column, 0, FALSE);
-  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 1);
+  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
+  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 0);
+  append_of_slot(&buffer, "a", &column, 0, TRUE);
+  append_of_slot(&buffer, "b", &column, 0, FALSE);
+  append_of_slot(&buffer, "b", &column, 1, TRUE);
+  append_of_slot(&buffer, "c", &column, 0, FALSE);
+  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 1);
   g_assert_cmpuint(dropped.n_sources, ==, 3);
   g_assert_cmpuint(dropped.n_rows, ==, 1);
   g_assert_cmpuint(dropped.key_hash, ==, tide_key_hash(TIDE_BYTES_LITERAL("b")));
-  g_assert_cmpuint(tide_row_set_drop(&set, &drop), ==, 0);
-  append_of_slot(&set, "b", &column, 0, FALSE); /* it may come again */
-  TideBatch *batch = tide_row_set_seal(&set, &seal);
+  g_assert_cmpuint(tide_row_buffer_drop(&buffer, &drop), ==, 0);
+  append_of_slot(&buffer, "b", &column, 0, FALSE); /* it may come again */
+  TideBatch *batch = tide_row_buffer_seal(&buffer, &seal);
   gsize offset = 0;
-  g_assert_cmpuint(tide_follower_leader(tide_followers_next_record(&batch->followers, &offset)), ==, 0);
-  g_assert_cmpuint(offset, ==, batch->followers.len);
+  g_assert_cmpuint(tide_dependent_row_parent(tide_dependent_rows_next_record(&batch->dependents, &offset)), ==, 0);
+  g_assert_cmpuint(offset, ==, batch->dependents.len);
   g_autofree char *sealed = describe(batch, TIDE_WIRE_BINARY);
   g_assert_cmpstr(sealed, ==, "[a q1@7=v;c q1@7=v;b q1@7=v;]3 ");
-  tide_row_set_clear(&set);
+  tide_row_buffer_clear(&buffer);
   g_assert_cmpint((gint64)tide_budget_used_racy(&budget), ==, used_before);
   tide_buffer_clear_memory(&column.prefix);
 }
@@ -373,8 +374,8 @@ main(int argc, char **argv)
   g_test_add_func("/given-up/batch-with-nothing-left-is-told", test_batch_with_nothing_left_is_told);
   g_test_add_func("/given-up/row-may-be-given-up-after-any-call", test_row_may_be_given_up_after_any_call);
   ADD("lane-is-not-well-for-it", test_lane_is_not_well_for_it);
-  ADD("held-table-is-not-well-for-it", test_held_table_is_not_well_for_it);
-  ADD("held-table-without-rows-is-not-held", test_held_table_without_rows_is_not_held);
+  ADD("suspended-table-is-not-well-for-it", test_suspended_table_is_not_well_for_it);
+  ADD("suspended-table-without-rows-is-not-held", test_suspended_table_without_rows_is_not_held);
   g_test_add_func("/given-up/open-rows-are-dropped", test_open_rows_are_dropped);
   return g_test_run();
 }

@@ -6,7 +6,7 @@
 typedef struct Fixture {
   TideTable tables[2];
   TideLanes *lanes;
-  TideInbox inbox;
+  TideCompletionQueue completions;
 } Fixture;
 
 static void
@@ -22,14 +22,14 @@ set_up(Fixture *fixture, gconstpointer data)
                               .retry_min_us = 50 * TIDE_US_PER_MS,
                               .retry_max_us = 100 * TIDE_US_PER_MS};
   fixture->lanes = tide_lanes_new(&options);
-  tide_inbox_init(&fixture->inbox, NULL, NULL);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
 }
 
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
   tide_lanes_free(fixture->lanes);
-  tide_inbox_clear(&fixture->inbox);
+  tide_completion_queue_clear(&fixture->completions);
 }
 
 typedef enum BatchKind { BATCH_OF_PUTS, BATCH_OF_MUTATIONS, BATCH_OF_UNMERGED } BatchKind;
@@ -38,7 +38,7 @@ static void
 submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
 {
   TideBatch *batch = tide_batch_new();
-  batch->home = &fixture->inbox;
+  batch->completions = &fixture->completions;
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
   batch->is_mutations = kind == BATCH_OF_MUTATIONS;
@@ -70,10 +70,11 @@ take_now(Fixture *fixture, TideCall *call)
 }
 
 static guint
-count_home(Fixture *fixture)
+count_completed(Fixture *fixture)
 {
   guint n = 0;
-  for (TideBatch *batch = tide_inbox_take(&fixture->inbox, 0), *next; batch != NULL; batch = next, n++) {
+  for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL;
+       batch = next, n++) {
     next = batch->next;
     tide_batch_free(batch);
   }
@@ -94,14 +95,14 @@ test_small_lanes_of_one_table_share_a_call(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(call.n_batches, ==, 2);
   g_assert_cmpuint(call.n_rows, ==, 7);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpstr(call.table->name, ==, "B"); /* tables take turns */
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &call));
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_false(take_now(fixture, &call));
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(other);
@@ -126,7 +127,7 @@ check_goes_alone(Fixture *fixture, BatchKind kind)
   g_assert_false(take_now(fixture, &(TideCall){0}));
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
     tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 4);
+  g_assert_cmpuint(count_completed(fixture), ==, 4);
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(c);
@@ -158,7 +159,7 @@ test_lane_has_a_cap_of_calls(Fixture *fixture, gconstpointer data)
   g_assert_true(take_now(fixture, &calls[2]));
   tide_lanes_finish(fixture->lanes, &calls[1], TIDE_OUTCOME_OK, NULL, tide_now_us());
   tide_lanes_finish(fixture->lanes, &calls[2], TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 3);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
   tide_lane_unref(lane);
 }
 
@@ -173,7 +174,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   g_assert_cmpuint(call.n_batches, ==, 2);
   gint64 failed_us = tide_now_us();
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "region is moving", failed_us);
-  g_assert_cmpuint(count_home(fixture), ==, 0);
+  g_assert_cmpuint(count_completed(fixture), ==, 0);
   submit(fixture, good, 1, 100);
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0]->lane == good);
@@ -200,7 +201,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, tide_now_us());
   g_assert_cmpuint(none->len, ==, 0);
-  g_assert_cmpuint(count_home(fixture), ==, 3);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
   tide_lane_unref(bad);
   tide_lane_unref(good);
 }
@@ -218,7 +219,7 @@ test_unanswered_call_is_remembered(Fixture *fixture, gconstpointer data)
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_NOT_SENT, "refused", tide_now_us());
   g_assert_true(take_now(fixture, &call)); /* nothing was sent: the lane has no further wait */
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
   tide_lane_unref(lane);
 }
 
@@ -255,7 +256,7 @@ test_blocked_table_waits_and_is_one_trouble(Fixture *fixture, gconstpointer data
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpuint(call.n_rows, ==, 7);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 3);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(other);
@@ -281,7 +282,7 @@ test_last_places_begin_blocked(Fixture *fixture, gconstpointer data)
   tide_lanes_unblock(fixture->lanes, &fixture->tables[1]);
   g_assert_true(take_now(fixture, &call));
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(declared);
   tide_lane_unref(dated);
 }
@@ -317,7 +318,7 @@ test_window_halves_and_widens_by_steps(Fixture *fixture, gconstpointer data)
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpuint(call.n_rows, ==, 4);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 12);
+  g_assert_cmpuint(count_completed(fixture), ==, 12);
   tide_lane_unref(lane);
 }
 
@@ -365,7 +366,7 @@ test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
   g_assert_true(calls[3].batches[0]->lane != calls[1].batches[0]->lane);
   for (guint i = 1; i <= 3; i++)
     tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 3);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
   for (guint i = 0; i < N_DEAD; i++)
     tide_lane_unref(dead[i]);
   tide_lane_unref(good);
@@ -374,7 +375,7 @@ test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
 /* ---- tables that take no rows ---- */
 
 static void
-test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpointer data)
+test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpointer data)
 {
   TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", ""), *other = lane_of(fixture, 1, "", "");
   submit(fixture, a, 10, 100);
@@ -383,8 +384,8 @@ test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpoi
   g_assert_true(take_now(fixture, &call));
   g_assert_true(take_now(fixture, &second)); /* on its way already when the first comes back */
   gint64 now_us = tide_now_us();
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_HOLD, "A is disabled; enable it", now_us);
-  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_HOLD, "A is disabled; enable it", now_us);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled; enable it", now_us);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_SUSPEND, "A is disabled; enable it", now_us);
   submit(fixture, other, 1, 100);
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0]->lane == other);
@@ -394,24 +395,24 @@ test_held_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gconstpoi
   g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 0); /* told at once */
   g_assert_cmpuint(troubles->len, ==, 1);
   const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
-  g_assert_true(trouble->is_held);
+  g_assert_true(trouble->is_suspended);
   g_assert_cmpstr(trouble->error_text, ==, "A is disabled; enable it");
   g_assert_cmpuint(trouble->waiting_rows, ==, 20);
   g_assert_cmpint(trouble->since_us, ==, now_us);
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 1);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);
 
   for (guint i = 0; i < 3; i++) {
-    static const TideOutcome outcomes[] = {TIDE_OUTCOME_HOLD, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
+    static const TideOutcome outcomes[] = {TIDE_OUTCOME_SUSPEND, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
     g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
     g_assert_true(call.batches[0]->lane == a);
     g_assert_false(take_now(fixture, &second)); /* one probe at a time */
     tide_lanes_finish(fixture->lanes, &call, outcomes[i], i < 2 ? "not yet" : NULL, tide_now_us());
   }
-  g_assert_cmpuint(tide_lanes_state(fixture->lanes).held_tables, ==, 0);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0]->lane == b);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 3);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
   tide_lane_unref(a);
   tide_lane_unref(b);
   tide_lane_unref(other);
@@ -435,11 +436,11 @@ test_batch_with_a_suspect_goes_behind_the_others(Fixture *fixture, gconstpointer
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0] == suspected);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
 }
 
-/* Rows are condemned only while others are acknowledged: no other end of a call counts as that. */
+/* Rows are marked as poison only while others are acknowledged: no other end of a call counts as that. */
 static void
 test_last_success_is_one(Fixture *fixture, gconstpointer data)
 {
@@ -458,13 +459,13 @@ test_last_success_is_one(Fixture *fixture, gconstpointer data)
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpint(call.last_ok_us, ==, past_us);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
 }
 
-/* Calls that were on their way when the table came to be held say it again: the wait is that of the first. */
+/* Calls that were on their way when the table came to be suspended say it again: the wait is that of the first. */
 static void
-test_late_refusals_of_a_held_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
+test_late_refusals_of_a_suspended_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
 {
   TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
   submit(fixture, a, 10, 100);
@@ -473,14 +474,14 @@ test_late_refusals_of_a_held_table_lengthen_no_wait(Fixture *fixture, gconstpoin
   g_assert_true(take_now(fixture, &call));
   g_assert_true(take_now(fixture, &second));
   gint64 now_us = tide_now_us();
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_HOLD, "A is disabled", now_us - TIDE_US_PER_S);
-  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_HOLD, "A is disabled", now_us + TIDE_US_PER_S);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_SUSPEND, "A is disabled", now_us - TIDE_US_PER_S);
+  tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_SUSPEND, "A is disabled", now_us + TIDE_US_PER_S);
   g_assert_true(take_now(fixture, &call));
   g_assert_true(call.batches[0]->lane == a);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &call));
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_assert_cmpuint(count_home(fixture), ==, 2);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
   tide_lane_unref(a);
   tide_lane_unref(b);
 }
@@ -533,7 +534,7 @@ run_taker(gpointer data)
 }
 
 static void
-test_many_writers_bring_every_batch_home_once(Fixture *fixture, gconstpointer data)
+test_many_writers_bring_every_batch_back_once(Fixture *fixture, gconstpointer data)
 {
   Race race = {.fixture = fixture};
   TideThread *takers[4];
@@ -548,18 +549,18 @@ test_many_writers_bring_every_batch_home_once(Fixture *fixture, gconstpointer da
   const guint n_batches = 400;
   for (guint i = 0; i < n_batches; i++)
     submit(fixture, lanes[i % G_N_ELEMENTS(lanes)], 1 + i % 5, 50);
-  guint n_home = 0;
+  guint n_completed = 0;
   gint64 deadline_us = tide_now_us() + 60 * TIDE_US_PER_S;
-  while (n_home < n_batches && tide_now_us() < deadline_us)
-    for (TideBatch *batch = tide_inbox_take(&fixture->inbox, deadline_us), *next; batch != NULL;
-         batch = next, n_home++) {
+  while (n_completed < n_batches && tide_now_us() < deadline_us)
+    for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, deadline_us), *next; batch != NULL;
+         batch = next, n_completed++) {
       next = batch->next;
       tide_batch_free(batch);
     }
   tide_lanes_stop(fixture->lanes);
   for (guint i = 0; i < G_N_ELEMENTS(takers); i++)
     tide_thread_join(takers[i]);
-  g_assert_cmpuint(n_home, ==, n_batches);
+  g_assert_cmpuint(n_completed, ==, n_batches);
   g_assert_cmpuint(atomic_load(&race.n_taken), ==, n_batches);
   TideLanesState state = tide_lanes_state(fixture->lanes);
   g_assert_cmpuint(state.waiting_rows, ==, 0);
@@ -585,11 +586,13 @@ main(int argc, char **argv)
   ADD("/lanes/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);
   ADD("/lanes/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
   ADD("/lanes/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
-  ADD("/lanes/held-table-is-probed-by-what-failed-and-goes-on", test_held_table_is_probed_by_what_failed_and_goes_on);
+  ADD("/lanes/suspended-table-is-probed-by-what-failed-and-goes-on",
+      test_suspended_table_is_probed_by_what_failed_and_goes_on);
   ADD("/lanes/batch-with-a-suspect-goes-behind-the-others", test_batch_with_a_suspect_goes_behind_the_others);
   ADD("/lanes/last-success-is-one", test_last_success_is_one);
-  ADD("/lanes/late-refusals-of-a-held-table-lengthen-no-wait", test_late_refusals_of_a_held_table_lengthen_no_wait);
+  ADD("/lanes/late-refusals-of-a-suspended-table-lengthen-no-wait",
+      test_late_refusals_of_a_suspended_table_lengthen_no_wait);
   ADD("/lanes/wait-has-a-bound", test_wait_has_a_bound);
-  ADD("/lanes/many-writers-bring-every-batch-home-once", test_many_writers_bring_every_batch_home_once);
+  ADD("/lanes/many-writers-bring-every-batch-back-once", test_many_writers_bring_every_batch_back_once);
   return g_test_run();
 }

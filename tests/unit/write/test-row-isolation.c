@@ -1,4 +1,4 @@
-/* Finding rows that can never be written: how many calls it takes, who is condemned, and who is not. */
+/* Finding rows that can never be written: how many calls it takes, which are marked as poison, and which are not. */
 #include "write/row_isolation.h"
 
 #include "util/clock.h"
@@ -143,7 +143,7 @@ send_call(Gateway *gateway)
   return send_call_at(gateway, 1, &counts);
 }
 
-/* Rounds until all is written or condemned. Returns: how many. */
+/* Rounds until all is written or marked as poison. Returns: how many. */
 static guint
 send_rounds(Gateway *gateway)
 {
@@ -163,10 +163,10 @@ assert_found(const Gateway *gateway)
     gsize n_poison, next = 0;
     const TideBatchPoison *poison = tide_batch_poison(gateway->call.batches[i], &n_poison);
     for (guint32 row = 0; row < gateway->call.batches[i]->n_rows; row++, at++) {
-      gboolean condemned = next < n_poison && poison[next].row == row;
-      g_assert_cmpint(condemned, ==, gateway->is_bad[at]);
-      g_assert_cmpint(gateway->n_written[at] > 0, ==, !condemned);
-      if (!condemned)
+      gboolean marked_poison = next < n_poison && poison[next].row == row;
+      g_assert_cmpint(marked_poison, ==, gateway->is_bad[at]);
+      g_assert_cmpint(gateway->n_written[at] > 0, ==, !marked_poison);
+      if (!marked_poison)
         continue;
       g_assert_cmpstr(poison[next].text, ==, "refused");
       g_assert_cmpuint(poison[next].attempts, >=, 1);
@@ -177,7 +177,7 @@ assert_found(const Gateway *gateway)
 }
 
 /* At every place of every size: never more than 1 + 2 * log2(n) calls when the text is plain. Else it is a suspect,
- * that costs three calls a round, and is condemned by the last of many. */
+ * that costs three calls a round, and is marked as poison by the last of many. */
 static void
 test_one_bad_row_is_found_at_every_place(void)
 {
@@ -267,7 +267,7 @@ is_suspect(const TideBatch *batch, guint32 row)
 }
 
 /* M09: a batch that is sent in slices, one of which holds a suspect: whatever ends the sweep, also while the suspect is
- * being confirmed, each row ends written or condemned. */
+ * being confirmed, each row ends written or marked as poison. */
 static void
 test_m09_interrupted_sweep_passes_over_no_row(void)
 {
@@ -291,9 +291,10 @@ test_m09_interrupted_sweep_passes_over_no_row(void)
     }
 }
 
-/* It refuses everything, or breaks in the middle of the search: nobody is condemned, and it is given up soon. */
+/* It refuses everything, or breaks in the middle of the search: nothing is marked as poison, and it is given up soon.
+ */
 static void
-test_broken_gateway_condemns_nobody(void)
+test_broken_gateway_marks_nothing_poison(void)
 {
   for (guint round = 0; round < 3; round++) {
     Gateway *gateway = gateway_new();
@@ -318,7 +319,7 @@ test_broken_gateway_condemns_nobody(void)
 }
 
 /* F16: a region that refuses everything with a text that nobody knows, for hours, while others are written: it is held,
- * and none of its rows is condemned. */
+ * and none of its rows is marked as poison. */
 static void
 test_f16_region_that_refuses_all_is_held(void)
 {
@@ -342,7 +343,7 @@ test_f16_region_that_refuses_all_is_held(void)
 /* A row that is refused for a while, as by a rule of its own region: many times in a moment prove nothing, nor does one
  * text after another. */
 static void
-test_f16_suspect_is_not_condemned_in_a_moment(void)
+test_f16_suspect_is_not_marked_poison_in_a_moment(void)
 {
   for (guint other_texts = 0; other_texts < 2; other_texts++) {
     Gateway *gateway = gateway_new();
@@ -362,7 +363,7 @@ test_f16_suspect_is_not_condemned_in_a_moment(void)
   }
 }
 
-/* The rows that come after are condemned at once, where their region takes others. */
+/* The rows that come after are marked as poison at once, where their region takes others. */
 static void
 test_f16_text_that_is_proven_is_believed(void)
 {
@@ -382,9 +383,10 @@ test_f16_text_that_is_proven_is_believed(void)
   gateway_free(gateway);
 }
 
-/* Every second, third, ... call fails with a text that says nothing: all is written, and nobody is condemned. */
+/* Every second, third, ... call fails with a text that says nothing: all is written, and nothing is marked as poison.
+ */
 static void
-test_flickering_gateway_condemns_nobody(void)
+test_flickering_gateway_marks_nothing_poison(void)
 {
   for (guint32 every = 2; every < 8; every++)
     for (guint32 n_rows = 1; n_rows < 40; n_rows++) {
@@ -403,7 +405,7 @@ test_flickering_gateway_condemns_nobody(void)
 
 /* Rows of another region prove nothing; later calls of its own do. Without any, it takes an hour. */
 static void
-test_lone_row_is_condemned_when_its_region_is_seen_to_work(void)
+test_lone_row_is_marked_poison_when_its_region_is_seen_to_work(void)
 {
   enum { NOTHING_WRITTEN, OTHERS_WRITTEN, REGION_WRITTEN, N_CASES };
   static const guint wanted_rounds[N_CASES] = {0, TIDE_LONE_LIMIT, TIDE_PROOF_LIMIT + 1};
@@ -429,10 +431,10 @@ test_lone_row_is_condemned_when_its_region_is_seen_to_work(void)
   }
 }
 
-/* The parts of a refused row, sent without each other, may all be guilty, and no row of their batch shows that the
+/* The parts of a refused row, sent without each other, may all be rejected, and no row of their batch shows that the
  * region works: that other calls do counts for all of them at once, so that they do not take minutes each. */
 static void
-test_parts_of_a_refused_row_are_condemned_together(void)
+test_parts_of_a_refused_row_are_marked_poison_together(void)
 {
   Gateway *gateway = gateway_new();
   TideBatch *batch = add_batch(gateway, 0, 40);
@@ -452,12 +454,12 @@ test_parts_of_a_refused_row_are_condemned_together(void)
 }
 
 /* A batch that is sent in slices, the first of which was written: the second begins with rows that are refused one by
- * one, so it is given up for this round. That the one which is judged is found guilty, or taken after all, ends none of
- * the rows that were not sent. */
+ * one, so it is given up for this round. That the one which is judged is found to be poison, or taken after all, ends
+ * none of the rows that were not sent. */
 static void
 test_given_up_slice_passes_over_no_row(void)
 {
-  for (guint is_guilty = 0; is_guilty < 2; is_guilty++) {
+  for (guint is_rejected = 0; is_rejected < 2; is_rejected++) {
     Gateway *gateway = gateway_new();
     gateway->is_ambiguous = TRUE;
     add_batch(gateway, 0, 1 + 10);
@@ -475,8 +477,8 @@ test_given_up_slice_passes_over_no_row(void)
     gateway->failing_call = 0;
     for (guint32 row = 18; row < 22; row++)
       gateway->is_bad[row] = TRUE;
-    gateway->refusing_calls = is_guilty ? 0 : 6;
-    gateway->text_kind = is_guilty ? 0 : 1;
+    gateway->refusing_calls = is_rejected ? 0 : 6;
+    gateway->text_kind = is_rejected ? 0 : 1;
     for (guint round = 1; send_call_at(gateway, round * ROUND_US, &(TideIsolationCounts){0}) != TIDE_OUTCOME_OK;
          round++)
       g_assert_cmpuint(round, <, 4 * TIDE_PROOF_LIMIT);
@@ -516,9 +518,9 @@ test_suspects_keep_nobody_waiting(void)
   gateway_free(gateway);
 }
 
-/* A row that was condemned before, and is not sent with the others, is no witness for them. */
+/* A row that was marked as poison before, and is not sent with the others, is no witness for them. */
 static void
-test_condemned_row_is_no_witness(void)
+test_marked_poison_row_is_no_witness(void)
 {
   Gateway *gateway = gateway_new();
   TideBatch *batch = add_batch(gateway, 0, 4);
@@ -557,7 +559,7 @@ test_witness_that_is_refused_proves_nothing(void)
 
 /* A gateway that fails every other call, for so long that there were rounds enough to prove something. */
 static void
-test_gateway_that_flickers_for_long_condemns_nobody(void)
+test_gateway_that_flickers_for_long_marks_nothing_poison(void)
 {
   for (guint32 n_rows = 2; n_rows < 40; n_rows++)
     for (guint32 phase = 0; phase < 2; phase++) {
@@ -671,24 +673,25 @@ main(int argc, char **argv)
                   test_search_that_is_interrupted_goes_on_where_it_was);
   g_test_add_func("/row-isolation/M09-interrupted-sweep-passes-over-no-row",
                   test_m09_interrupted_sweep_passes_over_no_row);
-  g_test_add_func("/row-isolation/broken-gateway-condemns-nobody", test_broken_gateway_condemns_nobody);
-  g_test_add_func("/row-isolation/flickering-gateway-condemns-nobody", test_flickering_gateway_condemns_nobody);
+  g_test_add_func("/row-isolation/broken-gateway-marks-nothing-poison", test_broken_gateway_marks_nothing_poison);
+  g_test_add_func("/row-isolation/flickering-gateway-marks-nothing-poison",
+                  test_flickering_gateway_marks_nothing_poison);
   g_test_add_func("/row-isolation/F16-region-that-refuses-all-is-held", test_f16_region_that_refuses_all_is_held);
-  g_test_add_func("/row-isolation/F16-suspect-is-not-condemned-in-a-moment",
-                  test_f16_suspect_is_not_condemned_in_a_moment);
+  g_test_add_func("/row-isolation/F16-suspect-is-not-marked-poison-in-a-moment",
+                  test_f16_suspect_is_not_marked_poison_in_a_moment);
   g_test_add_func("/row-isolation/F16-text-that-is-proven-is-believed", test_f16_text_that_is_proven_is_believed);
-  g_test_add_func("/row-isolation/F16-lone-row-is-condemned-when-its-region-is-seen-to-work",
-                  test_lone_row_is_condemned_when_its_region_is_seen_to_work);
+  g_test_add_func("/row-isolation/F16-lone-row-is-marked-poison-when-its-region-is-seen-to-work",
+                  test_lone_row_is_marked_poison_when_its_region_is_seen_to_work);
   g_test_add_func("/row-isolation/given-up-slice-passes-over-no-row", test_given_up_slice_passes_over_no_row);
-  g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-condemned-together",
-                  test_parts_of_a_refused_row_are_condemned_together);
+  g_test_add_func("/row-isolation/F16-parts-of-a-refused-row-are-marked-poison-together",
+                  test_parts_of_a_refused_row_are_marked_poison_together);
   g_test_add_func("/row-isolation/poison-is-found-in-whatever-order-it-came",
                   test_poison_is_found_in_whatever_order_it_came);
   g_test_add_func("/row-isolation/suspects-keep-nobody-waiting", test_suspects_keep_nobody_waiting);
-  g_test_add_func("/row-isolation/condemned-row-is-no-witness", test_condemned_row_is_no_witness);
+  g_test_add_func("/row-isolation/marked-poison-row-is-no-witness", test_marked_poison_row_is_no_witness);
   g_test_add_func("/row-isolation/witness-that-is-refused-proves-nothing", test_witness_that_is_refused_proves_nothing);
-  g_test_add_func("/row-isolation/gateway-that-flickers-for-long-condemns-nobody",
-                  test_gateway_that_flickers_for_long_condemns_nobody);
+  g_test_add_func("/row-isolation/gateway-that-flickers-for-long-marks-nothing-poison",
+                  test_gateway_that_flickers_for_long_marks_nothing_poison);
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
   g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
   g_test_add_func("/row-isolation/large-good-rows-cost-one-call", test_large_good_rows_cost_one_call);

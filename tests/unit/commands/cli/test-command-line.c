@@ -228,7 +228,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/command-line/values-reach-their-targets", test_values);
   g_test_add_func("/command-line/sizes-are-mebibytes-or-have-a-unit", test_mebibytes);
-  g_test_add_func("/command-line/short-letters-take-attached-and-separate-values", test_short_letters);
+  g_test_add_func("/command-line/short-dead-letters-take-attached-and-separate-values", test_short_letters);
   g_test_add_func("/command-line/all-behind-a-double-dash-is-positional", test_double_dash);
   g_test_add_func("/command-line/wrong-values-are-refused-with-the-remedy", test_refused);
   g_test_add_func("/command-line/a-surplus-argument-is-named", test_too_many);

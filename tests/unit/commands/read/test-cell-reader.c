@@ -102,7 +102,7 @@ test_encodings(void)
 }
 
 static TideKeyText *
-made_text(TideKeyPartSpec spec)
+computed_text(TideKeyPartSpec spec)
 {
   gsize bad_part = 0;
   g_autoptr(GError) error = NULL;
@@ -112,13 +112,13 @@ made_text(TideKeyPartSpec spec)
 }
 
 static void
-test_made_values(void)
+test_computed_values(void)
 {
   Fixture fixture;
   fixture_init(&fixture);
   g_autoptr(TideRowKey) binary_time =
-      made_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS, .binary = TRUE});
-  g_autoptr(TideRowKey) text_time = made_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS});
+      computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS, .binary = TRUE});
+  g_autoptr(TideRowKey) text_time = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS});
   TideColumnItem items[] = {
       {.field = TIDE_NAME_NONE, .value = binary_time, .qualifier = mutable_text("ts"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = text_time, .qualifier = mutable_text("tt"), .encoding = -1},
@@ -139,7 +139,7 @@ test_expressions(void)
 {
   Fixture fixture;
   fixture_init(&fixture);
-  g_autoptr(TideRowKey) slot = made_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .pattern = "HHmm"});
+  g_autoptr(TideRowKey) slot = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .pattern = "HHmm"});
   TideColumnItem value[] = {{.field = field(&fixture, "kwh"), .encoding = TIDE_ENCODE_INT64}};
   TideColumnItem id[] = {{.field = field(&fixture, "ID"), .encoding = -1}};
   add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = value, .n_items = 1, .qualifier = slot});
@@ -167,7 +167,7 @@ test_packed(void)
   Fixture fixture;
   fixture_init(&fixture);
   g_autoptr(TideRowKey) name =
-      made_text((TideKeyPartSpec){.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("r")});
+      computed_text((TideKeyPartSpec){.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("r")});
   add_rule(&fixture,
            (TideColumnRule){
                .family = mutable_text("M"), .all_remaining = TRUE, .packing = TIDE_PACK_JSON, .qualifier = name});
@@ -187,7 +187,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/cell-reader/numbers-are-read-by-the-encoding-of-their-column", test_encodings);
-  g_test_add_func("/cell-reader/made-values-say-what-they-were-made-of", test_made_values);
+  g_test_add_func("/cell-reader/computed-values-say-what-they-were-made-of", test_computed_values);
   g_test_add_func("/cell-reader/names-that-are-made-are-told-from-those-that-are-declared", test_expressions);
   g_test_add_func("/cell-reader/a-packed-cell-becomes-its-columns", test_packed);
   return g_test_run();

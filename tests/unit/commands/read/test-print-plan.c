@@ -20,15 +20,15 @@ print(TideOutputFormat format)
   g_autoptr(TideConfig) config = load_text(yaml);
   TideTableScanPlan plan = {
       .table = tide_config_find_table(config, "SALTED"),
-      .wish = {.newest_first = TRUE,
-               .limit_rows = 10,
-               .from_ns = G_GINT64_CONSTANT(1426535612045) * TIDE_NS_PER_MS,
-               .to_ns = G_GINT64_CONSTANT(1426535612050) * TIDE_NS_PER_MS},
+      .request = {.newest_first = TRUE,
+                  .limit_rows = 10,
+                  .from_ns = G_GINT64_CONSTANT(1426535612045) * TIDE_NS_PER_MS,
+                  .to_ns = G_GINT64_CONSTANT(1426535612050) * TIDE_NS_PER_MS},
   };
   const char *const texts[] = {"host=s1"};
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan.table, texts, 1, NULL);
   g_autoptr(GArray) ranges =
-      tide_row_key_plan(plan.table->key, &fields->reading, plan.wish.from_ns, plan.wish.to_ns, NULL);
+      tide_row_key_plan(plan.table->key, &fields->reading, plan.request.from_ns, plan.request.to_ns, NULL);
   plan.ranges = ranges;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   g_ptr_array_add(names, (gpointer) "CPU");

@@ -41,7 +41,7 @@ typedef struct Case {
   gboolean with_host;
   gboolean newest_first;
   gboolean oldest_first;
-  gboolean wishes_reversed;
+  gboolean requests_reversed;
   gsize n_ranges;
   TideRowOrder order;
   gboolean reversed;
@@ -84,10 +84,10 @@ assert_case(const TideConfig *config, const Case *expected)
 
   TideTableScanPlan plan = {.table = table,
                             .ranges = ranges,
-                            .wish = {.newest_first = expected->newest_first,
-                                     .oldest_first = expected->oldest_first,
-                                     .reversed = expected->wishes_reversed,
-                                     .to_ns = G_MAXINT64}};
+                            .request = {.newest_first = expected->newest_first,
+                                        .oldest_first = expected->oldest_first,
+                                        .reversed = expected->requests_reversed,
+                                        .to_ns = G_MAXINT64}};
   gboolean ok = tide_table_scan_plan_order(&plan, config, fields, &error);
   if (expected->refusal != NULL) {
     g_assert_false(ok);
@@ -164,7 +164,7 @@ read_merged(guint n_rows, guint64 limit_rows, Generated *table)
   g_autoptr(TideConfig) config = load_text(yaml);
   const char *const host[] = {"host=h"};
   TideTableScanPlan plan = {.table = tide_config_find_table(config, "SIXTEEN"),
-                            .wish = {.oldest_first = TRUE, .to_ns = G_MAXINT64, .limit_rows = limit_rows}};
+                            .request = {.oldest_first = TRUE, .to_ns = G_MAXINT64, .limit_rows = limit_rows}};
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(config, plan.table, host, 1, NULL);
   g_autoptr(GArray) ranges = tide_row_key_plan(plan.table->key, &fields->reading, 0, G_MAXINT64, NULL);
   plan.ranges = ranges;
@@ -249,7 +249,7 @@ show_keys(const char *table, gint64 from_ms, gint64 to_ms, const char *column, L
     g_ptr_array_add(texts, (gpointer)column);
   TideTableScanPlan plan = {
       .table = tide_config_find_table(config, table),
-      .wish = {.from_ns = from_ms * TIDE_NS_PER_MS, .to_ns = to_ms == G_MAXINT64 ? to_ms : to_ms * TIDE_NS_PER_MS}};
+      .request = {.from_ns = from_ms * TIDE_NS_PER_MS, .to_ns = to_ms == G_MAXINT64 ? to_ms : to_ms * TIDE_NS_PER_MS}};
   g_autoptr(TideColumnChoice) columns = tide_column_choice_new(plan.table, texts, FALSE);
   g_autoptr(GArray) ranges = tide_key_ranges_new(1);
   plan.ranges = ranges;

@@ -1,4 +1,4 @@
-/* The made-up readings: the same by every machine, and as late, repeated and shuffled as asked for. */
+/* The synthetic readings: the same by every machine, and as late, repeated and shuffled as asked for. */
 #include "commands/simulate/simulation.h"
 
 static const TideSimulationParameters plain = {.readings = 4,

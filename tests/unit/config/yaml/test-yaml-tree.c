@@ -28,11 +28,11 @@ test_nodes_know_their_place(void)
   const TideYamlNode *list = tide_yaml_get(root, "b");
   g_assert_cmpuint(list->values->len, ==, 2);
   const TideYamlNode *c = tide_yaml_get(g_ptr_array_index(list->values, 1), "c");
-  g_assert_cmpuint(c->place.line, ==, 4);
-  g_assert_cmpuint(c->place.column, ==, 9);
+  g_assert_cmpuint(c->position.line, ==, 4);
+  g_assert_cmpuint(c->position.column, ==, 9);
   g_assert_true(c->is_quoted);
   /* A column is a character, not a byte. */
-  g_assert_cmpuint(tide_yaml_get(root, "ü")->place.column, ==, 4);
+  g_assert_cmpuint(tide_yaml_get(root, "ü")->position.column, ==, 4);
 }
 
 static void

@@ -246,7 +246,7 @@ test_qualifier_is_the_value_of_a_field(void)
 
 /* A column that a reading makes and one that is always the same meet as any two do. */
 static void
-test_made_and_constant_columns_meet(void)
+test_computed_and_constant_columns_meet(void)
 {
   static const TideKeyPartSpec of_lane[] = {FIELD(LANE)};
   g_auto(MapperFixture) fixture;
@@ -296,7 +296,7 @@ test_columns_that_readings_invent_cost_no_memory(void)
 /* ---- values that are made ---- */
 
 static void
-test_values_are_made(void)
+test_values_are_computed(void)
 {
   static const TideKeyPartSpec constant[] = {LITERAL("v2")};
   static const TideKeyPartSpec meter[] = {PADDED_LEFT(METER, 10, '0')};
@@ -323,7 +323,7 @@ test_values_are_made(void)
 }
 
 static void
-test_made_value_of_an_absent_field_is_rejected(void)
+test_computed_value_of_an_absent_field_is_rejected(void)
 {
   static const TideKeyPartSpec user[] = {FIELD(USER)};
   g_auto(MapperFixture) fixture;
@@ -336,7 +336,7 @@ test_made_value_of_an_absent_field_is_rejected(void)
 
 /* Made values lie in memory that moves while later rows are made. */
 static void
-test_made_values_of_many_rows_stay(void)
+test_computed_values_of_many_rows_stay(void)
 {
   static const TideKeyPartSpec host[] = {FIELD(HOST)};
   enum { N = 5000 };
@@ -406,11 +406,11 @@ main(int argc, char **argv)
   ADD("column-of-a-slot-is-made-once", test_column_of_a_slot_is_made_once);
   ADD("qualifier-holds-the-name", test_qualifier_holds_the_name);
   ADD("qualifier-is-the-value-of-a-field", test_qualifier_is_the_value_of_a_field);
-  ADD("made-and-constant-columns-meet", test_made_and_constant_columns_meet);
+  ADD("computed-and-constant-columns-meet", test_computed_and_constant_columns_meet);
   ADD("columns-that-readings-invent-cost-no-memory", test_columns_that_readings_invent_cost_no_memory);
-  ADD("values-are-made", test_values_are_made);
-  ADD("made-value-of-an-absent-field-is-rejected", test_made_value_of_an_absent_field_is_rejected);
-  ADD("made-values-of-many-rows-stay", test_made_values_of_many_rows_stay);
+  ADD("values-are-computed", test_values_are_computed);
+  ADD("computed-value-of-an-absent-field-is-rejected", test_computed_value_of_an_absent_field_is_rejected);
+  ADD("computed-values-of-many-rows-stay", test_computed_values_of_many_rows_stay);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
 #undef ADD
   return g_test_run();

@@ -9,7 +9,7 @@
 
 #define PROBE_MS 150 /* what a silent port costs, up to five times */
 
-static const TideProbeWish any = {-1, -1};
+static const TideProbeRequest any = {-1, -1};
 
 static const TideWireMode modes[] = {
     {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
@@ -98,9 +98,9 @@ test_finds_each_mode(void)
       g_assert_cmpint(found.framing, ==, modes[i].framing);
       g_assert_cmpint(found.protocol, ==, modes[i].protocol);
 
-      TideProbeWish wish = {(int)modes[i].framing, (int)modes[i].protocol};
+      TideProbeRequest request = {(int)modes[i].framing, (int)modes[i].protocol};
       guint before = loopback_connections(server);
-      g_assert_true(tide_gateway_probe(server->endpoint, wish, 5000, NULL, &found, &error));
+      g_assert_true(tide_gateway_probe(server->endpoint, request, 5000, NULL, &found, &error));
       g_assert_cmpuint(loopback_connections(server), ==, before + 1); /* nothing to find out */
       loopback_stop(server);
     }
@@ -108,11 +108,11 @@ test_finds_each_mode(void)
 }
 
 static void
-check_refused(LoopbackServer *server, TideProbeWish wish, TideErrorCode code, const char *part)
+check_refused(LoopbackServer *server, TideProbeRequest request, TideErrorCode code, const char *part)
 {
   TideWireMode found = modes[0];
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_gateway_probe(server->endpoint, wish, PROBE_MS, NULL, &found, &error));
+  g_assert_false(tide_gateway_probe(server->endpoint, request, PROBE_MS, NULL, &found, &error));
   g_assert_error(error, TIDE_ERROR, (gint)code);
   if (strstr(error->message, part) == NULL)
     g_error("expected '%s' in '%s'", part, error->message);
@@ -136,12 +136,12 @@ static void
 test_other_mode_than_fixed(void)
 {
   Gateway gateway = {modes[0], THRIFT2};
-  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeWish){TIDE_FRAMING_FRAMED, -1},
+  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_FRAMED, -1},
                 TIDE_ERROR_WRONG_SERVICE, "speaks unframed binary Thrift, which is not what the configuration fixes");
-  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeWish){-1, TIDE_WIRE_COMPACT},
+  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){-1, TIDE_WIRE_COMPACT},
                 TIDE_ERROR_WRONG_SERVICE, "speaks unframed binary Thrift, which is not what the configuration fixes");
   gateway.mode = modes[3];
-  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeWish){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
+  check_refused(loopback_start(serve_gateway, &gateway), (TideProbeRequest){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
                 TIDE_ERROR_WRONG_SERVICE, "speaks framed compact Thrift, which is not what the configuration fixes");
 }
 

@@ -20,7 +20,7 @@ static void
 call_init(Call *call, TideWireProtocol protocol, TideBytes row)
 {
   *call = (Call){.protocol = protocol, .row = row};
-  oracle_get(protocol); /* the generated types are mended before the first object */
+  oracle_get(protocol); /* the generated types are repaired before the first object */
   call->generated = g_object_new(HBASE_TYPE_T_ROW_MUTATIONS, NULL);
   call->generated->row = oracle_byte_array(row);
 }

@@ -1,0 +1,147 @@
+#include "commands/dead_letters/dead_letter_replay.h"
+
+#include "commands/cli/progress.h"
+#include "kafka/kafka_probe.h"
+#include "kafka/kafka_producer.h"
+#include "util/clock.h"
+
+/* Brokers that do not answer for so long are not there. */
+#define PROBE_TIMEOUT_MS 10000
+
+/* After the last message, without one more acknowledgement. */
+#define SETTLE_US (60 * TIDE_US_PER_S)
+
+#define WAIT_MS 100
+
+struct TideDeadLetterReplay {
+  TideDeadLetterReplayOptions options;
+  TideKafkaProducer *producer; /* owned; NULL: dry run */
+  TideDeadLetterReplayCounts counts;
+  GHashTable *sent; /* owned: "topic/partition" -> the set of its offsets, owned */
+  TideProgress progress;
+  gint64 start_us;
+};
+
+TideDeadLetterReplay *
+tide_dead_letter_replay_new(const TideKafkaConfig *config, const TideDeadLetterReplayOptions *options, GError **error)
+{
+  g_autoptr(TideDeadLetterReplay) replay = g_new0(TideDeadLetterReplay, 1);
+  replay->options = *options;
+  replay->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
+  if (!options->dry_run) {
+    g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(config, PROBE_TIMEOUT_MS, error);
+    if (probe == NULL)
+      return NULL;
+    replay->producer = tide_kafka_producer_new(config, options->topic != NULL ? options->topic : "originals",
+                                               TIDE_KAFKA_PRODUCER_LINGER_MS, error);
+    if (replay->producer == NULL)
+      return NULL;
+  }
+  replay->start_us = tide_now_us();
+  tide_progress_begin(&replay->progress, "letters", 0, replay->start_us);
+  return g_steal_pointer(&replay);
+}
+
+void
+tide_dead_letter_replay_free(TideDeadLetterReplay *replay)
+{
+  if (replay == NULL)
+    return;
+  tide_kafka_producer_free(replay->producer);
+  g_hash_table_unref(replay->sent);
+  g_free(replay);
+}
+
+/* Takes acknowledgements until the next message is due. */
+static void
+keep_rate(TideDeadLetterReplay *replay)
+{
+  if (replay->options.rate_per_s == 0)
+    return;
+  gint64 due_us =
+      replay->start_us + (gint64)((double)replay->counts.n_sent / (double)replay->options.rate_per_s * TIDE_US_PER_S);
+  for (gint64 now_us; (now_us = tide_now_us()) < due_us && *replay->options.stop == 0;)
+    (void)tide_kafka_producer_poll(replay->producer, (int)MIN((due_us - now_us) / TIDE_US_PER_MS + 1, WAIT_MS));
+}
+
+/* Whether the dead letter's message is met for the first time. A message has a dead letter for each row that was
+ * refused, and again after a restart. */
+static gboolean
+is_first(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter)
+{
+  g_autofree char *place = g_strdup_printf("%.*s/%d", (int)dead_letter->topic.len,
+                                           (const char *)dead_letter->topic.data, dead_letter->partition);
+  GHashTable *offsets = g_hash_table_lookup(replay->sent, place);
+  if (offsets == NULL) {
+    offsets = g_hash_table_new(NULL, NULL);
+    g_hash_table_insert(replay->sent, g_steal_pointer(&place), offsets);
+  }
+  return g_hash_table_add(offsets, (gpointer)(guintptr)dead_letter->offset);
+}
+
+gboolean
+tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter, GError **error)
+{
+  if (*replay->options.stop != 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
+    return FALSE;
+  }
+  if (dead_letter->original_is_gone) {
+    replay->counts.n_gone++;
+    return TRUE;
+  }
+  if (!is_first(replay, dead_letter)) {
+    replay->counts.n_repeated++;
+    return TRUE;
+  }
+  if (replay->producer != NULL) {
+    keep_rate(replay);
+    g_autofree char *topic = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);
+    TideKafkaProducerRecord record = {.topic = replay->options.topic != NULL ? replay->options.topic : topic,
+                                      .partition = dead_letter->partition,
+                                      .timestamp_ms = dead_letter->timestamp_ms,
+                                      .key = dead_letter->key,
+                                      .has_key = dead_letter->has_key,
+                                      .value = dead_letter->value,
+                                      .has_value = dead_letter->has_value,
+                                      .headers = dead_letter->headers,
+                                      .n_headers = dead_letter->n_headers};
+    if (!tide_kafka_producer_send_record(replay->producer, &record, replay->options.stop, error))
+      return FALSE;
+    (void)tide_kafka_producer_poll(replay->producer, 0);
+  }
+  replay->counts.n_sent++;
+  tide_progress_update(&replay->progress, replay->counts.n_sent, tide_now_us());
+  return TRUE;
+}
+
+gboolean
+tide_dead_letter_replay_finish(TideDeadLetterReplay *replay, GError **error)
+{
+  tide_progress_end(&replay->progress);
+  if (replay->producer == NULL)
+    return TRUE;
+  guint64 waiting = tide_kafka_producer_poll(replay->producer, 0), before = waiting;
+  gint64 deadline_us = tide_now_us() + SETTLE_US;
+  while (waiting > 0 && tide_now_us() < deadline_us) {
+    waiting = tide_kafka_producer_poll(replay->producer, WAIT_MS);
+    if (waiting < before)
+      deadline_us = tide_now_us() + SETTLE_US;
+    before = waiting;
+  }
+  guint64 delivered = tide_kafka_producer_delivered(replay->producer);
+  if (delivered == replay->counts.n_sent)
+    return TRUE;
+  const char *fault = tide_kafka_producer_fault(replay->producer);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+              " messages were acknowledged: %s; replaying all of them again does no harm",
+              delivered, replay->counts.n_sent, fault != NULL ? fault : "no reason was given");
+  return FALSE;
+}
+
+TideDeadLetterReplayCounts
+tide_dead_letter_replay_counts(const TideDeadLetterReplay *replay)
+{
+  return replay->counts;
+}

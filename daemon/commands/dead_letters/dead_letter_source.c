@@ -1,0 +1,186 @@
+#include "commands/dead_letters/dead_letter_source.h"
+
+#include "commands/cli/time_argument.h"
+#include "commands/dead_letters/kafka_dead_letter_reader.h"
+#include "dead_letters/dead_letter_file.h"
+#include "dead_letters/dead_letter_json.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct Source {
+  const TideDeadLetterFilter *filter;
+  TideDeadLetterFunc func;
+  gpointer data;
+  TideDeadLetterCounts *counts;
+  GError *error; /* owned: of func */
+  gboolean stopped;
+} Source;
+
+static gboolean
+is_text(TideBytes bytes, const char *wanted)
+{
+  return wanted == NULL || tide_bytes_equal(bytes, tide_bytes_of_string(wanted));
+}
+
+static gboolean
+passes(const TideDeadLetterFilter *filter, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
+{
+  return is_text(dead_letter->reason, filter->reason) && is_text(dead_letter->table, filter->table) &&
+         is_text(dead_letter->topic, filter->topic) &&
+         (!filter->one || (dead_letter->partition == filter->partition && dead_letter->offset == filter->offset)) &&
+         (filter->from_ms == 0 || kept_at_ms >= filter->from_ms) && (filter->to_ms == 0 || kept_at_ms < filter->to_ms);
+}
+
+/* @dead_letter: NULL: it cannot be read. FALSE to stop. */
+static gboolean
+take(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data)
+{
+  Source *source = data;
+  source->counts->n_read++;
+  if (dead_letter == NULL) {
+    source->counts->n_unreadable++;
+    return TRUE;
+  }
+  if (!passes(source->filter, dead_letter, kept_at_ms))
+    return TRUE;
+  source->counts->n_taken++;
+  source->stopped = !source->func(dead_letter, kept_at_ms, source->data, &source->error);
+  return !source->stopped;
+}
+
+static gint64
+kept_at_ms(TideBytes text)
+{
+  if (text.len == 0)
+    return -1; /* a line that somebody else has written */
+  g_autofree char *copy = g_strndup((const char *)text.data, text.len);
+  gint64 ns;
+  return tide_time_argument_parse(copy, 0, &ns, NULL) ? ns / 1000000 : -1;
+}
+
+static gboolean
+take_line(Source *source, TideDeadLetterParser *parser, TideBytes line)
+{
+  TideDeadLetter dead_letter;
+  TideBytes kept_at;
+  while (line.len > 1 && line.data[0] == '\0') /* a hole that a crash, or somebody who cut the file, left before it */
+    line = tide_bytes(line.data + 1, line.len - 1);
+  /* The last line of the file that is being written may not have its end yet. */
+  if (line.data[line.len - 1] != '\n' || !tide_dead_letter_parser_parse(parser, line, &dead_letter, &kept_at, NULL))
+    return take(NULL, -1, source);
+  return take(&dead_letter, kept_at_ms(kept_at), source);
+}
+
+/* A file as it was when the reading began: what is appended meanwhile, perhaps because of the dead letters that are
+ * sent again, is not read, whatever it is renamed to. */
+typedef struct OpenFile {
+  const char *path; /* borrowed */
+  FILE *stream;     /* owned */
+  goffset n_bytes;
+  dev_t device;
+  ino_t inode;
+} OpenFile;
+
+static void
+close_file(gpointer data)
+{
+  fclose(((OpenFile *)data)->stream);
+}
+
+/* Renamed between two looks, one file has two names. */
+static gboolean
+is_open_already(const GArray *files, const OpenFile *file)
+{
+  for (guint i = 0; i < files->len; i++) {
+    const OpenFile *other = &g_array_index(files, OpenFile, i);
+    if (other->device == file->device && other->inode == file->inode)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+open_file(GArray *files, const char *path, GError **error)
+{
+  OpenFile file = {.path = path, .stream = fopen(path, "re")};
+  struct stat info;
+  if (file.stream == NULL && errno == ENOENT)
+    return TRUE; /* an operator, or a rotation, has moved it meanwhile */
+  if (file.stream == NULL || fstat(fileno(file.stream), &info) != 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
+    if (file.stream != NULL)
+      fclose(file.stream);
+    return FALSE;
+  }
+  file.n_bytes = info.st_size;
+  file.device = info.st_dev;
+  file.inode = info.st_ino;
+  if (is_open_already(files, &file))
+    fclose(file.stream);
+  else
+    g_array_append_val(files, file);
+  return TRUE;
+}
+
+static gboolean
+read_file(Source *source, TideDeadLetterParser *parser, const OpenFile *file, GError **error)
+{
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t len;
+  goffset n_left = file->n_bytes;
+  while (n_left > 0 && (len = getline(&line, &capacity, file->stream)) > 0) {
+    len = (ssize_t)MIN((goffset)len, n_left);
+    n_left -= len;
+    if (!take_line(source, parser, tide_bytes(line, (gsize)len)))
+      break;
+  }
+  gboolean ok = ferror(file->stream) == 0;
+  if (!ok)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", file->path, g_strerror(errno));
+  free(line);
+  return ok;
+}
+
+static gboolean
+read_files(Source *source, const char *path, GError **error)
+{
+  g_autoptr(GPtrArray) paths = tide_dead_letter_file_list(path, error);
+  if (paths == NULL)
+    return FALSE;
+  if (paths->len == 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no file '%s': no dead letter was ever kept there",
+                path);
+    return FALSE;
+  }
+  g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(OpenFile));
+  g_array_set_clear_func(files, close_file);
+  g_autoptr(TideDeadLetterParser) parser = tide_dead_letter_parser_new();
+  gboolean ok = TRUE;
+  for (guint i = 0; i < paths->len && ok; i++)
+    ok = open_file(files, paths->pdata[i], error);
+  for (guint i = 0; i < files->len && ok && !source->stopped; i++)
+    ok = read_file(source, parser, &g_array_index(files, OpenFile, i), error);
+  return ok;
+}
+
+gboolean
+tide_dead_letter_source_read(const TideConfig *config, const TideDeadLetterLocation *location,
+                             const TideDeadLetterFilter *filter, TideDeadLetterFunc func, gpointer data,
+                             TideDeadLetterCounts *ret_counts, GError **error)
+{
+  *ret_counts = (TideDeadLetterCounts){0};
+  Source source = {.filter = filter, .func = func, .data = data, .counts = ret_counts};
+  gboolean ok = location->topic != NULL
+                    ? tide_kafka_dead_letters_read(&config->kafka, location->topic, take, &source, error)
+                    : read_files(&source, location->file, error);
+  if (source.error == NULL)
+    return ok;
+  g_clear_error(error);
+  g_propagate_error(error, source.error);
+  return FALSE;
+}

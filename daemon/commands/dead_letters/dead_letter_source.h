@@ -1,0 +1,50 @@
+/* Reads the dead letters back, out of their topic or files, for `tidemark dead-letters`. Joins no group, takes no lock,
+ * changes nothing. */
+#pragma once
+
+#include "config/config.h"
+#include "model/dead_letter.h"
+
+G_BEGIN_DECLS
+
+/* Which dead letters; a member at its zero asks nothing. */
+typedef struct TideDeadLetterFilter {
+  const char *reason; /* borrowed, all */
+  const char *table;
+  const char *topic; /* the original's */
+  gboolean one;      /* only that of partition and offset */
+  gint32 partition;
+  gint64 offset;
+  gint64 from_ms; /* kept at or after, since the epoch */
+  gint64 to_ms;   /* kept before */
+} TideDeadLetterFilter;
+
+/* Where they are. */
+typedef struct TideDeadLetterLocation {
+  const char *topic; /* borrowed; NULL: a file */
+  const char *file;  /* borrowed */
+} TideDeadLetterLocation;
+
+/* @dead_letter: valid only inside the call. @kept_at_ms: -1: not known. Return FALSE to stop, with @error set for a
+ * failure.
+ */
+typedef gboolean (*TideDeadLetterFunc)(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data,
+                                       GError **error);
+
+typedef struct TideDeadLetterCounts {
+  guint64 n_read;       /* dead letters and what is none */
+  guint64 n_taken;      /* passed the filter */
+  guint64 n_unreadable; /* records that are no dead letters, lines that cannot be read */
+} TideDeadLetterCounts;
+
+/**
+ * tide_dead_letter_source_read: hand the dead letters at @location that @filter takes to @func: of files the oldest
+ * first, of a topic each partition's in order; those that come while it reads are left out. Memory: one dead letter of
+ * a file, a few MiB for each partition of a topic. Errors:
+ * @func's; NOT_FOUND: no such topic or file; KAFKA: the brokers do not answer; IO.
+ */
+gboolean tide_dead_letter_source_read(const TideConfig *config, const TideDeadLetterLocation *location,
+                                      const TideDeadLetterFilter *filter, TideDeadLetterFunc func, gpointer data,
+                                      TideDeadLetterCounts *ret_counts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,67 @@
+/* The desk where a consumer's dead letters go out and complete: messages and readings that cannot be mapped, and
+ * messages of which HBase refuses a row. dead_letters/dead_letter_queue.h keeps them; each is acknowledged here when it
+ * is kept.
+ *
+ * A refused row of one message: that message is to blame, and becomes a dead letter. A row of several (a latest row,
+ * mostly): who is to blame is not known, so each of them is read again, and its part of the row is appended again
+ * unmerged, as a row of its own. What is refused then is of one message. Until all of them went, other rows of that key
+ * wait, so the offsets of a partition keep their order at equal times.
+ *
+ * Threads: the owning consumer's only; dead letters complete from any. */
+#pragma once
+
+#include "consumer/pauses.h"
+#include "dead_letters/dead_letter_queue.h"
+#include "mapping/mapping.h"
+#include "rows/accumulator.h"
+#include "util/log.h"
+
+G_BEGIN_DECLS
+
+/* Why a partition is halted where a dead letter should be written. */
+#define TIDE_NO_PLACE_FOR_DEAD_LETTERS                                                                                 \
+  "neither dead_letters.topic nor a file is there to keep it in as a dead letter: set one of them, and restart"
+
+typedef struct TideDeadLetterDeskContext {
+  const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
+  TideBudget *budget;
+  TideDeadLetterQueue *dead_letters;
+  TideMapping *mapping; /* the consumer's: a message that is read again is mapped again */
+  TideAccumulator *accumulator;
+  TidePauses *pauses;
+  TideOnBadMessage on_bad_message;
+  void (*wake)(gpointer data); /* a dead letter completed; any thread */
+  gpointer wake_data;
+} TideDeadLetterDeskContext;
+
+typedef struct TideDeadLetterDesk {
+  TideDeadLetterDeskContext context;
+  TideDeadLetterCompletions box;
+  TideRefusedPartQueue refused_parts;
+  guint32 jobs_of_refused;  /* dead letters of them, or to be read again: not completed yet */
+  guint64 written_reported; /* to the dead letters: messages */
+  TideLogLimit refused_limit;
+} TideDeadLetterDesk;
+
+void tide_dead_letter_desk_init(TideDeadLetterDesk *desk, const TideDeadLetterDeskContext *context);
+void tide_dead_letter_desk_clear(TideDeadLetterDesk *desk); /* frees what completed and what waits */
+
+/* @message cannot be mapped: begins it, and makes a dead letter of it. */
+void tide_dead_letter_desk_take_message(TideDeadLetterDesk *desk, TidePartition *partition, const TideMessage *message,
+                                        const TideReject *reject);
+/* Makes dead letters of the readings that were left out of @ref's message. */
+void tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *message,
+                                         const TideMapped *mapped);
+/* Takes the sources of @batch, of which HBase refused some rows: the others are acknowledged, those wait. */
+void tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *batch);
+/* Goes on with the messages of refused rows that wait, as far as there is room: whenever something has completed. */
+void tide_dead_letter_desk_take_waiting(TideDeadLetterDesk *desk);
+
+/* TRUE when dead letters had completed; their marks are not stored yet. */
+gboolean tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk);
+
+/* Tells the dead letters what their share is judged by: @n_received messages more, and those written since. Once a
+ * round. */
+void tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk, guint32 n_received);
+
+G_END_DECLS

@@ -1,0 +1,389 @@
+/* F_OFD_SETLK, memrchr(), renameat2() */
+#define _GNU_SOURCE
+#include "dead_letters/dead_letter_file.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MODE 0640
+
+/* A torn line is looked for from the end, in steps of this. */
+#define SCAN_BYTES (64 * 1024)
+
+struct TideDeadLetterFile {
+  char *path; /* owned */
+  guint64 max_file_bytes;
+  guint64 max_bytes;
+  int lock_fd;
+  int fd;            /* -1: closed, opened again by the next append */
+  guint64 bytes;     /* synced in PATH: where the next line begins */
+  guint64 old_bytes; /* in all PATH.N */
+};
+
+/* @what: "cannot open", ... */
+static gboolean
+fail(const char *what, const char *path, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "%s '%s': %s", what, path, g_strerror(errno));
+  return FALSE;
+}
+
+/* ---- which files there are ---- */
+
+/* The number of @name among the rotated files of @base; 0: it is none. */
+static guint64
+number_of(const char *name, const char *base)
+{
+  gsize len = strlen(base);
+  guint64 number = 0;
+  if (strncmp(name, base, len) != 0 || name[len] != '.' || name[len + 1] == '0' ||
+      !g_ascii_string_to_unsigned(name + len + 1, 10, 1, G_MAXINT64, &number, NULL))
+    return 0;
+  return number;
+}
+
+static gint
+compare_numbers(gconstpointer a, gconstpointer b)
+{
+  guint64 first = *(const guint64 *)a, second = *(const guint64 *)b;
+  return first < second ? -1 : first > second;
+}
+
+/* (element-type guint64), ascending; none where there is no such directory. NULL: it cannot be listed. */
+static GArray *
+rotated_numbers(const char *path, GError **error)
+{
+  g_autofree char *directory = g_path_get_dirname(path);
+  g_autofree char *base = g_path_get_basename(path);
+  g_autoptr(GError) problem = NULL;
+  g_autoptr(GDir) entries = g_dir_open(directory, 0, &problem);
+  if (entries == NULL && !g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot list directory '%s': %s", directory, problem->message);
+    return NULL;
+  }
+  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint64));
+  for (const char *name; entries != NULL && (name = g_dir_read_name(entries)) != NULL;) {
+    guint64 number = number_of(name, base);
+    if (number > 0)
+      g_array_append_val(numbers, number);
+  }
+  g_array_sort(numbers, compare_numbers);
+  return numbers;
+}
+
+static char *
+rotated_path(const char *path, guint64 number)
+{
+  return g_strdup_printf("%s.%" G_GUINT64_FORMAT, path, number);
+}
+
+GPtrArray *
+tide_dead_letter_file_list(const char *path, GError **error)
+{
+  g_autoptr(GArray) numbers = rotated_numbers(path, error);
+  if (numbers == NULL)
+    return NULL;
+  GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < numbers->len; i++)
+    g_ptr_array_add(paths, rotated_path(path, g_array_index(numbers, guint64, i)));
+  if (g_file_test(path, G_FILE_TEST_EXISTS))
+    g_ptr_array_add(paths, g_strdup(path));
+  return paths;
+}
+
+static gboolean
+measure_old(TideDeadLetterFile *file, GError **error)
+{
+  g_autoptr(GArray) numbers = rotated_numbers(file->path, error);
+  if (numbers == NULL)
+    return FALSE;
+  file->old_bytes = 0;
+  for (guint i = 0; i < numbers->len; i++) {
+    g_autofree char *path = rotated_path(file->path, g_array_index(numbers, guint64, i));
+    GStatBuf info;
+    if (g_stat(path, &info) == 0)
+      file->old_bytes += (guint64)info.st_size;
+  }
+  return TRUE;
+}
+
+/* ---- opening ---- */
+
+/* New names in a directory are not durable before it is synced. */
+static gboolean
+sync_directory(const char *path, GError **error)
+{
+  g_autofree char *directory = g_path_get_dirname(path);
+  int fd = g_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0)
+    return fail("cannot open directory", directory, error);
+  gboolean synced = fsync(fd) == 0 || fail("cannot sync directory", directory, error);
+  (void)close(fd);
+  return synced;
+}
+
+void
+tide_dead_letter_file_set_in_use(const char *path, GError **error)
+{
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+      "another process keeps its dead letters in '%s' (it holds '%s.lock'), and two daemons cannot share a file: "
+      "set dead_letters.topic, which they can share, or give each a dead_letters.file or a state directory of "
+      "its own",
+      path, path);
+}
+
+static gboolean
+take_lock(TideDeadLetterFile *file, GError **error)
+{
+  g_autofree char *path = g_strconcat(file->path, ".lock", NULL);
+  file->lock_fd = g_open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+  if (file->lock_fd < 0)
+    return fail("cannot open", path, error);
+  /* Of the open file, not of the process: closing another descriptor of it does not give it up. */
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(file->lock_fd, F_OFD_SETLK, &lock) == 0)
+    return TRUE;
+  if (errno != EAGAIN && errno != EACCES)
+    return fail("cannot lock", path, error);
+  tide_dead_letter_file_set_in_use(file->path, error);
+  return FALSE;
+}
+
+static gboolean
+write_all(int fd, TideBytes bytes)
+{
+  while (bytes.len > 0) {
+    gssize n = write(fd, bytes.data, bytes.len);
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    if (n > 0)
+      bytes = tide_bytes(bytes.data + n, bytes.len - (gsize)n);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_at(int fd, guint64 offset, gsize len, TideBuffer *out)
+{
+  tide_buffer_reset(out);
+  tide_buffer_reserve(out, len);
+  while (out->len < len) {
+    gssize n = pread(fd, out->data + out->len, len - out->len, (off_t)(offset + out->len));
+    if (n == 0 || (n < 0 && errno != EINTR))
+      return FALSE;
+    out->len += n > 0 ? (gsize)n : 0;
+  }
+  return TRUE;
+}
+
+/* Behind the last newline of the first @len bytes; 0: there is none. FALSE when it cannot be read. */
+static gboolean
+find_last_line_end(int fd, guint64 len, guint64 *ret_end)
+{
+  g_auto(TideBuffer) part = {0};
+  while (len > 0) {
+    gsize n = (gsize)MIN(len, SCAN_BYTES);
+    if (!read_at(fd, len - n, n, &part))
+      return FALSE;
+    const guint8 *newline = memrchr(part.data, '\n', n);
+    if (newline != NULL) {
+      *ret_end = len - n + (guint64)(newline - part.data) + 1;
+      return TRUE;
+    }
+    len -= n;
+  }
+  *ret_end = 0;
+  return TRUE;
+}
+
+/* Copies [@from, @to) to the end of PATH.torn. */
+static gboolean
+put_aside(const TideDeadLetterFile *file, guint64 from, guint64 to, GError **error)
+{
+  g_autofree char *path = g_strconcat(file->path, ".torn", NULL);
+  int fd = g_open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
+  if (fd < 0)
+    return fail("cannot open", path, error);
+  g_auto(TideBuffer) part = {0};
+  gboolean good = TRUE;
+  for (guint64 at = from; good && at < to; at += part.len)
+    good = read_at(file->fd, at, (gsize)MIN(to - at, SCAN_BYTES), &part) && write_all(fd, tide_buffer_bytes(&part));
+  good = good && write_all(fd, TIDE_BYTES_LITERAL("\n")) && fsync(fd) == 0;
+  if (!good)
+    (void)fail("cannot put the torn last line aside in", path, error);
+  (void)close(fd);
+  return good;
+}
+
+static gboolean
+repair_tail(TideDeadLetterFile *file, guint64 len, guint64 *ret_torn_bytes, GError **error)
+{
+  guint64 end = 0;
+  if (!find_last_line_end(file->fd, len, &end))
+    return fail("cannot read", file->path, error);
+  file->bytes = end;
+  *ret_torn_bytes += len - end;
+  if (end == len)
+    return TRUE;
+  if (!put_aside(file, end, len, error))
+    return FALSE;
+  if (ftruncate(file->fd, (off_t)end) != 0 || fsync(file->fd) != 0)
+    return fail("cannot cut the torn last line off", file->path, error);
+  return TRUE;
+}
+
+static gboolean
+open_current(TideDeadLetterFile *file, guint64 *ret_torn_bytes, GError **error)
+{
+  file->fd = g_open(file->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
+  if (file->fd < 0)
+    return fail("cannot open", file->path, error);
+  struct stat info;
+  gboolean good = fstat(file->fd, &info) == 0 || fail("cannot look at", file->path, error);
+  if (good && !S_ISREG(info.st_mode)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a regular file", file->path);
+    good = FALSE;
+  }
+  if (good && repair_tail(file, (guint64)info.st_size, ret_torn_bytes, error) && sync_directory(file->path, error))
+    return TRUE;
+  (void)close(file->fd);
+  file->fd = -1;
+  return FALSE;
+}
+
+TideDeadLetterFile *
+tide_dead_letter_file_open(const TideDeadLetterFileOptions *options, guint64 *ret_torn_bytes, GError **error)
+{
+  TideDeadLetterFile *file = g_new0(TideDeadLetterFile, 1);
+  file->path = g_strdup(options->path);
+  file->max_file_bytes = options->max_file_bytes;
+  file->max_bytes = options->max_bytes;
+  file->lock_fd = file->fd = -1;
+  *ret_torn_bytes = 0;
+  if (take_lock(file, error) && open_current(file, ret_torn_bytes, error) && measure_old(file, error))
+    return file;
+  tide_dead_letter_file_free(file);
+  return NULL;
+}
+
+static void
+close_current(TideDeadLetterFile *file)
+{
+  if (file->fd >= 0)
+    (void)close(file->fd);
+  file->fd = -1;
+}
+
+void
+tide_dead_letter_file_free(TideDeadLetterFile *file)
+{
+  if (file == NULL)
+    return;
+  close_current(file);
+  if (file->lock_fd >= 0)
+    (void)close(file->lock_fd);
+  g_free(file->path);
+  g_free(file);
+}
+
+/* ---- appending ---- */
+
+/* Whether PATH still names the file that is open, and that ends where it should: an operator may have moved or removed
+ * it, or cut it short. */
+static gboolean
+is_in_place(const TideDeadLetterFile *file)
+{
+  struct stat open_file, named;
+  return file->fd >= 0 && fstat(file->fd, &open_file) == 0 && stat(file->path, &named) == 0 &&
+         open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev &&
+         (guint64)open_file.st_size == file->bytes;
+}
+
+/* As rename(), but never over a file: EEXIST. */
+static int
+rename_to_new(const char *from, const char *to)
+{
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return -1;
+  /* A file system that cannot: NFS. */
+  return link(from, to) == 0 ? unlink(from) : -1;
+}
+
+/* PATH becomes PATH.N; a new PATH is begun by the next append. */
+static gboolean
+rotate(TideDeadLetterFile *file, GError **error)
+{
+  g_autoptr(GArray) numbers = rotated_numbers(file->path, error);
+  if (numbers == NULL)
+    return FALSE;
+  guint64 number = numbers->len > 0 ? g_array_index(numbers, guint64, numbers->len - 1) : 0;
+  g_autofree char *path = NULL;
+  int result;
+  do {
+    g_free(path);
+    path = rotated_path(file->path, ++number);
+    result = rename_to_new(file->path, path);
+  } while (result != 0 && errno == EEXIST);
+  if (result != 0)
+    return fail("cannot rotate to", path, error);
+  close_current(file);
+  return measure_old(file, error);
+}
+
+static gboolean
+make_ready(TideDeadLetterFile *file, gsize more_bytes, GError **error)
+{
+  guint64 torn_bytes = 0; /* only at a crash of this process can there be any: told at the start */
+  if (!is_in_place(file)) {
+    close_current(file);
+    if (!open_current(file, &torn_bytes, error) || !measure_old(file, error))
+      return FALSE;
+  }
+  if (file->bytes > 0 && file->bytes + more_bytes > file->max_file_bytes &&
+      (!rotate(file, error) || !open_current(file, &torn_bytes, error)))
+    return FALSE;
+  if (file->old_bytes + file->bytes + more_bytes > file->max_bytes && !measure_old(file, error))
+    return FALSE; /* perhaps some were removed */
+  if (file->old_bytes + file->bytes + more_bytes <= file->max_bytes)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
+              "'%s' and its rotated files are full (dead_letters.max_size): replay or remove some", file->path);
+  return FALSE;
+}
+
+/* What was written of a group that failed is no dead letter: it is written again, and must not stand there twice. Where
+ * the file ends before that, cutting would make it longer, by a hole. */
+static void
+cut_back(TideDeadLetterFile *file)
+{
+  struct stat info;
+  if (fstat(file->fd, &info) != 0 ||
+      ((guint64)info.st_size > file->bytes && ftruncate(file->fd, (off_t)file->bytes) != 0))
+    close_current(file); /* opening it again repairs the last line at least */
+}
+
+gboolean
+tide_dead_letter_file_append(TideDeadLetterFile *file, TideBytes lines, GError **error)
+{
+  if (!make_ready(file, lines.len, error))
+    return FALSE;
+  if (!write_all(file->fd, lines) || fsync(file->fd) != 0) {
+    (void)fail("cannot write to", file->path, error);
+    cut_back(file);
+    return FALSE;
+  }
+  file->bytes += lines.len;
+  if (is_in_place(file))
+    return TRUE;
+  close_current(file);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved away or cut short while it was written", file->path);
+  return FALSE;
+}

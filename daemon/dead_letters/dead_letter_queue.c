@@ -1,0 +1,204 @@
+#include "dead_letters/dead_letter_queue_private.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+#include "util/state_directory.h"
+
+/* Messages that a consumer has read and not told yet: it takes so many a round. */
+#define UNREPORTED_MESSAGES 512u
+
+/* ---- life ---- */
+
+static char *
+path_beside_configuration(const TideConfig *config)
+{
+  g_autofree char *base = g_path_get_basename(config->path);
+  char *dot = strrchr(base, '.');
+  if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+    *dot = '\0';
+  g_autofree char *name = g_strconcat(base, ".dead-letters.jsonl", NULL);
+  return g_build_filename(config->directory, name, NULL);
+}
+
+char *
+tide_dead_letter_queue_file_path(const TideConfig *config)
+{
+  if (config->dead_letters.topic != NULL)
+    return NULL;
+  if (config->dead_letters.file != NULL)
+    return g_strdup(config->dead_letters.file);
+  char *path = tide_state_directory_path("dead-letters.jsonl");
+  if (path != NULL || config->directory == NULL || config->readings.on_bad_message == TIDE_BAD_MESSAGE_STOP)
+    return path;
+  return path_beside_configuration(config);
+}
+
+static void
+register_metrics(TideDeadLetterQueue *dead_letters)
+{
+  TideMetrics *metrics = dead_letters->context.metrics;
+  dead_letters->bytes =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_bytes_total", "Keys and values of dead letters kept", NULL);
+  dead_letters->retries = tide_metrics_counter(metrics, "tidemark_dead_letters_retries_total",
+                                               "Attempts to keep dead letters that failed", NULL);
+  dead_letters->torn_bytes =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
+                           "Bytes of a last line without an end, which a crash left in the file", NULL);
+  dead_letters->given_up =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_given_up_total",
+                           "Dead letters not kept because their partition has gone: its next owner makes them", NULL);
+  dead_letters->gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
+                                            "Dead letters whose original was no more in its topic", NULL);
+  dead_letters->waiting =
+      tide_metrics_gauge(metrics, "tidemark_dead_letters_waiting", "Dead letters that are not kept yet", NULL);
+  dead_letters->holding_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_holding",
+                                                   "1 while dead letters cannot be kept, or too many were", NULL);
+}
+
+TideDeadLetterQueue *
+tide_dead_letter_queue_new(const TideDeadLetterQueueContext *context)
+{
+  const TideConfig *config = context->config;
+  TideDeadLetterQueue *dead_letters = g_new0(TideDeadLetterQueue, 1);
+  dead_letters->context = *context;
+  dead_letters->path = tide_dead_letter_queue_file_path(config);
+  tide_mutex_init(&dead_letters->lock);
+  tide_cond_init(&dead_letters->work);
+  dead_letters->reasons = tide_dead_letter_reasons_new(context->metrics);
+  tide_dead_letter_ratio_init(&dead_letters->ratio, config->dead_letters.window_ms, config->dead_letters.max_ratio,
+                              (guint64)UNREPORTED_MESSAGES * config->kafka.threads);
+  register_metrics(dead_letters);
+  return dead_letters;
+}
+
+static TideDeadLetterFile *
+open_file(TideDeadLetterQueue *dead_letters, GError **error)
+{
+  const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
+  TideDeadLetterFileOptions options = {
+      .path = dead_letters->path, .max_file_bytes = config->max_file_bytes, .max_bytes = config->max_bytes};
+  guint64 torn_bytes = 0;
+  TideDeadLetterFile *file = tide_dead_letter_file_open(&options, &torn_bytes, error);
+  if (file == NULL)
+    g_prefix_error(error, "dead letters cannot be kept%s: ",
+                   g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_IN_USE)
+                       ? "" /* it says what to do */
+                       : " (name a place with dead_letters.topic or dead_letters.file)");
+  else
+    tide_log(TIDE_LOG_INFO, "dead letters are kept in '%s'", dead_letters->path);
+  tide_counter_add(dead_letters->torn_bytes, torn_bytes);
+  if (torn_bytes > 0)
+    tide_log(TIDE_LOG_WARNING,
+             "the last line of '%s' has no end, as after a crash: its %" G_GUINT64_FORMAT
+             " bytes were moved to '%s.torn'; the dead letter was not acknowledged and is written again",
+             dead_letters->path, torn_bytes, dead_letters->path);
+  return file;
+}
+
+gboolean
+tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol protocol, GError **error)
+{
+  const TideConfig *config = dead_letters->context.config;
+  if (!tide_dead_letter_queue_exist(dead_letters))
+    return TRUE;
+  dead_letters->protocol = protocol;
+  dead_letters->originals = tide_kafka_originals_new(config, &dead_letters->stopping, error);
+  if (dead_letters->originals == NULL)
+    return FALSE;
+  if (dead_letters->path != NULL)
+    dead_letters->file = open_file(dead_letters, error);
+  else
+    dead_letters->topic = tide_kafka_dead_letters_new(config, error);
+  if (dead_letters->file == NULL && dead_letters->topic == NULL)
+    return FALSE;
+  dead_letters->thread = tide_thread_start("tide-dlq", tide_dead_letter_queue_run, dead_letters);
+  return TRUE;
+}
+
+gboolean
+tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
+{
+  tide_mutex_lock(&dead_letters->lock);
+  atomic_store_explicit(&dead_letters->stopping, TRUE, memory_order_release);
+  tide_cond_broadcast(&dead_letters->work);
+  tide_mutex_unlock(&dead_letters->lock);
+  if (dead_letters->thread != NULL && !tide_thread_join_until(dead_letters->thread, deadline_us))
+    return FALSE;
+  dead_letters->thread = NULL;
+  if (dead_letters->topic != NULL)
+    tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->to_keep.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_read.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_keep.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_send_again.jobs);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->held_back);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->incoming);
+  return TRUE;
+}
+
+void
+tide_dead_letter_queue_free(TideDeadLetterQueue *dead_letters)
+{
+  if (dead_letters == NULL)
+    return;
+  (void)tide_dead_letter_queue_stop(dead_letters, G_MAXINT64);
+  tide_dead_letter_file_free(dead_letters->file);
+  tide_kafka_dead_letters_free(dead_letters->topic);
+  tide_kafka_originals_free(dead_letters->originals);
+  tide_dead_letter_reasons_free(dead_letters->reasons);
+  tide_buffer_clear_memory(&dead_letters->lines);
+  tide_cond_clear(&dead_letters->work);
+  tide_mutex_clear(&dead_letters->lock);
+  g_free(dead_letters->held_text);
+  g_free(dead_letters->path);
+  g_free(dead_letters);
+}
+
+/* ---- for others ---- */
+
+gboolean
+tide_dead_letter_queue_exist(const TideDeadLetterQueue *dead_letters)
+{
+  return dead_letters->path != NULL || dead_letters->context.config->dead_letters.topic != NULL;
+}
+
+void
+tide_dead_letter_queue_submit(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  job->charged_bytes = tide_dead_letter_queue_memory_bytes(job);
+  tide_budget_charge(dead_letters->context.budget, job->charged_bytes);
+  tide_gauge_add(dead_letters->waiting, 1);
+  tide_mutex_lock(&dead_letters->lock);
+  tide_dead_letter_jobs_append(&dead_letters->incoming, job);
+  tide_cond_signal(&dead_letters->work);
+  tide_mutex_unlock(&dead_letters->lock);
+}
+
+void
+tide_dead_letter_queue_release_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
+  atomic_fetch_sub_explicit(&dead_letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
+  job->charged_bytes = 0;
+}
+
+void
+tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written)
+{
+  atomic_fetch_add_explicit(&dead_letters->received, received, memory_order_relaxed);
+  atomic_fetch_add_explicit(&dead_letters->written, written, memory_order_relaxed);
+}
+
+gboolean
+tide_dead_letter_queue_is_holding_racy(const TideDeadLetterQueue *dead_letters)
+{
+  return atomic_load_explicit(&dead_letters->holding, memory_order_acquire);
+}
+
+char *
+tide_dead_letter_queue_held_text(TideDeadLetterQueue *dead_letters)
+{
+  tide_mutex_lock(&dead_letters->lock);
+  char *text = g_strdup(dead_letters->held_text);
+  tide_mutex_unlock(&dead_letters->lock);
+  return text;
+}

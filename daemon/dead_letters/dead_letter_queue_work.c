@@ -1,0 +1,416 @@
+/* The dead-letter thread: takes jobs, works on them, keeps them and completes them. */
+#include "dead_letters/dead_letter_json.h"
+#include "dead_letters/dead_letter_queue_private.h"
+#include "dead_letters/dead_letter_row.h"
+#include "util/backoff.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* A group is synced together: large enough that a sync of some milliseconds is no bound, small enough to stay far below
+ * the budget. */
+#define GROUP_BYTES (1024u * 1024)
+#define GROUP_DEAD_LETTERS 1000u
+
+/* After a failure: doubles from the one to the other. */
+#define RETRY_MIN_US (100 * TIDE_US_PER_MS)
+#define RETRY_MAX_US (10 * TIDE_US_PER_S)
+
+/* What holds dead letters back is said this often. */
+#define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
+
+/* The longest the thread sleeps: bounds how stale the ratio is. */
+#define ROUND_US TIDE_US_PER_S
+
+/* While dead letters are on their way to the topic, new ones wait this long for their turn at the most. */
+#define POLL_MS 10
+
+/* Originals are read only while there is room for what they lead to. */
+#define MAX_TO_KEEP 4000u
+#define MAX_READ_BYTES (16 * 1024 * 1024)
+
+/* Where there is none, it is looked for again after this. */
+#define ROOM_US (20 * TIDE_US_PER_MS)
+
+/* ---- holding ---- */
+
+/* @text: (transfer full) (nullable): NULL: not any more */
+static void
+set_held_text(TideDeadLetterQueue *dead_letters, char *text)
+{
+  gboolean holding = text != NULL;
+  tide_mutex_lock(&dead_letters->lock);
+  g_free(dead_letters->held_text);
+  dead_letters->held_text = text;
+  tide_mutex_unlock(&dead_letters->lock);
+  atomic_store_explicit(&dead_letters->holding, holding, memory_order_release);
+  tide_gauge_set(dead_letters->holding_gauge, holding);
+}
+
+/* @stage did not get on: it waits, doubling. Returns: whether an operator should hear of it again. */
+static gboolean
+note_failure(TideDeadLetterStage *stage, gint64 now_us)
+{
+  stage->next_us = now_us + tide_backoff_us(++stage->n_failures, RETRY_MIN_US, RETRY_MAX_US);
+  if (stage->logged_us != 0 && now_us - stage->logged_us < TROUBLE_LOG_US)
+    return FALSE;
+  stage->logged_us = now_us;
+  return TRUE;
+}
+
+static void
+note_progress(TideDeadLetterStage *stage)
+{
+  stage->n_failures = 0;
+  stage->next_us = 0;
+  stage->logged_us = 0;
+}
+
+/* Dead letters cannot be kept, for a reason that concerns all of them. */
+static void
+hold(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char *text, gint64 now_us)
+{
+  tide_counter_inc(dead_letters->retries);
+  if (note_failure(stage, now_us))
+    tide_log(TIDE_LOG_CRIT, "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
+  if (!dead_letters->too_many)
+    set_held_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
+}
+
+static void
+release(TideDeadLetterQueue *dead_letters)
+{
+  if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->holding, memory_order_relaxed))
+    return;
+  set_held_text(dead_letters, NULL);
+  tide_log(TIDE_LOG_NOTICE, "dead letters are kept again");
+}
+
+/* ---- the ratio ---- */
+
+static void
+hold_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
+{
+  g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
+  const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
+  dead_letters->too_many = TRUE;
+  char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
+                               " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
+                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept until a "
+                               "restart: correct the configuration and restart; where the sender was wrong, raise "
+                               "max_ratio (1: no bound) until its messages are kept",
+                               total->dead_letters, total->received, total->written, config->window_ms / 1000,
+                               config->max_ratio, most);
+  tide_log(TIDE_LOG_CRIT, "%s", text);
+  set_held_text(dead_letters, text);
+}
+
+static void
+check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
+{
+  TideDeadLetterRatioPart part = {.received =
+                                      atomic_exchange_explicit(&dead_letters->received, 0, memory_order_relaxed),
+                                  .written = atomic_exchange_explicit(&dead_letters->written, 0, memory_order_relaxed),
+                                  .dead_letters = n_come};
+  tide_dead_letter_ratio_add(&dead_letters->ratio, now_us, &part);
+  TideDeadLetterRatioPart total;
+  if (!dead_letters->too_many && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
+    hold_for_too_many(dead_letters, &total);
+}
+
+/* ---- jobs ---- */
+
+static void
+give_back(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
+  job->charged_bytes = 0;
+}
+
+static void
+post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, TideDeadLetterResult result)
+{
+  job->result = result;
+  if (result == TIDE_DEAD_LETTER_KEPT) {
+    tide_dead_letter_reasons_note_kept(dead_letters->reasons, &job->dead_letter);
+    tide_counter_add(dead_letters->bytes, job->dead_letter.key.len + job->dead_letter.value.len);
+  }
+  if (result == TIDE_DEAD_LETTER_READ)
+    atomic_fetch_add_explicit(&dead_letters->lent_bytes, job->charged_bytes, memory_order_relaxed);
+  else
+    give_back(dead_letters, job);
+  tide_gauge_add(dead_letters->waiting, -1);
+  tide_dead_letter_completions_push(job->completions, job);
+}
+
+/* Completes those whose partition has gone: its next owner reads the messages again, and makes dead letters of them. */
+static void
+give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
+{
+  TideDeadLetterJobs jobs = *from;
+  *from = (TideDeadLetterJobs){0};
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;) {
+    if (job->owned == NULL || atomic_load_explicit(job->owned, memory_order_relaxed) == job->source.epoch) {
+      tide_dead_letter_jobs_append(from, job);
+      continue;
+    }
+    tide_counter_inc(dead_letters->given_up);
+    post_completed(dead_letters, job, TIDE_DEAD_LETTER_PENDING);
+  }
+}
+
+/* With the last dead letter that could not be kept its trouble goes, too: the next one shows whether it is still there.
+ */
+static void
+give_up_all_lost(TideDeadLetterQueue *dead_letters)
+{
+  TideDeadLetterJobs *jobs[] = {&dead_letters->to_read.jobs, &dead_letters->to_keep.jobs,
+                                &dead_letters->to_send_again.jobs, &dead_letters->held_back};
+  for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
+    give_up_lost(dead_letters, jobs[i]);
+  gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
+  if (!under_way && dead_letters->to_keep.jobs.first == NULL && dead_letters->to_send_again.jobs.first == NULL)
+    release(dead_letters);
+}
+
+void
+tide_dead_letter_queue_drop(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *jobs)
+{
+  for (const TideDeadLetterJob *job = jobs->first; job != NULL; job = job->next) {
+    tide_budget_charge(dead_letters->context.budget, -job->charged_bytes);
+    tide_gauge_add(dead_letters->waiting, -1);
+  }
+  tide_dead_letter_jobs_clear(jobs);
+}
+
+gint64
+tide_dead_letter_queue_memory_bytes(const TideDeadLetterJob *job)
+{
+  gsize parts_bytes = job->parts != NULL ? job->parts->len * sizeof(TideRefusedPart) : 0;
+  return (gint64)(sizeof *job + job->memory.capacity + parts_bytes);
+}
+
+/* What is left of a message that Kafka has no more: its row. Of a merged one, cells of other messages stand in it, and
+ * whether this message is to blame cannot be found out: the dead letter says so. */
+static void
+put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  g_auto(TideBuffer) json = {0};
+  TideBuffer memory = {0};
+  TideDeadLetter dead_letter = job->dead_letter;
+  dead_letter.has_value =
+      job->row != NULL && tide_dead_letter_row_json(dead_letters->protocol, dead_letter.row_key, job->row->wire, &json);
+  dead_letter.value = tide_buffer_bytes(&json);
+  g_autofree char *text = NULL;
+  if (job->row != NULL && job->row->is_shared) {
+    text = g_strdup_printf("%.*s; the row is of several messages, and this one is not known to be the rejected one",
+                           (int)dead_letter.text.len, (const char *)dead_letter.text.data);
+    dead_letter.text = tide_bytes_of_string(text);
+  }
+  tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
+  tide_buffer_clear_memory(&job->memory);
+  g_clear_pointer(&job->row, tide_refused_row_unref);
+  job->memory = memory;
+  tide_counter_inc(dead_letters->gone);
+}
+
+/* The stage that @job comes to next. */
+static void
+pass_on(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  if (!job->must_read && !job->wants_original && job->dead_letter.original_is_gone)
+    put_row_for_original(dead_letters, job);
+  gint64 bytes = tide_dead_letter_queue_memory_bytes(job);
+  tide_budget_charge(dead_letters->context.budget, bytes - job->charged_bytes);
+  job->charged_bytes = bytes;
+  if (job->must_read)
+    tide_dead_letter_jobs_append(&dead_letters->to_read.jobs, job);
+  else if (job->wants_original)
+    post_completed(dead_letters, job, TIDE_DEAD_LETTER_READ);
+  else
+    tide_dead_letter_jobs_append(&dead_letters->to_keep.jobs, job);
+}
+
+/* A dead letter, or none yet. */
+static void
+take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
+{
+  if (job->dead_letter.version.len == 0)
+    job->dead_letter.version = TIDE_BYTES_LITERAL(TIDE_VERSION);
+  if (!job->wants_original) {
+    tide_dead_letter_reasons_note_come(dead_letters->reasons, &job->dead_letter);
+    check_ratio(dead_letters, job->is_further ? 0 : 1, tide_now_us());
+  }
+  if (dead_letters->too_many && !job->wants_original)
+    tide_dead_letter_jobs_append(&dead_letters->held_back, job);
+  else
+    pass_on(dead_letters, job);
+}
+
+/* Waits for jobs until @deadline_us. */
+static void
+take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
+{
+  tide_mutex_lock(&dead_letters->lock);
+  while (dead_letters->incoming.first == NULL && !atomic_load_explicit(&dead_letters->stopping, memory_order_relaxed) &&
+         tide_cond_wait_until(&dead_letters->work, &dead_letters->lock, deadline_us))
+    ;
+  TideDeadLetterJobs jobs = dead_letters->incoming;
+  dead_letters->incoming = (TideDeadLetterJobs){0};
+  tide_mutex_unlock(&dead_letters->lock);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;)
+    take_job(dead_letters, job);
+  check_ratio(dead_letters, 0, tide_now_us());
+}
+
+/* ---- completing ---- */
+
+static gint64
+charged_bytes(const TideDeadLetterJobs *jobs)
+{
+  gint64 bytes = 0;
+  for (const TideDeadLetterJob *job = jobs->first; job != NULL; job = job->next)
+    bytes += job->charged_bytes;
+  return bytes;
+}
+
+static gboolean
+has_room_for_originals(const TideDeadLetterQueue *dead_letters)
+{
+  return dead_letters->to_keep.jobs.n <= MAX_TO_KEEP &&
+         charged_bytes(&dead_letters->to_keep.jobs) +
+                 atomic_load_explicit(&dead_letters->lent_bytes, memory_order_relaxed) <=
+             MAX_READ_BYTES;
+}
+
+static void
+read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
+{
+  TideDeadLetterStage *stage = &dead_letters->to_read;
+  if (stage->jobs.first == NULL || now_us < stage->next_us)
+    return;
+  if (!has_room_for_originals(dead_letters)) {
+    stage->next_us = now_us + ROOM_US;
+    return;
+  }
+  TideDeadLetterJobs read = {0};
+  g_autofree char *trouble = tide_kafka_originals_read(dead_letters->originals, &stage->jobs, &read);
+  if (read.first != NULL)
+    note_progress(stage);
+  else if (trouble != NULL && note_failure(stage, tide_now_us()))
+    tide_log(TIDE_LOG_ERROR, "%s; trying again, their offsets wait", trouble);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&read)) != NULL;)
+    pass_on(dead_letters, job);
+}
+
+/* ---- keeping ---- */
+
+/* The lines of a group of jobs, from the first on. Returns: how many. */
+static guint32
+make_lines(TideDeadLetterQueue *dead_letters)
+{
+  guint32 n = 0;
+  tide_buffer_reset(&dead_letters->lines);
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  for (const TideDeadLetterJob *job = dead_letters->to_keep.jobs.first;
+       job != NULL && n < GROUP_DEAD_LETTERS && dead_letters->lines.len < GROUP_BYTES; job = job->next, n++)
+    tide_dead_letter_json_append(&dead_letters->lines, &job->dead_letter, now_ms);
+  return n;
+}
+
+static void
+keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
+{
+  TideDeadLetterStage *stage = &dead_letters->to_keep;
+  while (stage->jobs.first != NULL && now_us >= stage->next_us) {
+    g_autoptr(GError) error = NULL;
+    guint32 n = make_lines(dead_letters);
+    if (!tide_dead_letter_file_append(dead_letters->file, tide_buffer_bytes(&dead_letters->lines), &error)) {
+      hold(dead_letters, stage, error->message, now_us);
+      return;
+    }
+    note_progress(stage);
+    release(dead_letters);
+    for (guint32 i = 0; i < n; i++)
+      post_completed(dead_letters, tide_dead_letter_jobs_take(&stage->jobs), TIDE_DEAD_LETTER_KEPT);
+  }
+}
+
+/* What the topic has taken or refused meanwhile. */
+static void
+take_reports(TideDeadLetterQueue *dead_letters)
+{
+  TideDeadLetterJobs kept = {0}, failed = {0};
+  tide_kafka_dead_letters_poll(dead_letters->topic, POLL_MS, &kept, &failed);
+  TideDeadLetterStage *again = &dead_letters->to_send_again;
+  const char *trouble = tide_kafka_dead_letters_trouble(dead_letters->topic);
+  if (kept.first != NULL)
+    release(dead_letters);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&kept)) != NULL;)
+    post_completed(dead_letters, job, TIDE_DEAD_LETTER_KEPT);
+  if (failed.first == NULL)
+    return;
+  gint64 now_us = tide_now_us();
+  if (!tide_kafka_dead_letters_trouble_is_of_one(dead_letters->topic))
+    hold(dead_letters, again, trouble, now_us);
+  else if (note_failure(again, now_us))
+    tide_log(TIDE_LOG_CRIT, "a dead letter cannot be kept: %s; trying again, and its partition holds", trouble);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&failed)) != NULL;)
+    tide_dead_letter_jobs_append(&again->jobs, job);
+}
+
+static void
+send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gint64 now_us)
+{
+  while (stage->jobs.first != NULL && now_us >= stage->next_us) {
+    TideDeadLetterJob *job = tide_dead_letter_jobs_take(&stage->jobs);
+    if (tide_kafka_dead_letters_send(dead_letters->topic, job))
+      continue;
+    tide_dead_letter_jobs_prepend(&stage->jobs, job);
+    if (tide_kafka_dead_letters_under_way(dead_letters->topic) > 0)
+      return; /* too many: the reports of those make room */
+    hold(dead_letters, stage, tide_kafka_dead_letters_trouble(dead_letters->topic), now_us);
+    take_reports(dead_letters); /* and looks whether the producer must be made anew */
+  }
+}
+
+static void
+keep_in_topic(TideDeadLetterQueue *dead_letters, gint64 now_us)
+{
+  send_to_topic(dead_letters, &dead_letters->to_send_again, now_us);
+  send_to_topic(dead_letters, &dead_letters->to_keep, now_us);
+}
+
+/* ---- the thread ---- */
+
+/* When the next of the stages has something to do. */
+static gint64
+next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
+{
+  const TideDeadLetterStage *const stages[] = {&dead_letters->to_read, &dead_letters->to_keep,
+                                               &dead_letters->to_send_again};
+  gint64 due_us = now_us + ROUND_US;
+  for (gsize i = 0; i < G_N_ELEMENTS(stages); i++)
+    if (stages[i]->jobs.first != NULL)
+      due_us = MIN(due_us, MAX(stages[i]->next_us, now_us));
+  return due_us;
+}
+
+/* The thread's owner function. */
+void
+tide_dead_letter_queue_run(gpointer data)
+{
+  TideDeadLetterQueue *dead_letters = data;
+  while (!atomic_load_explicit(&dead_letters->stopping, memory_order_acquire)) {
+    gint64 now_us = tide_now_us();
+    gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
+    if (on_the_way)
+      take_reports(dead_letters);
+    take_incoming(dead_letters, on_the_way ? now_us : next_due_us(dead_letters, now_us));
+    give_up_all_lost(dead_letters);
+    read_originals(dead_letters, tide_now_us());
+    if (dead_letters->topic != NULL)
+      keep_in_topic(dead_letters, tide_now_us());
+    else
+      keep_in_file(dead_letters, tide_now_us());
+  }
+}

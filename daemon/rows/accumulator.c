@@ -1,0 +1,727 @@
+#include "rows/accumulator.h"
+
+#include "model/table/dated_table.h"
+#include "rows/latest_window.h"
+#include "rows/table_doubt.h"
+#include "rows/table_given_up.h"
+#include "util/clock.h"
+
+/* Batches of one lane on their way at the most: enough to keep every writer busy with it, few enough that looking for a
+ * shared key in them stays cheap. Beyond it the open rows coalesce. */
+#define MAX_ON_THE_WAY 32u
+
+/* Rows of a quiet stream leave at once, but no more often than this: a call costs as much as some hundred rows. */
+#define IDLE_PAUSE_US (5 * TIDE_US_PER_MS)
+
+/* Writers are behind when so many full calls wait for one. */
+#define WAITING_CALLS 4u
+
+#define HOUSEKEEPING_US TIDE_US_PER_S
+
+/* Batches kept for the next use: a share of the budget for each consumer. */
+#define POOL_BUDGET_SHARE 32u
+
+/* What may be remembered of cells in doubt, of all consumers together. */
+#define DOUBT_BUDGET_SHARE 8u
+
+/* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
+typedef struct Dependents {
+  guint32 first; /* that follows the row */
+  guint32 next;  /* that follows the same row as this one */
+} Dependents;
+
+/* Of a declared table; of a template for all its instances together. */
+typedef struct TableCounters {
+  TideCounter *rows_mapped;
+  TideCounter *cells_coalesced;
+  TideCounter *cells_conflicting;
+} TableCounters;
+
+struct TideAccumulator {
+  TideAccumulatorContext context; /* read-only */
+  TideTableAccumulatorContext table_context;
+  TideTableAccumulator **slots; /* owned array, by table index; NULL: a template, or a dated table without rows */
+  GPtrArray *tables;            /* owned (element-type TideTableAccumulator): those in slots */
+  TableCounters *counters;      /* owned array, by the declared table's index */
+  GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
+  TideLatestWindow latest_window;
+  gint64 last_tick_seal_us; /* when a tick sealed lanes */
+  guint64 generation;       /* of the region maps taken */
+  gsize n_on_the_way;       /* batches, of all lanes */
+  guint32 n_unmerged;       /* rows, open or on their way */
+  TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
+  TideBatch **sealed_end;   /* where the next one is linked */
+  TideBatch *pool;          /* owned: empty batches for the next use */
+  gint64 pool_bytes;
+  gint64 housekeeping_us;
+  TideBudget doubt;  /* share of the budget for cells in doubt and heals */
+  GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
+  TideCounter *rows_healed;
+  TideCounter *accepted;
+  GArray *dependents_of; /* (element-type Dependents) for each row of the message that is appended */
+  TideDependentRowReader dependent_reader;
+};
+
+static void
+activate(TideAccumulator *accumulator, TideLaneBuffer *open)
+{
+  if (open->is_active)
+    return;
+  open->is_active = TRUE;
+  g_ptr_array_add(accumulator->active, open);
+}
+
+/* ---- batches kept for use ---- */
+
+static TideBatch *
+take_batch(gpointer data)
+{
+  TideAccumulator *accumulator = data;
+  TideBatch *batch = accumulator->pool;
+  if (batch == NULL)
+    return tide_batch_new();
+  accumulator->pool = batch->next;
+  batch->next = NULL;
+  gint64 held = (gint64)tide_batch_memory_bytes(batch);
+  accumulator->pool_bytes -= held;
+  tide_budget_charge(accumulator->context.budget, -held);
+  return batch;
+}
+
+static void
+keep_batch(TideAccumulator *accumulator, TideBudget *table_budget, TideBatch *batch)
+{
+  tide_budget_charge(table_budget, -batch->charged_bytes);
+  gint64 held = (gint64)tide_batch_memory_bytes(batch);
+  if (accumulator->pool_bytes + held > (gint64)(accumulator->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
+    tide_batch_free(batch);
+    return;
+  }
+  tide_batch_reset(batch);
+  tide_budget_charge(accumulator->context.budget, held);
+  accumulator->pool_bytes += held;
+  batch->next = accumulator->pool;
+  accumulator->pool = batch;
+}
+
+/* ---- sealing ---- */
+
+static void
+send_batches(TideAccumulator *accumulator, TideLaneBuffer *open, TideBatch *first, gint64 now_us)
+{
+  if (first == NULL)
+    return;
+  *accumulator->sealed_end = first;
+  for (TideBatch *batch = first; batch != NULL; batch = batch->next) {
+    batch->completions = accumulator->context.completions;
+    batch->lane_buffer = open;
+    batch->sealed_us = now_us;
+    batch->lane = tide_lane_ref(open->lane);
+    g_ptr_array_add(open->on_the_way, batch);
+    accumulator->n_on_the_way++;
+    accumulator->sealed_end = &batch->next;
+  }
+}
+
+/* All that was sealed, at once: the writer that it wakes finds small batches of all lanes, for one call. */
+static void
+submit_sealed(TideAccumulator *accumulator)
+{
+  if (accumulator->sealed == NULL)
+    return;
+  TideBatch *first = g_steal_pointer(&accumulator->sealed);
+  accumulator->sealed_end = &accumulator->sealed;
+  tide_lanes_submit(accumulator->context.lanes, first);
+}
+
+static TideSealRequest
+seal_request(TideAccumulator *accumulator)
+{
+  const TideBatchConfig *limits = &accumulator->context.config->batch;
+  return (TideSealRequest){.max_rows = limits->max_rows,
+                           .max_bytes = limits->max_bytes,
+                           .take_batch = take_batch,
+                           .take_batch_data = accumulator};
+}
+
+static void
+seal(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
+{
+  TideSealRequest request = seal_request(accumulator);
+  GHashTable *held = accumulator->slots[open->table->index]->held_keys;
+  request.held = G_UNLIKELY(g_hash_table_size(held) > 0) ? held : NULL;
+  open->last_seal_us = now_us;
+  send_batches(accumulator, open, tide_row_buffer_seal(&open->buffer, &request), now_us);
+  open->left_rows = open->buffer.n_rows;
+  open->left_bytes = open->buffer.encoded_bytes;
+}
+
+static void
+seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
+{
+  TideSealRequest request = seal_request(accumulator);
+  request.on_the_way = open->on_the_way;
+  TideBatch *batches = tide_row_buffer_seal(&open->unmerged, &request);
+  for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
+    batch->is_unmerged = TRUE;
+  open->unmerged_wait = TRUE; /* those that are left */
+  if (tide_row_buffer_is_empty(&open->unmerged))
+    tide_row_buffer_clear(&open->unmerged);
+  send_batches(accumulator, open, batches, now_us);
+}
+
+/* Keys of unmerged rows on their way are held: what the buffer has of them is left out of the sealing. */
+static gboolean
+shares_key_on_the_way(const TideLaneBuffer *open)
+{
+  for (guint i = 0; i < open->on_the_way->len; i++) {
+    const TideBatch *batch = g_ptr_array_index(open->on_the_way, i);
+    if (!batch->is_unmerged && tide_row_buffer_shares_keys(&open->buffer, batch))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_full(const TideAccumulator *accumulator, const TideLaneBuffer *open)
+{
+  const TideBatchConfig *limits = &accumulator->context.config->batch;
+  return open->buffer.n_rows >= open->left_rows + limits->max_rows ||
+         open->buffer.encoded_bytes >= open->left_bytes + limits->max_bytes;
+}
+
+/* When the open rows of @open want to leave, if nothing forbids it. */
+static gint64
+due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePressure pressure)
+{
+  const TideBatchConfig *limits = &accumulator->context.config->batch;
+  if (pressure == TIDE_PRESSURE_FLUSH)
+    return 0;
+  if (open->table->latest != TIDE_LATEST_NONE)
+    return open->last_seal_us + accumulator->latest_window.us;
+  if (is_full(accumulator, open))
+    return 0;
+  gint64 aged_us = open->buffer.oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
+  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && open->on_the_way->len == 0;
+  return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + IDLE_PAUSE_US) : aged_us;
+}
+
+/* Whether the open rows may leave now, order considered. What forbids it ends with a batch that completes. */
+static gboolean
+may_seal(TideLaneBuffer *open)
+{
+  if (tide_lane_buffer_waits_for_predecessor(open))
+    return FALSE;
+  if (open->table->latest != TIDE_LATEST_NONE)
+    return !tide_lane_buffer_has_merged_on_the_way(open);
+  if (open->shares_key || open->on_the_way->len >= MAX_ON_THE_WAY)
+    return FALSE;
+  open->shares_key = shares_key_on_the_way(open);
+  return !open->shares_key;
+}
+
+static gboolean
+may_seal_unmerged(const TideLaneBuffer *open)
+{
+  return !open->unmerged_wait && open->on_the_way->len < MAX_ON_THE_WAY &&
+         !tide_lane_buffer_unmerged_wait_for_predecessor(open);
+}
+
+/* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
+static gint64
+seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
+{
+  if (G_UNLIKELY(!tide_row_buffer_is_empty(&open->unmerged)) && may_seal_unmerged(open))
+    seal_unmerged(accumulator, open, now_us);
+  if (tide_row_buffer_is_empty(&open->buffer))
+    return G_MAXINT64;
+  gint64 due = due_us(accumulator, open, pressure);
+  if (due > now_us)
+    return due;
+  if (may_seal(open))
+    seal(accumulator, open, now_us);
+  return G_MAXINT64;
+}
+
+static void
+take_new_maps(TideAccumulator *accumulator)
+{
+  guint64 generation = tide_regions_generation_racy(accumulator->context.regions);
+  if (generation == accumulator->generation)
+    return;
+  accumulator->generation = generation;
+  for (guint i = 0; i < accumulator->tables->len; i++)
+    tide_table_accumulator_refresh_map(g_ptr_array_index(accumulator->tables, i));
+}
+
+/* ---- tables ---- */
+
+static TideTableAccumulator *
+add_table(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
+{
+  const TableCounters *counters =
+      &accumulator->counters[table->declared != NULL ? table->declared->index : table->index];
+  TideTableAccumulator *open = tide_table_accumulator_new(&accumulator->table_context, table, now_us);
+  open->rows_mapped = counters->rows_mapped;
+  open->cells_coalesced = counters->cells_coalesced;
+  open->cells_conflicting = counters->cells_conflicting;
+  accumulator->slots[table->index] = open;
+  g_ptr_array_add(accumulator->tables, open);
+  return open;
+}
+
+/* The table with that index; an instance of a dated table is opened with its first row. */
+static TideTableAccumulator *
+find_table(TideAccumulator *accumulator, guint32 index, gint64 now_us)
+{
+  TideTableAccumulator *open = accumulator->slots[index];
+  if (G_LIKELY(open != NULL))
+    return open;
+  const TideTable *table = tide_dated_tables_at(accumulator->context.dated, index);
+  tide_regions_open(accumulator->context.regions, table);
+  return add_table(accumulator, table, now_us);
+}
+
+static void
+give_up_table(TideAccumulator *accumulator, TideTableAccumulator *open)
+{
+  const TideTable *table = open->table;
+  accumulator->slots[table->index] = NULL;
+  g_ptr_array_remove_fast(accumulator->tables, open); /* frees it */
+  tide_regions_close(accumulator->context.regions, table);
+  tide_dated_cache_forget(accumulator->context.dated_names, accumulator->context.dated, table);
+}
+
+static void
+keep_house(TideAccumulator *accumulator, gint64 now_us)
+{
+  gboolean is_short = tide_dated_tables_are_short_racy(accumulator->context.dated);
+  for (guint i = accumulator->tables->len; i-- > 0;) {
+    TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
+    tide_table_accumulator_keep_house(table, now_us);
+    if (tide_table_accumulator_is_idle(table, is_short, now_us))
+      give_up_table(accumulator, table);
+  }
+  accumulator->housekeeping_us = now_us + HOUSEKEEPING_US;
+}
+
+/* ---- for the consumer ---- */
+
+static void
+register_metrics(TideAccumulator *accumulator)
+{
+  const GPtrArray *tables = accumulator->context.config->tables;
+  TideMetrics *metrics = accumulator->context.metrics;
+  accumulator->counters = g_new0(TableCounters, tables->len);
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = g_ptr_array_index(tables, i);
+    g_autofree char *label = tide_metrics_label("table", table->name);
+    accumulator->counters[i] = (TableCounters){
+        .rows_mapped = tide_metrics_counter(metrics, "tidemark_rows_mapped_total", "Rows that readings made", label),
+        .cells_coalesced =
+            tide_metrics_counter(metrics, "tidemark_cells_coalesced_total",
+                                 "Cells that met another of their row and column before they were sent", label),
+        .cells_conflicting =
+            tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
+                                 "Cells seen to have another value than one of the same row, column and time", label)};
+  }
+  accumulator->table_context.doubt_overflow = tide_metrics_counter(
+      metrics, "tidemark_unsettled_overflow_total",
+      "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
+  accumulator->table_context.rows_given_up =
+      tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
+                           "Rows not sent any more because a partition that they came from was taken away", NULL);
+  accumulator->rows_healed =
+      tide_metrics_counter(metrics, "tidemark_rows_healed_total",
+                           "Rows written once more because an abandoned call could have overwritten them", NULL);
+  accumulator->accepted =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_innocent_total",
+                           "Messages of a refused row that HBase took when they were sent without the others", NULL);
+}
+
+static void
+free_table(gpointer table)
+{
+  tide_table_accumulator_free(table);
+}
+
+TideAccumulator *
+tide_accumulator_new(const TideAccumulatorContext *context)
+{
+  const GPtrArray *declared = context->config->tables;
+  guint32 n_dated;
+  TideAccumulator *accumulator = g_new0(TideAccumulator, 1);
+  accumulator->context = *context;
+  accumulator->sealed_end = &accumulator->sealed;
+  accumulator->active = g_ptr_array_new();
+  accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(Dependents));
+  accumulator->generation = tide_regions_generation_racy(context->regions);
+  accumulator->table_context =
+      (TideTableAccumulatorContext){.regions = context->regions,
+                                    .budgets = context->table_budgets,
+                                    .protocol = context->protocol,
+                                    .active = accumulator->active,
+                                    .doubt = &accumulator->doubt,
+                                    .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
+                                    .heal_handler = &accumulator->context.heal_handler};
+  tide_budget_init(&accumulator->doubt,
+                   context->budget->limit_bytes / DOUBT_BUDGET_SHARE / context->config->kafka.threads);
+  accumulator->doubt.whole = context->budget;
+  accumulator->healed = g_ptr_array_new();
+  tide_latest_window_init(&accumulator->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
+                          context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
+  register_metrics(accumulator);
+  accumulator->slots = g_new0(TideTableAccumulator *, tide_dated_tables_slots(context->config, &n_dated));
+  accumulator->tables = g_ptr_array_new_with_free_func(free_table);
+  for (guint i = 0; i < declared->len; i++)
+    if (!tide_table_is_template(g_ptr_array_index(declared, i)))
+      add_table(accumulator, g_ptr_array_index(declared, i), 0);
+  return accumulator;
+}
+
+void
+tide_accumulator_free(TideAccumulator *accumulator)
+{
+  if (accumulator == NULL)
+    return;
+  g_ptr_array_unref(accumulator->tables);
+  g_free(accumulator->slots);
+  g_free(accumulator->counters);
+  while (accumulator->pool != NULL)
+    tide_batch_free(take_batch(accumulator));
+  g_ptr_array_unref(accumulator->active);
+  g_array_unref(accumulator->dependents_of);
+  g_ptr_array_unref(accumulator->healed);
+  tide_dependent_row_reader_clear(&accumulator->dependent_reader);
+  g_free(accumulator);
+}
+
+/* Adds @row to the lane of its region in @table; @ret_row: its place in the lane's buffer. */
+static TideLaneBuffer *
+add_row(TideAccumulator *accumulator, TideTableAccumulator *table, const TideRow *row, TideSourceRef source,
+        gint64 mapped_us, guint32 *ret_row)
+{
+  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, row->key);
+  TideCellsMerged merged;
+  *ret_row = tide_row_buffer_append(&open->buffer, row, source, mapped_us, &merged);
+  tide_counter_inc(table->rows_mapped);
+  if (merged.n_merged > 0)
+    tide_counter_add(table->cells_coalesced, merged.n_merged);
+  if (merged.n_conflicting > 0)
+    tide_counter_add(table->cells_conflicting, merged.n_conflicting);
+  open->last_row_us = mapped_us;
+  activate(accumulator, open);
+  return open;
+}
+
+static void
+seal_if_full(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
+{
+  if (open->table->latest == TIDE_LATEST_NONE && is_full(accumulator, open) && !open->shares_key && may_seal(open))
+    seal(accumulator, open, now_us);
+}
+
+/* The row that @row waits for: never one that waits itself, so that each dependent row goes with a row that is sent. */
+static guint32
+parent_of(const TideRow *rows, const TideRow *row)
+{
+  guint32 parent = row->follows - 1;
+  while (rows[parent].follows != 0)
+    parent = rows[parent].follows - 1;
+  return parent;
+}
+
+/* Fills dependents_of from the rows' own links. FALSE when none of them follows another. */
+static gboolean
+link_dependents(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows)
+{
+  gboolean any = FALSE;
+  for (guint32 i = 0; i < n_rows; i++)
+    any |= rows[i].follows != 0;
+  if (!any)
+    return FALSE;
+  g_array_set_size(accumulator->dependents_of, n_rows);
+  Dependents *dependents = (Dependents *)(void *)accumulator->dependents_of->data;
+  memset(dependents, 0, n_rows * sizeof *dependents);
+  for (guint32 i = n_rows; i-- > 0;) {
+    if (rows[i].follows == 0)
+      continue;
+    Dependents *parent = &dependents[parent_of(rows, &rows[i])];
+    dependents[i].next = parent->first;
+    parent->first = i + 1;
+  }
+  return TRUE;
+}
+
+guint32
+tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, TideSourceRef source,
+                                gint64 now_us)
+{
+  gboolean any_dependent = link_dependents(accumulator, rows, n_rows);
+  const Dependents *dependents = (const Dependents *)(const void *)accumulator->dependents_of->data;
+  guint32 crowded = 0;
+  for (guint32 i = 0; i < n_rows; i++) {
+    if (rows[i].follows != 0)
+      continue;
+    guint32 place;
+    TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
+    TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &place);
+    for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
+      tide_row_buffer_add_dependent(&open->buffer, place, &rows[f - 1], source);
+    seal_if_full(accumulator, open, now_us);
+    if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
+      crowded = table->table->index + 1;
+  }
+  submit_sealed(accumulator);
+  return crowded;
+}
+
+void
+tide_accumulator_hold_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
+{
+  tide_table_accumulator_hold_key(accumulator->slots[table_index], tide_key_hash(key), n_parts);
+}
+
+guint32
+tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, guint32 at,
+                                 TideSourceRef source, gint64 now_us)
+{
+  TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
+  TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
+  guint32 n_added = 1;
+  guint32 place = tide_row_buffer_append(&open->unmerged, &rows[at], source, now_us, NULL);
+  open->unmerged_wait = FALSE;
+  for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
+    if (rows[i].follows == 0 || parent_of(rows, &rows[i]) != at)
+      continue;
+    tide_row_buffer_add_dependent(&open->unmerged, place, &rows[i], source);
+    n_added++;
+  }
+  open->last_row_us = now_us;
+  activate(accumulator, open);
+  accumulator->n_unmerged++;
+  return n_added;
+}
+
+guint32
+tide_accumulator_count_unmerged(const TideAccumulator *accumulator)
+{
+  return accumulator->n_unmerged;
+}
+
+/* Its rows hold their keys no more. */
+static void
+let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const TideBatch *batch)
+{
+  gsize n_poison;
+  (void)tide_batch_poison(batch, &n_poison);
+  tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
+  accumulator->n_unmerged -= batch->n_rows;
+  for (guint32 i = 0; i < batch->n_rows; i++)
+    tide_table_accumulator_hold_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
+}
+
+/* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
+ * tell. */
+static void
+release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us)
+{
+  gsize offset = 0;
+  TideBytes record;
+  while ((record = tide_dependent_rows_next_record(&batch->dependents, &offset)).len > 0) {
+    if (tide_batch_find_poison(batch, tide_dependent_row_parent(record)) != NULL)
+      continue;
+    TideDependentRow dependent = tide_dependent_row_read(&accumulator->dependent_reader, record);
+    guint32 place;
+    TideTableAccumulator *table = find_table(accumulator, dependent.row.table_index, now_us);
+    TideLaneBuffer *open = add_row(accumulator, table, &dependent.row, dependent.source, batch->oldest_us, &place);
+    seal_if_full(accumulator, open, now_us);
+  }
+  submit_sealed(accumulator);
+}
+
+static void
+adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us)
+{
+  guint64 waiting_rows = tide_lanes_waiting_rows_racy(accumulator->context.lanes);
+  TideLoadSigns signs = {.more = pressure == TIDE_PRESSURE_NONE,
+                         .late_us = late_us,
+                         .writers_are_behind =
+                             waiting_rows >= WAITING_CALLS * accumulator->context.config->batch.max_rows};
+  tide_latest_window_adapt(&accumulator->latest_window, &signs, now_us);
+}
+
+/* ---- cells in doubt ---- */
+
+/* Hands @heal's row to the lane of its region. */
+static void
+append_heal(TideAccumulator *accumulator, const TideTableAccumulator *table, TideLaneBuffer *open, TideHeal *heal,
+            gint64 now_us)
+{
+  guint n_sources;
+  const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
+  TideRow row = tide_heal_row(heal);
+  row.ttl_ms = table->table->ttl_ms;
+  for (guint i = 0; i < n_sources; i++) {
+    tide_row_buffer_append(&open->healing, &row, sources[i], now_us, NULL);
+    row.n_cells = 0; /* the others only hang on to the row */
+  }
+  tide_counter_inc(accumulator->rows_healed);
+  if (!g_ptr_array_find(accumulator->healed, open, NULL))
+    g_ptr_array_add(accumulator->healed, open);
+}
+
+/* Sends the heals of @table whose time has come, before any open row of their keys. */
+static void
+send_heals(TideAccumulator *accumulator, TideTableAccumulator *table, gint64 now_us)
+{
+  TideHeal *heal;
+  while ((heal = tide_heals_due(table->heals, now_us)) != NULL) {
+    TideLaneBuffer *open = tide_table_accumulator_find_lane(table, tide_heal_key(heal));
+    if (tide_table_accumulator_key_is_under_way(table, open, tide_heal_key_hash(heal))) {
+      tide_heals_block(table->heals, heal);
+      continue;
+    }
+    append_heal(accumulator, table, open, heal, now_us);
+    tide_heals_sent(table->heals, heal);
+  }
+  TideSealRequest request = seal_request(accumulator);
+  for (guint i = 0; i < accumulator->healed->len; i++) {
+    TideLaneBuffer *open = g_ptr_array_index(accumulator->healed, i);
+    send_batches(accumulator, open, tide_row_buffer_seal(&open->healing, &request), now_us);
+    tide_row_buffer_clear(&open->healing);
+    open->shares_key = FALSE; /* looked at again: a key of an open row may be on its way now */
+  }
+  g_ptr_array_set_size(accumulator->healed, 0);
+}
+
+/* Returns when the next is due. */
+static gint64
+send_all_heals(TideAccumulator *accumulator, gint64 now_us)
+{
+  gint64 next_us = G_MAXINT64;
+  if (tide_budget_used_racy(&accumulator->doubt) == 0)
+    return next_us;
+  for (guint i = 0; i < accumulator->tables->len; i++) {
+    TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
+    if (tide_heals_is_empty(table->heals))
+      continue;
+    send_heals(accumulator, table, now_us);
+    next_us = MIN(next_us, tide_heals_next_us(table->heals));
+  }
+  return next_us;
+}
+
+gint64
+tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us)
+{
+  take_new_maps(accumulator);
+  if (now_us >= accumulator->housekeeping_us)
+    keep_house(accumulator, now_us);
+  adapt_latest_window(accumulator, pressure, late_us, now_us);
+  gsize on_the_way_before = accumulator->n_on_the_way;
+  gint64 next_us = MIN(accumulator->housekeeping_us, send_all_heals(accumulator, now_us));
+  if (accumulator->active->len > 0)
+    next_us = MIN(next_us, tide_latest_window_next_us(&accumulator->latest_window));
+  for (guint i = accumulator->active->len; i-- > 0;) {
+    TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
+    next_us = MIN(next_us, seal_if_due(accumulator, open, pressure, now_us));
+    if (tide_lane_buffer_has_rows(open))
+      continue;
+    open->is_active = FALSE;
+    g_ptr_array_remove_index_fast(accumulator->active, i);
+  }
+  if (accumulator->n_on_the_way > on_the_way_before)
+    accumulator->last_tick_seal_us = now_us;
+  submit_sealed(accumulator);
+  return next_us;
+}
+
+void
+tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us)
+{
+  const TideLaneBuffer *open = batch->lane_buffer;
+  tide_table_doubt_judge(accumulator->slots[open->table->index], batch, now_us);
+}
+
+void
+tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us)
+{
+  TideLaneBuffer *open = batch->lane_buffer;
+  TideTableAccumulator *table = accumulator->slots[open->table->index];
+  g_ptr_array_remove_fast(open->on_the_way, batch);
+  accumulator->n_on_the_way--;
+  open->shares_key = open->unmerged_wait = FALSE;
+  if (G_UNLIKELY(batch->is_unmerged))
+    let_go_unmerged(accumulator, table, batch);
+  if (G_UNLIKELY(!tide_heals_is_empty(table->heals))) {
+    for (guint32 i = 0; i < batch->n_rows; i++)
+      tide_heals_unblock_key(table->heals, tide_key_hash(tide_batch_row_key(batch, i)));
+    send_heals(accumulator, table, now_us);
+  }
+  release_dependents(accumulator, batch, now_us);
+  keep_batch(accumulator, table->budget, batch);
+}
+
+gboolean
+tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 until_us,
+                        gint64 now_us)
+{
+  for (guint32 i = 0; i < n_rows; i++)
+    if (!tide_table_doubt_remember_row(find_table(accumulator, rows[i].table_index, now_us), &rows[i], until_us)) {
+      tide_counter_inc(accumulator->table_context.doubt_overflow);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+void
+tide_accumulator_inherit(TideAccumulator *accumulator, gint64 until_us)
+{
+  gint64 *latest_us = &accumulator->table_context.inherited_until_us;
+  *latest_us = MAX(*latest_us, until_us);
+}
+
+void
+tide_accumulator_disown(TideAccumulator *accumulator)
+{
+  for (guint i = 0; i < accumulator->tables->len; i++)
+    tide_heals_drop_disowned(((TideTableAccumulator *)g_ptr_array_index(accumulator->tables, i))->heals);
+}
+
+void
+tide_accumulator_give_up(TideAccumulator *accumulator, gint64 now_us)
+{
+  for (guint i = 0; i < accumulator->tables->len; i++)
+    accumulator->n_unmerged -= tide_table_given_up_take(g_ptr_array_index(accumulator->tables, i), now_us);
+}
+
+void
+tide_accumulator_give_slots_back(TideAccumulator *accumulator)
+{
+  const TideAccumulatorContext *context = &accumulator->context;
+  guint32 first = context->config->tables->len;
+  for (guint32 i = 0; i < TIDE_DATED_TABLES_MAX; i++)
+    if (context->dated_names->taken[i] && accumulator->slots[first + i] == NULL)
+      tide_dated_cache_forget(context->dated_names, context->dated, tide_dated_tables_at(context->dated, first + i));
+}
+
+gboolean
+tide_accumulator_is_empty(const TideAccumulator *accumulator)
+{
+  return accumulator->n_on_the_way == 0 && accumulator->active->len == 0;
+}
+
+gint64
+tide_accumulator_oldest_us(const TideAccumulator *accumulator)
+{
+  gint64 oldest_us = 0;
+  for (guint i = 0; i < accumulator->active->len; i++) {
+    const TideLaneBuffer *open = g_ptr_array_index(accumulator->active, i);
+    const TideRowBuffer *sets[] = {&open->buffer, &open->unmerged};
+    for (guint s = 0; s < G_N_ELEMENTS(sets); s++)
+      if (sets[s]->oldest_us > 0 && (oldest_us == 0 || sets[s]->oldest_us < oldest_us))
+        oldest_us = sets[s]->oldest_us;
+  }
+  return oldest_us;
+}

@@ -1,0 +1,117 @@
+/* A consumer's side of the lanes: its open rows for each lane, when they are sealed, and what is still on its way.
+ *
+ * When rows leave:
+ *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it is
+ * on its way and no more messages are there to be read: at once on a quiet stream, else some milliseconds after lanes
+ * were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
+ *   - a latest lane: when nothing of it is on its way, but for parts of refused rows, and the coalescing window since
+ * its last sealing has passed (latest_window.h). So there are at most two versions of a latest row: one on its way, one
+ * open, and the slower HBase is, the more is coalesced.
+ *
+ * What keeps order where order counts (the same row, column and time with another value):
+ *   - a row is not sealed while a batch with its key is on its way; the row buffer goes on taking rows meanwhile;
+ *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more when
+ * the settle time has passed (docs/internals.md: equal times);
+ *   - when regions change, a new lane waits for old lanes that overlap it;
+ *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
+ * tide_accumulator_hold_key();
+ *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
+ * completed;
+ *   - when a partition is taken away, its rows that were not sent yet are given up.
+ *
+ * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such
+ * tables are many.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "rows/heals.h"
+#include "rows/row_buffer.h"
+#include "tables/dated_tables.h"
+#include "write/regions.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideAccumulator TideAccumulator;
+
+typedef struct TideAccumulatorContext {
+  const TideConfig *config; /* borrowed, all */
+  TideWireProtocol protocol;
+  TideBudget *budget;
+  TideBudget *table_budgets; /* shares of budget, by table slot */
+  TideLanes *lanes;
+  TideRegions *regions;
+  TideDatedTables *dated;
+  TideDatedCache *dated_names;      /* this consumer's, which gives back what is given up here */
+  TideCompletionQueue *completions; /* where this consumer's batches go when completed */
+  TideMetrics *metrics;
+  TideHealHandler heal_handler; /* hears of rows that are written once more: heals.h */
+} TideAccumulatorContext;
+
+TideAccumulator *tide_accumulator_new(const TideAccumulatorContext *context);
+void tide_accumulator_free(TideAccumulator *accumulator);
+
+/* Adds the rows of one message, of @source, to their tables' lanes; those that follow another are kept with it. Seals
+ * the lanes which that filled. The rows' table_index is the slot of a table that exists. Returns: 1 + the place of a
+ * table that now holds more than its share of the budget; 0: none does. */
+guint32 tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows,
+                                        TideSourceRef source, gint64 now_us);
+
+/* ---- refused rows ----
+ *
+ * Of a row that HBase refuses and that several messages share, each message's part is appended again, by itself. Until
+ * the last of them was sent, other rows of that key wait (and merge), so that what came later is written later. */
+
+/* @n_parts of row @key of that table will come, or will not come any more (negative): each ends with
+ * tide_accumulator_append_unmerged() or so. */
+void tide_accumulator_hold_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts);
+
+/* Adds row @at of a message, which follows none, and those that follow it. It is written by itself: when HBase refuses
+ * it, it is for that message's sake. Returns: how many rows that were, each of which is acknowledged. */
+guint32 tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, guint32 at,
+                                         TideSourceRef source, gint64 now_us);
+
+/* Such rows that are open, or on their way. */
+guint32 tide_accumulator_count_unmerged(const TideAccumulator *accumulator);
+
+typedef enum TidePressure {
+  TIDE_PRESSURE_NONE,  /* messages keep coming */
+  TIDE_PRESSURE_IDLE,  /* nothing more to read right now */
+  TIDE_PRESSURE_FLUSH, /* memory is spent, a partition is revoked, or the program stops: seal all that may be */
+} TidePressure;
+
+/* Seals what is due, takes new region maps, drops idle lanes' memory. @late_us: how old the newest message read is, by
+ * its record's time; G_MAXINT64: it has none. Returns when to come again at the latest. */
+gint64 tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us);
+
+/* Before @batch's sources are marked: takes those of rows that were written over cells in doubt, which must be written
+ * once more, out of it. */
+void tide_accumulator_judge(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us);
+
+/* @batch was acknowledged and its sources are marked: takes it out of its lane, appends what followed its rows (but
+ * for those that are poison), and keeps it for the next use. */
+void tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64 now_us);
+
+/* The rows of a message are about to be appended that an owner before us may have sent: they may land once more until
+ * @until_us. FALSE: there is no room to remember that. */
+gboolean tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 until_us,
+                                 gint64 now_us) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Owners before us left cells of a partition in doubt until @until_us: TideHealHandler.inherited() says which. */
+void tide_accumulator_inherit(TideAccumulator *accumulator, gint64 until_us);
+
+/* Partitions are read again: forgets what would be written once more for them alone. */
+void tide_accumulator_disown(TideAccumulator *accumulator);
+/* Partitions were taken away: their rows are not sent any more (table_given_up.h), but for calls that are under way. */
+void tide_accumulator_give_up(TideAccumulator *accumulator, gint64 now_us);
+
+/* Gives back the places of dated tables that were taken for rows which did not come. Not while a message is in hand. */
+void tide_accumulator_give_slots_back(TideAccumulator *accumulator);
+
+/* Rows that are not acknowledged: open, or on their way. */
+gboolean tide_accumulator_is_empty(const TideAccumulator *accumulator);
+
+/* When the oldest open row was mapped; 0: there is none. */
+gint64 tide_accumulator_oldest_us(const TideAccumulator *accumulator);
+
+G_END_DECLS

@@ -1,0 +1,44 @@
+/* Cells in doubt: those of calls that ended without an answer. The gateway may still be at work on the abandoned call
+ * and let it land later (measured: it then wins over a newer write of the same cell and time).
+ *
+ * That only matters for another value at the same row, column and time. Such a value is written at once like any other,
+ * and once more when the doubt is over: heals.h. The same value again, and any other time, need no such care. Deletes
+ * need no remembering: one that lands late hides cells up to its own time, which it hid before, or should have.
+ *
+ * One set for each table and consumer, so that it does not matter how regions split and merge.
+ *
+ * Threads: the owning consumer's only. Memory: charged to a share of the budget, and never beyond its limit. */
+#pragma once
+
+#include "util/budget.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideCellsInDoubt TideCellsInDoubt;
+
+/* @share: borrowed: for what all sets and heals of one consumer hold */
+TideCellsInDoubt *tide_cells_in_doubt_new(TideBudget *share);
+void tide_cells_in_doubt_free(TideCellsInDoubt *in_doubt);
+
+gboolean tide_cells_in_doubt_is_empty(const TideCellsInDoubt *in_doubt);
+
+/* A content that every value contradicts. */
+#define TIDE_CONTENT_ANY 0
+
+/**
+ * tide_cells_in_doubt_add: a value may land until @until_us.
+ * @identity, @content: batch_cells.h
+ * Returns: FALSE: the share is used up, so it is not remembered.
+ */
+gboolean tide_cells_in_doubt_add(TideCellsInDoubt *in_doubt, guint64 identity, guint64 content,
+                                 gint64 until_us) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Until when another value may still land over @content, which was sent at @sealed_us or later; 0: none can. */
+gint64 tide_cells_in_doubt_conflict_us(const TideCellsInDoubt *in_doubt, guint64 identity, guint64 content,
+                                       gint64 sealed_us);
+
+/* Forgets what has settled up to @to_us; cheap when nothing has. Batches that were sealed before that must be
+ * completed. */
+void tide_cells_in_doubt_expire(TideCellsInDoubt *in_doubt, gint64 to_us);
+
+G_END_DECLS

@@ -1,0 +1,458 @@
+#include "rows/row_buffer.h"
+
+#include "rows/row_buffer_private.h"
+#include "thrift/wire/mutation_encoder.h"
+#include "thrift/wire/put_encoder.h"
+
+/* A put of more cells than this is closed and another row begun: HBase takes a row lock for each put, and looking for a
+ * cell to replace is a walk along the row. */
+#define MAX_CELLS_OF_A_ROW 1024u
+
+/* Replaced cells are squeezed out when they are at least this much and half of all. */
+#define MIN_WASTE_BYTES (64u * 1024)
+
+void
+tide_row_buffer_init(TideRowBuffer *buffer, TideBudget *budget, TideWireProtocol protocol, TideMergeRule rule,
+                     const GPtrArray *families)
+{
+  *buffer = (TideRowBuffer){.budget = budget, .protocol = protocol, .rule = rule, .families = families};
+}
+
+void
+tide_row_buffer_charge(TideRowBuffer *buffer)
+{
+  gint64 held = (gint64)(buffer->bytes.capacity + buffer->rows.capacity + buffer->cells.capacity +
+                         buffer->sources.capacity + buffer->dependents.capacity + buffer->index.capacity);
+  if (held == buffer->charged_bytes)
+    return;
+  tide_budget_charge(buffer->budget, held - buffer->charged_bytes);
+  buffer->charged_bytes = held;
+}
+
+void
+tide_row_buffer_clear(TideRowBuffer *buffer)
+{
+  tide_buffer_clear_memory(&buffer->bytes);
+  tide_buffer_clear_memory(&buffer->rows);
+  tide_buffer_clear_memory(&buffer->cells);
+  tide_buffer_clear_memory(&buffer->sources);
+  tide_buffer_clear_memory(&buffer->dependents);
+  tide_buffer_clear_memory(&buffer->index);
+  tide_row_buffer_charge(buffer);
+  tide_row_buffer_init(buffer, buffer->budget, buffer->protocol, buffer->rule, buffer->families);
+}
+
+/* ---- index: key hash -> the newest row with that key ---- */
+
+static guint32 *
+index_slot(const TideRowBuffer *buffer, guint64 key_hash, TideBytes key)
+{
+  guint32 *slots = (guint32 *)(void *)buffer->index.data;
+  gsize mask = buffer->index.len / sizeof *slots - 1;
+  gsize place = key_hash & mask;
+  for (; slots[place] != 0; place = (place + 1) & mask) {
+    const OpenRow *row = &rows_of(buffer)[slots[place] - 1];
+    if (row->key_hash == key_hash &&
+        tide_bytes_equal(tide_bytes(buffer->bytes.data + row->key_offset, row->key_len), key))
+      break;
+  }
+  return &slots[place];
+}
+
+static void
+index_rebuild(TideRowBuffer *buffer, gsize capacity)
+{
+  buffer->index.len = 0;
+  memset(tide_buffer_reserve(&buffer->index, capacity * sizeof(guint32)), 0, capacity * sizeof(guint32));
+  buffer->index.len = capacity * sizeof(guint32);
+  for (guint32 i = 0; i < buffer->n_rows; i++) {
+    const OpenRow *row = &rows_of(buffer)[i];
+    *index_slot(buffer, row->key_hash, tide_bytes(buffer->bytes.data + row->key_offset, row->key_len)) = i + 1;
+  }
+}
+
+static void
+index_make_room(TideRowBuffer *buffer)
+{
+  gsize capacity = buffer->index.len / sizeof(guint32);
+  if ((buffer->n_rows + 1) * 2 > capacity)
+    index_rebuild(buffer, MAX(capacity * 2, 16));
+}
+
+/* ---- cells ---- */
+
+/* Whether @cell, of the column with @prefix (empty: told by its hash alone), takes the place of @candidate or gives way
+ * to it. */
+static inline gboolean
+cells_meet(const TideRowBuffer *buffer, const OpenCell *candidate, const OpenCell *cell, TideBytes prefix)
+{
+  return candidate->column_hash == cell->column_hash &&
+         (buffer->rule == TIDE_MERGE_NEWEST || candidate->timestamp_ms == cell->timestamp_ms) &&
+         candidate->len >= prefix.len &&
+         tide_memory_equal(buffer->bytes.data + candidate->offset, prefix.data, prefix.len);
+}
+
+/* The cell of @row that @cell meets; NULL: none.
+ * @likely: (inout): where to look first; behind the one that was found, then. The readings of a machine have their
+ *     columns in one order, so the walk along the row is for the exceptions. */
+static OpenCell *
+find_cell(const TideRowBuffer *buffer, const OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely)
+{
+  OpenCell *cells = cells_of(buffer);
+  OpenCell *found = NULL;
+  if (*likely != NO_CELL && cells_meet(buffer, &cells[*likely], cell, prefix))
+    found = &cells[*likely];
+  for (guint32 i = row->first_cell; i != NO_CELL && found == NULL; i = cells[i].next)
+    if (cells_meet(buffer, &cells[i], cell, prefix))
+      found = &cells[i];
+  if (found != NULL)
+    *likely = found->next;
+  return found;
+}
+
+/* @cell stands encoded at the end of bytes; @old gives way to it. */
+static void
+replace_cell(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, const OpenCell *cell)
+{
+  row->cells_bytes = row->cells_bytes - old->len + cell->len;
+  buffer->encoded_bytes = buffer->encoded_bytes - old->len + cell->len;
+  old->timestamp_ms = cell->timestamp_ms;
+  old->len = cell->len;
+  if (cell->len <= old->room) {
+    memcpy(buffer->bytes.data + old->offset, buffer->bytes.data + cell->offset, cell->len);
+    buffer->bytes.len = cell->offset;
+  } else {
+    buffer->wasted_bytes += old->room;
+    old->offset = cell->offset;
+    old->room = cell->room;
+  }
+}
+
+/* A place in cells, for @cell. */
+static guint32
+place_cell(TideRowBuffer *buffer, const OpenCell *cell)
+{
+  if (buffer->free_cell == 0) {
+    tide_buffer_append(&buffer->cells, cell, sizeof *cell);
+    return buffer->n_cells++;
+  }
+  guint32 place = buffer->free_cell - 1;
+  buffer->free_cell = cells_of(buffer)[place].next;
+  cells_of(buffer)[place] = *cell;
+  return place;
+}
+
+/* Hangs @cell, encoded somewhere in bytes, on the end of @row. */
+static void
+link_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell)
+{
+  guint32 place = place_cell(buffer, cell);
+  cells_of(buffer)[place].next = NO_CELL;
+  if (row->n_cells == 0)
+    row->first_cell = place;
+  else
+    cells_of(buffer)[row->last_cell].next = place;
+  row->last_cell = place;
+  row->n_cells++;
+  row->cells_bytes += cell->len;
+  buffer->encoded_bytes += cell->len;
+}
+
+/* The usual case of a latest table: @cell is newer than the one where it is looked for first, and is encoded over it.
+ * FALSE: not so, nothing was done. */
+static gboolean
+overwrite_likely(TideRowBuffer *buffer, OpenRow *row, const TideCell *cell, guint32 *likely)
+{
+  TideBytes prefix = cell->column->prefix;
+  if (buffer->rule != TIDE_MERGE_NEWEST || *likely == NO_CELL)
+    return FALSE;
+  OpenCell *old = &cells_of(buffer)[*likely];
+  OpenCell newer = {.column_hash = cell->column->hash, .timestamp_ms = cell->timestamp_ms};
+  if (old->timestamp_ms >= newer.timestamp_ms || tide_cell_size_max(prefix, cell->value.len) > old->room ||
+      !cells_meet(buffer, old, &newer, prefix))
+    return FALSE;
+  TideBuffer place = {.data = buffer->bytes.data + old->offset, .capacity = old->room};
+  tide_cell_append(buffer->protocol, &place, prefix, cell->value, cell->timestamp_ms);
+  row->cells_bytes += (guint32)place.len - old->len;
+  buffer->encoded_bytes += place.len - old->len;
+  old->timestamp_ms = cell->timestamp_ms;
+  old->len = (guint32)place.len;
+  *likely = old->next;
+  return TRUE;
+}
+
+/* Two cells of one row, column and time: whether their values are different, and so their encodings. */
+static gboolean
+cells_differ(const TideRowBuffer *buffer, const OpenCell *a, const OpenCell *b)
+{
+  return a->len != b->len || memcmp(buffer->bytes.data + a->offset, buffer->bytes.data + b->offset, a->len) != 0;
+}
+
+/* Takes @cell, encoded at the end of bytes, into @row by the buffer's rule. @likely: see find_cell() */
+static void
+take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely,
+          TideCellsMerged *merged)
+{
+  OpenCell *old = find_cell(buffer, row, cell, prefix, likely);
+  if (old == NULL) {
+    link_cell(buffer, row, cell);
+    return;
+  }
+  merged->n_merged++;
+  if (cell->timestamp_ms == old->timestamp_ms && cells_differ(buffer, cell, old))
+    merged->n_conflicting++;
+  if (cell->timestamp_ms >= old->timestamp_ms)
+    replace_cell(buffer, row, old, cell);
+  else
+    buffer->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
+}
+
+/* ---- deletes ---- */
+
+static gboolean
+is_deleted(gint64 delete_to_ms, gint64 timestamp_ms)
+{
+  return delete_to_ms != 0 && timestamp_ms <= delete_to_ms;
+}
+
+gsize
+tide_row_buffer_delete_size_max(const TideRowBuffer *buffer, TideBytes key)
+{
+  gsize size = tide_mutation_delete_size_max(key, NULL, 0);
+  size += tide_mutation_put_overhead_max(key) - tide_put_overhead_max(key);
+  for (guint i = 0; i < buffer->families->len; i++) {
+    const TideFamilySettings *family = g_ptr_array_index(buffer->families, i);
+    TideBytes name = tide_bytes_of_string(family->name);
+    size += tide_mutation_delete_size_max(TIDE_BYTES_EMPTY, &name, 1);
+  }
+  return size;
+}
+
+/* Takes the cells that @row's delete covers out of it; how many. */
+static guint32
+drop_deleted_cells(TideRowBuffer *buffer, OpenRow *row)
+{
+  guint32 n_dropped = 0, last = NO_CELL;
+  for (guint32 i = row->first_cell, next; i != NO_CELL; i = next) {
+    OpenCell *cell = &cells_of(buffer)[i];
+    next = cell->next;
+    if (!is_deleted(row->delete_to_ms, cell->timestamp_ms)) {
+      last = i;
+      continue;
+    }
+    if (last == NO_CELL)
+      row->first_cell = next;
+    else
+      cells_of(buffer)[last].next = next;
+    row->n_cells--;
+    row->cells_bytes -= cell->len;
+    buffer->encoded_bytes -= cell->len;
+    buffer->wasted_bytes += cell->room;
+    cell->next = buffer->free_cell;
+    buffer->free_cell = i + 1;
+    n_dropped++;
+  }
+  row->last_cell = last;
+  return n_dropped;
+}
+
+/* From now on @row deletes up to @to_ms at the least. Returns how many cells that dropped. */
+static guint32
+raise_delete(TideRowBuffer *buffer, OpenRow *row, gint64 to_ms)
+{
+  if (to_ms <= row->delete_to_ms) /* never below 0, which HBase refuses */
+    return 0;
+  if (row->delete_to_ms == 0)
+    buffer->encoded_bytes +=
+        tide_row_buffer_delete_size_max(buffer, tide_bytes(buffer->bytes.data + row->key_offset, row->key_len));
+  row->delete_to_ms = to_ms;
+  return drop_deleted_cells(buffer, row);
+}
+
+/* ---- rows ---- */
+
+static guint32
+add_row(TideRowBuffer *buffer, guint64 key_hash, TideBytes key, gint64 ttl_ms)
+{
+  OpenRow *row = (OpenRow *)(void *)tide_buffer_reserve(&buffer->rows, sizeof *row);
+  *row = (OpenRow){.key_hash = key_hash,
+                   .ttl_ms = ttl_ms,
+                   .key_offset = buffer->bytes.len,
+                   .key_len = (guint32)key.len,
+                   .first_cell = NO_CELL,
+                   .last_cell = NO_CELL};
+  buffer->rows.len += sizeof *row;
+  tide_buffer_append_bytes(&buffer->bytes, key);
+  buffer->encoded_bytes += tide_put_overhead_max(key);
+  return buffer->n_rows++;
+}
+
+/* The open row for @key, begun when there is none or the one there is full or has another time to live. */
+static guint32
+find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_cells)
+{
+  guint64 key_hash = tide_key_hash(key);
+  if (buffer->rule == TIDE_MERGE_NONE)
+    return add_row(buffer, key_hash, key, ttl_ms);
+  index_make_room(buffer);
+  guint32 *slot = index_slot(buffer, key_hash, key);
+  if (*slot == 0) {
+    guint32 added = add_row(buffer, key_hash, key, ttl_ms);
+    *slot = added + 1;
+    return added;
+  }
+  OpenRow *row = &rows_of(buffer)[*slot - 1];
+  if (row->n_cells == 0)
+    row->ttl_ms = ttl_ms; /* it only deletes, so far */
+  if ((row->ttl_ms == ttl_ms || n_cells == 0) &&
+      (buffer->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
+    return *slot - 1;
+  guint32 added = add_row(buffer, key_hash, key, ttl_ms);
+  rows_of(buffer)[added].follows_same_key = TRUE;
+  *slot = added + 1;
+  return added;
+}
+
+static void
+add_source(TideRowBuffer *buffer, guint32 row, TideSourceRef ref, guint32 reading_index)
+{
+  TideBatchSource source = {.ref = ref, .row = row, .reading_index = reading_index};
+  tide_buffer_append(&buffer->sources, &source, sizeof source);
+}
+
+/* Writes what is still used into fresh memory, once half of it is replaced cells. */
+static void
+squeeze(TideRowBuffer *buffer)
+{
+  TideBuffer fresh = {0};
+  tide_buffer_reserve(&fresh, buffer->bytes.len - buffer->wasted_bytes);
+  for (guint32 i = 0; i < buffer->n_rows; i++) {
+    OpenRow *row = &rows_of(buffer)[i];
+    gsize key_offset = fresh.len;
+    tide_buffer_append(&fresh, buffer->bytes.data + row->key_offset, row->key_len);
+    row->key_offset = key_offset;
+    for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
+      OpenCell *cell = &cells_of(buffer)[c];
+      gsize offset = fresh.len;
+      tide_buffer_append(&fresh, buffer->bytes.data + cell->offset, cell->len);
+      cell->offset = offset;
+      cell->room = cell->len;
+    }
+  }
+  tide_buffer_clear_memory(&buffer->bytes);
+  buffer->bytes = fresh;
+  buffer->wasted_bytes = 0;
+}
+
+/* Encodes the cells of @row into @open. */
+static void
+take_cells(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, TideCellsMerged *merged)
+{
+  gboolean is_new = open->n_cells == 0;
+  guint32 likely = open->first_cell;
+  gint64 delete_to_ms = MAX(open->delete_to_ms, row->delete_to_ms);
+  for (guint32 i = 0; i < row->n_cells; i++) {
+    const TideColumn *column = row->cells[i].column;
+    OpenCell cell = {
+        .column_hash = column->hash, .timestamp_ms = row->cells[i].timestamp_ms, .offset = buffer->bytes.len};
+    if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(buffer, open, &row->cells[i], &likely)) {
+      merged->n_merged++;
+      continue;
+    }
+    tide_cell_append(buffer->protocol, &buffer->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
+    cell.len = cell.room = (guint32)(buffer->bytes.len - cell.offset);
+    if (buffer->rule == TIDE_MERGE_NEWEST) {
+      /* Room for the next value, which may be a little longer; tide_cell_append() has reserved it. */
+      cell.room = (guint32)tide_cell_size_max(column->prefix, row->cells[i].value.len);
+      buffer->bytes.len = cell.offset + cell.room;
+    }
+    if (is_new)
+      link_cell(buffer, open, &cell);
+    else
+      take_cell(buffer, open, &cell, column->prefix, &likely, merged);
+  }
+  /* After the cells: those that were replaced in place need no dropping. */
+  merged->n_merged += raise_delete(buffer, open, row->delete_to_ms);
+}
+
+guint32
+tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef source, gint64 mapped_us,
+                       TideCellsMerged *ret_merged)
+{
+  TideCellsMerged merged = {0};
+  if (buffer->n_rows == 0 || mapped_us < buffer->oldest_us)
+    buffer->oldest_us = mapped_us;
+  guint32 place = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
+  OpenRow *open = &rows_of(buffer)[place]; /* no row is added below, so it stays where it is */
+  take_cells(buffer, open, row, &merged);
+  add_source(buffer, place, source, row->reading_index);
+  if (buffer->wasted_bytes > MIN_WASTE_BYTES && buffer->wasted_bytes > buffer->bytes.len / 2)
+    squeeze(buffer);
+  tide_row_buffer_charge(buffer);
+  if (ret_merged != NULL)
+    *ret_merged = merged;
+  return place;
+}
+
+void
+tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 place, const TideRow *dependent, TideSourceRef source)
+{
+  tide_dependent_rows_append(&buffer->dependents, place, dependent, source);
+  tide_row_buffer_charge(buffer);
+}
+
+gboolean
+tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatch *batch)
+{
+  for (guint32 i = 0; i < buffer->n_rows; i++)
+    if (tide_batch_may_hold_key(batch, rows_of(buffer)[i].key_hash))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+any_row_has_key(const TideRowBuffer *buffer, guint64 key_hash)
+{
+  for (guint32 i = 0; i < buffer->n_rows; i++)
+    if (rows_of(buffer)[i].key_hash == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
+{
+  if (buffer->n_rows == 0 || buffer->rule == TIDE_MERGE_NONE) /* rows that never meet have no index */
+    return any_row_has_key(buffer, key_hash);
+  const guint32 *slots = (const guint32 *)(const void *)buffer->index.data;
+  gsize mask = buffer->index.len / sizeof *slots - 1;
+  for (gsize place = key_hash & mask; slots[place] != 0; place = (place + 1) & mask)
+    if (rows_of(buffer)[slots[place] - 1].key_hash == key_hash)
+      return TRUE;
+  return FALSE;
+}
+
+guint32
+tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowBuffer *to, gint64 oldest_us)
+{
+  const OpenRow *row = &rows_of(buffer)[from_row];
+  if (to->n_rows == 0)
+    to->oldest_us = oldest_us;
+  TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
+  guint32 place = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
+  OpenRow *target = &rows_of(to)[place];
+  TideCellsMerged merged = {0}; /* counted when they came */
+  guint32 likely = target->first_cell;
+  for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
+    OpenCell copy = cells_of(buffer)[c];
+    if (is_deleted(target->delete_to_ms, copy.timestamp_ms))
+      continue;
+    gsize offset = to->bytes.len;
+    tide_buffer_append(&to->bytes, buffer->bytes.data + copy.offset, copy.len);
+    copy.offset = offset;
+    copy.room = copy.len;
+    take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
+  }
+  raise_delete(to, target, row->delete_to_ms);
+  return place;
+}

@@ -1,0 +1,60 @@
+/* Inside of row buffers: what row_buffer.c, which takes rows in, and row_seal.c, which hands them out, share. Nobody
+ * else includes this. */
+#pragma once
+
+#include "rows/row_buffer.h"
+
+G_BEGIN_DECLS
+
+#define NO_CELL G_MAXUINT32
+
+typedef enum GoesTo { GOES_TO_BATCH, GOES_TO_AGAIN, GOES_NOWHERE } GoesTo;
+
+typedef struct OpenRow {
+  guint64 key_hash;
+  gint64 ttl_ms;
+  gint64 delete_to_ms; /* 0: the row deletes nothing */
+  gsize key_offset;
+  guint32 key_len;
+  guint32 first_cell;
+  guint32 last_cell;
+  guint32 n_cells;
+  guint32 cells_bytes;
+  gboolean follows_same_key; /* an earlier row of the buffer has this key and was full */
+  /* while sealing or dropping */
+  GoesTo goes_to;
+  guint32 target_row;
+  TideBatch *target; /* borrowed; with GOES_TO_BATCH */
+} OpenRow;
+
+typedef struct OpenCell {
+  guint64 column_hash;
+  gint64 timestamp_ms;
+  gsize offset; /* a set of an outage may have more than 4 GiB */
+  guint32 len;
+  guint32 room; /* bytes that can be written at offset without touching another cell */
+  guint32 next;
+} OpenCell;
+
+static inline OpenRow *
+rows_of(const TideRowBuffer *buffer)
+{
+  return (OpenRow *)(void *)buffer->rows.data;
+}
+
+static inline OpenCell *
+cells_of(const TideRowBuffer *buffer)
+{
+  return (OpenCell *)(void *)buffer->cells.data;
+}
+
+/* Tells the budget what the buffer holds now. */
+void tide_row_buffer_charge(TideRowBuffer *buffer);
+
+/* What a row that deletes takes more than the put alone, at the most. */
+gsize tide_row_buffer_delete_size_max(const TideRowBuffer *buffer, TideBytes key);
+
+/* Copies row @from_row of @buffer, its cells as they are encoded, behind the rows of @to; its place there. */
+guint32 tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowBuffer *to, gint64 oldest_us);
+
+G_END_DECLS

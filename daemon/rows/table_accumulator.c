@@ -1,0 +1,308 @@
+#include "rows/table_accumulator.h"
+
+#include "util/clock.h"
+
+/* A lane without rows gives its memory back after this long. */
+#define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
+
+/* A dated table without rows is given up after this long: late readings come within the hour, if at all. */
+#define IDLE_TABLE_US (3600 * TIDE_US_PER_S)
+
+/* So long only while few places are left for instances of dated tables. */
+#define SHORT_IDLE_TABLE_US TIDE_US_PER_S
+
+static TideLaneBuffer *
+lane_new(const TideTableAccumulator *table, TideLane *lane)
+{
+  const TideTableAccumulatorContext *context = table->context;
+  TideLaneBuffer *open = g_new0(TideLaneBuffer, 1);
+  open->lane = tide_lane_ref(lane);
+  open->table = table->table;
+  TideMergeRule rule = open->table->latest == TIDE_LATEST_NONE ? TIDE_MERGE_ALL : TIDE_MERGE_NEWEST;
+  tide_row_buffer_init(&open->buffer, table->budget, context->protocol, rule, open->table->families);
+  tide_row_buffer_init(&open->healing, table->budget, context->protocol, rule, open->table->families);
+  tide_row_buffer_init(&open->unmerged, table->budget, context->protocol, TIDE_MERGE_NONE, open->table->families);
+  open->on_the_way = g_ptr_array_new();
+  return open;
+}
+
+static void
+lane_free(TideLaneBuffer *open)
+{
+  if (open == NULL)
+    return;
+  tide_row_buffer_clear(&open->buffer);
+  tide_row_buffer_clear(&open->healing);
+  tide_row_buffer_clear(&open->unmerged);
+  g_ptr_array_unref(open->on_the_way);
+  g_clear_pointer(&open->predecessors, g_ptr_array_unref);
+  tide_lane_unref(open->lane);
+  g_free(open);
+}
+
+gboolean
+tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
+{
+  for (guint i = 0; i < lane->on_the_way->len; i++)
+    if (!((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->is_unmerged)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+any_predecessor_has_work(const TideLaneBuffer *lane, gboolean of_unmerged)
+{
+  for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
+    const TideLaneBuffer *predecessor = g_ptr_array_index(lane->predecessors, i);
+    const TideRowBuffer *buffer = of_unmerged ? &predecessor->unmerged : &predecessor->buffer;
+    if (!tide_row_buffer_is_empty(buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor) ||
+        (of_unmerged && predecessor->on_the_way->len > 0))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane)
+{
+  return any_predecessor_has_work(lane, FALSE);
+}
+
+gboolean
+tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane)
+{
+  return any_predecessor_has_work(lane, TRUE);
+}
+
+void
+tide_table_accumulator_hold_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts)
+{
+  gpointer key = GSIZE_TO_POINTER(key_hash);
+  gint32 n = GPOINTER_TO_INT(g_hash_table_lookup(table->held_keys, key)) + n_parts;
+  g_assert(n >= 0);
+  if (n > 0)
+    g_hash_table_insert(table->held_keys, key, GINT_TO_POINTER(n));
+  else
+    g_hash_table_remove(table->held_keys, key);
+}
+
+TideLaneBuffer *
+tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key)
+{
+  guint32 index = tide_region_map_find(table->map, key);
+  if (table->lanes[index] == NULL)
+    table->lanes[index] = lane_new(table, table->map->lanes[index]);
+  return table->lanes[index];
+}
+
+static gboolean
+is_on_the_way(const TideLaneBuffer *lane, guint64 key_hash)
+{
+  for (guint i = 0; i < lane->on_the_way->len; i++)
+    if (tide_batch_may_hold_key(g_ptr_array_index(lane->on_the_way, i), key_hash))
+      return TRUE;
+  return tide_row_buffer_may_hold_key(&lane->healing, key_hash);
+}
+
+gboolean
+tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const TideLaneBuffer *lane, guint64 key_hash)
+{
+  if (is_on_the_way(lane, key_hash))
+    return TRUE;
+  for (guint i = 0; i < table->retired->len; i++) {
+    const TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
+    if (is_on_the_way(retired, key_hash) || tide_row_buffer_may_hold_key(&retired->buffer, key_hash) ||
+        tide_row_buffer_may_hold_key(&retired->unmerged, key_hash))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+ranges_overlap(const TideLane *a, const TideLane *b)
+{
+  TideBytes a_end = tide_lane_end_key(a), b_end = tide_lane_end_key(b);
+  return (b_end.len == 0 || tide_bytes_compare(tide_lane_start_key(a), b_end) < 0) &&
+         (a_end.len == 0 || tide_bytes_compare(tide_lane_start_key(b), a_end) < 0);
+}
+
+static void
+add_predecessors(const TideTableAccumulator *table, TideLaneBuffer *open)
+{
+  for (guint i = 0; i < table->retired->len; i++) {
+    TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
+    if (!ranges_overlap(open->lane, retired->lane))
+      continue;
+    if (open->predecessors == NULL)
+      open->predecessors = g_ptr_array_new();
+    g_ptr_array_add(open->predecessors, retired);
+  }
+}
+
+static void
+adopt_map(TideTableAccumulator *table, TideRegionMap *map)
+{
+  TideLaneBuffer **before = table->lanes;
+  guint32 n_before = table->map->n_lanes;
+  table->lanes = g_new0(TideLaneBuffer *, map->n_lanes);
+  for (guint32 i = 0; i < n_before; i++) {
+    TideLaneBuffer *open = before[i];
+    if (open == NULL)
+      continue;
+    guint32 place = tide_region_map_find(map, tide_lane_start_key(open->lane));
+    if (map->lanes[place] == open->lane)
+      table->lanes[place] = open;
+    else
+      g_ptr_array_add(table->retired, open);
+  }
+  /* A new lane that overlaps an old one with rows left must wait for it, so it is made now. */
+  for (guint32 i = 0; i < map->n_lanes && table->retired->len > 0; i++) {
+    if (table->lanes[i] != NULL)
+      continue;
+    table->lanes[i] = lane_new(table, map->lanes[i]);
+    add_predecessors(table, table->lanes[i]);
+  }
+  g_free(before);
+  tide_region_map_unref(table->map);
+  table->map = map;
+}
+
+void
+tide_table_accumulator_refresh_map(TideTableAccumulator *table)
+{
+  TideRegionMap *map = tide_regions_get(table->context->regions, table->table);
+  if (map == table->map)
+    tide_region_map_unref(map);
+  else
+    adopt_map(table, map);
+}
+
+static void
+forget_predecessor(const TideTableAccumulator *table, TideLaneBuffer *gone)
+{
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    if (table->lanes[i] != NULL && table->lanes[i]->predecessors != NULL)
+      g_ptr_array_remove_fast(table->lanes[i]->predecessors, gone);
+  for (guint i = 0; i < table->retired->len; i++) {
+    TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
+    if (retired->predecessors != NULL)
+      g_ptr_array_remove_fast(retired->predecessors, gone);
+  }
+}
+
+static void
+drop_empty_retired(TideTableAccumulator *table)
+{
+  for (guint i = table->retired->len; i-- > 0;) {
+    TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
+    if (tide_lane_buffer_has_rows(retired) || retired->on_the_way->len > 0)
+      continue;
+    forget_predecessor(table, retired);
+    if (retired->is_active)
+      g_ptr_array_remove_fast(table->context->active, retired);
+    g_ptr_array_remove_index_fast(table->retired, i);
+    lane_free(retired);
+  }
+}
+
+static gint64
+lane_sealed_us(const TideLaneBuffer *lane)
+{
+  gint64 oldest_us = G_MAXINT64;
+  for (guint i = 0; lane != NULL && i < lane->on_the_way->len; i++)
+    oldest_us = MIN(oldest_us, ((const TideBatch *)g_ptr_array_index(lane->on_the_way, i))->sealed_us);
+  return oldest_us;
+}
+
+/* When the oldest batch on its way was sealed; G_MAXINT64: none is. */
+static gint64
+oldest_sealed_us(const TideTableAccumulator *table)
+{
+  gint64 oldest_us = G_MAXINT64;
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    oldest_us = MIN(oldest_us, lane_sealed_us(table->lanes[i]));
+  for (guint i = 0; i < table->retired->len; i++)
+    oldest_us = MIN(oldest_us, lane_sealed_us(g_ptr_array_index(table->retired, i)));
+  return oldest_us;
+}
+
+static void
+drop_idle_memory(TideTableAccumulator *table, gint64 now_us)
+{
+  for (guint32 i = 0; i < table->map->n_lanes; i++) {
+    TideLaneBuffer *open = table->lanes[i];
+    if (open == NULL)
+      continue;
+    table->last_row_us = MAX(table->last_row_us, open->last_row_us);
+    if (tide_lane_buffer_has_rows(open) || now_us - open->last_row_us < IDLE_MEMORY_US)
+      continue;
+    tide_row_buffer_clear(&open->buffer);
+  }
+}
+
+void
+tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
+{
+  drop_empty_retired(table);
+  drop_idle_memory(table, now_us);
+  tide_heals_unblock_all(table->heals);
+  if (!tide_cells_in_doubt_is_empty(table->in_doubt))
+    tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
+}
+
+gboolean
+tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us)
+{
+  gint64 idle_us = is_short ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
+  if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
+      !tide_cells_in_doubt_is_empty(table->in_doubt) || !tide_heals_is_empty(table->heals) ||
+      g_hash_table_size(table->held_keys) > 0)
+    return FALSE;
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->on_the_way->len > 0))
+      return FALSE;
+  return TRUE;
+}
+
+TideTableAccumulator *
+tide_table_accumulator_new(const TideTableAccumulatorContext *context, const TideTable *table, gint64 now_us)
+{
+  TideTableAccumulator *open = g_new0(TideTableAccumulator, 1);
+  open->context = context;
+  open->table = table;
+  open->budget = &context->budgets[table->index];
+  open->map = tide_regions_get(context->regions, table);
+  open->lanes = g_new0(TideLaneBuffer *, open->map->n_lanes);
+  open->retired = g_ptr_array_new();
+  open->in_doubt = tide_cells_in_doubt_new(context->doubt);
+  open->heals = tide_heals_new(context->doubt, context->heal_handler);
+  open->held_keys = g_hash_table_new(NULL, NULL);
+  open->last_row_us = now_us;
+  return open;
+}
+
+static void
+free_lane(TideTableAccumulator *table, TideLaneBuffer *lane)
+{
+  if (lane != NULL && lane->is_active)
+    g_ptr_array_remove_fast(table->context->active, lane);
+  lane_free(lane);
+}
+
+void
+tide_table_accumulator_free(TideTableAccumulator *table)
+{
+  if (table == NULL)
+    return;
+  for (guint32 i = 0; i < table->map->n_lanes; i++)
+    free_lane(table, table->lanes[i]);
+  for (guint i = 0; i < table->retired->len; i++)
+    free_lane(table, g_ptr_array_index(table->retired, i));
+  g_free(table->lanes);
+  g_ptr_array_unref(table->retired);
+  tide_region_map_unref(table->map);
+  tide_cells_in_doubt_free(table->in_doubt);
+  tide_heals_free(table->heals);
+  g_hash_table_unref(table->held_keys);
+  g_free(table);
+}

@@ -1,0 +1,106 @@
+/* One table as one consumer has it open: its rows by lane, as regions come and go. What leaves when is decided in
+ * accumulator.c, which shares this with table_doubt.c and table_given_up.c alone.
+ *
+ * Threads: the owning consumer's only. */
+#pragma once
+
+#include "rows/cells_in_doubt.h"
+#include "rows/heals.h"
+#include "rows/row_buffer.h"
+#include "write/regions.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideLaneBuffer {
+  TideLane *lane; /* ref */
+  const TideTable *table;
+  TideRowBuffer buffer;
+  TideRowBuffer healing;   /* heals on their way into a batch; empty otherwise */
+  TideRowBuffer unmerged;  /* rows of refused ones, each of one message */
+  GPtrArray *on_the_way;   /* (element-type TideBatch) borrowed: the writers have them */
+  GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
+  gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
+  gboolean unmerged_wait;  /* all unmerged rows wait for others of their keys; likewise */
+  gboolean is_active;      /* in active */
+  guint32 left_rows;       /* of set, that the last sealing had to leave: they fill no call ... */
+  gsize left_bytes;        /* ... and what they take, encoded */
+  gint64 last_seal_us;
+  gint64 last_row_us;
+} TideLaneBuffer;
+
+/* What the lanes of one consumer have in common. */
+typedef struct TideTableAccumulatorContext {
+  TideRegions *regions; /* borrowed */
+  TideBudget *budgets;  /* borrowed: by table slot */
+  TideWireProtocol protocol;
+  GPtrArray *active;                   /* (element-type TideLaneBuffer) borrowed: those with open rows, of all tables */
+  TideBudget *doubt;                   /* borrowed: share for what tables hold of cells in doubt */
+  const TideHealHandler *heal_handler; /* borrowed */
+  gint64 settle_us;
+  gint64 inherited_until_us; /* nothing inherited counts from then on */
+  TideCounter *doubt_overflow;
+  TideCounter *rows_given_up;
+} TideTableAccumulatorContext;
+
+typedef struct TideTableAccumulator {
+  const TideTableAccumulatorContext *context; /* borrowed */
+  const TideTable *table;
+  TideBudget *budget;     /* borrowed: its share */
+  TideRegionMap *map;     /* ref */
+  TideLaneBuffer **lanes; /* owned array of map->n_lanes; NULL until the first row */
+  GPtrArray *retired;     /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
+  TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
+  TideHeals *heals;           /* owned */
+  GHashTable *held_keys;      /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
+                               * are, no other row of that key is sealed: so offsets keep their order */
+  gint64 last_row_us;         /* as of the last housekeeping */
+  TideCounter *rows_mapped;   /* those of an instance are its template's */
+  TideCounter *cells_coalesced;
+  TideCounter *cells_conflicting;
+} TideTableAccumulator;
+
+/* @table: declared, or an instance of a dated table that the consumer has opened: tide_regions_open(). The counters are
+ * the caller's to set. */
+TideTableAccumulator *tide_table_accumulator_new(const TideTableAccumulatorContext *context, const TideTable *table,
+                                                 gint64 now_us);
+void tide_table_accumulator_free(TideTableAccumulator *table); /* whatever it holds; NULL ok */
+
+/* The lane of @key's region. */
+TideLaneBuffer *tide_table_accumulator_find_lane(TideTableAccumulator *table, TideBytes key);
+
+/* Takes over a new map. Lanes of regions that are no more retire: they take no rows, and new ones that overlap them
+ * wait. */
+void tide_table_accumulator_refresh_map(TideTableAccumulator *table);
+
+/* Drops retired lanes that are empty, and the memory of lanes that had no row for a while. */
+void tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us);
+
+/* An instance of a dated table that had no row for an hour (where places are short: a second), and of which nothing is
+ * left: it can be given up. */
+gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us);
+
+/* So many parts more, or less, hold the key with that hash. */
+void tide_table_accumulator_hold_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
+
+static inline gboolean
+tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
+{
+  return !tide_row_buffer_is_empty(&lane->buffer) || !tide_row_buffer_is_empty(&lane->unmerged);
+}
+
+/* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are held, so
+ * nothing else of theirs is sealed beside them: other rows need not wait while they are tried, which may take minutes.
+ */
+gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
+
+/* TRUE while an old lane that overlaps @lane has rows that must be written first. */
+gboolean tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane);
+/* The same for its unmerged rows: they wait for those of the old lane, and for what is on its way there. */
+gboolean tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane);
+
+/* TRUE while a row with that key may be on its way in @lane, or is anywhere in a lane that has retired: what is sent
+ * now could overtake it. */
+gboolean tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const TideLaneBuffer *lane,
+                                                 guint64 key_hash);
+
+G_END_DECLS

@@ -1,0 +1,298 @@
+#include "tables/fingerprint_store.h"
+
+#include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/state_directory.h"
+
+#include <errno.h>
+
+/* Raised when what a description says of the same key changes. */
+#define SCHEME_PREFIX "tidemark scheme 1: "
+
+/* Of a stored key fingerprint; a key of 32 parts with long names is described in a tenth of it. */
+#define MAX_SCHEME_BYTES (64u * 1024u)
+
+void
+tide_fingerprint_store_init(TideFingerprintStore *store, const TideConfig *config)
+{
+  *store = (TideFingerprintStore){
+      .names = config->names, .call_timeout_ms = config->hbase.call_timeout_ms, .directory = tide_state_directory()};
+}
+
+void
+tide_fingerprint_store_clear(TideFingerprintStore *store)
+{
+  g_clear_pointer(&store->directory, g_free);
+}
+
+char *
+tide_fingerprint_text(const TideTable *table, const TideFieldNames *names)
+{
+  g_autofree char *key = tide_row_key_describe(table->key, names);
+  return g_strconcat(SCHEME_PREFIX, key, NULL);
+}
+
+const char *
+tide_fingerprint_location_text(TideFingerprintLocation location)
+{
+  switch (location) {
+  case TIDE_FINGERPRINT_NOWHERE:
+    return "nowhere";
+  case TIDE_FINGERPRINT_IN_TABLE:
+    return "in table '" TIDE_FINGERPRINT_TABLE "'";
+  case TIDE_FINGERPRINT_IN_FILE:
+    return "in the state directory of this host";
+  case TIDE_FINGERPRINT_IN_ATTRIBUTE:
+    return "in the table's attribute '" TIDE_FINGERPRINT_ATTRIBUTE "'";
+  }
+  return "nowhere";
+}
+
+void
+tide_stored_fingerprint_clear(TideStoredFingerprint *stored)
+{
+  g_clear_pointer(&stored->text, g_free);
+}
+
+void
+tide_fingerprint_finding_clear(TideFingerprintFinding *finding)
+{
+  tide_stored_fingerprint_clear(&finding->stored);
+  g_clear_pointer(&finding->declared, g_free);
+}
+
+static gint64
+deadline_us(const TideFingerprintStore *store)
+{
+  return tide_now_us() + store->call_timeout_ms * TIDE_US_PER_MS;
+}
+
+/* What was stored as a text that can be shown: ours is printable, anything else is none of ours and equals none. */
+static char *
+text_of_stored(TideBytes bytes)
+{
+  TideBytes part = tide_bytes(bytes.data, MIN(bytes.len, MAX_SCHEME_BYTES));
+  for (gsize i = 0; i < part.len; i++)
+    if (!g_ascii_isprint((char)part.data[i]))
+      return tide_bytes_printable(part);
+  return g_strndup((const char *)part.data, part.len);
+}
+
+/* ---- the small table ---- */
+
+static gboolean
+take_fingerprint_cell(const TideResultRow *row, gpointer data)
+{
+  char **ret_text = data;
+  for (gsize i = 0; i < row->n_cells && *ret_text == NULL; i++)
+    if (tide_bytes_equal(row->cells[i].family, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY)) &&
+        tide_bytes_equal(row->cells[i].qualifier, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER)))
+      *ret_text = text_of_stored(row->cells[i].value);
+  return TRUE;
+}
+
+/* @ret_text: NULL when the small table or the row is not there. */
+static gboolean
+read_row(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, char **ret_text, GError **error)
+{
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, TIDE_FINGERPRINT_TABLE, deadline_us(store), &exists, error))
+    return FALSE;
+  TideBytes row = tide_bytes_of_string(tide_table_short_name(table));
+  return !exists || tide_hbase_client_get(client, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_TABLE), row, deadline_us(store),
+                                          take_fingerprint_cell, ret_text, NULL, error);
+}
+
+static gboolean
+write_row(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, const char *fingerprint,
+          GError **error)
+{
+  TideWireProtocol protocol = tide_hbase_client_mode(client).protocol;
+  g_auto(TideBuffer) prefix = {0};
+  g_auto(TideBuffer) put = {0};
+  tide_column_prefix_append(protocol, &prefix, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY),
+                            TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER));
+  tide_put_head_append(protocol, &put, tide_bytes_of_string(tide_table_short_name(table)), 1);
+  /* Now, and not an event's time: what is stored last wins. */
+  tide_cell_append(protocol, &put, tide_buffer_bytes(&prefix), tide_bytes_of_string(fingerprint),
+                   g_get_real_time() / 1000);
+  tide_put_tail_append(protocol, &put, 0);
+  TideBytes part = tide_buffer_bytes(&put);
+  return tide_hbase_client_put_multiple(client, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_TABLE), &part, 1, 1,
+                                        deadline_us(store), error);
+}
+
+gboolean
+tide_fingerprint_store_create_table(const TideFingerprintStore *store, TideHBaseClient *client,
+                                    gint64 create_deadline_us, GError **error)
+{
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, TIDE_FINGERPRINT_TABLE, deadline_us(store), &exists, error))
+    return FALSE;
+  g_autoptr(TideTableDescription) description = tide_table_description_new(TIDE_FINGERPRINT_TABLE);
+  g_ptr_array_add(description->families, tide_family_settings_new(TIDE_FINGERPRINT_FAMILY));
+  return exists || tide_hbase_client_create_table(client, description, NULL, create_deadline_us, error);
+}
+
+/* ---- the file ---- */
+
+static char *
+path_of(const TideFingerprintStore *store, const char *table)
+{
+  /* Names of tables are made of letters, digits and _-.: and, with a date, what a pattern prints: nothing that leaves
+   * the directory gets through. */
+  g_autofree char *escaped = g_uri_escape_string(tide_table_short_name(table), ":", FALSE);
+  g_autofree char *name = g_strconcat("scheme-", escaped, NULL);
+  return g_build_filename(store->directory, name, NULL);
+}
+
+/* @ret_text: NULL when there is no such file. */
+static gboolean
+read_file(const TideFingerprintStore *store, const char *table, char **ret_text, GError **error)
+{
+  g_autofree char *path = path_of(store, table);
+  g_autofree char *content = NULL;
+  gsize len = 0;
+  g_autoptr(GError) failure = NULL;
+  if (g_file_get_contents(path, &content, &len, &failure)) {
+    *ret_text = text_of_stored(tide_bytes(content, len > 0 && content[len - 1] == '\n' ? len - 1 : len));
+    return TRUE;
+  }
+  if (g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read the key fingerprint of table '%s': %s", table,
+              failure->message);
+  return FALSE;
+}
+
+static gboolean
+write_file(const TideFingerprintStore *store, const char *table, const char *fingerprint, GError **error)
+{
+  g_autofree char *path = path_of(store, table);
+  g_autofree char *content = g_strconcat(fingerprint, "\n", NULL);
+  g_autoptr(GError) failure = NULL;
+  if (g_file_set_contents(path, content, -1, &failure))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep the key fingerprint of table '%s': %s", table,
+              failure->message);
+  return FALSE;
+}
+
+/* ---- all of them ---- */
+
+static char *
+text_of_attribute(const TideTableDescription *description)
+{
+  for (guint i = 0; i < description->attributes->len; i++) {
+    const TideAttribute *attribute = &g_array_index(description->attributes, TideAttribute, i);
+    if (tide_bytes_equal(attribute->name, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE)))
+      return text_of_stored(attribute->value);
+  }
+  return NULL;
+}
+
+gboolean
+tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *client,
+                            const TideTableDescription *description, TideStoredFingerprint *ret_stored, GError **error)
+{
+  TideStoredFingerprint stored = {.location = TIDE_FINGERPRINT_IN_TABLE};
+  if (!read_row(store, client, description->name, &stored.text, error))
+    return FALSE;
+  if (stored.text == NULL && store->directory != NULL) {
+    stored.location = TIDE_FINGERPRINT_IN_FILE;
+    if (!read_file(store, description->name, &stored.text, error))
+      return FALSE;
+  }
+  if (stored.text == NULL) {
+    stored.location = TIDE_FINGERPRINT_IN_ATTRIBUTE;
+    stored.text = text_of_attribute(description);
+  }
+  if (stored.text == NULL)
+    stored.location = TIDE_FINGERPRINT_NOWHERE;
+  *ret_stored = stored;
+  return TRUE;
+}
+
+gboolean
+tide_fingerprint_store_find_location(const TideFingerprintStore *store, TideHBaseClient *client,
+                                     TideFingerprintLocation *ret_location, GError **error)
+{
+  gboolean exists = FALSE;
+  if (!tide_hbase_client_table_exists(client, TIDE_FINGERPRINT_TABLE, deadline_us(store), &exists, error))
+    return FALSE;
+  *ret_location = exists                     ? TIDE_FINGERPRINT_IN_TABLE
+                  : store->directory != NULL ? TIDE_FINGERPRINT_IN_FILE
+                                             : TIDE_FINGERPRINT_NOWHERE;
+  return TRUE;
+}
+
+gboolean
+tide_fingerprint_store_write(const TideFingerprintStore *store, TideHBaseClient *client, const char *table,
+                             const char *fingerprint, TideFingerprintLocation *ret_location, GError **error)
+{
+  TideFingerprintLocation location;
+  if (!tide_fingerprint_store_find_location(store, client, &location, error))
+    return FALSE;
+  if (location == TIDE_FINGERPRINT_IN_TABLE && !write_row(store, client, table, fingerprint, error))
+    return FALSE;
+  if (location == TIDE_FINGERPRINT_IN_FILE && !write_file(store, table, fingerprint, error))
+    return FALSE;
+  *ret_location = location;
+  return TRUE;
+}
+
+/* ---- comparing ---- */
+
+static gboolean
+stop_at_row(const TideResultRow *row, gpointer data)
+{
+  return FALSE;
+}
+
+static gboolean
+is_empty(const TideFingerprintStore *store, TideHBaseClient *client, const char *table, gboolean *ret_empty,
+         GError **error)
+{
+  TideScanRequest request = {.limit_rows = 1, .caching_rows = 1};
+  guint64 n_rows = 0;
+  if (!tide_hbase_client_scan(client, tide_bytes_of_string(table), &request, store->call_timeout_ms, stop_at_row, NULL,
+                              &n_rows, error))
+    return FALSE;
+  *ret_empty = n_rows == 0;
+  return TRUE;
+}
+
+gboolean
+tide_fingerprint_store_compare(const TideFingerprintStore *store, TideHBaseClient *client, const TideTable *table,
+                               const TideTableDescription *description, TideFingerprintFinding *ret_finding,
+                               GError **error)
+{
+  g_auto(TideFingerprintFinding) finding = {.declared = tide_fingerprint_text(table, store->names)};
+  if (!tide_fingerprint_store_read(store, client, description, &finding.stored, error))
+    return FALSE;
+  if (finding.stored.text == NULL)
+    finding.verdict = TIDE_FINGERPRINT_NOT_STORED;
+  else if (strcmp(finding.stored.text, finding.declared) == 0)
+    finding.verdict = TIDE_FINGERPRINT_SAME;
+  else {
+    gboolean empty = FALSE;
+    if (!is_empty(store, client, table->name, &empty, error))
+      return FALSE;
+    finding.verdict = empty ? TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY : TIDE_FINGERPRINT_CHANGED;
+  }
+  *ret_finding = finding;
+  finding = (TideFingerprintFinding){0};
+  return TRUE;
+}
+
+char *
+tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *finding)
+{
+  return g_strdup_printf(
+      "the key of table '%s' was changed, and the table has rows: they were written with [%s] (stored "
+      "%s), the configuration now says [%s]; written so, new rows would stand elsewhere and the old "
+      "ones would not be found any more: restore the key, give the table a new name, or start once "
+      "with: tidemark run --accept-scheme-change",
+      table->name, finding->stored.text, tide_fingerprint_location_text(finding->stored.location), finding->declared);
+}

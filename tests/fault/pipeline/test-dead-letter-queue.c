@@ -1,0 +1,504 @@
+/* The keeping of dead letters against a mock Kafka and a scripted gateway: what is in the topic afterwards, what is
+ * read again, and which message is to blame. */
+#include "dead_letters/dead_letter_queue.h"
+#include "fault/pipeline/pipeline_fixture.h"
+#include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
+
+#define DEAD_LETTERS "letters"
+
+/* A reading of host1, and the row that it makes. */
+#define TIME_MS G_GINT64_CONSTANT(1785069296000)
+#define ROW_KEY "host1#1785069296000"
+#define ROW_KEY_HEX "686f7374312331373835303639323936303030"
+
+typedef struct Fixture {
+  PipelineFixture outside;
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideDeadLetterQueue *dead_letters;
+  TideDeadLetterCompletions box;
+  TideDeadLetterJob *completions; /* completed, the last one first */
+  guint n_completed;
+} Fixture;
+
+/* @data: the configured max_ratio */
+static void
+prepare(Fixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up(&fixture->outside, NULL);
+  mock_kafka_create_topic(fixture->outside.kafka, DEAD_LETTERS, 1);
+  g_autofree char *options =
+      g_strdup_printf("dead_letters: { topic: " DEAD_LETTERS ", max_ratio: %s }\n", (const char *)data);
+  g_autofree char *yaml =
+      pipeline_fixture_yaml(&fixture->outside, &(RunningPipelineOptions){.gateways = 1, .options = options});
+  g_autoptr(GPtrArray) problems = NULL;
+  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(yaml), &problems);
+  g_assert_nonnull(fixture->config);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 1 << 26);
+  TideDeadLetterQueueContext context = {
+      .config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  fixture->dead_letters = tide_dead_letter_queue_new(&context);
+  tide_dead_letter_completions_init(&fixture->box, NULL, NULL);
+}
+
+static void
+start(Fixture *fixture)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_dead_letter_queue_start(fixture->dead_letters, TIDE_WIRE_BINARY, &error));
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  prepare(fixture, data);
+  start(fixture);
+}
+
+/* The first producer hears after a while that it may not send anything. */
+static void
+set_up_failing_producer(Fixture *fixture, gconstpointer data)
+{
+  prepare(fixture, data);
+  mock_kafka_delay_request(fixture->outside.kafka, 1, TIDE_KAFKA_INIT_PRODUCER_ID,
+                           RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, 1000);
+  start(fixture);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_dead_letter_queue_free(fixture->dead_letters);
+  for (TideDeadLetterJob *job = fixture->completions, *next; job != NULL; job = next) {
+    next = job->next;
+    tide_dead_letter_job_free(job);
+  }
+  tide_dead_letter_completions_clear(&fixture->box);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  tide_config_free(fixture->config);
+  tide_metrics_free(fixture->metrics);
+  pipeline_fixture_tear_down(&fixture->outside, NULL);
+}
+
+static TideDeadLetter
+dead_letter_at(gint64 offset)
+{
+  return (TideDeadLetter){.topic = TIDE_BYTES_LITERAL(FIXTURE_TOPIC),
+                          .offset = offset,
+                          .timestamp_ms = -1,
+                          .reading_index = -1,
+                          .reason = TIDE_BYTES_LITERAL("refused_by_hbase"),
+                          .text = TIDE_BYTES_LITERAL("the gateway says no"),
+                          .table = TIDE_BYTES_LITERAL("METRIC"),
+                          .row_key = TIDE_BYTES_LITERAL(ROW_KEY),
+                          .attempts = 3};
+}
+
+static TideDeadLetterJob *
+job_of(Fixture *fixture, const TideDeadLetter *dead_letter)
+{
+  TideSourceRef source = {.slot = 1, .epoch = 2, .sequence = (guint32)dead_letter->offset};
+  return tide_dead_letter_job_new(dead_letter, source, 1, &fixture->box);
+}
+
+static void
+await_completed(Fixture *fixture, guint n)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (fixture->n_completed < n) {
+    for (TideDeadLetterJob *job = tide_dead_letter_completions_take(&fixture->box), *next; job != NULL; job = next) {
+      next = job->next;
+      job->next = fixture->completions;
+      fixture->completions = job;
+      fixture->n_completed++;
+    }
+    if (fixture->n_completed < n)
+      pipeline_fixture_wait_a_little(deadline_us, "the dead letters' completion");
+  }
+}
+
+static GPtrArray *
+read_dead_letters(Fixture *fixture, guint n)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  GPtrArray *records = mock_kafka_read_topic(fixture->outside.kafka, DEAD_LETTERS, 1, deadline_us);
+  g_assert_cmpuint(records->len, ==, n);
+  return records;
+}
+
+static void
+assert_bytes(GBytes *bytes, TideBytes expected)
+{
+  g_assert_nonnull(bytes);
+  gsize len;
+  gconstpointer data = g_bytes_get_data(bytes, &len);
+  g_assert_true(tide_bytes_equal(tide_bytes(data, len), expected));
+}
+
+static void
+assert_header(const TideMockRecord *record, const char *name, const char *expected)
+{
+  g_autoptr(GBytes) value = mock_record_header(record, name);
+  if (expected == NULL)
+    g_assert_null(value);
+  else
+    assert_bytes(value, tide_bytes_of_string(expected));
+}
+
+/* The header at @place, by its bytes. */
+static void
+assert_header_at(const TideMockRecord *record, gsize place, const char *name, const void *value, gsize len)
+{
+  const char *got_name = NULL;
+  const void *got = NULL;
+  size_t got_len = 0;
+  g_assert_cmpint(rd_kafka_header_get_all(record->headers, place, &got_name, &got, &got_len), ==,
+                  RD_KAFKA_RESP_ERR_NO_ERROR);
+  g_assert_cmpstr(got_name, ==, name);
+  g_assert_true((got == NULL) == (value == NULL));
+  g_assert_true(tide_bytes_equal(tide_bytes(got, got_len), tide_bytes(value, len)));
+}
+
+/* ---- the topic ---- */
+
+static void
+test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
+{
+  const TideDeadLetterHeader headers[] = {
+      {TIDE_BYTES_LITERAL("trace"), TIDE_BYTES_LITERAL("\x00\xff"), TRUE},
+      {TIDE_BYTES_LITERAL("tidemark-reason"), TIDE_BYTES_LITERAL("an older letter's"), TRUE},
+      {TIDE_BYTES_LITERAL("none"), TIDE_BYTES_EMPTY, FALSE},
+      {TIDE_BYTES_LITERAL("empty"), TIDE_BYTES_EMPTY, TRUE},
+  };
+  TideDeadLetter dead_letter = dead_letter_at(7);
+  dead_letter.timestamp_ms = 1785069296123;
+  dead_letter.key = TIDE_BYTES_LITERAL("k\0\xfe");
+  dead_letter.value = TIDE_BYTES_LITERAL("{\"v\": \x80\n\0");
+  dead_letter.has_key = dead_letter.has_value = TRUE;
+  dead_letter.headers = headers;
+  dead_letter.n_headers = G_N_ELEMENTS(headers);
+  dead_letter.reading_index = 5;
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_completed(fixture, 1);
+  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
+
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
+  const TideMockRecord *record = g_ptr_array_index(records, 0);
+  assert_bytes(record->key, dead_letter.key);
+  assert_bytes(record->payload, dead_letter.value);
+  assert_header_at(record, 0, "trace", "\x00\xff", 2);
+  assert_header_at(record, 1, "tidemark-reason", "an older letter's", 17);
+  assert_header_at(record, 2, "none", NULL, 0);
+  assert_header_at(record, 3, "empty", "", 0);
+  assert_header(record, "tidemark-reason", "refused_by_hbase");
+  assert_header(record, "tidemark-text", "the gateway says no");
+  assert_header(record, "tidemark-topic", FIXTURE_TOPIC);
+  assert_header(record, "tidemark-partition", "0");
+  assert_header(record, "tidemark-offset", "7");
+  assert_header(record, "tidemark-timestamp", "1785069296123");
+  assert_header(record, "tidemark-table", "METRIC");
+  assert_header(record, "tidemark-row-key", ROW_KEY_HEX);
+  assert_header(record, "tidemark-reading", "5");
+  assert_header(record, "tidemark-attempts", "3");
+  g_autoptr(GBytes) version = mock_record_header(record, "tidemark-version");
+  g_assert_nonnull(version);
+  assert_header(record, "tidemark-original", NULL);
+}
+
+static void
+test_absent_and_empty_stay_apart(Fixture *fixture, gconstpointer data)
+{
+  TideDeadLetter dead_letter = dead_letter_at(0);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_completed(fixture, 1);
+  dead_letter = dead_letter_at(1);
+  dead_letter.has_key = dead_letter.has_value = TRUE;
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_completed(fixture, 2);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
+  const TideMockRecord *absent = g_ptr_array_index(records, 0), *empty = g_ptr_array_index(records, 1);
+  g_assert_null(absent->key);
+  g_assert_null(absent->payload);
+  assert_bytes(empty->key, TIDE_BYTES_EMPTY);
+  assert_bytes(empty->payload, TIDE_BYTES_EMPTY);
+}
+
+/* Waits until dead letters hold, and @part is in the reason. */
+static void
+await_holding(Fixture *fixture, const char *part)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (!tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+    pipeline_fixture_wait_a_little(deadline_us, "the holding");
+  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  if (strstr(text, part) == NULL)
+    g_error("'%s' is not in: %s", part, text);
+}
+
+static void
+test_a_topic_that_takes_nothing_holds_until_it_does(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
+  TideDeadLetter dead_letter = dead_letter_at(0);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_holding(fixture, "this user may not write to topic '" DEAD_LETTERS "'");
+  g_assert_cmpuint(fixture->n_completed, ==, 0);
+  await_completed(fixture, 1);
+  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
+}
+
+/* One dead letter that is too large for the topic halts its partition, not the others'. */
+static void
+test_a_dead_letter_that_is_too_large_delays_no_other(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, 1);
+  TideDeadLetter dead_letter = dead_letter_at(0);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  dead_letter = dead_letter_at(1);
+  await_completed(fixture, 1); /* the error was for once */
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_completed(fixture, 2);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 0);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
+}
+
+/* The producer may not go on, and another takes its place: dead letters that it had not sent yet are sent by that. */
+static void
+test_dead_letters_of_a_producer_that_failed_are_sent_again(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 offset = 0; offset < 10; offset++) {
+    TideDeadLetter dead_letter = dead_letter_at(offset);
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  }
+  await_completed(fixture, 10);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 10);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
+}
+
+/* ---- originals ---- */
+
+static TideDeadLetterJob *
+job_to_read(Fixture *fixture, gint64 offset)
+{
+  TideDeadLetter dead_letter = dead_letter_at(offset);
+  TideDeadLetterJob *job = job_of(fixture, &dead_letter);
+  job->must_read = TRUE;
+  g_auto(TideBuffer) prefix = {0}, put = {0};
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  tide_put_head_append(TIDE_WIRE_BINARY, &put, dead_letter.row_key, 1);
+  tide_cell_append(TIDE_WIRE_BINARY, &put, tide_buffer_bytes(&prefix), TIDE_BYTES_LITERAL("12"), 1000);
+  tide_put_tail_append(TIDE_WIRE_BINARY, &put, 0);
+  job->row = tide_refused_row_new(&(TideRefusedRow){.budget = &fixture->budget, .wire = tide_buffer_bytes(&put)});
+  return job;
+}
+
+static void
+test_originals_are_read_again(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 3000; i++) {
+    g_autofree char *payload = g_strdup_printf("message %u", i);
+    TideMockMessage message = {.topic = FIXTURE_TOPIC,
+                               .key = TIDE_BYTES_LITERAL("key"),
+                               .payload = tide_bytes_of_string(payload),
+                               .timestamp_ms = TIME_MS + i,
+                               .headers = {{"trace", TIDE_BYTES_LITERAL("\x01\x00")}}};
+    mock_kafka_produce(fixture->outside.kafka, &message);
+  }
+  pipeline_fixture_flush(&fixture->outside);
+  static const gint64 offsets[] = {2999, 5, 6, 5, 1800, 0};
+  for (gsize i = 0; i < G_N_ELEMENTS(offsets); i++)
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, offsets[i]));
+  await_completed(fixture, G_N_ELEMENTS(offsets));
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, G_N_ELEMENTS(offsets));
+  for (guint i = 0; i < records->len; i++) {
+    const TideMockRecord *record = g_ptr_array_index(records, i);
+    g_autoptr(GBytes) offset = mock_record_header(record, "tidemark-offset");
+    g_autofree char *number = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
+    g_autofree char *payload = g_strdup_printf("message %s", number);
+    g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, TIME_MS + g_ascii_strtoll(number, NULL, 10));
+    assert_bytes(record->payload, tide_bytes_of_string(payload));
+    assert_bytes(record->key, TIDE_BYTES_LITERAL("key"));
+    assert_header_at(record, 0, "trace", "\x01\x00", 2);
+    assert_header(record, "tidemark-timestamp", time);
+  }
+}
+
+/* The mock keeps 5 MiB of a partition. */
+static void
+test_an_original_that_is_gone_leaves_its_row(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *large = g_strnfill(500000, 'x');
+  for (guint i = 0; i < 20; i++)
+    mock_kafka_produce_text(fixture->outside.kafka, FIXTURE_TOPIC, 0, large);
+  pipeline_fixture_flush(&fixture->outside);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 0));
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 19));
+  await_completed(fixture, 2);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_originals_gone_total", NULL), ==, 1);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
+  const TideMockRecord *gone = g_ptr_array_index(records, 0), *there = g_ptr_array_index(records, 1);
+  assert_header(gone, "tidemark-original", "gone");
+  g_assert_null(gone->key);
+  assert_bytes(gone->payload,
+               TIDE_BYTES_LITERAL("{\"row_key\":\"" ROW_KEY_HEX "\",\"cells\":[{\"family\":\"4d\",\"qualifier\":\"76\","
+                                  "\"timestamp_ms\":1000,\"value\":\"MTI=\"}]}"));
+  assert_header(there, "tidemark-original", NULL);
+  assert_bytes(there->payload, tide_bytes_of_string(large));
+}
+
+/* ---- originals that are wanted back ---- */
+
+static TideDeadLetterJob *
+job_wanted_back(Fixture *fixture, gint64 offset)
+{
+  TideDeadLetterJob *job = job_to_read(fixture, offset);
+  TideRefusedRow row = *job->row;
+  row.is_shared = TRUE;
+  TideRefusedRow *shared = tide_refused_row_new(&row);
+  tide_refused_row_unref(job->row);
+  job->row = shared;
+  job->wants_original = TRUE;
+  return job;
+}
+
+static void
+test_an_original_that_is_wanted_back_is_not_kept(Fixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
+  pipeline_fixture_flush(&fixture->outside);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 0));
+  await_completed(fixture, 1);
+  TideDeadLetterJob *job = fixture->completions;
+  g_assert_cmpint(job->result, ==, TIDE_DEAD_LETTER_READ);
+  g_assert_false(job->dead_letter.original_is_gone);
+  g_assert_true(tide_bytes_equal(job->dead_letter.value,
+                                 TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"good\"}")));
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0); /* while the consumer has it */
+  tide_dead_letter_queue_release_original(fixture->dead_letters, job);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 0);
+}
+
+/* Neither message of the row can be sent by itself: both are kept, and say that they may be acceptable. */
+static void
+test_originals_of_a_shared_row_that_are_gone_are_told_apart(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *large = g_strnfill(500000, 'x');
+  for (guint i = 0; i < 20; i++)
+    mock_kafka_produce_text(fixture->outside.kafka, FIXTURE_TOPIC, 0, large);
+  pipeline_fixture_flush(&fixture->outside);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 0));
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, 1));
+  await_completed(fixture, 2);
+  TideDeadLetterJob *job = fixture->completions;
+  fixture->completions = NULL;
+  fixture->n_completed = 0;
+  for (TideDeadLetterJob *next; job != NULL; job = next) { /* as the consumer does */
+    next = job->next;
+    g_assert_true(job->dead_letter.original_is_gone);
+    tide_dead_letter_queue_release_original(fixture->dead_letters, job);
+    job->wants_original = FALSE;
+    tide_dead_letter_queue_submit(fixture->dead_letters, job);
+  }
+  await_completed(fixture, 2);
+  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
+  for (guint i = 0; i < records->len; i++) {
+    assert_header(g_ptr_array_index(records, i), "tidemark-original", "gone");
+    assert_header(
+        g_ptr_array_index(records, i), "tidemark-text",
+        "the gateway says no; the row is of several messages, and this one is not known to be the rejected one");
+    g_autofree char *payload =
+        g_strndup(g_bytes_get_data(((const TideMockRecord *)g_ptr_array_index(records, i))->payload, NULL), 100);
+    g_assert_nonnull(strstr(payload, "\"row_key\":\"" ROW_KEY_HEX "\""));
+  }
+}
+
+static void
+test_a_broker_that_is_away_takes_no_original(Fixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "1");
+  pipeline_fixture_flush(&fixture->outside);
+  mock_kafka_set_broker_up(fixture->outside.kafka, -1, FALSE);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 0));
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  gint64 away_until_us = tide_now_us() + 3 * TIDE_US_PER_S; /* more than a pass waits for */
+  while (tide_now_us() < away_until_us)
+    pipeline_fixture_wait_a_little(deadline_us, "the end of the outage");
+  g_assert_null(tide_dead_letter_completions_take(&fixture->box));
+  mock_kafka_set_broker_up(fixture->outside.kafka, -1, TRUE);
+  await_completed(fixture, 1);
+  g_assert_false(fixture->completions->dead_letter.original_is_gone);
+  g_assert_true(tide_bytes_equal(fixture->completions->dead_letter.value,
+                                 TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"1\"}")));
+}
+
+/* ---- too many ---- */
+
+#define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
+
+/* All of a row's messages are under suspicion, and none of them is a dead letter yet. */
+static void
+test_originals_that_are_wanted_back_do_not_count_as_dead_letters(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N_SHARING; i++)
+    pipeline_fixture_produce(&fixture->outside, 0, "host1", TIME_MS, "good");
+  pipeline_fixture_flush(&fixture->outside);
+  for (gint64 offset = 0; offset < N_SHARING; offset++)
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, offset));
+  await_completed(fixture, N_SHARING);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  for (TideDeadLetterJob *job = fixture->completions; job != NULL; job = job->next)
+    tide_dead_letter_queue_release_original(fixture->dead_letters, job);
+  for (gint64 offset = 0; offset < N_SHARING; offset++)
+    tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, offset));
+  await_holding(fixture, "above dead_letters.max_ratio");
+}
+
+/* ---- the end ---- */
+
+static void
+test_a_stop_drops_what_is_under_way(Fixture *fixture, gconstpointer data)
+{
+  mock_kafka_set_broker_up(fixture->outside.kafka, -1, FALSE);
+  for (gint64 i = 0; i < 100; i++)
+    tide_dead_letter_queue_submit(fixture->dead_letters,
+                                  i % 2 == 0 ? job_to_read(fixture, i) : job_wanted_back(fixture, i));
+  TideDeadLetter dead_letter = dead_letter_at(100);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  gint64 start_us = tide_now_us();
+  g_assert_true(tide_dead_letter_queue_stop(fixture->dead_letters, start_us + 20 * TIDE_US_PER_S));
+  g_assert_cmpint(tide_now_us() - start_us, <, 15 * TIDE_US_PER_S);
+  mock_kafka_set_broker_up(fixture->outside.kafka, -1, TRUE);
+}
+
+#define ADD_RATIO(path, test, ratio) g_test_add("/dead-letter-queue/" path, Fixture, ratio, set_up, test, tear_down)
+#define ADD(path, test) ADD_RATIO(path, test, "1")
+
+int
+main(int argc, char **argv)
+{
+  pipeline_fixture_init(&argc, &argv);
+  ADD("topic/has-the-original-byte-for-byte", test_topic_has_the_original_byte_for_byte);
+  ADD("topic/absent-and-empty-stay-apart", test_absent_and_empty_stay_apart);
+  ADD("topic/one-that-takes-nothing-holds-until-it-does", test_a_topic_that_takes_nothing_holds_until_it_does);
+  ADD("topic/a-dead-letter-that-is-too-large-delays-no-other", test_a_dead_letter_that_is_too_large_delays_no_other);
+  g_test_add("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
+             set_up_failing_producer, test_dead_letters_of_a_producer_that_failed_are_sent_again, tear_down);
+  ADD("originals/are-read-again", test_originals_are_read_again);
+  ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
+  ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
+      test_originals_of_a_shared_row_that_are_gone_are_told_apart);
+  ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
+  ADD("originals/one-that-is-wanted-back-is-not-kept", test_an_original_that_is_wanted_back_is_not_kept);
+  ADD_RATIO("many/originals-that-are-wanted-back-do-not-count",
+            test_originals_that_are_wanted_back_do_not_count_as_dead_letters, "0.1");
+  ADD("stop/drops-what-is-under-way", test_a_stop_drops_what_is_under_way);
+  return g_test_run();
+}

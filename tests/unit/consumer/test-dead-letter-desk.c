@@ -1,0 +1,386 @@
+/* What becomes of messages that cannot be mapped, and of those with rows that HBase refuses: dead letters that nobody
+ * keeps but the test, between partitions and accumulator without a consumer. */
+#include "consumer/dead_letter_desk.h"
+
+#include "unit/assert_bytes.h"
+#include "unit/bare_consumer.h"
+
+#define GOOD_TIME "\"ts\":1763700000000"
+#define GOOD "{\"host\":\"a\"," GOOD_TIME ",\"v\":1}"
+#define LATER "{\"host\":\"a\",\"ts\":1763700001000,\"w\":2}"
+#define OTHER "{\"host\":\"b\"," GOOD_TIME ",\"v\":3}"
+#define BAD "nonsense"
+#define RECORD_MS G_GINT64_CONSTANT(1763700002000)
+#define HOUR_MS (3600 * G_GINT64_CONSTANT(1000))
+
+#define ASSERT_BYTES(got, text) assert_bytes_equal(got, tide_bytes_of_string(text))
+
+#define CONFIG(reading_options, rest)                                                                                  \
+  "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"                                                     \
+  "hbase: { gateways: [\"127.0.0.1:1\"] }\n"                                                                           \
+  "readings: { format: json, time: { field: ts, format: epoch_ms }" reading_options " }\n"                             \
+  "tables:\n"                                                                                                          \
+  "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" },"                          \
+  " families: { M: { ttl: 1d } } }\n" rest
+
+static const char plain[] = CONFIG("", "dead_letters: { topic: letters }\n");
+static const char stopping_at_bad[] = CONFIG(", on_bad_message: stop", "dead_letters: { topic: letters }\n");
+
+typedef struct Fixture {
+  BareConsumer bare;
+  TideMapping *mapping;
+  TideDeadLetterDesk desk;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  BareConsumer *bare = &fixture->bare;
+  bare_consumer_set_up(bare, options, 1);
+  fixture->mapping = tide_mapping_new(bare->flow.config, TIDE_WIRE_BINARY);
+  TideDeadLetterDeskContext context = {.partitions = bare->partitions.list,
+                                       .budget = &bare->flow.budget,
+                                       .dead_letters = bare->dead_letters,
+                                       .mapping = fixture->mapping,
+                                       .accumulator = bare->accumulator,
+                                       .pauses = &bare->pauses,
+                                       .on_bad_message = bare->flow.config->readings.on_bad_message};
+  tide_dead_letter_desk_init(&fixture->desk, &context);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer options)
+{
+  tide_dead_letter_desk_clear(&fixture->desk);
+  tide_mapping_free(fixture->mapping);
+  bare_consumer_tear_down(&fixture->bare);
+}
+
+static gboolean
+header_at(const TideMessage *message, gsize index, TideDeadLetterHeader *ret_header)
+{
+  *ret_header = (TideDeadLetterHeader){
+      .name = TIDE_BYTES_LITERAL("name"), .value = TIDE_BYTES_LITERAL("text"), .has_value = TRUE};
+  return index == 0;
+}
+
+static TideMessage
+message_of(gint64 offset, const char *payload)
+{
+  return (TideMessage){.topic = TIDE_BYTES_LITERAL("t"),
+                       .offset = offset,
+                       .timestamp_ms = RECORD_MS,
+                       .key = TIDE_BYTES_LITERAL("key"),
+                       .has_key = TRUE,
+                       .value = tide_bytes_of_string(payload),
+                       .has_value = TRUE,
+                       .header_at = header_at};
+}
+
+/* A good message, whose rows are open then. */
+static TideSourceRef
+receive(Fixture *fixture, gint64 offset, const char *payload)
+{
+  BareConsumer *bare = &fixture->bare;
+  TideMessage message = message_of(offset, payload);
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_true(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
+  TideSourceRef ref =
+      tide_partition_begin(bare_consumer_partition(bare, 0), &bare->flow.budget, offset, &mapped, FALSE);
+  tide_accumulator_append_message(bare->accumulator, mapped.rows, mapped.n_rows, ref, tide_now_us());
+  return ref;
+}
+
+/* HBase refuses the first row of a call of @n_rows: completes with that. */
+static void
+refuse_first(Fixture *fixture, guint32 n_rows)
+{
+  TideCall call;
+  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  tide_batch_add_poison(call.batches[0], 0, 3, "too large");
+  TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
+  tide_dead_letter_desk_take_refused(&fixture->desk, batch);
+  tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
+  tide_dead_letter_desk_take_waiting(&fixture->desk);
+}
+
+static void
+write_all(Fixture *fixture, guint32 n_rows)
+{
+  TideCall call;
+  bare_consumer_take_call(&fixture->bare, n_rows, &call);
+  TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
+  gsize n_sources;
+  const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
+  for (gsize i = 0; i < n_sources; i++)
+    tide_partition_slots_ack(fixture->bare.partitions.list, sources[i].ref);
+  tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
+}
+
+static void
+keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
+{
+  bare_consumer_keep_dead_letter(&fixture->bare, job);
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+}
+
+/* Kafka still has the message of @job, or (NULL) has it no more. Its cells have expired meanwhile, which must not
+ * matter: they were good when they were read. */
+static void
+give_original(Fixture *fixture, TideDeadLetterJob *job, const char *payload)
+{
+  g_assert_true(job->wants_original);
+  atomic_fetch_add(&fixture->bare.dead_letters->lent_bytes, job->charged_bytes);
+  tide_mapping_set_now(fixture->mapping, RECORD_MS + 25 * HOUR_MS);
+  job->dead_letter.original_is_gone = payload == NULL;
+  job->dead_letter.value = tide_bytes_of_string(payload != NULL ? payload : "");
+  job->dead_letter.has_value = payload != NULL;
+  job->dead_letter.timestamp_ms = RECORD_MS + 25 * HOUR_MS;
+  job->result = TIDE_DEAD_LETTER_READ;
+  tide_dead_letter_completions_push(job->completions, job);
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+}
+
+static void
+assert_no_dead_letter(Fixture *fixture)
+{
+  g_assert_cmpuint(fixture->bare.dead_letters->incoming.n, ==, 0);
+}
+
+static void
+assert_unfinished(Fixture *fixture, guint32 n, gint64 mark)
+{
+  const TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
+  g_assert_cmpuint(partition->offsets.unfinished, ==, n);
+  g_assert_cmpint(partition->offsets.mark, ==, mark);
+}
+
+static void
+assert_accounting(Fixture *fixture, guint64 written, guint64 dead_lettered)
+{
+  g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_written_total"), ==, written);
+  g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_dead_lettered_total"), ==, dead_lettered);
+}
+
+/* ---- rejected when they were mapped ---- */
+
+static void
+test_message_is_kept_whole_before_its_offset_moves(Fixture *fixture, gconstpointer options)
+{
+  TideMessage message = message_of(5, BAD);
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_false(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
+  tide_dead_letter_desk_take_message(&fixture->desk, bare_consumer_partition(&fixture->bare, 0), &message, &reject);
+  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  assert_no_dead_letter(fixture);
+  ASSERT_BYTES(job->dead_letter.value, BAD);
+  ASSERT_BYTES(job->dead_letter.key, "key");
+  ASSERT_BYTES(job->dead_letter.reason, tide_reject_reason_name(reject.reason));
+  g_assert_cmpint(job->dead_letter.offset, ==, 5);
+  g_assert_cmpint(job->dead_letter.timestamp_ms, ==, RECORD_MS);
+  g_assert_cmpint(job->dead_letter.reading_index, ==, -1);
+  g_assert_cmpuint(job->dead_letter.n_headers, ==, 1);
+  ASSERT_BYTES(job->dead_letter.headers[0].value, "text");
+  g_assert_false(job->must_read);
+  g_assert_false(tide_dead_letter_desk_take_completed(&fixture->desk));
+  assert_unfinished(fixture, 1, -1);
+  keep_dead_letter(fixture, job);
+  assert_unfinished(fixture, 0, 6);
+  assert_accounting(fixture, 0, 1);
+}
+
+/* Two of three readings of a message are left out. */
+static TideSourceRef
+leave_out_two(Fixture *fixture, TideMessage *message)
+{
+  TideReject rejects[] = {{.reason = TIDE_REJECT_MISSING_FIELD, .reading_index = 0},
+                          {.reason = TIDE_REJECT_MISSING_FIELD, .reading_index = 2}};
+  TideMapped mapped = {
+      .n_rows = 0, .n_readings = 3, .n_unmatched_readings = 1, .rejects = rejects, .n_rejects = 2, .timestamp_ms = -1};
+  TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
+  TideSourceRef ref = tide_partition_begin(partition, &fixture->bare.flow.budget, message->offset, &mapped, FALSE);
+  tide_dead_letter_desk_take_readings(&fixture->desk, ref, message, &mapped);
+  return ref;
+}
+
+static void
+test_each_reading_has_its_dead_letter(Fixture *fixture, gconstpointer options)
+{
+  TideMessage message = message_of(5, GOOD);
+  leave_out_two(fixture, &message);
+  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
+                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  assert_no_dead_letter(fixture);
+  g_assert_cmpint(first->dead_letter.reading_index, ==, 0);
+  g_assert_cmpint(second->dead_letter.reading_index, ==, 2);
+  g_assert_false(first->is_further);
+  g_assert_true(second->is_further); /* the ratio counts messages */
+  keep_dead_letter(fixture, second);
+  assert_unfinished(fixture, 1, -1);
+  keep_dead_letter(fixture, first);
+  assert_unfinished(fixture, 0, 6);
+}
+
+static void
+test_one_dead_letter_stands_for_readings_of_a_large_message(Fixture *fixture, gconstpointer options)
+{
+  g_autofree char *large = g_strnfill(2200000, 'x');
+  TideMessage message = message_of(5, large);
+  leave_out_two(fixture, &message);
+  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  assert_no_dead_letter(fixture);
+  g_assert_cmpint(job->dead_letter.reading_index, ==, -1);
+  keep_dead_letter(fixture, job);
+  assert_unfinished(fixture, 0, 6);
+}
+
+/* ---- refused ---- */
+
+static void
+test_refused_row_of_one_message_is_its_dead_letter(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, OTHER);
+  refuse_first(fixture, 2);
+  TideDeadLetterJob *job = bare_consumer_take_dead_letter(&fixture->bare);
+  assert_no_dead_letter(fixture);
+  g_assert_true(job->must_read);
+  g_assert_false(job->wants_original);
+  g_assert_cmpuint(job->dead_letter.attempts, ==, 3);
+  ASSERT_BYTES(job->dead_letter.row_key, "a");
+  ASSERT_BYTES(job->dead_letter.table, "LATEST");
+  ASSERT_BYTES(job->dead_letter.text, "too large");
+  g_assert_cmpint(job->dead_letter.offset, ==, 5);
+  assert_unfinished(fixture, 1, -1); /* the other is written */
+  keep_dead_letter(fixture, job);
+  assert_unfinished(fixture, 0, 7);
+  assert_accounting(fixture, 1, 1);
+  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 0);
+}
+
+/* Who of the two is to blame shows when each is sent alone; a newer message of that key waits meanwhile. */
+static void
+test_messages_of_a_shared_row_are_sent_one_by_one(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
+  refuse_first(fixture, 1);
+  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
+                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  assert_no_dead_letter(fixture);
+  receive(fixture, 7, LATER);
+  bare_consumer_assert_no_call(&fixture->bare);
+  give_original(fixture, first, GOOD);
+  give_original(fixture, second, LATER);
+  assert_unfinished(fixture, 3, -1);
+  refuse_first(fixture, 2); /* the first was to blame */
+  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  assert_no_dead_letter(fixture);
+  assert_unfinished(fixture, 1, 7);
+  write_all(fixture, 1);
+  assert_unfinished(fixture, 0, 8);
+  assert_accounting(fixture, 2, 1);
+}
+
+static void
+test_gone_message_of_a_shared_row_becomes_a_dead_letter(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
+  refuse_first(fixture, 1);
+  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
+                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  give_original(fixture, first, NULL);
+  give_original(fixture, second, OTHER); /* made anew: no such row */
+  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  assert_unfinished(fixture, 0, 7);
+  assert_accounting(fixture, 0, 2);
+  receive(fixture, 7, GOOD); /* the key waits for none any more */
+  write_all(fixture, 1);
+}
+
+static void
+test_original_of_an_older_ownership_is_not_sent(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
+  refuse_first(fixture, 1);
+  TideDeadLetterJob *first = bare_consumer_take_dead_letter(&fixture->bare),
+                    *second = bare_consumer_take_dead_letter(&fixture->bare);
+  tide_partition_release(bare_consumer_partition(&fixture->bare, 0), &fixture->bare.flow.budget);
+  give_original(fixture, first, GOOD);
+  give_original(fixture, second, LATER);
+  assert_no_dead_letter(fixture);
+  bare_consumer_assert_no_call(&fixture->bare);
+}
+
+static void
+test_so_many_refused_are_under_way_at_a_time(Fixture *fixture, gconstpointer options)
+{
+  fixture->desk.jobs_of_refused = 2000;
+  receive(fixture, 5, GOOD);
+  refuse_first(fixture, 1);
+  assert_no_dead_letter(fixture);
+  fixture->desk.jobs_of_refused = 1999;
+  tide_dead_letter_desk_take_waiting(&fixture->desk);
+  keep_dead_letter(fixture, bare_consumer_take_dead_letter(&fixture->bare));
+  g_assert_cmpuint(fixture->desk.jobs_of_refused, ==, 1999);
+  assert_unfinished(fixture, 0, 6);
+}
+
+static void
+test_refused_row_holds_where_that_is_chosen(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  receive(fixture, 6, LATER);
+  refuse_first(fixture, 1);
+  assert_no_dead_letter(fixture);
+  g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
+  g_assert_nonnull(
+      strstr(text, "offset 5: HBase refuses its row 'a' of table 'LATEST': too large; on_bad_message: stop"));
+  g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_held_total"), ==, 1);
+  assert_unfinished(fixture, 2, -1);
+}
+
+/* ---- how many ---- */
+
+static void
+test_dead_letters_are_told_what_is_new(Fixture *fixture, gconstpointer options)
+{
+  receive(fixture, 5, GOOD);
+  write_all(fixture, 1);
+  tide_dead_letter_desk_note_messages(&fixture->desk, 1);
+  tide_dead_letter_desk_note_messages(&fixture->desk, 0);
+  receive(fixture, 6, GOOD);
+  write_all(fixture, 1);
+  tide_dead_letter_desk_note_messages(&fixture->desk, 2);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->received), ==, 3);
+  g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->written), ==, 2);
+}
+
+#define ADD(path, options, func) g_test_add("/dead-letter-desk/" path, Fixture, options, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("rejected/message-is-kept-whole-before-its-offset-moves", plain,
+      test_message_is_kept_whole_before_its_offset_moves);
+  ADD("rejected/each-reading-has-its-dead-letter", plain, test_each_reading_has_its_dead_letter);
+  ADD("rejected/one-dead-letter-for-readings-of-a-large-message", plain,
+      test_one_dead_letter_stands_for_readings_of_a_large_message);
+  ADD("refused/row-of-one-message-is-its-dead-letter", plain, test_refused_row_of_one_message_is_its_dead_letter);
+  ADD("refused/messages-of-a-shared-row-go-one-by-one", plain, test_messages_of_a_shared_row_are_sent_one_by_one);
+  ADD("refused/gone-message-of-a-shared-row-becomes-a-dead-letter", plain,
+      test_gone_message_of_a_shared_row_becomes_a_dead_letter);
+  ADD("refused/original-of-an-older-ownership-is-not-sent", plain, test_original_of_an_older_ownership_is_not_sent);
+  ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
+  ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
+  ADD("letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
+  return g_test_run();
+}

@@ -1,0 +1,313 @@
+/* The keeping of dead letters in a file: what is kept, what completes, and when nothing more is kept. */
+#include "dead_letters/dead_letter_json.h"
+#include "dead_letters/dead_letter_queue_private.h"
+#include "dead_letters/dead_letter_ratio.h"
+#include "unit/assert_bytes.h"
+#include "unit/load_text.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <glib/gstdio.h>
+
+#define TIMEOUT_US (240 * TIDE_US_PER_S)
+
+static TideOwnedEpoch owned_epoch; /* of the jobs' partition */
+
+typedef struct Fixture {
+  char *directory;
+  char *path;
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideBudget budget;
+  TideDeadLetterQueue *dead_letters;
+  TideDeadLetterCompletions box;
+  TideMutex lock;
+  TideCond changed;
+} Fixture;
+
+#define LOOK_US (2 * TIDE_US_PER_MS)
+
+static void
+wake(gpointer data)
+{
+  Fixture *fixture = data;
+  tide_cond_broadcast(&fixture->changed);
+}
+
+/* Looks again soon, at once when something completed. */
+static void
+await_change(Fixture *fixture, gint64 deadline_us)
+{
+  g_assert_cmpint(tide_now_us(), <, deadline_us);
+  tide_mutex_lock(&fixture->lock);
+  (void)tide_cond_wait_until(&fixture->changed, &fixture->lock, tide_now_us() + LOOK_US);
+  tide_mutex_unlock(&fixture->lock);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer options)
+{
+  g_autoptr(GError) error = NULL;
+  fixture->directory = g_dir_make_tmp("tidemark-letters-XXXXXX", &error);
+  g_assert_no_error(error);
+  fixture->path = g_build_filename(fixture->directory, "letters.jsonl", NULL);
+  g_autofree char *text =
+      g_strdup_printf("kafka: {brokers: \"b:9092\", group: g, topics: [m], threads: 1}\n"
+                      "hbase: {gateways: [\"h:9090\"]}\nreadings: {time: record}\n"
+                      "tables:\n  T:\n    key: [{ field: a }]\n    columns: { family: f, from: \"*\" }\n"
+                      "dead_letters:\n  file: %s\n%s",
+                      fixture->path, options != NULL ? (const char *)options : "");
+  fixture->config = load_text(text);
+  fixture->metrics = tide_metrics_new();
+  tide_budget_init(&fixture->budget, 1 << 20);
+  TideDeadLetterQueueContext context = {
+      .config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  atomic_store(&owned_epoch, 4);
+  fixture->dead_letters = tide_dead_letter_queue_new(&context);
+  g_assert_true(tide_dead_letter_queue_start(fixture->dead_letters, TIDE_WIRE_BINARY, &error));
+  g_assert_no_error(error);
+  tide_mutex_init(&fixture->lock);
+  tide_cond_init(&fixture->changed);
+  tide_dead_letter_completions_init(&fixture->box, wake, fixture);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer options)
+{
+  tide_dead_letter_queue_free(fixture->dead_letters);
+  tide_dead_letter_completions_clear(&fixture->box);
+  tide_cond_clear(&fixture->changed);
+  tide_mutex_clear(&fixture->lock);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  tide_config_free(fixture->config);
+  tide_metrics_free(fixture->metrics);
+  g_autoptr(GDir) entries = g_dir_open(fixture->directory, 0, NULL);
+  for (const char *name; (name = g_dir_read_name(entries)) != NULL;) {
+    g_autofree char *path = g_build_filename(fixture->directory, name, NULL);
+    g_remove(path);
+  }
+  g_remove(fixture->directory);
+  g_free(fixture->path);
+  g_free(fixture->directory);
+}
+
+/* @is_further: not the first of its message */
+static void
+submit_one(Fixture *fixture, gint64 offset, gboolean is_further)
+{
+  TideDeadLetter dead_letter = {.topic = TIDE_BYTES_LITERAL("m"),
+                                .offset = offset,
+                                .timestamp_ms = 1,
+                                .value = TIDE_BYTES_LITERAL("{bad"),
+                                .has_value = TRUE,
+                                .reading_index = -1,
+                                .reason = TIDE_BYTES_LITERAL("parse"),
+                                .text = TIDE_BYTES_LITERAL("it is not JSON")};
+  TideSourceRef source = {.slot = 3, .epoch = 4, .sequence = (guint32)offset};
+  TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, source, 2, &fixture->box);
+  job->owned = &owned_epoch;
+  job->is_further = is_further;
+  tide_dead_letter_queue_submit(fixture->dead_letters, job);
+}
+
+static void
+submit(Fixture *fixture, gint64 offset)
+{
+  submit_one(fixture, offset, FALSE);
+}
+
+/* Until @n jobs completed with @result, in the order of their offsets. */
+static void
+await_completed_with(Fixture *fixture, guint n, TideDeadLetterResult result)
+{
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  for (guint i = 0; i < n;) {
+    TideDeadLetterJob *job = tide_dead_letter_completions_take(&fixture->box);
+    if (job == NULL)
+      await_change(fixture, deadline_us);
+    for (TideDeadLetterJob *next; job != NULL; job = next, i++) {
+      next = job->next;
+      g_assert_cmpint(job->result, ==, result);
+      g_assert_cmpint(job->source.slot, ==, 3);
+      g_assert_cmpint(job->source.epoch, ==, 4);
+      g_assert_cmpuint(job->source.sequence, ==, i);
+      g_assert_cmpuint(job->n_acks, ==, 2);
+      tide_dead_letter_job_free(job);
+    }
+  }
+}
+
+static void
+await_completed(Fixture *fixture, guint n)
+{
+  await_completed_with(fixture, n, TIDE_DEAD_LETTER_KEPT);
+}
+
+static void
+test_kept_dead_letters_complete(Fixture *fixture, gconstpointer data)
+{
+  g_assert_true(tide_dead_letter_queue_exist(fixture->dead_letters));
+  for (gint64 i = 0; i < 50; i++)
+    submit(fixture, i);
+  await_completed(fixture, 50);
+  g_autofree char *content = NULL;
+  gsize len;
+  g_assert_true(g_file_get_contents(fixture->path, &content, &len, NULL));
+  g_auto(GStrv) lines = g_strsplit(content, "\n", 0);
+  g_assert_cmpuint(g_strv_length(lines), ==, 51);
+  g_autoptr(TideDeadLetterParser) parser = tide_dead_letter_parser_new();
+  for (gint64 i = 0; i < 50; i++) {
+    TideDeadLetter dead_letter;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(tide_dead_letter_parser_parse(parser, tide_bytes_of_string(lines[i]), &dead_letter, NULL, &error));
+    g_assert_cmpint(dead_letter.offset, ==, i);
+    assert_bytes_equal(dead_letter.value, TIDE_BYTES_LITERAL("{bad"));
+    g_assert_cmpuint(dead_letter.version.len, >, 0);
+  }
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_total", "reason=\"parse\""), ==, 50);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_waiting", NULL), ==, 0);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+}
+
+static void
+await_holding(Fixture *fixture)
+{
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (!tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+    await_change(fixture, deadline_us);
+}
+
+/* The directory is away, as a disk that is full or read-only: nothing completes, and everything when it is back. */
+static void
+test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
+  g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
+  for (gint64 i = 0; i < 10; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  g_assert_nonnull(strstr(text, fixture->path));
+  g_assert_null(tide_dead_letter_completions_take(&fixture->box));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
+  g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+  await_completed(fixture, 10);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  /* The next trouble is a new one: it is said, and tried again soon. */
+  g_assert_cmpuint(fixture->dead_letters->to_keep.n_failures, ==, 0);
+  g_assert_cmpint(fixture->dead_letters->to_keep.logged_us, ==, 0);
+}
+
+/* The next owner of the partition makes them; what kept them from being kept holds nobody any more.
+ * @owned_now: instead of the epoch that they are of */
+static void
+assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owned_now)
+{
+  g_autofree char *away = g_strconcat(fixture->directory, "-away", NULL);
+  g_assert_cmpint(g_rename(fixture->directory, away), ==, 0);
+  for (gint64 i = 0; i < 10; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_assert_null(tide_dead_letter_completions_take(&fixture->box));
+  atomic_store(&owned_epoch, owned_now);
+  await_completed_with(fixture, 10, TIDE_DEAD_LETTER_PENDING);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  while (tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+    await_change(fixture, deadline_us);
+  g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
+}
+
+static void
+test_dead_letters_of_a_partition_that_has_gone_complete(Fixture *fixture, gconstpointer data)
+{
+  assert_dead_letters_of_another_ownership_complete(fixture, TIDE_NOT_OWNED);
+}
+
+/* Its messages are read again: their dead letters would be kept twice. */
+static void
+test_dead_letters_of_a_partition_that_came_back_complete(Fixture *fixture, gconstpointer data)
+{
+  assert_dead_letters_of_another_ownership_complete(fixture, 5);
+}
+
+/* A wrong configuration makes everything bad: most of the topic must not become dead letters. */
+static void
+test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 99; i++)
+    submit(fixture, i);
+  await_completed(fixture, 99); /* too few to say anything, however many they are of all */
+  tide_dead_letter_queue_note_messages(fixture->dead_letters, 2000, 0);
+  for (gint64 i = 99; i < 2000; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  g_assert_nonnull(strstr(text, "max_ratio (0.1)"));
+  g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_holding", NULL), ==, 1);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >, 0);
+}
+
+/* The bound is of messages: one with hundreds of bad readings is one. */
+static void
+test_f21_dead_letters_of_one_message_count_once(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 500; i++)
+    submit_one(fixture, i, i > 0);
+  await_completed(fixture, 500);
+  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+}
+
+/* Those up to the bound are kept, so that whoever restarts gets on. */
+static void
+test_f21_dead_letters_up_to_the_bound_are_kept(Fixture *fixture, gconstpointer data)
+{
+  for (gint64 i = 0; i < 500; i++)
+    submit(fixture, i);
+  await_holding(fixture);
+  await_completed(fixture, TIDE_DEAD_LETTER_RATIO_MIN - 1);
+  g_assert_true(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+}
+
+/* As when two daemons have one configuration that names no place, and no state directory. */
+static void
+test_second_daemon_is_told_what_to_do(Fixture *fixture, gconstpointer options)
+{
+  g_autoptr(GError) error = NULL;
+  TideDeadLetterQueueContext context = {
+      .config = fixture->config, .budget = &fixture->budget, .metrics = fixture->metrics};
+  TideDeadLetterQueue *second = tide_dead_letter_queue_new(&context);
+  g_assert_false(tide_dead_letter_queue_start(second, TIDE_WIRE_BINARY, &error));
+  g_autofree char *expected = g_strdup_printf(
+      "dead letters cannot be kept: another process keeps its dead letters in '%s' (it holds '%s.lock'), "
+      "and two daemons cannot share a file: set dead_letters.topic, which they can share, or give each "
+      "a dead_letters.file or a state directory of its own",
+      fixture->path, fixture->path);
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE);
+  g_assert_cmpstr(error->message, ==, expected);
+  tide_dead_letter_queue_free(second);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add("/dead-letter-queue/kept-dead-letters-complete", Fixture, "  max_ratio: 1\n", set_up,
+             test_kept_dead_letters_complete, tear_down);
+  g_test_add("/dead-letter-queue/those-of-a-partition-that-has-gone-complete", Fixture, "  max_ratio: 1\n", set_up,
+             test_dead_letters_of_a_partition_that_has_gone_complete, tear_down);
+  g_test_add("/dead-letter-queue/those-of-a-partition-that-came-back-complete", Fixture, "  max_ratio: 1\n", set_up,
+             test_dead_letters_of_a_partition_that_came_back_complete, tear_down);
+  g_test_add("/dead-letter-queue/E7-holds-while-the-disk-takes-nothing", Fixture, NULL, set_up,
+             test_holds_while_the_disk_takes_nothing, tear_down);
+  g_test_add("/dead-letter-queue/second-daemon-is-told-what-to-do", Fixture, NULL, set_up,
+             test_second_daemon_is_told_what_to_do, tear_down);
+  g_test_add("/dead-letter-queue/too-many-dead-letters-hold-until-a-restart", Fixture, NULL, set_up,
+             test_too_many_dead_letters_hold_until_a_restart, tear_down);
+  g_test_add("/dead-letter-queue/F21/dead-letters-of-one-message-count-once", Fixture, NULL, set_up,
+             test_f21_dead_letters_of_one_message_count_once, tear_down);
+  g_test_add("/dead-letter-queue/F21/dead-letters-up-to-the-bound-are-kept", Fixture, NULL, set_up,
+             test_f21_dead_letters_up_to_the_bound_are_kept, tear_down);
+  return g_test_run();
+}

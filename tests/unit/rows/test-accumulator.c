@@ -1,0 +1,260 @@
+/* When open rows leave, and what must not keep them: lanes of one consumer without a gateway behind them. */
+#include "rows/accumulator.h"
+
+#include "thrift/wire/put_encoder.h"
+#include "unit/unstarted_flow.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+static const char config_text[] =
+    "kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+    "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+    "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+    "batch: { max_rows: 10 }\n"
+    "tables:\n"
+    "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
+
+#define LATEST 0
+#define DATA 1
+
+typedef struct Fixture {
+  UnstartedFlow flow;
+  TideDatedCache dated_names;
+  TideCompletionQueue completions;
+  TideAccumulator *accumulator;
+  gint64 now_us;
+  guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
+} Fixture;
+
+static gboolean
+owns(TideSourceRef source, gpointer data)
+{
+  return TRUE;
+}
+
+static void
+hear(TideSourceRef source, TideHealChange change, gpointer data)
+{
+  ((Fixture *)data)->heals[change]++;
+}
+
+static void
+hear_of_doubt(TideSourceRef source, TideDoubt doubt, gpointer data)
+{
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  UnstartedFlow *flow = &fixture->flow;
+  unstarted_flow_set_up(flow, config_text);
+  tide_completion_queue_init(&fixture->completions, NULL, NULL);
+  TideAccumulatorContext context = {
+      .config = flow->config,
+      .protocol = TIDE_WIRE_BINARY,
+      .budget = &flow->budget,
+      .table_budgets = flow->table_budgets,
+      .lanes = flow->lanes,
+      .regions = flow->regions,
+      .dated = flow->dated,
+      .dated_names = &fixture->dated_names,
+      .completions = &fixture->completions,
+      .metrics = flow->metrics,
+      .heal_handler = {.is_owned = owns, .changed = hear, .in_doubt = hear_of_doubt, .data = fixture}};
+  fixture->accumulator = tide_accumulator_new(&context);
+  fixture->now_us = tide_now_us();
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_lanes_stop(fixture->flow.lanes);
+  tide_accumulator_free(fixture->accumulator);
+  tide_completion_queue_clear(&fixture->completions);
+  unstarted_flow_tear_down(&fixture->flow);
+}
+
+/* A row of one cell. @is_unmerged: what a message has in a refused row; else like any other */
+static void
+append(Fixture *fixture, guint32 table, const char *key, const char *value, gboolean is_unmerged)
+{
+  g_auto(TideBuffer) prefix = {0};
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  TideColumn column = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = TIDE_BYTES_LITERAL("v"),
+                       .prefix = tide_buffer_bytes(&prefix),
+                       .hash = 1};
+  TideCell cell = {.column = &column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
+  TideRow row = {.table_index = table, .key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  if (is_unmerged)
+    g_assert_cmpuint(
+        tide_accumulator_append_unmerged(fixture->accumulator, &row, 1, 0, (TideSourceRef){0}, fixture->now_us), ==, 1);
+  else
+    tide_accumulator_append_message(fixture->accumulator, &row, 1, (TideSourceRef){0}, fixture->now_us);
+}
+
+static void
+flush(Fixture *fixture)
+{
+  tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_FLUSH, 0, fixture->now_us);
+}
+
+/* The keys of the next call, in its order: "a b ". */
+static char *
+take_call(Fixture *fixture, TideCall *ret_call)
+{
+  GString *keys = g_string_new(NULL);
+  ret_call->n_batches = 0;
+  (void)tide_lanes_take(fixture->flow.lanes, 0, ret_call);
+  for (guint32 i = 0; i < ret_call->n_batches; i++)
+    for (guint32 row = 0; row < ret_call->batches[i]->n_rows; row++) {
+      TideBytes key = tide_batch_row_key(ret_call->batches[i], row);
+      g_string_append_printf(keys, "%.*s ", (int)key.len, (const char *)key.data);
+    }
+  return g_string_free(keys, FALSE);
+}
+
+#define ASSERT_CALL(fixture, call, keys)                                                                               \
+  do {                                                                                                                 \
+    g_autofree char *taken_ = take_call(fixture, call);                                                                \
+    g_assert_cmpstr(taken_, ==, keys);                                                                                 \
+  } while (0)
+
+/* @call was acknowledged, and its batches are completed. */
+static void
+complete_batch(Fixture *fixture, TideCall *call)
+{
+  tide_lanes_finish(fixture->flow.lanes, call, TIDE_OUTCOME_OK, NULL, fixture->now_us);
+  for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {
+    next = batch->next;
+    tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
+    tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
+  }
+}
+
+/* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
+ * region go on, and show that it works; only the row itself waits. @data: the table */
+static void
+test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, gconstpointer data)
+{
+  guint32 table = GPOINTER_TO_UINT(data);
+  TideCall parts, others, rest;
+  tide_accumulator_hold_key(fixture->accumulator, table, TIDE_BYTES_LITERAL("refused"), 1);
+  append(fixture, table, "refused", "part", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &parts, "refused ");
+  append(fixture, table, "refused", "later", FALSE);
+  append(fixture, table, "other", "1", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  append(fixture, table, "other", "2", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, ""); /* its key is on its way */
+  complete_batch(fixture, &others);
+  flush(fixture);
+  ASSERT_CALL(fixture, &others, "other ");
+  complete_batch(fixture, &others);
+  complete_batch(fixture, &parts);
+  flush(fixture);
+  ASSERT_CALL(fixture, &rest, "refused ");
+  complete_batch(fixture, &rest);
+  g_assert_cmpint(tide_accumulator_oldest_us(fixture->accumulator), ==, 0);
+}
+
+/* A part that must wait for another of its row, which is tried, keeps none of another row. */
+static void
+test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
+{
+  TideCall first, other, second;
+  tide_accumulator_hold_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("refused"), 2);
+  tide_accumulator_hold_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("other"), 1);
+  append(fixture, LATEST, "refused", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &first, "refused ");
+  append(fixture, LATEST, "refused", "2", TRUE);
+  append(fixture, LATEST, "other", "1", TRUE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &other, "other ");
+  complete_batch(fixture, &other);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "");
+  complete_batch(fixture, &first);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "refused ");
+  complete_batch(fixture, &second);
+  g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
+}
+
+/* Rows that are held do not fill a call: one more row would else be sealed by itself, and each time all that is held be
+ * copied. */
+static void
+test_held_rows_fill_no_call(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  for (guint i = 0; i < 20; i++) {
+    g_autofree char *key = g_strdup_printf("held%u", i);
+    tide_accumulator_hold_key(fixture->accumulator, DATA, tide_bytes_of_string(key), 1);
+    append(fixture, DATA, key, "1", FALSE);
+  }
+  for (guint i = 0; i < 9; i++)
+    append(fixture, DATA, i < 5 ? "a" : "b", "1", FALSE);
+  ASSERT_CALL(fixture, &call, "");
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a b ");
+  complete_batch(fixture, &call);
+  for (guint i = 0; i < 10; i++) {
+    g_autofree char *key = g_strdup_printf("%u", i);
+    append(fixture, DATA, key, "1", FALSE);
+  }
+  ASSERT_CALL(fixture, &call, "0 1 2 3 4 5 6 7 8 9 ");
+  complete_batch(fixture, &call);
+}
+
+/* A row that HBase refused has written nothing: it neither stands for the value before it, which is to be written once
+ * more, nor is to be written once more itself. */
+static void
+test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  append(fixture, DATA, "a", "abandoned", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  tide_batch_mark_in_doubt(call.batches[0], fixture->now_us);
+  complete_batch(fixture, &call);
+  append(fixture, DATA, "a", "contradicts", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  append(fixture, DATA, "a", "refused", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  tide_batch_add_poison(call.batches[0], 0, 1, "refused");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  fixture->now_us += fixture->flow.config->hbase.settle_ms * TIDE_US_PER_MS + 1;
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "a ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+}
+
+#define ADD(path, func, data) g_test_add("/accumulator/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
+  g_unsetenv("STATE_DIRECTORY");
+  ADD("F16/latest-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, LATEST);
+  ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
+      test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
+  ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
+  ADD("held-rows-fill-no-call", test_held_rows_fill_no_call, 0);
+  ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
+  return g_test_run();
+}
