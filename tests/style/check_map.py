@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the map against the tree: README.md has a line for each folder, and the folder's own README.md a line for each file,
+"""Holds the map against the tree: README.md has a line for each folder (tests/README.md for those below), and the folder's own README.md a line for each file,
 its text the first sentence that the file says of itself. With --write, makes them anew. No folder may hold many files."""
 import argparse
 import pathlib
@@ -111,15 +111,15 @@ class Map:
         elif wanted != text:
             self.findings.append(f"{name}: the map differs from the tree: run tests/style/check_map.py --write")
 
-    def hold_folder(self, folder: str, files: list[pathlib.PurePosixPath]) -> str:
-        """The folder's line."""
+    def hold_folder(self, folder: str, files: list[pathlib.PurePosixPath], below: list[str]) -> str:
+        """The folder's line. `below`: those of the folders that it tells of itself."""
         if folder in WITHOUT_README:
             return f"- `{folder}/` {WITHOUT_README[folder]}"
         name = f"{folder}/README.md"
         if folder not in NO_LINES:
             entries = sorted(entry(stem, paths) for stem, paths in stems(folder, files).items())
             self.findings += [f"{folder}/{one}: says nothing of itself in its first comment" for one, text in entries if not text]
-            self.hold(name, [f"- `{one}` {text}" for one, text in entries])
+            self.hold(name, [f"- `{one}` {text}" for one, text in entries] + [line.replace(f"]({folder}/", "](") for line in below])
         title = re.match(r"# (?:\S+: )?(.*)", (ROOT / name).read_text() if (ROOT / name).is_file() else "")
         if title is None:
             self.findings.append(f"{name}: its first line does not say what the folder is: '# {folder}: ...'")
@@ -127,8 +127,9 @@ class Map:
 
     def hold_all(self) -> None:
         files = tracked()
-        lines = [self.hold_folder(folder, files) for folder in FOLDERS]
-        self.hold("README.md", lines)
+        of_tests = [self.hold_folder(folder, files, []) for folder in FOLDERS if folder.startswith("tests/")]
+        self.hold("README.md", [self.hold_folder(folder, files, of_tests if folder == "tests" else []) for folder in FOLDERS
+                                if not folder.startswith("tests/")])
         for folder in sorted({str(path.parent) for path in files if path.suffix in (".c", ".cc")}):
             if not any(folder == one or (one in WITH_SUBFOLDERS | NO_LINES and folder.startswith(one + "/")) for one in FOLDERS):
                 self.findings.append(f"{folder}: is not in the map: name it in tests/style/check_layers.py or check_map.py")
