@@ -14,10 +14,15 @@
 #include "util/state_directory.h"
 
 #include <glib-unix.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
 #define WATCH_INTERVAL_MS 1000
+
+/* Of the heap: see keep_heap_small(). */
+#define HEAP_ARENAS 2
+#define HEAP_MMAP_BYTES (256 << 10)
 
 /* While the daemon stops: how soon a second signal is seen. */
 #define STOP_ROUND_US (TIDE_US_PER_S / 10)
@@ -276,6 +281,17 @@ handle_signals(Run *run)
   g_unix_signal_add(SIGUSR2, on_state_signal, run);
 }
 
+/* What limits.memory bounds is what is in use. glibc's heap keeps what was freed in as many arenas as threads ask for
+ * (eight a core), and large buffers in them once one was freed: 500,000 messages with refused rows, limits.memory 64
+ * MiB, took 144 MiB so, and 88 MiB with these settings. On a reading's path nothing is allocated, so arenas are no
+ * bottleneck. */
+static void
+keep_heap_small(void)
+{
+  (void)mallopt(M_ARENA_MAX, HEAP_ARENAS);
+  (void)mallopt(M_MMAP_THRESHOLD, HEAP_MMAP_BYTES);
+}
+
 static int
 run_daemon(const TideConfig *config, const RunOptions *run_options)
 {
@@ -340,6 +356,7 @@ run_daemon_alone(TideCommandCall *call, GError **error)
 {
   if (!tide_command_load_config(call))
     return FALSE;
+  keep_heap_small(); /* before there are threads */
   TideConfig *config = call->config;
   (void)tide_config_problems_print(stderr, tide_command_config_path(call), call->problems);
   tide_log_init(config->service.log_format, config->service.log_level);
