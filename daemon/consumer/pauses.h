@@ -60,7 +60,7 @@ void tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us); /* of t
 /* While dead letters cannot be kept, or were too many (@holding), every partition pauses. */
 void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean holding, gint64 now_us);
 
-/* Partitions were assigned: what makes all pause makes them pause. */
+/* Partitions were assigned, or are read again: what makes all pause makes them pause. */
 void tide_pauses_apply_assigned(TidePauses *pauses);
 
 /* TRUE while memory or a span is spent and it is too early to pause: what completes must make room before more is

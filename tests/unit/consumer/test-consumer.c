@@ -256,7 +256,7 @@ hold_dead_letters(Fixture *fixture, gboolean hold)
 static void
 let_pauses_change(Fixture *fixture)
 {
-  tide_consumer_partition(fixture->consumer, 0)->pauses.changed_us = 0;
+  tide_consumer_partition(fixture->consumer, 0)->pause_changed_us = 0;
 }
 
 /* One partition is given up and two come, while all pause: librdkafka forgets the pause of what is assigned anew. */
@@ -304,6 +304,35 @@ test_partition_pauses_until_no_reason_is_left(Fixture *fixture, gconstpointer op
   ASSERT_ASKED(fixture, "");
   hold_dead_letters(fixture, FALSE);
   ASSERT_ASKED(fixture, "resume 0, ");
+}
+
+/* What made all pause has not ended because one is read again; nor was it for that one that librdkafka went on. */
+static void
+assert_reading_again_keeps_the_pause(Fixture *fixture)
+{
+  ASSERT_ASKED(fixture, "pause 0, ");
+  tide_partition_let_go(tide_consumer_partition(fixture->consumer, 0), 1);
+  tide_consumer_read_again(fixture->consumer, tide_now_us());
+  ASSERT_ASKED(fixture, "resume 0, move 0 5, pause 0, ");
+}
+
+static void
+test_spent_memory_pauses_what_is_read_again(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  spend_memory(fixture, TRUE);
+  assert_reading_again_keeps_the_pause(fixture);
+  spend_memory(fixture, FALSE);
+}
+
+static void
+test_dead_letters_that_cannot_be_kept_pause_what_is_read_again(Fixture *fixture, gconstpointer options)
+{
+  assign(fixture, 0, 5);
+  ASSERT_ASKED(fixture, "commit 0 5, ");
+  hold_dead_letters(fixture, TRUE);
+  assert_reading_again_keeps_the_pause(fixture);
 }
 
 /* ---- partitions that are halted ---- */
@@ -384,6 +413,9 @@ main(int argc, char **argv)
   ADD("pauses/spent-memory-pauses-what-a-rebalance-brings", plain, test_spent_memory_pauses_what_a_rebalance_brings);
   ADD("pauses/Y23-dead-letters-that-cannot-be-kept-pause-what-a-rebalance-brings", plain,
       test_Y23_dead_letters_that_cannot_be_kept_pause_what_a_rebalance_brings);
+  ADD("pauses/spent-memory-pauses-what-is-read-again", plain, test_spent_memory_pauses_what_is_read_again);
+  ADD("pauses/dead-letters-that-cannot-be-kept-pause-what-is-read-again", plain,
+      test_dead_letters_that_cannot_be_kept_pause_what_is_read_again);
   ADD("pauses/until-no-reason-is-left", plain, test_partition_pauses_until_no_reason_is_left);
   ADD("held/nothing-is-read-behind-a-message-that-holds", stopping_at_bad,
       test_nothing_is_read_behind_a_message_that_holds);
