@@ -381,11 +381,13 @@ unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const 
   return unmet;
 }
 
-/* The record's key is nothing to a table that does not take such a record, so it may name no row there. */
+/* The record's key and time are nothing to a table that does not take such a record, so it may name no row there. */
 static gboolean
-delete_from(TideMapping *mapping, MappedTable *mapped, gint64 record_time_ns, TideReject *ret_reject)
+delete_from(TideMapping *mapping, MappedTable *mapped, TideReject *ret_reject)
 {
+  static const TideReading no_reading;
   TideReading reading;
+  TideEventTime record_time;
   mapped->unmet = unmet_by_tombstone(mapping, mapped, NULL);
   if (mapped->unmet != NULL)
     return TRUE;
@@ -394,8 +396,10 @@ delete_from(TideMapping *mapping, MappedTable *mapped, gint64 record_time_ns, Ti
   mapped->unmet = unmet_by_tombstone(mapping, mapped, &reading);
   if (mapped->unmet != NULL)
     return TRUE;
+  if (!tide_time_spec_read(&mapping->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
+    return FALSE;
   reading.index = mapping->deleted->len;
-  reading.event_time_ns = record_time_ns;
+  reading.event_time_ns = record_time.ns;
   g_array_append_val(mapping->deleted, reading);
   return tide_table_mapper_delete(mapped->mapper, &reading, &mapping->list, ret_reject);
 }
@@ -403,16 +407,11 @@ delete_from(TideMapping *mapping, MappedTable *mapped, gint64 record_time_ns, Ti
 static gboolean
 map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_reject)
 {
-  static const TideReading no_reading;
-  TideEventTime record_time;
-  if (!tide_time_spec_read(&mapping->record_time, &no_reading, &mapping->record, &record_time, ret_reject))
-    return FALSE;
   g_array_set_size(mapping->deleted, 0);
   tide_record_key_begin(mapping->record_key, message);
   for (guint i = 0; i < mapping->n_tables; i++) {
     MappedTable *mapped = &mapping->tables[i];
-    if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE &&
-        !delete_from(mapping, mapped, record_time.ns, ret_reject)) {
+    if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE && !delete_from(mapping, mapped, ret_reject)) {
       ret_reject->reading_index = 0; /* it has no readings to tell apart */
       return FALSE;
     }

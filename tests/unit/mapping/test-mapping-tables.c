@@ -506,6 +506,19 @@ test_tombstone_need_not_name_a_row_where_it_is_kept_out(void)
   g_assert_nonnull(tide_mapping_unmet(fixture.mapping, 1));
 }
 
+/* As of a reading that a table's conditions keep out. */
+static void
+test_tombstone_needs_no_time_where_it_is_kept_out(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, WHEN_NOW("{ field: $topic, equals: other }"));
+  fixture.record_time_ms = -1;
+  assert_deletes(&fixture, "a", "tombstone ");
+  fixture.record_time_ms = RECORD_TIME_MS;
+  tide_mapping_set_now(fixture.mapping, RECORD_TIME_MS - 24 * 3600 * 1000);
+  assert_deletes(&fixture, "a", "tombstone ");
+}
+
 static void
 test_index_keeps_to_its_data_table_at_tombstones(void)
 {
@@ -584,6 +597,7 @@ main(int argc, char *argv[])
   ADD("tombstone-is-nobodys-where-all-tables-ignore-it", test_tombstone_is_nobodys_where_all_tables_ignore_it);
   ADD("N1/A2-tombstone-deletes-where-what-is-known-of-it-fits", test_tombstone_deletes_where_what_is_known_of_it_fits);
   ADD("N1-tombstone-need-not-name-a-row-where-it-is-kept-out", test_tombstone_need_not_name_a_row_where_it_is_kept_out);
+  ADD("tombstone-needs-no-time-where-it-is-kept-out", test_tombstone_needs_no_time_where_it_is_kept_out);
   ADD("N1-index-keeps-to-its-data-table-at-tombstones", test_index_keeps_to_its_data_table_at_tombstones);
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
   ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
