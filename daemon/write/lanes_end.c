@@ -123,15 +123,17 @@ is_reported(const TideBatch *batch, TideOutcome outcome)
   return outcome != TIDE_OUTCOME_OK || !batch->is_left_out;
 }
 
-/* A probe that had nothing to send: the next one is due at once. Where nothing is left to be one, nobody waits for the
- * table any more. */
+/* A probe that had nothing to send: the next one is due at once. Where nothing waits to be one the table is not
+ * suspended any more: nobody would find out that it takes rows again. What is under way tells by itself. */
 static void
 pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
 {
   TableSlot *slot = &lanes->tables[call->table->index];
   gboolean is_awaited = FALSE;
-  for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next)
-    is_awaited = ((const TideLane *)link->data)->table == call->table;
+  for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next) {
+    const TideLane *lane = link->data;
+    is_awaited = lane->table == call->table && lane->first != NULL;
+  }
   slot->suspended_lane = NULL;
   if (!is_awaited)
     end_suspension_locked(lanes, slot);

@@ -292,6 +292,23 @@ test_suspended_table_without_rows_is_not_held(Lanes *fixture, gconstpointer data
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
 }
 
+/* Of a call that is under way nobody need wait for a probe: it tells itself whether the table takes rows. */
+static void
+test_suspended_table_with_rows_under_way_is_not_held(Lanes *fixture, gconstpointer data)
+{
+  TideCall first, other, probe;
+  submit(fixture, "", "m", 1);
+  take(fixture, &first);
+  submit(fixture, "m", "", 1);
+  take(fixture, &other);
+  finish(fixture, &first, TIDE_OUTCOME_SUSPEND, FALSE);
+  take(fixture, &probe);
+  finish(fixture, &probe, TIDE_OUTCOME_OK, TRUE);
+  finish(fixture, &other, TIDE_OUTCOME_OK, FALSE);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);
+}
+
 /* ---- open rows ---- */
 
 typedef struct Dropped {
@@ -376,6 +393,7 @@ main(int argc, char **argv)
   ADD("lane-is-not-well-for-it", test_lane_is_not_well_for_it);
   ADD("suspended-table-is-not-well-for-it", test_suspended_table_is_not_well_for_it);
   ADD("suspended-table-without-rows-is-not-held", test_suspended_table_without_rows_is_not_held);
+  ADD("suspended-table-with-rows-under-way-is-not-held", test_suspended_table_with_rows_under_way_is_not_held);
   g_test_add_func("/given-up/open-rows-are-dropped", test_open_rows_are_dropped);
   return g_test_run();
 }
