@@ -7,7 +7,7 @@
  *   - for a rejected reading, or the message that could not be mapped, when its dead letter is kept;
  *   - for a row that HBase refuses, and for those that follow it and so are never sent: when the dead letter of the
  * message is kept. A part of a row that others share is not settled by the refusal: it is sent again by itself, and
- * owed anew (consumer_refused.c). A message of which HBase refused rows has one dead letter in all; whatever else of it
+ * owed anew (dead_letter_desk.c). A message of which HBase refused rows has one dead letter in all; whatever else of it
  * is refused meanwhile or later is settled with that. So each is counted down to 0 exactly once, and ends.
  *
  * Threads: the owning consumer's only. */
