@@ -633,7 +633,8 @@ test_bad_rows_among_sizes_are_found(void)
     gateway->is_ambiguous = g_test_rand_int_range(0, 2) == 1;
     guint32 n_batches = (guint32)g_test_rand_int_range(1, 4);
     for (guint32 i = 0; i < n_batches; i++)
-      add_batch_of_sizes(gateway, i % 2, (guint32)g_test_rand_int_range(2, 120), (guint32)g_test_rand_int_range(0, 40));
+      add_batch_of_sizes(gateway, i % 2, (guint32)g_test_rand_int_range(20, 120),
+                         (guint32)g_test_rand_int_range(0, 40));
     for (gint32 n = g_test_rand_int_range(0, 6); n > 0; n--)
       gateway->is_bad[g_test_rand_int_range(0, (gint32)gateway->n_rows)] = TRUE;
     g_assert_cmpuint(send_rounds(gateway), <=, TIDE_PROOF_LIMIT + 1);
