@@ -13,9 +13,9 @@ check_field_options(TideLoad *load, const char *path, const TideYamlNode *node, 
   static const char *const of_text[] = {"width", "pad",          "align",    "long",
                                         "case",  "strip_spaces", "reversed", "separator"};
 
-  for (gsize i = 0; spec->form != TIDE_KEY_TEXT && i < G_N_ELEMENTS(of_text); i++)
+  for (gsize i = 0; spec->value.form != TIDE_KEY_TEXT && i < G_N_ELEMENTS(of_text); i++)
     tide_load_refuse_part_option(load, path, node, of_text[i], WITH_FORM);
-  if (spec->form == TIDE_KEY_TEXT && spec->width_bytes > 0)
+  if (spec->value.form == TIDE_KEY_TEXT && spec->width_bytes > 0)
     tide_load_refuse_part_option(load, path, node, "separator", "with 'width', which says where the value ends");
 }
 
@@ -24,7 +24,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
 {
   static const char *const of_width[] = {"pad", "align", "long"};
   const TideYamlNode *pad = tide_yaml_get(node, "pad");
-  gboolean has_width = tide_yaml_get(node, "width") != NULL || spec->form != TIDE_KEY_TEXT;
+  gboolean has_width = tide_yaml_get(node, "width") != NULL || spec->value.form != TIDE_KEY_TEXT;
   TideBytes byte = TIDE_BYTES_LITERAL(" ");
 
   for (gsize i = 0; !has_width && i < G_N_ELEMENTS(of_width); i++) {
@@ -47,9 +47,9 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
                             "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown, got);
     return;
   }
-  spec->pad_byte = byte.data[0];
+  spec->value.pad_byte = byte.data[0];
   if (tide_yaml_get(node, "align") == NULL)
-    spec->pad_left = spec->pad_byte == '0'; /* zeros are for numbers */
+    spec->value.pad_left = spec->value.pad_byte == '0'; /* zeros are for numbers */
 }
 
 static gboolean
@@ -72,15 +72,15 @@ load_range(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPa
 
   if (range == NULL)
     return;
-  spec->has_range = range->kind == TIDE_YAML_LIST && range->values->len == 2 &&
-                    parse_integer(g_ptr_array_index(range->values, 0), &spec->range_min) &&
-                    parse_integer(g_ptr_array_index(range->values, 1), &spec->range_max);
-  if (!spec->has_range) {
+  spec->value.has_range = range->kind == TIDE_YAML_LIST && range->values->len == 2 &&
+                          parse_integer(g_ptr_array_index(range->values, 0), &spec->value.range_min) &&
+                          parse_integer(g_ptr_array_index(range->values, 1), &spec->value.range_max);
+  if (!spec->value.has_range) {
     g_autofree char *got = tide_yaml_describe(range);
     tide_problems_add_error(load->problems, range->position,
                             "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s",
                             path, got);
-  } else if (spec->range_min > spec->range_max) {
+  } else if (spec->value.range_min > spec->value.range_max) {
     tide_problems_add_error(load->problems, range->position,
                             "'%s.range' begins with the greater number: turn it around", path);
   }
@@ -132,7 +132,7 @@ load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, Ti
   TideKeyDefault *defaults = g_new0(TideKeyDefault, MAX(n, 1));
 
   g_ptr_array_add(load->scratch, defaults);
-  spec->defaults = defaults;
+  spec->value.defaults = defaults;
   if (n == 0)
     tide_problems_add_error(load->problems, list->position, "'%s' is empty: leave it out to reject such messages",
                             path);
@@ -140,14 +140,14 @@ load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, Ti
     const TideYamlNode *item = g_ptr_array_index(list->values, i);
     gboolean is_conditional = item->kind == TIDE_YAML_MAPPING && tide_yaml_get(item, "hex") == NULL;
     if (is_conditional)
-      load_conditional_default(load, path, item, &defaults[spec->n_defaults++]);
+      load_conditional_default(load, path, item, &defaults[spec->value.n_defaults++]);
     else if (i + 1 < n)
       tide_problems_add_error(load->problems, item->position,
                               "'%s': a value without condition ends the list, those behind it would never be used: put "
                               "it last",
                               path);
     else
-      spec->has_default = tide_load_bytes(load, path, item, &spec->default_value);
+      spec->value.has_default = tide_load_bytes(load, path, item, &spec->value.default_value);
   }
 }
 
@@ -163,24 +163,25 @@ tide_load_field_part(TideLoad *load, const char *path, const TideYamlNode *node,
   if (fallback != NULL && fallback->kind == TIDE_YAML_LIST)
     load_default_list(load, default_path, fallback, spec);
   else if (fallback != NULL)
-    spec->has_default = tide_load_bytes(load, default_path, fallback, &spec->default_value);
+    spec->value.has_default = tide_load_bytes(load, default_path, fallback, &spec->value.default_value);
 }
 
 void
 tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
 {
   static const char *const of_numbers[] = {"since", "drop", "reversed", "binary"};
-  gboolean uses_zone = spec->pattern != NULL || spec->cut_to.unit != TIDE_CUT_NONE || spec->since.unit != TIDE_CUT_NONE;
+  gboolean uses_zone = spec->moment.pattern != NULL || spec->moment.cut_to.unit != TIDE_CUT_NONE ||
+                       spec->moment.since.unit != TIDE_CUT_NONE;
 
-  if (spec->zone != NULL) {
-    spec->zone_name = tide_yaml_get(node, "zone")->text;
-    g_ptr_array_add(load->zones, spec->zone);
+  if (spec->moment.zone != NULL) {
+    spec->moment.zone_name = tide_yaml_get(node, "zone")->text;
+    g_ptr_array_add(load->zones, spec->moment.zone);
   }
   if (!uses_zone)
     tide_load_refuse_part_option(load, path, node, "zone",
                                  "with a number since 1970, which is the same in every zone; it goes with a pattern, "
                                  "'cut' or 'since'");
-  for (gsize i = 0; spec->pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
+  for (gsize i = 0; spec->moment.pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
     tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern, only with a number");
   if (spec->binary)
     tide_load_refuse_part_option(load, path, node, "drop", "with 'binary', which has no digits");

@@ -83,8 +83,8 @@ load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartS
   g_autofree char *of_path = g_strconcat(path, ".of", NULL);
   for (gsize i = 0; i < n; i++)
     load_part(load, of_path, is_list ? g_ptr_array_index(of->values, i) : of, TRUE, &parts[i]);
-  spec->of = parts;
-  spec->n_of = n;
+  spec->digest.of = parts;
+  spec->digest.n_of = n;
 }
 
 static void
@@ -93,9 +93,10 @@ load_salt_part(TideLoad *load, const char *path, const TideYamlNode *node, TideK
   const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
   g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
 
-  if (spec->by_number)
+  if (spec->digest.by_number)
     tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
-  if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->alphabet) && spec->alphabet.len == 0)
+  if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
+      spec->digest.alphabet.len == 0)
     tide_problems_add_error(load->problems, alphabet->position, "'%s' is empty: leave it out for digits",
                             alphabet_path);
 }
@@ -140,14 +141,14 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   g_autoptr(GError) error = NULL;
 
   spec->kind = TIDE_KEY_FIELD;
-  spec->field = TIDE_NAME_NONE;
+  spec->value.field = TIDE_NAME_NONE;
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
     g_autofree char *got = tide_yaml_describe(node);
     tide_problems_add_error(load->problems, node->position, "what is hashed %s, got %s",
                             error != NULL ? error->message : "must be the name of a field", got);
     return;
   }
-  spec->field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
+  spec->value.field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
 }
 
 /* The kind that a mistyped key of @node most likely stands for; NULL when there is none. */

@@ -96,7 +96,7 @@ compile(TideTableLoad *it, const DatedName *name)
 {
   const TideKeyPartSpec specs[] = {
       {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->before)},
-      {.kind = TIDE_KEY_TIME, .pattern = name->pattern, .zone = it->draft.name_zone},
+      {.kind = TIDE_KEY_TIME, .moment.pattern = name->pattern, .moment.zone = it->draft.name_zone},
       {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->behind)},
   };
   gsize n_before = *name->before != '\0' ? 1 : 0;

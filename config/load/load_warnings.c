@@ -23,7 +23,7 @@ is_time(const TideTableLoad *it, const TideKeyPartSpec *part)
   TideNameId field = time_field_of(it);
 
   return part->kind == TIDE_KEY_TIME ||
-         (part->kind == TIDE_KEY_FIELD && field != TIDE_NAME_NONE && part->field == field);
+         (part->kind == TIDE_KEY_FIELD && field != TIDE_NAME_NONE && part->value.field == field);
 }
 
 /* The index of the first part from @from on that is not the same in every key; n when there is none. */
@@ -61,9 +61,9 @@ warn_of_beginning(TideTableLoad *it)
                               it->path);
     return;
   }
-  gboolean is_number = part->kind == TIDE_KEY_FIELD && !part->text_reversed &&
-                       (part->form != TIDE_KEY_TEXT || (part->width_bytes > 0 && part->pad_byte == '0'));
-  gboolean is_integer = is_number && part->form != TIDE_KEY_FLOAT32 && part->form != TIDE_KEY_FLOAT64;
+  gboolean is_number = part->kind == TIDE_KEY_FIELD && !part->value.text_reversed &&
+                       (part->value.form != TIDE_KEY_TEXT || (part->width_bytes > 0 && part->value.pad_byte == '0'));
+  gboolean is_integer = is_number && part->value.form != TIDE_KEY_FLOAT32 && part->value.form != TIDE_KEY_FLOAT64;
   if (is_integer)
     tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, first)->position,
                              "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one "
@@ -95,15 +95,16 @@ note_salt(TideTableLoad *it)
   for (gsize i = 0; i < it->key.n; i++) {
     const TideKeyPartSpec *salt = &it->key.specs[i];
     gsize next = next_varying(&it->key, i + 1);
-    if (salt->kind != TIDE_KEY_SALT || salt->n_of != 1 || salt->of[0].kind != TIDE_KEY_FIELD || next == it->key.n)
+    if (salt->kind != TIDE_KEY_SALT || salt->digest.n_of != 1 || salt->digest.of[0].kind != TIDE_KEY_FIELD ||
+        next == it->key.n)
       continue;
     const TideKeyPartSpec *field = &it->key.specs[next];
-    if (field->kind == TIDE_KEY_FIELD && field->field == salt->of[0].field)
+    if (field->kind == TIDE_KEY_FIELD && field->value.field == salt->digest.of[0].value.field)
       tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, i)->position,
                                "'%s' has a salt of the very field that follows: without it, the field itself spreads "
                                "the rows as well, unless few values are hot or grow together; with it, a read over all "
                                "of them is %u scans",
-                               it->path, salt->modulo);
+                               it->path, salt->digest.modulo);
   }
 }
 
@@ -125,11 +126,12 @@ resolution_ns(const TideKeyPartSpec *part)
                                     [TIDE_KEY_TIME_MS] = NS_PER_S / 1000,
                                     [TIDE_KEY_TIME_US] = NS_PER_S / 1000000,
                                     [TIDE_KEY_TIME_NS] = 1};
-  gint64 cut_ns = part->cut_to.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->cut_to) : 1;
-  g_autoptr(TideTimePrint) print = part->pattern != NULL ? tide_time_print_compile(part->pattern, TRUE, NULL) : NULL;
-  gint64 step_ns = print != NULL ? tide_time_print_resolution_ns(print) : units_ns[part->unit];
+  gint64 cut_ns = part->moment.cut_to.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.cut_to) : 1;
+  g_autoptr(TideTimePrint) print =
+      part->moment.pattern != NULL ? tide_time_print_compile(part->moment.pattern, TRUE, NULL) : NULL;
+  gint64 step_ns = print != NULL ? tide_time_print_resolution_ns(print) : units_ns[part->moment.unit];
 
-  for (guint32 i = 0; i < part->drop_digits && step_ns < FOREVER_NS / 10; i++)
+  for (guint32 i = 0; i < part->moment.drop_digits && step_ns < FOREVER_NS / 10; i++)
     step_ns *= 10;
   return MAX(cut_ns, step_ns);
 }
@@ -157,11 +159,12 @@ pattern_period_ns(const char *pattern)
 static gint64
 period_ns(const TideKeyPartSpec *part)
 {
-  g_autoptr(TideTimePrint) print = part->pattern != NULL ? tide_time_print_compile(part->pattern, TRUE, NULL) : NULL;
+  g_autoptr(TideTimePrint) print =
+      part->moment.pattern != NULL ? tide_time_print_compile(part->moment.pattern, TRUE, NULL) : NULL;
 
   if (print != NULL)
-    return tide_time_print_has_date(print) ? FOREVER_NS : pattern_period_ns(part->pattern);
-  return part->since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->since) : FOREVER_NS;
+    return tide_time_print_has_date(print) ? FOREVER_NS : pattern_period_ns(part->moment.pattern);
+  return part->moment.since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.since) : FOREVER_NS;
 }
 
 /* Whether @part tells apart times within @span_ns, which the parts before it do not. A slot may be longer than the
@@ -236,9 +239,9 @@ warn_of_wide_row(TideTableLoad *it, const TidePartList *qualifier)
 static gboolean
 tells_hours_apart(const TideKeyPartSpec *part)
 {
-  gboolean is_utc = part->zone == NULL || !tide_zone_has_changes(part->zone);
+  gboolean is_utc = part->moment.zone == NULL || !tide_zone_has_changes(part->moment.zone);
 
-  return part->kind == TIDE_KEY_TIME && (part->pattern == NULL || is_utc) && resolution_ns(part) <= DAY_NS / 24;
+  return part->kind == TIDE_KEY_TIME && (part->moment.pattern == NULL || is_utc) && resolution_ns(part) <= DAY_NS / 24;
 }
 
 /* Of a qualifier's @parts: in a key the hour is refused. */
@@ -256,10 +259,10 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
     const TideKeyPartSpec *part = &parts->specs[i];
     if (tells_hours_apart(part))
       return;
-    if (part->kind != TIDE_KEY_TIME || part->pattern == NULL || part->zone == NULL)
+    if (part->kind != TIDE_KEY_TIME || part->moment.pattern == NULL || part->moment.zone == NULL)
       continue;
-    g_autoptr(TideTimePrint) print = tide_time_print_compile(part->pattern, TRUE, NULL);
-    if (print != NULL && (print->named & TIDE_NAMES_CLOCK) && tide_zone_has_changes(part->zone)) {
+    g_autoptr(TideTimePrint) print = tide_time_print_compile(part->moment.pattern, TRUE, NULL);
+    if (print != NULL && (print->named & TIDE_NAMES_CLOCK) && tide_zone_has_changes(part->moment.zone)) {
       ambiguous = part;
       at = i;
     }
@@ -270,7 +273,7 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
         "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
         "the same columns as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
         "'since: day' instead of a pattern",
-        it->path, ambiguous->zone_name);
+        it->path, ambiguous->moment.zone_name);
 }
 
 /* What a dated name can come to. */

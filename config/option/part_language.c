@@ -47,7 +47,7 @@ parse_time(const char *text, gpointer base, GError **error)
 
   for (const TideConfigChoice *unit = time_units; unit->name != NULL; unit++) {
     if (strcmp(unit->name, text) == 0) {
-      spec->unit = (TideKeyTimeUnit)unit->value;
+      spec->moment.unit = (TideKeyTimeUnit)unit->value;
       return TRUE;
     }
   }
@@ -58,7 +58,7 @@ parse_time(const char *text, gpointer base, GError **error)
                 reason->message);
     return FALSE;
   }
-  spec->pattern = text;
+  spec->moment.pattern = text;
   return TRUE;
 }
 
@@ -67,7 +67,8 @@ print_time(gconstpointer base)
 {
   const TideKeyPartSpec *spec = base;
 
-  return g_strdup(spec->pattern != NULL ? spec->pattern : tide_config_choice_name(time_units, (int)spec->unit));
+  return g_strdup(spec->moment.pattern != NULL ? spec->moment.pattern
+                                               : tide_config_choice_name(time_units, (int)spec->moment.unit));
 }
 
 static gboolean
@@ -84,31 +85,31 @@ parse_slot(const char *text, TideTimeCut *cut, GError **error)
 static gboolean
 parse_cut(const char *text, gpointer base, GError **error)
 {
-  return parse_slot(text, &((TideKeyPartSpec *)base)->cut_to, error);
+  return parse_slot(text, &((TideKeyPartSpec *)base)->moment.cut_to, error);
 }
 
 static char *
 print_cut(gconstpointer base)
 {
-  return tide_time_cut_format(((const TideKeyPartSpec *)base)->cut_to);
+  return tide_time_cut_format(((const TideKeyPartSpec *)base)->moment.cut_to);
 }
 
 static gboolean
 parse_since(const char *text, gpointer base, GError **error)
 {
-  return parse_slot(text, &((TideKeyPartSpec *)base)->since, error);
+  return parse_slot(text, &((TideKeyPartSpec *)base)->moment.since, error);
 }
 
 static char *
 print_since(gconstpointer base)
 {
-  return tide_time_cut_format(((const TideKeyPartSpec *)base)->since);
+  return tide_time_cut_format(((const TideKeyPartSpec *)base)->moment.since);
 }
 
 static const TideConfigOption field_options[] = {
-    {"field", TIDE_CONFIG_FIELD, OF_PART(field), .example = "host", .flags = TIDE_CONFIG_REQUIRED,
+    {"field", TIDE_CONFIG_FIELD, OF_PART(value.field), .example = "host", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "The field; its value stands in the key."},
-    {"as", TIDE_CONFIG_CHOICE, OF_PART(form), .default_text = "text", .choices = key_forms,
+    {"as", TIDE_CONFIG_CHOICE, OF_PART(value.form), .default_text = "text", .choices = key_forms,
      .sentence = "In which form. All but text are big-endian, of fixed width, and sort as their values do: the sign of "
                  "int is turned around, float is ordered, uint is as it is."},
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, TIDE_ROW_KEY_MAX_BYTES,
@@ -116,19 +117,19 @@ static const TideConfigOption field_options[] = {
     {"pad", TIDE_CONFIG_STRUCTURE, .form = "one character (ASCII), or a byte as `{ hex: \"00\" }`",
      .default_text = "\" \"",
      .sentence = "What a value is padded with. It is without meaning: with \"0\", 7 and 007 are the same."},
-    {"align", TIDE_CONFIG_CHOICE, OF_PART(pad_left), .choices = alignments,
+    {"align", TIDE_CONFIG_CHOICE, OF_PART(value.pad_left), .choices = alignments,
      .sentence = "Where the value stands in the width. Without it, right with `pad: \"0\"`, else left."},
-    {"long", TIDE_CONFIG_CHOICE, OF_PART(cut), .default_text = "reject", .choices = long_values,
+    {"long", TIDE_CONFIG_CHOICE, OF_PART(value.cut), .default_text = "reject", .choices = long_values,
      .sentence =
          "A value that is longer than the width rejects the message, or is cut to it: its beginning is then all "
          "that tells it from others."},
-    {"case", TIDE_CONFIG_CHOICE, OF_PART(text_case), .default_text = "as_is", .choices = tide_text_case_choices,
-     .sentence = "Of the letters A to Z."},
-    {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_PART(strip_spaces), .default_text = "false",
+    {"case", TIDE_CONFIG_CHOICE, OF_PART(spelling.text_case), .default_text = "as_is",
+     .choices = tide_text_case_choices, .sentence = "Of the letters A to Z."},
+    {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_PART(spelling.strip_spaces), .default_text = "false",
      .sentence = "Leave spaces out."},
-    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(text_reversed), .default_text = "false",
+    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(value.text_reversed), .default_text = "false",
      .sentence = "Written backwards, padding and all: the end that changes fast leads and spreads the rows."},
-    {"separator", TIDE_CONFIG_CHOICE, OF_PART(escape), .default_text = "reject", .choices = separators,
+    {"separator", TIDE_CONFIG_CHOICE, OF_PART(value.escape), .default_text = "reject", .choices = separators,
      .sentence = "A value that holds the text which follows in the key rejects the message, or is escaped so that "
                  "any value can stand there and the order stays."},
     {"range", TIDE_CONFIG_STRUCTURE, .form = "`[MIN, MAX]`, whole numbers",
@@ -155,43 +156,44 @@ static const TideConfigOption time_options[] = {
     {"cut", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_cut, .print = print_cut,
      .sentence =
          "The time is set back to the beginning of its slot first, by the zone's clocks. Weeks begin on Monday."},
-    {"zone", TIDE_CONFIG_ZONE, OF_PART(zone), .example = "Europe/Berlin",
+    {"zone", TIDE_CONFIG_ZONE, OF_PART(moment.zone), .example = "Europe/Berlin",
      .sentence = "Whose clocks a pattern, `cut` and `since` go by; UTC without it."},
     {"since", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_since, .print = print_since,
      .sentence = "Counted from the start of this instead of from 1970; no wider than its largest number needs."},
-    {"drop", TIDE_CONFIG_INTEGER, OF_PART(drop_digits), 1, 18,
+    {"drop", TIDE_CONFIG_INTEGER, OF_PART(moment.drop_digits), 1, 18,
      .sentence = "So many digits at the end of the number are left out."},
-    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(reversed), .default_text = "false",
+    {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(moment.reversed), .default_text = "false",
      .sentence = "9223372036854775807 minus the time, in 19 digits: the newest row comes first."},
     {"binary", TIDE_CONFIG_BOOLEAN, OF_PART(binary), .default_text = "false",
      .sentence = "Big-endian bytes instead of digits: 8, or with `since` as few as do."},
 };
 
 static const TideConfigOption hash_options[] = {
-    {"hash", TIDE_CONFIG_CHOICE, OF_PART(hash), .choices = hashes, .example = "md5", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The algorithm. The result is the same for ever, on every machine."},
+    {"hash", TIDE_CONFIG_CHOICE, OF_PART(digest.hash), .choices = hashes, .example = "md5",
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "The algorithm. The result is the same for ever, on every machine."},
     {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
      .flags = TIDE_CONFIG_REQUIRED, .sentence = "What is hashed; several are joined with a zero byte between them."},
-    {"bytes", TIDE_CONFIG_INTEGER, OF_PART(hash_bytes), 1, 32,
+    {"bytes", TIDE_CONFIG_INTEGER, OF_PART(digest.hash_bytes), 1, 32,
      .sentence = "How many leading bytes of the result are taken; without it, all."},
     {"as", TIDE_CONFIG_CHOICE, OF_PART(binary), .default_text = "hex", .choices = hash_forms,
      .sentence = "Two characters for a byte, or the bytes themselves."},
 };
 
 static const TideConfigOption salt_options[] = {
-    {"salt", TIDE_CONFIG_INTEGER, OF_PART(modulo), 2, TIDE_KEY_MAX_SALTS, .example = "16",
+    {"salt", TIDE_CONFIG_INTEGER, OF_PART(digest.modulo), 2, TIDE_KEY_MAX_SALTS, .example = "16",
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "How many salts there are. A hash modulo this number spreads the keys; a read over all of them is so "
                  "many scans."},
     {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "What is hashed. Fields of the key, so that one sensor's rows stay together."},
-    {"by", TIDE_CONFIG_CHOICE, OF_PART(by_number), .default_text = "hash", .choices = salt_sources,
+    {"by", TIDE_CONFIG_CHOICE, OF_PART(digest.by_number), .default_text = "hash", .choices = salt_sources,
      .sentence = "number: what `of` names is a number (or a time that is counted), and the salt is the rest of its "
                  "division, without a hash."},
-    {"hash", TIDE_CONFIG_CHOICE, OF_PART(hash), .default_text = "xxh3", .choices = hashes,
+    {"hash", TIDE_CONFIG_CHOICE, OF_PART(digest.hash), .default_text = "xxh3", .choices = hashes,
      .sentence = "The algorithm."},
-    {"first", TIDE_CONFIG_INTEGER, OF_PART(first), 0, 1000000000, "0", .sentence = "The number of the first salt."},
+    {"first", TIDE_CONFIG_INTEGER, OF_PART(digest.first), 0, 1000000000, "0",
+     .sentence = "The number of the first salt."},
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, 10,
      .sentence = "Digits, with zeros in front; without it, as many as the largest salt needs."},
     {"alphabet", TIDE_CONFIG_STRUCTURE, .form = "text or `{ hex: \"00ff\" }`", .default_text = "\"0123456789\"",

@@ -115,7 +115,7 @@ any_dead_letter_pending(const TideConsumer *consumer)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->halt_text == NULL)
+    if ((partition->offsets.unfinished > 0 || tide_partition_is_read_again(partition)) && partition->halt.text == NULL)
       return TRUE;
   }
   return FALSE;
@@ -132,7 +132,7 @@ look_whether_finished(TideConsumer *consumer)
     return;
   for (guint i = 0; i < consumer->partitions->len; i++) {
     const TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned && !partition->reached_end && partition->halt_text == NULL)
+    if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL)
       return;
   }
   show(consumer, tide_now_us());

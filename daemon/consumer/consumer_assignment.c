@@ -44,7 +44,7 @@ on_assigned(const TideKafkaAssignment *assignment, gpointer data)
     tide_partition_assign(partition);
   /* Not known: the first end that is reached will do. */
   if (consumer->context.until_end)
-    partition->end_offset = MAX(assignment->end_offset, 0);
+    partition->end.wanted_offset = MAX(assignment->end_offset, 0);
   tide_consumer_commits_take_over(&consumer->commits, partition, assignment);
   return partition->slot;
 }
@@ -160,9 +160,9 @@ on_reached_end(guint16 slot, gint64 offset, gpointer data)
 {
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
-  partition->eof_offset = offset;
-  if (partition->end_offset >= 0 && offset >= partition->end_offset)
-    partition->reached_end = TRUE;
+  partition->end.seen_offset = offset;
+  if (partition->end.wanted_offset >= 0 && offset >= partition->end.wanted_offset)
+    partition->end.is_reached = TRUE;
 }
 
 /* ---- reading again ---- */
@@ -190,8 +190,8 @@ tide_consumer_read_again(TideConsumer *consumer, gint64 now_us)
 {
   for (guint i = 0; i < consumer->partitions->len; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, (guint16)i);
-    if (partition->assigned && tide_partition_is_read_again(partition) && partition->again_us <= now_us &&
-        partition->halt_text == NULL && tide_partition_position(partition) >= 0)
+    if (partition->assigned && tide_partition_is_read_again(partition) && partition->again.at_us <= now_us &&
+        partition->halt.text == NULL && tide_partition_position(partition) >= 0)
       read_partition_again(consumer, partition);
   }
 }

@@ -150,7 +150,7 @@ tide_consumer_commits_close(TideConsumerCommits *commits, const guint16 *slots, 
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(commits->context.partitions, slots[i]);
     if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
-      add_commit(&list, commits, partition, is_empty || !partition->was_unheld);
+      add_commit(&list, commits, partition, is_empty || !partition->again.was_unheld);
   }
   gboolean good = send_and_wait(commits, &list, deadline_us);
   commit_list_free(&list);

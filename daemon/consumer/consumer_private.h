@@ -67,7 +67,7 @@ TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 inde
 static inline gboolean
 tide_consumer_has_work(const TidePartition *partition, gboolean is_empty)
 {
-  return tide_partition_has_work(partition) || (partition->assigned && partition->was_unheld && !is_empty);
+  return tide_partition_has_work(partition) || (partition->assigned && partition->again.was_unheld && !is_empty);
 }
 
 /* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the

@@ -29,7 +29,7 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
     if (!partition->assigned)
       continue;
     tide_partition_show(partition);
-    paused += partition->is_paused ? 1 : 0;
+    paused += partition->pauses.is_paused ? 1 : 0;
     in_flight += partition->offsets.unfinished;
   }
   atomic_store_explicit(&status->paused, paused, memory_order_relaxed);
@@ -63,9 +63,9 @@ tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray 
   guint32 n = 0;
   for (guint i = 0; i < partitions->len; i++) {
     const TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    if (!partition->assigned || partition->halt_text == NULL)
+    if (!partition->assigned || partition->halt.text == NULL)
       continue;
-    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->halt_text);
+    g_string_append_printf(text, "%s%s", n++ > 0 ? "; " : "", partition->halt.text);
   }
   atomic_store_explicit(&status->halted, n, memory_order_relaxed);
   set_text(status, &status->halt_text, g_string_free(text, n == 0));

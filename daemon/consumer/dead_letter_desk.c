@@ -246,7 +246,7 @@ halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDe
 {
   gboolean is_chosen = desk->context.on_bad_message == TIDE_BAD_MESSAGE_STOP;
   const char *why = is_chosen ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
-  if (partition->halt_text != NULL)
+  if (partition->halt.text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
   tide_pauses_hold_at_message(desk->context.pauses, partition,

@@ -91,7 +91,7 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
   const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and restart"
                                  : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
-  partition->halted_ms = message->timestamp_ms;
+  partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_hold_at_message(intake->context.pauses, partition,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": %s; %s",
@@ -164,7 +164,7 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
                       ": its table '%s' would be one more than the %u dated tables that a process writes to at a time: "
                       "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
-  partition->halted_ms = message->timestamp_ms;
+  partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_hold_at_message(intake->context.pauses, partition, why);
 }
 
@@ -281,7 +281,7 @@ gboolean
 tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
 {
   intake->newest_ms = message->timestamp_ms;
-  if (!partition->assigned || partition->halt_text != NULL)
+  if (!partition->assigned || partition->halt.text != NULL)
     return FALSE; /* behind the message that halts the partition: fetched again once that is solved */
   if (G_UNLIKELY(partition->commit.start_offset < 0))
     partition->commit.start_offset = message->offset; /* the broker had not said where it begins */

@@ -16,49 +16,53 @@ take_name(TidePartition *self, const char *topic, gint32 partition)
 {
   self->topic = g_strdup(topic);
   self->partition = partition;
-  self->labels = labels_of(self->topic, self->partition);
-  self->messages_received = tide_metrics_counter(self->metrics, "tidemark_messages_received_total",
-                                                 "Messages taken from Kafka", self->labels);
-  self->messages_written = tide_metrics_counter(self->metrics, "tidemark_messages_written_total",
-                                                "Messages of which HBase acknowledged every row", self->labels);
-  self->messages_unmatched = tide_metrics_counter(
-      self->metrics, "tidemark_messages_unmatched_total",
-      "Messages with readings of which no table takes one: their conditions do not hold", self->labels);
-  self->messages_expired = tide_metrics_counter(
-      self->metrics, "tidemark_messages_expired_total",
-      "Messages that make no row because all that tables take is older than its time to live", self->labels);
-  self->messages_handed_back = tide_metrics_counter(
-      self->metrics, "tidemark_messages_handed_back_total",
-      "Messages unfinished when their partition was taken away: its next owner reads them again", self->labels);
-  self->readings_received = tide_metrics_counter(self->metrics, "tidemark_readings_received_total",
-                                                 "Readings decoded from messages", self->labels);
-  self->readings_written = tide_metrics_counter(self->metrics, "tidemark_readings_written_total",
-                                                "Readings of messages that were written", self->labels);
-  self->readings_dead_lettered = tide_metrics_counter(self->metrics, "tidemark_readings_dead_lettered_total",
-                                                      "Readings that are kept as dead letters", self->labels);
-  self->readings_unmatched =
-      tide_metrics_counter(self->metrics, "tidemark_readings_unmatched_total",
-                           "Readings that no table takes: its conditions do not hold", self->labels);
-  self->readings_expired = tide_metrics_counter(
-      self->metrics, "tidemark_readings_expired_total",
-      "Readings not written because all their rows are older than their time to live", self->labels);
-  self->readings_skipped =
-      tide_metrics_counter(self->metrics, "tidemark_readings_skipped_total",
+  self->counters.labels = labels_of(self->topic, self->partition);
+  self->counters.messages_received = tide_metrics_counter(self->counters.metrics, "tidemark_messages_received_total",
+                                                          "Messages taken from Kafka", self->counters.labels);
+  self->counters.messages_written =
+      tide_metrics_counter(self->counters.metrics, "tidemark_messages_written_total",
+                           "Messages of which HBase acknowledged every row", self->counters.labels);
+  self->counters.messages_unmatched = tide_metrics_counter(
+      self->counters.metrics, "tidemark_messages_unmatched_total",
+      "Messages with readings of which no table takes one: their conditions do not hold", self->counters.labels);
+  self->counters.messages_expired = tide_metrics_counter(
+      self->counters.metrics, "tidemark_messages_expired_total",
+      "Messages that make no row because all that tables take is older than its time to live", self->counters.labels);
+  self->counters.messages_handed_back =
+      tide_metrics_counter(self->counters.metrics, "tidemark_messages_handed_back_total",
+                           "Messages unfinished when their partition was taken away: its next owner reads them again",
+                           self->counters.labels);
+  self->counters.readings_received = tide_metrics_counter(self->counters.metrics, "tidemark_readings_received_total",
+                                                          "Readings decoded from messages", self->counters.labels);
+  self->counters.readings_written =
+      tide_metrics_counter(self->counters.metrics, "tidemark_readings_written_total",
+                           "Readings of messages that were written", self->counters.labels);
+  self->counters.readings_dead_lettered =
+      tide_metrics_counter(self->counters.metrics, "tidemark_readings_dead_lettered_total",
+                           "Readings that are kept as dead letters", self->counters.labels);
+  self->counters.readings_unmatched =
+      tide_metrics_counter(self->counters.metrics, "tidemark_readings_unmatched_total",
+                           "Readings that no table takes: its conditions do not hold", self->counters.labels);
+  self->counters.readings_expired = tide_metrics_counter(
+      self->counters.metrics, "tidemark_readings_expired_total",
+      "Readings not written because all their rows are older than their time to live", self->counters.labels);
+  self->counters.readings_skipped =
+      tide_metrics_counter(self->counters.metrics, "tidemark_readings_skipped_total",
                            "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
                            "on_bad_message: skip)",
-                           self->labels);
-  self->readings_handed_back =
-      tide_metrics_counter(self->metrics, "tidemark_readings_handed_back_total",
-                           "Readings of messages that were handed back with their partition", self->labels);
-  self->in_flight = tide_metrics_gauge(self->metrics, "tidemark_messages_in_flight",
-                                       "Messages not yet acknowledged by HBase", self->labels);
-  self->readings_in_flight =
-      tide_metrics_gauge(self->metrics, "tidemark_readings_in_flight", "Readings of messages in flight", self->labels);
-  self->stored_gauge =
-      tide_metrics_gauge_unknown(self->metrics, "tidemark_kafka_stored_offset",
-                                 "Offset stored for commit: everything below it is finished", self->labels);
-  self->paused_gauge =
-      tide_metrics_gauge(self->metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", self->labels);
+                           self->counters.labels);
+  self->counters.readings_handed_back =
+      tide_metrics_counter(self->counters.metrics, "tidemark_readings_handed_back_total",
+                           "Readings of messages that were handed back with their partition", self->counters.labels);
+  self->counters.in_flight = tide_metrics_gauge(self->counters.metrics, "tidemark_messages_in_flight",
+                                                "Messages not yet acknowledged by HBase", self->counters.labels);
+  self->counters.readings_in_flight = tide_metrics_gauge(self->counters.metrics, "tidemark_readings_in_flight",
+                                                         "Readings of messages in flight", self->counters.labels);
+  self->counters.stored_gauge =
+      tide_metrics_gauge_unknown(self->counters.metrics, "tidemark_kafka_stored_offset",
+                                 "Offset stored for commit: everything below it is finished", self->counters.labels);
+  self->counters.paused_gauge = tide_metrics_gauge(self->counters.metrics, "tidemark_kafka_paused",
+                                                   "1 while the partition is not fetched", self->counters.labels);
 }
 
 TidePartition *
@@ -66,9 +70,9 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
 {
   TidePartition *self = g_new0(TidePartition, 1);
   self->slot = slot;
-  self->metrics = metrics;
-  self->latency = latency;
-  self->stored_offset = self->end_offset = -1;
+  self->counters.metrics = metrics;
+  self->counters.latency = latency;
+  self->stored_offset = self->end.wanted_offset = -1;
   self->commit.asked = g_array_new(FALSE, FALSE, sizeof(TideAskedCommit));
   tide_offsets_init(&self->offsets);
   take_name(self, topic, partition);
@@ -80,9 +84,9 @@ tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
 {
   g_assert(!self->assigned);
   g_free(self->topic);
-  g_free(self->labels);
-  memset(self->messages_dead_lettered, 0, sizeof self->messages_dead_lettered);
-  memset(self->messages_skipped, 0, sizeof self->messages_skipped);
+  g_free(self->counters.labels);
+  memset(self->counters.messages_dead_lettered, 0, sizeof self->counters.messages_dead_lettered);
+  memset(self->counters.messages_skipped, 0, sizeof self->counters.messages_skipped);
   take_name(self, topic, partition);
 }
 
@@ -90,8 +94,8 @@ tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
 static void
 follow_in_flight(TidePartition *partition, TideBudget *budget)
 {
-  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
-  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+  tide_gauge_set(partition->counters.in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
   gint64 halted = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
                            tide_message_dead_letters_memory_bytes(&partition->dead_letters));
   if (halted == partition->charged_bytes)
@@ -110,8 +114,8 @@ tide_partition_free(TidePartition *partition, TideBudget *budget)
   tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   g_array_unref(partition->commit.asked);
-  g_free(partition->halt_text);
-  g_free(partition->labels);
+  g_free(partition->halt.text);
+  g_free(partition->counters.labels);
   g_free(partition->topic);
   g_free(partition);
 }
@@ -122,54 +126,54 @@ tide_partition_assign(TidePartition *partition)
   partition->epoch++;
   partition->assigned = TRUE;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
-  partition->pause_reasons = 0;
-  partition->crowded_table = 0;
-  partition->is_paused = FALSE;
-  partition->stored_offset = partition->end_offset = -1;
-  partition->eof_offset = partition->halted_ms = -1;
-  partition->reached_end = partition->was_unheld = FALSE;
+  partition->pauses.reasons = 0;
+  partition->pauses.crowded_table = 0;
+  partition->pauses.is_paused = FALSE;
+  partition->stored_offset = partition->end.wanted_offset = -1;
+  partition->end.seen_offset = partition->halt.record_ms = -1;
+  partition->end.is_reached = partition->again.was_unheld = FALSE;
   tide_kafka_watch_remove(partition->watch, partition->watched);
   partition->watched = tide_kafka_watch_add(partition->watch, partition->topic, partition->partition);
-  g_clear_pointer(&partition->halt_text, g_free);
+  g_clear_pointer(&partition->halt.text, g_free);
 }
 
 void
 tide_partition_release(TidePartition *partition, TideBudget *budget)
 {
-  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
-  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
+  tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   partition->assigned = FALSE;
   atomic_store_explicit(&partition->owned, TIDE_NOT_OWNED, memory_order_relaxed);
   partition->kept_acks = 0;
-  partition->again_us = 0;
-  partition->n_unheld = 0;
+  partition->again.at_us = 0;
+  partition->again.n_unheld = 0;
   tide_offsets_clear(&partition->offsets);
   tide_message_dead_letters_clear(&partition->dead_letters);
   follow_in_flight(partition, budget);
   tide_kafka_watch_remove(partition->watch, g_steal_pointer(&partition->watched));
-  tide_gauge_clear(partition->stored_gauge);
-  tide_gauge_set(partition->paused_gauge, 0);
+  tide_gauge_clear(partition->counters.stored_gauge);
+  tide_gauge_set(partition->counters.paused_gauge, 0);
 }
 
 /* The counter of @name with the partition's labels and @reason; it is made for the first. */
 static TideCounter *
 counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
 {
-  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->labels, reason);
-  return tide_metrics_counter(partition->metrics, name, help, labels);
+  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->counters.labels, reason);
+  return tide_metrics_counter(partition->counters.metrics, name, help, labels);
 }
 
 static void
 note_written(TidePartition *partition)
 {
   partition->n_written++;
-  tide_counter_inc(partition->messages_written);
+  tide_counter_inc(partition->counters.messages_written);
 }
 
 static void
 count_skipped(TidePartition *partition, TideRejectReason reason)
 {
-  TideCounter **skipped = &partition->messages_skipped[reason];
+  TideCounter **skipped = &partition->counters.messages_skipped[reason];
   if (*skipped == NULL)
     *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
                                  "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
@@ -183,9 +187,9 @@ static void
 count_without_rows(TidePartition *partition, const TideMapped *mapped)
 {
   if (mapped->n_expired_readings > 0)
-    tide_counter_inc(partition->messages_expired);
+    tide_counter_inc(partition->counters.messages_expired);
   else if (mapped->n_unmatched_readings > 0)
-    tide_counter_inc(partition->messages_unmatched);
+    tide_counter_inc(partition->counters.messages_unmatched);
   else if (mapped->n_rejects > 0)
     count_skipped(partition, mapped->rejects[0].reason);
   else
@@ -206,12 +210,12 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
   guint32 n_skipped = skip_rejects ? mapped->n_rejects : 0;
   guint32 n_without_acks = mapped->n_unmatched_readings + mapped->n_expired_readings + n_skipped;
   guint32 n_acks = mapped->n_rows + mapped->n_rejects - n_skipped;
-  tide_counter_inc(partition->messages_received);
-  tide_counter_add(partition->readings_received, mapped->n_readings);
+  tide_counter_inc(partition->counters.messages_received);
+  tide_counter_add(partition->counters.readings_received, mapped->n_readings);
   if (G_UNLIKELY(n_without_acks > 0)) {
-    tide_counter_add(partition->readings_unmatched, mapped->n_unmatched_readings);
-    tide_counter_add(partition->readings_expired, mapped->n_expired_readings);
-    tide_counter_add(partition->readings_skipped, n_skipped);
+    tide_counter_add(partition->counters.readings_unmatched, mapped->n_unmatched_readings);
+    tide_counter_add(partition->counters.readings_expired, mapped->n_expired_readings);
+    tide_counter_add(partition->counters.readings_skipped, n_skipped);
   }
   if (n_acks == 0)
     count_without_rows(partition, mapped);
@@ -229,7 +233,7 @@ tide_partition_begin(TidePartition *partition, TideBudget *budget, gint64 offset
 TideSourceRef
 tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
-  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(partition->counters.messages_received);
   const TideTrackedMessage message = {.offset = offset, .remaining_rows = 1, .timestamp_ms = -1};
   guint32 sequence = tide_offsets_begin(&partition->offsets, &message);
   tide_message_dead_letters_add_rejected(&partition->dead_letters, sequence, reason, 0);
@@ -240,7 +244,7 @@ tide_partition_begin_rejected(TidePartition *partition, TideBudget *budget, gint
 void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
-  tide_counter_inc(partition->messages_received);
+  tide_counter_inc(partition->counters.messages_received);
   count_skipped(partition, reason);
   tide_offsets_begin(&partition->offsets, &(TideTrackedMessage){.offset = offset, .timestamp_ms = -1});
   follow_in_flight(partition, budget);
@@ -249,15 +253,15 @@ tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset,
 static void
 count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, guint32 n_readings)
 {
-  TideCounter **dead_lettered = &partition->messages_dead_lettered[end->reason];
+  TideCounter **dead_lettered = &partition->counters.messages_dead_lettered[end->reason];
   if (*dead_lettered == NULL)
     *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
                                        "Messages that are kept as dead letters, as a whole or in part",
                                        tide_dead_letter_reason_name(end->reason));
   guint32 n_dead = end->whole ? n_readings : end->n_readings;
   tide_counter_inc(*dead_lettered);
-  tide_counter_add(partition->readings_dead_lettered, n_dead);
-  tide_counter_add(partition->readings_written, n_readings - n_dead);
+  tide_counter_add(partition->counters.readings_dead_lettered, n_dead);
+  tide_counter_add(partition->counters.readings_written, n_readings - n_dead);
 }
 
 void
@@ -271,11 +275,11 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
     count_dead_lettered(partition, &end, message->n_readings);
   else {
     note_written(partition);
-    tide_counter_add(partition->readings_written, message->n_readings);
-    tide_write_latency_note(partition->latency, message->timestamp_ms);
+    tide_counter_add(partition->counters.readings_written, message->n_readings);
+    tide_write_latency_note(partition->counters.latency, message->timestamp_ms);
   }
-  tide_gauge_set(partition->in_flight, partition->offsets.unfinished);
-  tide_gauge_set(partition->readings_in_flight, (gint64)partition->offsets.unfinished_readings);
+  tide_gauge_set(partition->counters.in_flight, partition->offsets.unfinished);
+  tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
 }
 
 gboolean
@@ -312,9 +316,9 @@ position_of(const TidePartition *partition)
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
   return (TideConsumerPosition){
-      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->eof_offset),
+      .next_offset = MAX(newest != NULL ? newest->offset + 1 : -1, partition->end.seen_offset),
       .mark = partition->offsets.mark,
-      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->halted_ms,
+      .oldest_ms = oldest != NULL ? oldest->timestamp_ms : partition->halt.record_ms,
       .newest_ms = newest != NULL ? newest->timestamp_ms : -1,
   };
 }
@@ -322,8 +326,8 @@ position_of(const TidePartition *partition)
 void
 tide_partition_let_go(TidePartition *partition, gint64 until_us)
 {
-  partition->commit.needs_opening |= partition->again_us == 0;
-  partition->again_us = MAX(partition->again_us, until_us);
+  partition->commit.needs_opening |= partition->again.at_us == 0;
+  partition->again.at_us = MAX(partition->again.at_us, until_us);
 }
 
 void
@@ -340,29 +344,29 @@ tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 until_
 TideSourceRef
 tide_partition_pass(TidePartition *partition, guint32 n_readings)
 {
-  tide_counter_inc(partition->messages_received);
-  tide_counter_inc(partition->messages_handed_back);
-  tide_counter_add(partition->readings_received, n_readings);
-  tide_counter_add(partition->readings_handed_back, n_readings);
-  partition->was_unheld = TRUE;
+  tide_counter_inc(partition->counters.messages_received);
+  tide_counter_inc(partition->counters.messages_handed_back);
+  tide_counter_add(partition->counters.readings_received, n_readings);
+  tide_counter_add(partition->counters.readings_handed_back, n_readings);
+  partition->again.was_unheld = TRUE;
   if (partition->commit.needs_opening)
-    partition->n_unheld++;
+    partition->again.n_unheld++;
   return (TideSourceRef){.slot = partition->slot, .epoch = (guint16)(partition->epoch - 1)};
 }
 
 void
 tide_partition_read_again(TidePartition *partition, TideBudget *budget)
 {
-  tide_counter_add(partition->messages_handed_back, partition->offsets.unfinished);
-  tide_counter_add(partition->readings_handed_back, partition->offsets.unfinished_readings);
+  tide_counter_add(partition->counters.messages_handed_back, partition->offsets.unfinished);
+  tide_counter_add(partition->counters.readings_handed_back, partition->offsets.unfinished_readings);
   gint64 position = tide_partition_position(partition);
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
   partition->kept_acks = 0;
-  partition->again_us = 0;
-  partition->n_unheld = 0;
+  partition->again.at_us = 0;
+  partition->again.n_unheld = 0;
   partition->repeated.left_messages = G_MAXUINT64; /* some were counted, and come again: the end bounds them */
-  partition->reached_end = FALSE;
+  partition->end.is_reached = FALSE;
   partition->epoch++;
   atomic_store_explicit(&partition->owned, partition->epoch, memory_order_relaxed);
   tide_offsets_clear(&partition->offsets);
@@ -400,7 +404,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   partition->commit.offset = offset;
   if (n > 0 && g_array_index(asked, TideAskedCommit, n - 1).is_noted) {
     partition->commit.needs_opening = FALSE;
-    partition->n_unheld = 0;
+    partition->again.n_unheld = 0;
   }
   if (n == 0)
     return;
@@ -424,7 +428,7 @@ tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
   tide_kafka_watch_note(partition->watch, partition->watched, &position);
-  tide_gauge_set(partition->paused_gauge, partition->is_paused ? 1 : 0);
+  tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
   if (partition->stored_offset >= 0)
-    tide_gauge_set(partition->stored_gauge, partition->stored_offset);
+    tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);
 }

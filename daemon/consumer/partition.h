@@ -57,40 +57,38 @@ typedef struct TideRepeated {
   guint64 left_messages;
 } TideRepeated;
 
-typedef struct TidePartition {
-  char *topic; /* owned */
-  gint32 partition;
-  guint16 slot;
-  guint16 epoch;
-  gboolean assigned;
-  TideOwnedEpoch owned; /* the same for other threads */
-  TideOffsets offsets;
-  TideMessageDeadLetters dead_letters;
-  guint64 kept_acks;           /* of rows that are written, and will be once more: heals.h */
-  gint64 charged_bytes;        /* what the budget holds for offsets and dead letters */
-  guint pause_reasons;         /* TidePauseReason */
+/* Why it is not fetched, and how far it may be read ahead. */
+typedef struct TidePartitionPauses {
+  guint reasons;               /* TidePauseReason */
   guint32 crowded_table;       /* with TIDE_PAUSE_TABLE: 1 + the table's slot; else 0 */
   guint32 read_ahead_messages; /* unfinished, at the most: pauses.h; 0: as many as there may be */
   gint64 read_ahead_us;        /* when that changed */
   gboolean is_paused;          /* what librdkafka was told ... */
-  gint64 pause_changed_us;     /* ... and when; 0: not in this assignment */
-  gint64 stored_offset;        /* that was to be committed last; -1: none, or it was refused */
-  TidePartitionCommit commit;
-  TideDoubt doubt;     /* cells that this consumer has sent */
-  TideDoubt inherited; /* cells that owners before us have sent */
-  TideRepeated repeated;
-  gint64 again_us;     /* what is read now is not held, and read again from the mark on at this moment; 0: no */
+  gint64 changed_us;           /* ... and when; 0: not in this assignment */
+} TidePartitionPauses;
+
+/* A message that holds it, or whatever does. */
+typedef struct TidePartitionHalt {
+  char *text;       /* owned: why it is halted */
+  gint64 record_ms; /* the record time of the message that holds it; -1: it has none, or no message does */
+} TidePartitionHalt;
+
+/* What is read without being held, and once more later: docs/internals.md, equal times. */
+typedef struct TideReadAgain {
+  gint64 at_us;        /* what is read now is not held, and read again from the mark on at this moment; 0: no */
   guint32 n_unheld;    /* messages read so, that the committed note does not speak of */
   gboolean was_unheld; /* in this assignment: rows may be on their way that no message waits for */
-  gint64 end_offset;   /* with --until-end: where the partition ended when it was assigned; -1: not asked */
-  gboolean reached_end;
-  gint64 eof_offset;             /* where it ended last, with all that is no message; -1: not seen */
-  char *halt_text;               /* owned: why it is halted */
-  gint64 halted_ms;              /* the record time of the message that holds it; -1: it has none, or no message does */
-  guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
-  TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
-  TideWatchedPartition *watched; /* borrowed, while assigned */
-  /* metrics */
+} TideReadAgain;
+
+/* Where it ends. */
+typedef struct TidePartitionEnd {
+  gint64 wanted_offset; /* with --until-end: where the partition ended when it was assigned; -1: not asked */
+  gboolean is_reached;
+  gint64 seen_offset; /* where it ended last, with all that is no message; -1: not seen */
+} TidePartitionEnd;
+
+/* Its accounting, as the metrics show it. */
+typedef struct TidePartitionCounters {
   TideMetrics *metrics;      /* borrowed: for those that come with their first event */
   TideWriteLatency *latency; /* borrowed: the consumer's */
   TideCounter *messages_received;
@@ -112,6 +110,32 @@ typedef struct TidePartition {
   TideGauge *stored_gauge;
   TideGauge *paused_gauge;
   char *labels; /* owned */
+} TidePartitionCounters;
+
+typedef struct TidePartition {
+  char *topic; /* owned */
+  gint32 partition;
+  guint16 slot;
+  guint16 epoch;
+  gboolean assigned;
+  TideOwnedEpoch owned; /* the same for other threads */
+  TideOffsets offsets;
+  TideMessageDeadLetters dead_letters;
+  guint64 kept_acks;    /* of rows that are written, and will be once more: heals.h */
+  gint64 charged_bytes; /* what the budget holds for offsets and dead letters */
+  TidePartitionPauses pauses;
+  TidePartitionHalt halt;
+  gint64 stored_offset; /* that was to be committed last; -1: none, or it was refused */
+  TidePartitionCommit commit;
+  TideDoubt doubt;     /* cells that this consumer has sent */
+  TideDoubt inherited; /* cells that owners before us have sent */
+  TideRepeated repeated;
+  TideReadAgain again;
+  TidePartitionEnd end;
+  guint64 n_written;             /* messages; messages_written may be shared by the consumers of a process */
+  TideKafkaWatch *watch;         /* borrowed; NULL: nobody watches */
+  TideWatchedPartition *watched; /* borrowed, while assigned */
+  TidePartitionCounters counters;
 } TidePartition;
 
 /* @metrics, @latency: kept by reference; the latter is set to the time before acknowledgements are told. */
@@ -138,7 +162,7 @@ tide_partition_position(const TidePartition *partition)
 static inline guint32
 tide_partition_span(const TidePartition *partition)
 {
-  return partition->offsets.tail - partition->commit.sequence + partition->n_unheld;
+  return partition->offsets.tail - partition->commit.sequence + partition->again.n_unheld;
 }
 
 /* Whether something of it is on its way. Rows that are written and kept to be written once more are not: a stop does
@@ -184,7 +208,7 @@ void tide_partition_forget(TidePartition *partition, TideSourceRef ref, gint64 u
 static inline gboolean
 tide_partition_is_read_again(const TidePartition *partition)
 {
-  return partition->again_us > 0;
+  return partition->again.at_us > 0;
 }
 /* A message was fetched meanwhile. Returns the source of its rows: nobody's. */
 TideSourceRef tide_partition_pass(TidePartition *partition, guint32 n_readings);

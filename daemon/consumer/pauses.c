@@ -39,15 +39,15 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
 static void
 apply_pause(TidePauses *pauses, TidePartition *partition, gint64 now_us)
 {
-  gboolean should = partition->pause_reasons != 0;
-  if (!partition->assigned || should == partition->is_paused)
+  gboolean should = partition->pauses.reasons != 0;
+  if (!partition->assigned || should == partition->pauses.is_paused)
     return;
-  if (now_us - partition->pause_changed_us < PAUSE_INTERVAL_US) {
+  if (now_us - partition->pauses.changed_us < PAUSE_INTERVAL_US) {
     pauses->waits = TRUE;
     return;
   }
-  partition->pause_changed_us = now_us;
-  partition->is_paused = should;
+  partition->pauses.changed_us = now_us;
+  partition->pauses.is_paused = should;
   tide_counter_inc(should ? pauses->n_pauses : pauses->n_resumes);
   pauses->context.notify(partition->slot, should, pauses->context.notify_data);
 }
@@ -64,9 +64,9 @@ apply_waiting_pauses(TidePauses *pauses, gint64 now_us)
 void
 tide_pauses_set(TidePauses *pauses, TidePartition *partition, TidePauseReason reason, gboolean on)
 {
-  guint before = partition->pause_reasons;
-  partition->pause_reasons = on ? before | reason : before & ~(guint)reason;
-  if (partition->pause_reasons != before)
+  guint before = partition->pauses.reasons;
+  partition->pauses.reasons = on ? before | reason : before & ~(guint)reason;
+  if (partition->pauses.reasons != before)
     apply_pause(pauses, partition, tide_now_us());
 }
 
@@ -95,7 +95,7 @@ tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
 void
 tide_pauses_pause_for_crowded_table(TidePauses *pauses, TidePartition *partition, guint32 crowded)
 {
-  partition->crowded_table = crowded;
+  partition->pauses.crowded_table = crowded;
   tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
 }
 
@@ -105,10 +105,10 @@ tide_pauses_resume_for_tables(TidePauses *pauses)
   const GPtrArray *partitions = pauses->context.partitions;
   for (guint i = 0; i < partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
-    if (partition->crowded_table == 0 ||
-        !tide_budget_has_room_racy(&pauses->context.table_budgets[partition->crowded_table - 1]))
+    if (partition->pauses.crowded_table == 0 ||
+        !tide_budget_has_room_racy(&pauses->context.table_budgets[partition->pauses.crowded_table - 1]))
       continue;
-    partition->crowded_table = 0;
+    partition->pauses.crowded_table = 0;
     tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, FALSE);
   }
 }
@@ -117,10 +117,10 @@ static void
 apply_read_ahead(TidePauses *pauses, TidePartition *partition)
 {
   guint32 ahead = tide_offsets_span(&partition->offsets);
-  guint32 limit = partition->read_ahead_messages;
+  guint32 limit = partition->pauses.read_ahead_messages;
   if (limit > 0 && ahead >= limit) {
     tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
-    pauses->span_waits |= !partition->is_paused;
+    pauses->span_waits |= !partition->pauses.is_paused;
   } else if (limit == 0 || ahead <= limit / 2)
     tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
 }
@@ -133,7 +133,7 @@ tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
   guint32 limit = pauses->context.max_span_messages;
   if (span >= limit) {
     tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, TRUE);
-    pauses->span_waits |= !partition->is_paused;
+    pauses->span_waits |= !partition->pauses.is_paused;
   } else if (span <= limit / 2)
     tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, FALSE);
 }
@@ -153,10 +153,10 @@ tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, gui
 {
   guint32 ahead = tide_offsets_span(&partition->offsets);
   if (n_messages < ahead / MUCH_OF ||
-      (partition->read_ahead_messages > 0 && now_us - partition->read_ahead_us < SHORTEN_INTERVAL_US))
+      (partition->pauses.read_ahead_messages > 0 && now_us - partition->pauses.read_ahead_us < SHORTEN_INTERVAL_US))
     return;
-  partition->read_ahead_us = now_us;
-  partition->read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
+  partition->pauses.read_ahead_us = now_us;
+  partition->pauses.read_ahead_messages = MAX(ahead / SHORTENED_TO, LEAST_READ_AHEAD);
   apply_read_ahead(pauses, partition);
 }
 
@@ -165,12 +165,12 @@ tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
 {
   for (guint i = 0; i < pauses->context.partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, (guint16)i);
-    if (partition->read_ahead_messages == 0 || now_us - partition->read_ahead_us < LENGTHEN_INTERVAL_US)
+    if (partition->pauses.read_ahead_messages == 0 || now_us - partition->pauses.read_ahead_us < LENGTHEN_INTERVAL_US)
       continue;
-    partition->read_ahead_us = now_us;
-    partition->read_ahead_messages *= 2;
-    if (partition->read_ahead_messages >= pauses->context.max_span_messages)
-      partition->read_ahead_messages = 0;
+    partition->pauses.read_ahead_us = now_us;
+    partition->pauses.read_ahead_messages *= 2;
+    if (partition->pauses.read_ahead_messages >= pauses->context.max_span_messages)
+      partition->pauses.read_ahead_messages = 0;
     apply_read_ahead(pauses, partition);
   }
 }
@@ -201,11 +201,11 @@ tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots)
   gint64 now_us = tide_now_us();
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_slots_at(pauses->context.partitions, slots[i]);
-    partition->pause_reasons = 0;
-    partition->crowded_table = 0;
-    partition->pause_changed_us = 0; /* the next assignment is fetched anew anyway */
+    partition->pauses.reasons = 0;
+    partition->pauses.crowded_table = 0;
+    partition->pauses.changed_us = 0; /* the next assignment is fetched anew anyway */
     apply_pause(pauses, partition, now_us);
-    partition->pause_changed_us = 0;
+    partition->pauses.changed_us = 0;
   }
 }
 
@@ -217,8 +217,8 @@ tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *t
   g_autofree char *number = g_strdup_printf("%d", partition->partition);
   const TideLogField fields[] = {{"TOPIC", partition->topic}, {"PARTITION", number}};
   tide_log_fields(TIDE_LOG_CRIT, fields, G_N_ELEMENTS(fields), "%s", text);
-  g_free(partition->halt_text);
-  partition->halt_text = text;
+  g_free(partition->halt.text);
+  partition->halt.text = text;
   tide_pauses_set(pauses, partition, TIDE_PAUSE_HALTED, TRUE);
   tide_consumer_status_publish_halted(pauses->context.status, pauses->context.partitions);
 }

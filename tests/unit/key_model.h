@@ -25,13 +25,13 @@ model_normalise(const TideKeyPartSpec *spec, const char *value, char *ret_text)
 {
   gsize len = 0;
   for (const char *at = value; *at != '\0'; at++) {
-    if (spec->strip_spaces && *at == ' ')
+    if (spec->spelling.strip_spaces && *at == ' ')
       continue;
-    ret_text[len++] = spec->text_case == TIDE_CASE_UPPER   ? g_ascii_toupper(*at)
-                      : spec->text_case == TIDE_CASE_LOWER ? g_ascii_tolower(*at)
-                                                           : *at;
+    ret_text[len++] = spec->spelling.text_case == TIDE_CASE_UPPER   ? g_ascii_toupper(*at)
+                      : spec->spelling.text_case == TIDE_CASE_LOWER ? g_ascii_tolower(*at)
+                                                                    : *at;
   }
-  if (spec->cut && len > spec->width_bytes)
+  if (spec->value.cut && len > spec->width_bytes)
     len = spec->width_bytes;
   ret_text[len] = '\0';
 }
@@ -42,9 +42,9 @@ model_strip_padding(const TideKeyPartSpec *spec, char *text)
   gsize n_pad = 0, len = strlen(text);
   if (spec->width_bytes == 0)
     return;
-  while (spec->pad_left && (guint8)text[n_pad] == spec->pad_byte)
+  while (spec->value.pad_left && (guint8)text[n_pad] == spec->value.pad_byte)
     n_pad++;
-  while (!spec->pad_left && len > 0 && (guint8)text[len - 1] == spec->pad_byte)
+  while (!spec->value.pad_left && len > 0 && (guint8)text[len - 1] == spec->value.pad_byte)
     text[--len] = '\0';
   memmove(text, text + n_pad, strlen(text + n_pad) + 1);
 }
@@ -53,9 +53,9 @@ static inline void
 model_pad(const TideKeyPartSpec *spec, char *text)
 {
   gsize len = strlen(text), n_pad = spec->width_bytes > len ? spec->width_bytes - len : 0;
-  if (spec->pad_left)
+  if (spec->value.pad_left)
     memmove(text + n_pad, text, len);
-  memset(spec->pad_left ? text : text + len, spec->pad_byte, n_pad);
+  memset(spec->value.pad_left ? text : text + len, spec->value.pad_byte, n_pad);
   text[len + n_pad] = '\0';
 }
 
@@ -65,27 +65,27 @@ static inline ModelValue
 model_field(const TideKeyPartSpec *spec, const TideKeyPartSpec *next, const char *value)
 {
   ModelValue model = {{0}};
-  if (spec->form >= TIDE_KEY_FLOAT32) {
+  if (spec->value.form >= TIDE_KEY_FLOAT32) {
     model.real = g_ascii_strtod(value, NULL) + 0.0;
-    if (spec->form == TIDE_KEY_FLOAT32)
+    if (spec->value.form == TIDE_KEY_FLOAT32)
       model.real = (double)(float)model.real;
     g_snprintf(model.identity, sizeof model.identity, "%.17g", model.real);
     return model;
   }
-  if (spec->form != TIDE_KEY_TEXT) {
+  if (spec->value.form != TIDE_KEY_TEXT) {
     model.whole = g_ascii_strtoll(value, NULL, 10);
     g_snprintf(model.identity, sizeof model.identity, "%" G_GINT64_FORMAT, model.whole);
     return model;
   }
   model_normalise(spec, value, model.text);
-  if (spec->has_range)
+  if (spec->value.has_range)
     g_snprintf(model.text, sizeof model.text, "%" G_GINT64_FORMAT, g_ascii_strtoll(value, NULL, 10));
   strcpy(model.identity, model.text);
   model_strip_padding(spec, model.identity);
   model_pad(spec, model.text);
-  if (spec->text_reversed)
+  if (spec->value.text_reversed)
     g_strreverse(model.text);
-  if (spec->width_bytes == 0 && !spec->escape && next != NULL && next->kind == TIDE_KEY_LITERAL)
+  if (spec->width_bytes == 0 && !spec->value.escape && next != NULL && next->kind == TIDE_KEY_LITERAL)
     g_strlcat(model.text, (const char *)next->literal.data, sizeof model.text);
   return model;
 }
@@ -139,17 +139,18 @@ model_time(const TideKeyPartSpec *spec, gint64 ns)
 {
   static const gint64 units_ns[] = {MODEL_NS_PER_S, 1000000, 1000, 1};
   ModelValue model = {{0}};
-  gint64 cut_ns = model_cut(spec->cut_to, spec->zone_name, ns);
-  if (spec->pattern != NULL) {
-    model_print(spec->pattern, spec->zone_name, cut_ns, model.text);
+  gint64 cut_ns = model_cut(spec->moment.cut_to, spec->moment.zone_name, ns);
+  if (spec->moment.pattern != NULL) {
+    model_print(spec->moment.pattern, spec->moment.zone_name, cut_ns, model.text);
     strcpy(model.identity, model.text);
     return model;
   }
-  gint64 base_ns = spec->since.unit != TIDE_CUT_NONE ? model_cut(spec->since, spec->zone_name, cut_ns) : 0;
-  gint64 number = (cut_ns - base_ns) / units_ns[spec->unit];
-  if (spec->reversed)
-    number = (spec->since.unit != TIDE_CUT_NONE ? 0 : G_MAXINT64) - number;
-  for (guint32 i = 0; i < spec->drop_digits; i++)
+  gint64 base_ns =
+      spec->moment.since.unit != TIDE_CUT_NONE ? model_cut(spec->moment.since, spec->moment.zone_name, cut_ns) : 0;
+  gint64 number = (cut_ns - base_ns) / units_ns[spec->moment.unit];
+  if (spec->moment.reversed)
+    number = (spec->moment.since.unit != TIDE_CUT_NONE ? 0 : G_MAXINT64) - number;
+  for (guint32 i = 0; i < spec->moment.drop_digits; i++)
     number /= 10;
   model.whole = number;
   g_snprintf(model.identity, sizeof model.identity, "%" G_GINT64_FORMAT, number);
@@ -163,38 +164,38 @@ model_append_bytes(const TideKeyPartSpec *spec, const ModelFields fields, gint64
   if (spec->kind == TIDE_KEY_TIME)
     g_string_append_printf(bytes, "%010" G_GINT64_FORMAT, model_time(spec, ns).whole); /* seconds */
   else
-    g_string_append(bytes, model_field(spec, NULL, fields[spec->field]).text);
+    g_string_append(bytes, model_field(spec, NULL, fields[spec->value.field]).text);
 }
 
 static inline ModelValue
 model_digest(const TideKeyPartSpec *spec, const ModelFields fields, gint64 ns)
 {
   ModelValue model = {{0}};
-  if (spec->by_number) {
-    gint64 rest = spec->of[0].kind == TIDE_KEY_TIME
-                      ? model_time(&spec->of[0], ns).whole % spec->modulo
-                      : g_ascii_strtoll(fields[spec->of[0].field], NULL, 10) % (gint64)spec->modulo;
-    model.whole = rest < 0 ? rest + spec->modulo : rest;
+  if (spec->digest.by_number) {
+    gint64 rest = spec->digest.of[0].kind == TIDE_KEY_TIME
+                      ? model_time(&spec->digest.of[0], ns).whole % spec->digest.modulo
+                      : g_ascii_strtoll(fields[spec->digest.of[0].value.field], NULL, 10) % (gint64)spec->digest.modulo;
+    model.whole = rest < 0 ? rest + spec->digest.modulo : rest;
     return model;
   }
   g_autoptr(GString) bytes = g_string_new(NULL);
-  for (gsize i = 0; i < spec->n_of; i++) {
+  for (gsize i = 0; i < spec->digest.n_of; i++) {
     if (i > 0)
       g_string_append_c(bytes, '\0');
-    model_append_bytes(&spec->of[i], fields, ns, bytes);
+    model_append_bytes(&spec->digest.of[i], fields, ns, bytes);
     gsize used = strlen(model.identity);
-    if (spec->of[i].kind == TIDE_KEY_FIELD)
+    if (spec->digest.of[i].kind == TIDE_KEY_FIELD)
       g_snprintf(model.identity + used, sizeof model.identity - used, "%s|",
-                 model_field(&spec->of[i], NULL, fields[spec->of[i].field]).identity);
+                 model_field(&spec->digest.of[i], NULL, fields[spec->digest.of[i].value.field]).identity);
   }
   TideBytes input = tide_bytes(bytes->str, bytes->len);
   if (spec->kind == TIDE_KEY_SALT) {
-    model.whole = (gint64)(tide_key_hash_number(spec->hash, input) % spec->modulo);
+    model.whole = (gint64)(tide_key_hash_number(spec->digest.hash, input) % spec->digest.modulo);
     return model;
   }
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
-  tide_key_hash_digest(spec->hash, input, digest);
-  guint32 n_bytes = spec->hash_bytes > 0 ? spec->hash_bytes : tide_key_hash_size_bytes(spec->hash);
+  tide_key_hash_digest(spec->digest.hash, input, digest);
+  guint32 n_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : tide_key_hash_size_bytes(spec->digest.hash);
   g_autofree char *hex = tide_bytes_hex(tide_bytes(digest, MIN(n_bytes, 30)));
   strcpy(model.text, hex);
   return model;
@@ -205,7 +206,7 @@ model_part(const TideKeyPartSpec *spec, const TideKeyPartSpec *next, const Model
 {
   switch (spec->kind) {
   case TIDE_KEY_FIELD:
-    return model_field(spec, next, fields[spec->field]);
+    return model_field(spec, next, fields[spec->value.field]);
   case TIDE_KEY_TIME:
     return model_time(spec, ns);
   case TIDE_KEY_HASH:

@@ -24,81 +24,85 @@ key_scheme_fixture_init(ReadingFixture *fixture)
   }
 #define FIELD(id)                                                                                                      \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id)                                                                              \
+    .kind = TIDE_KEY_FIELD, .value.field = (id)                                                                        \
   }
 #define FIELD_DEFAULT(id, text)                                                                                        \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id), .has_default = TRUE, .default_value = {                                     \
+    .kind = TIDE_KEY_FIELD, .value.field = (id), .value.has_default = TRUE, .value.default_value = {                   \
       (const guint8 *)("" text),                                                                                       \
       sizeof(text) - 1                                                                                                 \
     }                                                                                                                  \
   }
 #define PADDED_LEFT(id, width, byte)                                                                                   \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id), .width_bytes = (width), .pad_byte = (byte), .pad_left = TRUE                \
+    .kind = TIDE_KEY_FIELD, .value.field = (id), .width_bytes = (width), .value.pad_byte = (byte),                     \
+    .value.pad_left = TRUE                                                                                             \
   }
 #define PADDED_RIGHT(id, width, byte)                                                                                  \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id), .width_bytes = (width), .pad_byte = (byte)                                  \
+    .kind = TIDE_KEY_FIELD, .value.field = (id), .width_bytes = (width), .value.pad_byte = (byte)                      \
   }
 #define TIME(u)                                                                                                        \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_##u                                                                   \
+    .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u                                                            \
   }
 #define TIME_BINARY(u)                                                                                                 \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_##u, .binary = TRUE                                                   \
+    .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u, .binary = TRUE                                            \
   }
 #define TIME_REVERSED(u)                                                                                               \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_##u, .reversed = TRUE                                                 \
+    .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u, .moment.reversed = TRUE                                   \
   }
 #define TIME_REVERSED_BINARY(u)                                                                                        \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_##u, .reversed = TRUE, .binary = TRUE                                 \
+    .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u, .moment.reversed = TRUE, .binary = TRUE                   \
   }
 #define HASH_HEX(h, n, inputs)                                                                                         \
   {                                                                                                                    \
-    .kind = TIDE_KEY_HASH, .hash = TIDE_KEY_HASH_##h, .hash_bytes = (n), .of = (inputs), .n_of = G_N_ELEMENTS(inputs)  \
+    .kind = TIDE_KEY_HASH, .digest.hash = TIDE_KEY_HASH_##h, .digest.hash_bytes = (n), .digest.of = (inputs),          \
+    .digest.n_of = G_N_ELEMENTS(inputs)                                                                                \
   }
 #define HASH_RAW(h, n, inputs)                                                                                         \
   {                                                                                                                    \
-    .kind = TIDE_KEY_HASH, .hash = TIDE_KEY_HASH_##h, .hash_bytes = (n), .binary = TRUE, .of = (inputs),               \
-    .n_of = G_N_ELEMENTS(inputs)                                                                                       \
+    .kind = TIDE_KEY_HASH, .digest.hash = TIDE_KEY_HASH_##h, .digest.hash_bytes = (n), .binary = TRUE,                 \
+    .digest.of = (inputs), .digest.n_of = G_N_ELEMENTS(inputs)                                                         \
   }
 #define SALT(n, h, inputs)                                                                                             \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .hash = TIDE_KEY_HASH_##h, .modulo = (n), .of = (inputs), .n_of = G_N_ELEMENTS(inputs)      \
+    .kind = TIDE_KEY_SALT, .digest.hash = TIDE_KEY_HASH_##h, .digest.modulo = (n), .digest.of = (inputs),              \
+    .digest.n_of = G_N_ELEMENTS(inputs)                                                                                \
   }
 #define SALT_WIDTH(n, width, h, inputs)                                                                                \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .hash = TIDE_KEY_HASH_##h, .modulo = (n), .width_bytes = (width), .of = (inputs),           \
-    .n_of = G_N_ELEMENTS(inputs)                                                                                       \
+    .kind = TIDE_KEY_SALT, .digest.hash = TIDE_KEY_HASH_##h, .digest.modulo = (n), .width_bytes = (width),             \
+    .digest.of = (inputs), .digest.n_of = G_N_ELEMENTS(inputs)                                                         \
   }
 
 /* A time printed by a pattern; in a zone, by its name: compile_key() looks it up. */
 #define PATTERN(text)                                                                                                  \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = (text)                                                                           \
+    .kind = TIDE_KEY_TIME, .moment.pattern = (text)                                                                    \
   }
 #define PATTERN_IN(text, zone)                                                                                         \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = (text), .zone_name = (zone)                                                      \
+    .kind = TIDE_KEY_TIME, .moment.pattern = (text), .moment.zone_name = (zone)                                        \
   }
-#define CUT_TO(slot, n_minutes) .cut_to = {TIDE_CUT_##slot, (n_minutes)}
-#define SINCE(slot, n_minutes) .since = {TIDE_CUT_##slot, (n_minutes)}
+#define CUT_TO(slot, n_minutes) .moment.cut_to = {TIDE_CUT_##slot, (n_minutes)}
+#define SINCE(slot, n_minutes) .moment.since = {TIDE_CUT_##slot, (n_minutes)}
 #define SALT_BY_NUMBER(n, inputs)                                                                                      \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .modulo = (n), .by_number = TRUE, .of = (inputs), .n_of = G_N_ELEMENTS(inputs)              \
+    .kind = TIDE_KEY_SALT, .digest.modulo = (n), .digest.by_number = TRUE, .digest.of = (inputs),                      \
+    .digest.n_of = G_N_ELEMENTS(inputs)                                                                                \
   }
 #define AS(id, as)                                                                                                     \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id), .form = TIDE_KEY_##as                                                       \
+    .kind = TIDE_KEY_FIELD, .value.field = (id), .value.form = TIDE_KEY_##as                                           \
   }
-#define OF_FIELD(id) .kind = TIDE_KEY_FIELD, .field = (id)
-#define ZEROS(width) .width_bytes = (width), .pad_byte = '0', .pad_left = TRUE
-#define SPACES(width) .width_bytes = (width), .pad_byte = ' '
-#define RANGE(min, max) .has_range = TRUE, .range_min = (min), .range_max = (max)
+#define OF_FIELD(id) .kind = TIDE_KEY_FIELD, .value.field = (id)
+#define ZEROS(width) .width_bytes = (width), .value.pad_byte = '0', .value.pad_left = TRUE
+#define SPACES(width) .width_bytes = (width), .value.pad_byte = ' '
+#define RANGE(min, max) .value.has_range = TRUE, .value.range_min = (min), .value.range_max = (max)
 
 #define LOS_ANGELES "America/Los_Angeles"
 #define BERLIN "Europe/Berlin"
@@ -127,7 +131,7 @@ compile_in_zones(const TideKeyPartSpec *specs, gsize n_specs, gsize *ret_bad_par
   TideKeyPartSpec zoned[TIDE_ROW_KEY_MAX_PARTS];
   for (gsize i = 0; i < n_specs; i++) {
     zoned[i] = specs[i];
-    zoned[i].zone = zone_named(specs[i].zone_name);
+    zoned[i].moment.zone = zone_named(specs[i].moment.zone_name);
   }
   return tide_row_key_compile(zoned, n_specs, ret_bad_part, error);
 }

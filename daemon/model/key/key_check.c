@@ -24,7 +24,7 @@ check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **erro
       return fault(error, "where this field ends in the key cannot be told, because another field without width comes "
                           "later: put a literal such as \"#\" right behind it, or give it a width");
     }
-    if (key->parts[i].delimiter.len == 0)
+    if (key->parts[i].value.delimiter.len == 0)
       open = &key->parts[i];
   }
   return TRUE;
@@ -46,12 +46,12 @@ conditions_equal(const TideCondition *one, const TideCondition *other)
 static gboolean
 defaults_agree(const TideKeyPart *one, const TideKeyPart *other)
 {
-  if (one->n_defaults == 0 || other->n_defaults == 0)
+  if (one->value.n_defaults == 0 || other->value.n_defaults == 0)
     return TRUE;
-  if (one->n_defaults != other->n_defaults)
+  if (one->value.n_defaults != other->value.n_defaults)
     return FALSE;
-  for (gsize i = 0; i < one->n_defaults; i++) {
-    const TideKeyDefaultValue *a = &one->defaults[i], *b = &other->defaults[i];
+  for (gsize i = 0; i < one->value.n_defaults; i++) {
+    const TideKeyDefaultValue *a = &one->value.defaults[i], *b = &other->value.defaults[i];
     if (a->is_conditional != b->is_conditional || !tide_bytes_equal(a->text, b->text) ||
         (a->is_conditional && !conditions_equal(&a->when, &b->when)))
       return FALSE;
@@ -63,27 +63,28 @@ defaults_agree(const TideKeyPart *one, const TideKeyPart *other)
 static gboolean
 is_exact(const TideKeyPart *part)
 {
-  return part->form == TIDE_KEY_TEXT && part->fixed_bytes == 0 && part->text_case == TIDE_CASE_AS_IS &&
-         !part->strip_spaces;
+  return part->value.form == TIDE_KEY_TEXT && part->fixed_bytes == 0 && part->spelling.text_case == TIDE_CASE_AS_IS &&
+         !part->spelling.strip_spaces;
 }
 
 /* Whether two FIELD parts take the same of a value, though they may write it otherwise: backwards, escaped. */
 static gboolean
 is_same_form(const TideKeyPart *one, const TideKeyPart *other)
 {
-  return one->form == other->form && one->fixed_bytes == other->fixed_bytes && one->pad_byte == other->pad_byte &&
-         one->pad_left == other->pad_left && one->cut == other->cut && one->text_case == other->text_case &&
-         one->strip_spaces == other->strip_spaces && one->has_range == other->has_range && one->least == other->least &&
-         one->greatest == other->greatest;
+  return one->value.form == other->value.form && one->fixed_bytes == other->fixed_bytes &&
+         one->value.pad_byte == other->value.pad_byte && one->value.pad_left == other->value.pad_left &&
+         one->value.cut == other->value.cut && one->spelling.text_case == other->spelling.text_case &&
+         one->spelling.strip_spaces == other->spelling.strip_spaces && one->value.has_range == other->value.has_range &&
+         one->value.least == other->value.least && one->value.greatest == other->value.greatest;
 }
 
 /* Whether whole numbers keep their value in the FIELD part @part, though perhaps not their zeros in front. */
 static gboolean
 keeps_integers(const TideKeyPart *part)
 {
-  if (part->form != TIDE_KEY_TEXT)
+  if (part->value.form != TIDE_KEY_TEXT)
     return tide_key_part_is_integer(part);
-  return !part->cut && (part->fixed_bytes == 0 || part->pad_byte != '-');
+  return !part->value.cut && (part->fixed_bytes == 0 || part->value.pad_byte != '-');
 }
 
 /* Whether what the FIELD part @part writes follows from what @source, another part of the field, holds. @by_number: of
@@ -103,7 +104,7 @@ find_source(const TideRowKey *key, TideNameId field)
   TideKeyPart *first = NULL;
   for (gsize i = 0; i < key->n_parts; i++) {
     TideKeyPart *part = &key->parts[i];
-    if (part->kind != TIDE_KEY_FIELD || part->field != field)
+    if (part->kind != TIDE_KEY_FIELD || part->value.field != field)
       continue;
     if (is_exact(part))
       return part;
@@ -120,8 +121,8 @@ check_fields_agree(TideRowKey *key, gsize *ret_bad_part, GError **error)
     const TideKeyPart *part = &key->parts[i];
     if (part->kind != TIDE_KEY_FIELD)
       continue;
-    TideKeyPart *source = find_source(key, part->field);
-    source->is_source = TRUE;
+    TideKeyPart *source = find_source(key, part->value.field);
+    source->value.is_source = TRUE;
     *ret_bad_part = i;
     if (part != source && !follows_from(part, source, FALSE))
       return fault(error,
@@ -142,16 +143,16 @@ static Inputs
 look_up_inputs(const TideRowKey *key, const TideKeyPart *part)
 {
   Inputs inputs = {TRUE, TRUE, FALSE};
-  for (gsize i = 0; i < part->n_of; i++) {
-    const TideKeyPart *input = &part->of[i];
+  for (gsize i = 0; i < part->digest.n_of; i++) {
+    const TideKeyPart *input = &part->digest.of[i];
     if (input->kind == TIDE_KEY_TIME)
       inputs.have_time = TRUE;
     if (input->kind != TIDE_KEY_FIELD)
       continue;
-    const TideKeyPart *source = find_source(key, input->field);
+    const TideKeyPart *source = find_source(key, input->value.field);
     if (source == NULL)
       inputs.are_stored = FALSE;
-    else if (!follows_from(input, source, part->by_number))
+    else if (!follows_from(input, source, part->digest.by_number))
       inputs.are_alike = FALSE;
   }
   return inputs;
@@ -169,8 +170,8 @@ time_is_stored(const TideRowKey *key, const TideKeyPart *input)
 static gboolean
 times_are_stored(const TideRowKey *key, const TideKeyPart *part)
 {
-  for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME && !time_is_stored(key, &part->of[i]))
+  for (gsize i = 0; i < part->digest.n_of; i++)
+    if (part->digest.of[i].kind == TIDE_KEY_TIME && !time_is_stored(key, &part->digest.of[i]))
       return FALSE;
   return TRUE;
 }
@@ -178,7 +179,8 @@ times_are_stored(const TideRowKey *key, const TideKeyPart *part)
 static gboolean
 check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
 {
-  gboolean identifies = part->kind == TIDE_KEY_HASH && tide_key_hash_identifies(part->hash, part->hash_bytes);
+  gboolean identifies =
+      part->kind == TIDE_KEY_HASH && tide_key_hash_identifies(part->digest.hash, part->digest.hash_bytes);
   Inputs inputs = look_up_inputs(key, part);
   if (part->kind == TIDE_KEY_HASH && !identifies && !inputs.are_stored)
     return fault(error, "two values could make one key, because a field stands in it only as a hash of less than 16 "
@@ -187,7 +189,7 @@ check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
     return fault(error,
                  "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
                  "value would make two rows: give the field the same width, padding, case and so on in both");
-  part->is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
+  part->digest.is_repeatable = inputs.are_stored && inputs.are_alike && times_are_stored(key, part);
   return TRUE;
 }
 
@@ -205,7 +207,7 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
     if (part->kind == TIDE_KEY_SALT && ++n_salts > 1)
       return fault(error, "a key has two salts: use one with more values");
     is_identified |= part->kind == TIDE_KEY_FIELD || part->kind == TIDE_KEY_TIME ||
-                     (is_hash && tide_key_hash_identifies(part->hash, part->hash_bytes));
+                     (is_hash && tide_key_hash_identifies(part->digest.hash, part->digest.hash_bytes));
   }
   *ret_bad_part = 0;
   if (!is_identified)
@@ -217,7 +219,7 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
 static gboolean
 check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
 {
-  if (part->kind != TIDE_KEY_TIME || !part->is_ambiguous)
+  if (part->kind != TIDE_KEY_TIME || !part->moment.is_ambiguous)
     return TRUE;
   for (gsize i = 0; i < key->n_parts; i++)
     if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_is_exact_to(&key->parts[i], tide_key_time_step_ns(part)))
@@ -226,7 +228,7 @@ check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
       error, TIDE_ERROR, TIDE_ERROR_CONFIG,
       "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
       "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
-      part->zone_name, part->print->pattern);
+      part->moment.zone_name, part->moment.print->pattern);
   return FALSE;
 }
 
@@ -238,8 +240,8 @@ check_clocks(const TideRowKey *key, gsize *ret_bad_part, GError **error)
     *ret_bad_part = i;
     if (!check_clock(key, part, error))
       return FALSE;
-    for (gsize j = 0; j < part->n_of; j++)
-      if (part->kind == TIDE_KEY_HASH && !check_clock(key, &part->of[j], error))
+    for (gsize j = 0; j < part->digest.n_of; j++)
+      if (part->kind == TIDE_KEY_HASH && !check_clock(key, &part->digest.of[j], error))
         return FALSE;
   }
   return TRUE;

@@ -45,14 +45,14 @@ compile_literal(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 static gboolean
 check_padding(const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->pad_byte == '0' && !spec->pad_left)
+  if (spec->value.pad_byte == '0' && !spec->value.pad_left)
     return fault(error, "a field is padded with '0' behind, where 1 and 10 would make one key: pad in front, or with "
                         "another byte");
-  if (spec->pad_byte != '0' && g_ascii_isalnum(spec->pad_byte)) {
+  if (spec->value.pad_byte != '0' && g_ascii_isalnum(spec->value.pad_byte)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
                 "a field is padded with '%c', which its values may hold: two of them could make one key; pad with a "
                 "space, or with '0' in front",
-                spec->pad_byte);
+                spec->value.pad_byte);
     return FALSE;
   }
   return TRUE;
@@ -62,13 +62,14 @@ check_padding(const TideKeyPartSpec *spec, GError **error)
 static gboolean
 check_form(const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->form < TIDE_KEY_TEXT || spec->form > TIDE_KEY_FLOAT64)
+  if (spec->value.form < TIDE_KEY_TEXT || spec->value.form > TIDE_KEY_FLOAT64)
     return fault(error, "a field in a key is of no known form");
-  if (spec->form == TIDE_KEY_TEXT)
+  if (spec->value.form == TIDE_KEY_TEXT)
     return TRUE;
   if (spec->width_bytes > 0)
     return fault(error, "a field is given a width, but as a binary number it has one of its own: leave the width out");
-  if (spec->cut || spec->escape || spec->strip_spaces || spec->text_reversed || spec->text_case != TIDE_CASE_AS_IS)
+  if (spec->value.cut || spec->value.escape || spec->spelling.strip_spaces || spec->value.text_reversed ||
+      spec->spelling.text_case != TIDE_CASE_AS_IS)
     return fault(error, "a field in binary form is declared cut, escaped, reversed, of a case or without spaces: these "
                         "are for text only");
   return TRUE;
@@ -79,32 +80,32 @@ check_width(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->width_bytes > TIDE_ROW_KEY_MAX_BYTES)
     return fault(error, "a field's width is above the 32767 bytes that HBase allows for a whole key");
-  if (spec->width_bytes == 0 && spec->cut)
+  if (spec->width_bytes == 0 && spec->value.cut)
     return fault(error, "a field is to be cut, but to no width: give it one");
-  if (spec->width_bytes > 0 && spec->escape)
+  if (spec->width_bytes > 0 && spec->value.escape)
     return fault(error,
                  "a field of fixed width needs no escapes, since its end is known: leave out 'separator: escape'");
-  return spec->width_bytes == 0 || spec->form != TIDE_KEY_TEXT || check_padding(spec, error);
+  return spec->width_bytes == 0 || spec->value.form != TIDE_KEY_TEXT || check_padding(spec, error);
 }
 
 /* A range of text: of numbers with zeros in front, so that their order is that of the texts. */
 static gboolean
 check_text_range(const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->width_bytes == 0 || spec->pad_byte != '0')
+  if (spec->width_bytes == 0 || spec->value.pad_byte != '0')
     return fault(error,
                  "a range is declared for a field as text that has no width with zeros in front: add them, or use "
                  "a binary form such as int64");
-  if (spec->range_min < 0)
+  if (spec->value.range_min < 0)
     return fault(error, "a range below 0 is declared for a field as text, where negative numbers do not sort: use a "
                         "binary form such as int64");
-  if (spec->cut || spec->strip_spaces)
+  if (spec->value.cut || spec->spelling.strip_spaces)
     return fault(error, "a field with a range is to be cut or stripped, which would change its number: leave that out");
-  guint32 needed = digits_in_base((guint64)spec->range_max, 10);
+  guint32 needed = digits_in_base((guint64)spec->value.range_max, 10);
   if (needed > spec->width_bytes) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
                 "a field's width of %u is too small for the declared range: %" G_GINT64_FORMAT " has %u digits",
-                spec->width_bytes, spec->range_max, needed);
+                spec->width_bytes, spec->value.range_max, needed);
     return FALSE;
   }
   return TRUE;
@@ -113,21 +114,22 @@ check_text_range(const TideKeyPartSpec *spec, GError **error)
 static gboolean
 compile_range(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->form != TIDE_KEY_TEXT)
-    tide_key_form_limits(spec->form, &part->least, &part->greatest);
-  if (!spec->has_range)
+  if (spec->value.form != TIDE_KEY_TEXT)
+    tide_key_form_limits(spec->value.form, &part->value.least, &part->value.greatest);
+  if (!spec->value.has_range)
     return TRUE;
-  if (spec->form > TIDE_KEY_UINT64)
+  if (spec->value.form > TIDE_KEY_UINT64)
     return fault(error, "a range is declared for a field in a float form: ranges are for integers");
-  if (spec->range_min >= spec->range_max)
+  if (spec->value.range_min >= spec->value.range_max)
     return fault(error, "a field's range is empty or a single number: its first must be below its last");
-  if (spec->form == TIDE_KEY_TEXT && !check_text_range(spec, error))
+  if (spec->value.form == TIDE_KEY_TEXT && !check_text_range(spec, error))
     return FALSE;
-  if (spec->form != TIDE_KEY_TEXT && (spec->range_min < part->least || spec->range_max > part->greatest))
+  if (spec->value.form != TIDE_KEY_TEXT &&
+      (spec->value.range_min < part->value.least || spec->value.range_max > part->value.greatest))
     return fault(error, "a field's form is too small for the declared range: use a wider one, such as int64");
-  part->has_range = TRUE;
-  part->least = spec->range_min;
-  part->greatest = spec->range_max;
+  part->value.has_range = TRUE;
+  part->value.least = spec->value.range_min;
+  part->value.greatest = spec->value.range_max;
   return TRUE;
 }
 
@@ -144,35 +146,36 @@ copy_condition(const TideCondition *condition)
 static void
 copy_defaults(TideKeyPart *part, const TideKeyPartSpec *spec)
 {
-  part->n_defaults = spec->n_defaults + (spec->has_default ? 1 : 0);
-  part->defaults = g_new0(TideKeyDefaultValue, MAX(part->n_defaults, 1));
-  for (gsize i = 0; i < spec->n_defaults; i++)
-    part->defaults[i] = (TideKeyDefaultValue){.is_conditional = TRUE,
-                                              .when = copy_condition(&spec->defaults[i].when),
-                                              .text = copy_bytes(spec->defaults[i].value)};
-  if (spec->has_default)
-    part->defaults[spec->n_defaults].text = copy_bytes(spec->default_value);
+  part->value.n_defaults = spec->value.n_defaults + (spec->value.has_default ? 1 : 0);
+  part->value.defaults = g_new0(TideKeyDefaultValue, MAX(part->value.n_defaults, 1));
+  for (gsize i = 0; i < spec->value.n_defaults; i++)
+    part->value.defaults[i] = (TideKeyDefaultValue){.is_conditional = TRUE,
+                                                    .when = copy_condition(&spec->value.defaults[i].when),
+                                                    .text = copy_bytes(spec->value.defaults[i].value)};
+  if (spec->value.has_default)
+    part->value.defaults[spec->value.n_defaults].text = copy_bytes(spec->value.default_value);
 }
 
 static gboolean
 compile_field(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->field == TIDE_NAME_NONE)
+  if (spec->value.field == TIDE_NAME_NONE)
     return fault(error, "a field in a key has no name");
   if (!check_form(spec, error) || !check_width(spec, error) || !compile_range(part, spec, error))
     return FALSE;
-  part->field = spec->field;
-  part->form = spec->form;
-  part->fixed_bytes = spec->form != TIDE_KEY_TEXT ? tide_key_form_bytes(spec->form) : spec->width_bytes;
-  part->pad_byte = spec->pad_byte;
-  part->pad_left = spec->pad_left;
-  part->cut = spec->cut;
-  part->escape = spec->escape;
-  part->text_reversed = spec->text_reversed;
-  part->text_case = spec->text_case;
-  part->strip_spaces = spec->strip_spaces;
-  part->is_plain = spec->form == TIDE_KEY_TEXT && !spec->cut && !spec->escape && !spec->text_reversed &&
-                   !spec->strip_spaces && !spec->has_range && spec->text_case == TIDE_CASE_AS_IS;
+  part->value.field = spec->value.field;
+  part->value.form = spec->value.form;
+  part->fixed_bytes = spec->value.form != TIDE_KEY_TEXT ? tide_key_form_bytes(spec->value.form) : spec->width_bytes;
+  part->value.pad_byte = spec->value.pad_byte;
+  part->value.pad_left = spec->value.pad_left;
+  part->value.cut = spec->value.cut;
+  part->value.escape = spec->value.escape;
+  part->value.text_reversed = spec->value.text_reversed;
+  part->spelling.text_case = spec->spelling.text_case;
+  part->spelling.strip_spaces = spec->spelling.strip_spaces;
+  part->is_plain = spec->value.form == TIDE_KEY_TEXT && !spec->value.cut && !spec->value.escape &&
+                   !spec->value.text_reversed && !spec->spelling.strip_spaces && !spec->value.has_range &&
+                   spec->spelling.text_case == TIDE_CASE_AS_IS;
   copy_defaults(part, spec);
   return TRUE;
 }
@@ -182,8 +185,8 @@ compile_name(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean with_name,
 {
   if (!with_name)
     return fault(error, "a field's name stands in qualifiers only, not in a key");
-  part->text_case = spec->text_case;
-  part->strip_spaces = spec->strip_spaces;
+  part->spelling.text_case = spec->spelling.text_case;
+  part->spelling.strip_spaces = spec->spelling.strip_spaces;
   return TRUE;
 }
 
@@ -191,8 +194,8 @@ compile_name(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean with_name,
 static gboolean
 compile_defaults(TideKeyPart *part, GError **error)
 {
-  for (gsize i = 0; i < part->n_defaults; i++) {
-    TideKeyDefaultValue *value = &part->defaults[i];
+  for (gsize i = 0; i < part->value.n_defaults; i++) {
+    TideKeyDefaultValue *value = &part->value.defaults[i];
     g_auto(TideBuffer) bytes = {0};
     const char *value_fault = tide_key_field_append(part, value->text, &bytes);
     if (value_fault != NULL) {
@@ -212,16 +215,16 @@ static gboolean compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GE
 static gboolean
 compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->n_of > TIDE_ROW_KEY_MAX_PARTS)
+  if (spec->digest.n_of > TIDE_ROW_KEY_MAX_PARTS)
     return fault(error, "a hash or salt is made of more than 32 parts");
-  part->hash = spec->hash;
-  part->of = g_new0(TideKeyPart, MAX(spec->n_of, 1));
-  part->n_of = spec->n_of;
+  part->digest.hash = spec->digest.hash;
+  part->digest.of = g_new0(TideKeyPart, MAX(spec->digest.n_of, 1));
+  part->digest.n_of = spec->digest.n_of;
   gboolean varies = FALSE;
-  for (gsize i = 0; i < spec->n_of; i++) {
-    if (!compile_input(&part->of[i], &spec->of[i], error))
+  for (gsize i = 0; i < spec->digest.n_of; i++) {
+    if (!compile_input(&part->digest.of[i], &spec->digest.of[i], error))
       return FALSE;
-    varies |= spec->of[i].kind != TIDE_KEY_LITERAL;
+    varies |= spec->digest.of[i].kind != TIDE_KEY_LITERAL;
   }
   if (!varies)
     return fault(error, "a hash or salt is made of no field and no time, so it is always the same: name what it is of");
@@ -231,15 +234,15 @@ compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 static gboolean
 compile_hash(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  guint32 digest_bytes = tide_key_hash_size_bytes(spec->hash);
-  if (spec->hash_bytes > digest_bytes) {
+  guint32 digest_bytes = tide_key_hash_size_bytes(spec->digest.hash);
+  if (spec->digest.hash_bytes > digest_bytes) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "a hash of %u bytes is asked for, but %s has only %u",
-                spec->hash_bytes, tide_key_hash_name(spec->hash), digest_bytes);
+                spec->digest.hash_bytes, tide_key_hash_name(spec->digest.hash), digest_bytes);
     return FALSE;
   }
-  part->hash_bytes = spec->hash_bytes > 0 ? spec->hash_bytes : digest_bytes;
+  part->digest.hash_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : digest_bytes;
   part->binary = spec->binary;
-  part->fixed_bytes = part->hash_bytes * (spec->binary ? 1 : 2);
+  part->fixed_bytes = part->digest.hash_bytes * (spec->binary ? 1 : 2);
   return compile_digest(part, spec, error);
 }
 
@@ -259,19 +262,20 @@ check_alphabet(TideBytes alphabet, GError **error)
 static gboolean
 compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (!check_alphabet(spec->alphabet, error))
+  if (!check_alphabet(spec->digest.alphabet, error))
     return FALSE;
-  if (spec->first > G_MAXUINT32 - spec->modulo)
+  if (spec->digest.first > G_MAXUINT32 - spec->digest.modulo)
     return fault(error, "a salt's first number is too large: most begin with 0 or 1");
-  guint32 needed = digits_in_base(spec->first + spec->modulo - 1, spec->alphabet.len > 0 ? spec->alphabet.len : 10);
+  guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1,
+                                  spec->digest.alphabet.len > 0 ? spec->digest.alphabet.len : 10);
   if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "a salt of %u values is given %u digits: it needs at least %u, and at most %d", spec->modulo,
+                "a salt of %u values is given %u digits: it needs at least %u, and at most %d", spec->digest.modulo,
                 spec->width_bytes, needed, SALT_WIDTH_MAX_BYTES);
     return FALSE;
   }
-  part->first = spec->first;
-  part->alphabet = copy_bytes(spec->alphabet);
+  part->digest.first = spec->digest.first;
+  part->digest.alphabet = copy_bytes(spec->digest.alphabet);
   part->fixed_bytes = spec->width_bytes > 0 ? spec->width_bytes : needed;
   return TRUE;
 }
@@ -279,18 +283,19 @@ compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **err
 static gboolean
 check_salt_of_number(const TideKeyPart *part, GError **error)
 {
-  const TideKeyPart *input = part->of;
-  if (part->n_of != 1 || input->kind == TIDE_KEY_LITERAL)
+  const TideKeyPart *input = part->digest.of;
+  if (part->digest.n_of != 1 || input->kind == TIDE_KEY_LITERAL)
     return fault(error, "a salt by number is made of more than a field or a time: name just one, or salt by hash");
   if (input->kind == TIDE_KEY_TIME)
-    return input->print == NULL ||
+    return input->moment.print == NULL ||
            fault(error, "a salt by number is made of a time with a pattern, which is no number: use a "
                         "form that is counted such as epoch_ms");
-  if (input->form > TIDE_KEY_UINT64 || input->cut || input->strip_spaces || input->text_reversed)
+  if (input->value.form > TIDE_KEY_UINT64 || input->value.cut || input->spelling.strip_spaces ||
+      input->value.text_reversed)
     return fault(error, "a salt by number is made of a field that is changed or no whole number: name just the field");
-  for (gsize i = 0; i < input->n_defaults; i++) {
+  for (gsize i = 0; i < input->value.n_defaults; i++) {
     guint32 rest;
-    if (!tide_key_text_modulo(input->defaults[i].text, part->modulo, &rest))
+    if (!tide_key_text_modulo(input->value.defaults[i].text, part->digest.modulo, &rest))
       return fault(
           error, "a salt by number is made of a field whose default is no whole number: give it one, or salt by hash");
   }
@@ -300,16 +305,16 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
 static gboolean
 compile_salt(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
-  if (spec->modulo < 2 || spec->modulo > TIDE_KEY_MAX_SALTS) {
+  if (spec->digest.modulo < 2 || spec->digest.modulo > TIDE_KEY_MAX_SALTS) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
                 "a salt of %u values is asked for: it must have 2 to %u, each is a region and a scan of its own",
-                spec->modulo, TIDE_KEY_MAX_SALTS);
+                spec->digest.modulo, TIDE_KEY_MAX_SALTS);
     return FALSE;
   }
-  part->modulo = spec->modulo;
-  part->by_number = spec->by_number;
+  part->digest.modulo = spec->digest.modulo;
+  part->digest.by_number = spec->digest.by_number;
   return compile_salt_digits(part, spec, error) && compile_digest(part, spec, error) &&
-         (!spec->by_number || check_salt_of_number(part, error));
+         (!spec->digest.by_number || check_salt_of_number(part, error));
 }
 
 /* How a list of parts is compiled. */
@@ -347,7 +352,7 @@ compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
     return fault(error, "a hash or salt is made of another one: name the fields themselves");
   if (!compile_part(part, spec, (Purpose){.is_key = TRUE}, error))
     return FALSE;
-  part->escape = FALSE;
+  part->value.escape = FALSE;
   return compile_defaults(part, error);
 }
 
@@ -359,17 +364,17 @@ compile_end(TideRowKey *key, gsize place, Purpose purpose, GError **error)
   gboolean is_last = place + 1 == key->n_parts;
   if (part->kind != TIDE_KEY_FIELD || part->fixed_bytes > 0)
     return TRUE;
-  if (!is_last && part[1].kind == TIDE_KEY_LITERAL && (purpose.is_key || part->escape))
-    part->delimiter = part[1].literal;
-  if (!part->escape || is_last) {
-    part->escape = FALSE;
+  if (!is_last && part[1].kind == TIDE_KEY_LITERAL && (purpose.is_key || part->value.escape))
+    part->value.delimiter = part[1].literal;
+  if (!part->value.escape || is_last) {
+    part->value.escape = FALSE;
     return TRUE;
   }
-  if (part->delimiter.len == 0)
+  if (part->value.delimiter.len == 0)
     return fault(error,
                  "a field is to be escaped, but no literal follows it that would end it: put one such as \"#\" right "
                  "behind it, or give it a width");
-  if (part->delimiter.data[0] > ESCAPABLE_MAX)
+  if (part->value.delimiter.data[0] > ESCAPABLE_MAX)
     return fault(error,
                  "a field cannot be escaped, because the literal behind it begins with a byte above 126: use one such "
                  "as \"#\", or give the field a width");

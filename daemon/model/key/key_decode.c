@@ -17,7 +17,7 @@ fixed_bytes_from(const TideRowKey *key, gsize first)
 static gsize
 variable_bytes(const TideRowKey *key, gsize place, TideBytes rest)
 {
-  TideBytes delimiter = key->parts[place].delimiter;
+  TideBytes delimiter = key->parts[place].value.delimiter;
   if (delimiter.len == 0) {
     gsize behind = fixed_bytes_from(key, place + 1);
     return rest.len > behind ? rest.len - behind : 0;
@@ -70,11 +70,11 @@ read_fields(Reader *reader)
   for (gsize i = 0; i < reader->key->n_parts; i++) {
     const TideKeyPart *part = &reader->key->parts[i];
     gsize start = texts->len;
-    if (part->kind != TIDE_KEY_FIELD || !part->is_source)
+    if (part->kind != TIDE_KEY_FIELD || !part->value.is_source)
       continue;
     if (!tide_key_field_read(part, bytes_of_part(reader, i), texts))
       return FALSE;
-    decoded->fields[decoded->n_fields++] = (TideDecodedField){part->field, tide_bytes(NULL, texts->len - start)};
+    decoded->fields[decoded->n_fields++] = (TideDecodedField){part->value.field, tide_bytes(NULL, texts->len - start)};
   }
   gsize at = 0; /* the texts stay where they are from now on */
   for (gsize i = 0; i < decoded->n_fields; i++) {
@@ -126,7 +126,7 @@ append_value(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
   const TideDecodedKey *decoded = reader->decoded;
   for (gsize i = 0; i < decoded->n_fields; i++)
-    if (decoded->fields[i].field == part->field)
+    if (decoded->fields[i].field == part->value.field)
       return tide_key_field_append(part, decoded->fields[i].text, out) == NULL;
   return FALSE;
 }
@@ -136,18 +136,18 @@ static gboolean append_again(const Reader *reader, const TideKeyPart *part, Tide
 static gboolean
 append_salt_of_number(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
-  const TideKeyPart *input = &part->of[0];
+  const TideKeyPart *input = &part->digest.of[0];
   const TideDecodedKey *decoded = reader->decoded;
   if (input->kind == TIDE_KEY_TIME) {
     guint64 number = tide_key_time_number(input, reader->moments.first_ns);
-    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    tide_key_part_append_salt(part, (guint32)(number % part->digest.modulo), out);
     return TRUE;
   }
   for (gsize i = 0; i < decoded->n_fields; i++) {
     guint32 salt;
-    if (decoded->fields[i].field != input->field)
+    if (decoded->fields[i].field != input->value.field)
       continue;
-    if (!tide_key_text_modulo(decoded->fields[i].text, part->modulo, &salt))
+    if (!tide_key_text_modulo(decoded->fields[i].text, part->digest.modulo, &salt))
       return FALSE;
     tide_key_part_append_salt(part, salt, out);
     return TRUE;
@@ -159,12 +159,12 @@ static gboolean
 append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
   gsize start = out->len;
-  if (part->by_number)
+  if (part->digest.by_number)
     return append_salt_of_number(reader, part, out);
-  for (gsize i = 0; i < part->n_of; i++) {
+  for (gsize i = 0; i < part->digest.n_of; i++) {
     if (i > 0)
       tide_buffer_append_byte(out, 0);
-    if (!append_again(reader, &part->of[i], out))
+    if (!append_again(reader, &part->digest.of[i], out))
       return FALSE;
   }
   tide_key_part_digest(part, start, out);
@@ -208,7 +208,7 @@ is_repeatable(const Reader *reader, gsize place)
     return !reader->is_unresolved[place];
   case TIDE_KEY_HASH:
   case TIDE_KEY_SALT:
-    return part->is_repeatable && !(reader->has_unresolved && tide_key_part_is_of_time(part));
+    return part->digest.is_repeatable && !(reader->has_unresolved && tide_key_part_is_of_time(part));
   }
   return FALSE;
 }

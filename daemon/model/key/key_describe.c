@@ -62,13 +62,13 @@ describe_condition(const TideCondition *condition, const TideFieldNames *names, 
 static void
 describe_text_options(const TideKeyPart *part, GString *text)
 {
-  if (part->text_case != TIDE_CASE_AS_IS)
-    g_string_append_printf(text, ", %s", case_name(part->text_case));
-  if (part->strip_spaces)
+  if (part->spelling.text_case != TIDE_CASE_AS_IS)
+    g_string_append_printf(text, ", %s", case_name(part->spelling.text_case));
+  if (part->spelling.strip_spaces)
     g_string_append(text, ", without spaces");
-  if (part->text_reversed)
+  if (part->value.text_reversed)
     g_string_append(text, ", reversed");
-  if (part->escape)
+  if (part->value.escape)
     g_string_append(text, ", escaped");
 }
 
@@ -76,23 +76,24 @@ static void
 describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
   g_string_append(text, "field(");
-  describe_name(tide_field_names_text(names, part->field), text);
-  if (part->form != TIDE_KEY_TEXT) {
-    g_string_append_printf(text, ", %s", form_name(part->form));
+  describe_name(tide_field_names_text(names, part->value.field), text);
+  if (part->value.form != TIDE_KEY_TEXT) {
+    g_string_append_printf(text, ", %s", form_name(part->value.form));
   } else if (part->fixed_bytes > 0) {
-    g_string_append_printf(text, ", width %u, padded %s with ", part->fixed_bytes, part->pad_left ? "left" : "right");
-    describe_bytes(tide_bytes(&part->pad_byte, 1), text);
-    g_string_append(text, part->cut ? ", cut" : "");
+    g_string_append_printf(text, ", width %u, padded %s with ", part->fixed_bytes,
+                           part->value.pad_left ? "left" : "right");
+    describe_bytes(tide_bytes(&part->value.pad_byte, 1), text);
+    g_string_append(text, part->value.cut ? ", cut" : "");
   }
   describe_text_options(part, text);
-  if (part->has_range) /* declared in 64 bits */
-    g_string_append_printf(text, ", from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, (gint64)part->least,
-                           (gint64)part->greatest);
-  for (gsize i = 0; i < part->n_defaults; i++) {
+  if (part->value.has_range) /* declared in 64 bits */
+    g_string_append_printf(text, ", from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, (gint64)part->value.least,
+                           (gint64)part->value.greatest);
+  for (gsize i = 0; i < part->value.n_defaults; i++) {
     g_string_append(text, ", default ");
-    describe_bytes(part->defaults[i].text, text);
-    if (part->defaults[i].is_conditional)
-      describe_condition(&part->defaults[i].when, names, text);
+    describe_bytes(part->value.defaults[i].text, text);
+    if (part->value.defaults[i].is_conditional)
+      describe_condition(&part->value.defaults[i].when, names, text);
   }
   g_string_append_c(text, ')');
 }
@@ -117,24 +118,24 @@ static void
 describe_time(const TideKeyPart *part, GString *text)
 {
   g_string_append(text, "time(");
-  if (part->print != NULL)
-    describe_bytes(tide_bytes_of_string(part->print->pattern), text);
+  if (part->moment.print != NULL)
+    describe_bytes(tide_bytes_of_string(part->moment.print->pattern), text);
   else
-    g_string_append_printf(text, "%s%s%s", unit_name(part->unit), part->reversed ? ", reversed" : "",
+    g_string_append_printf(text, "%s%s%s", unit_name(part->moment.unit), part->moment.reversed ? ", reversed" : "",
                            part->binary ? ", binary" : "");
   if (tide_key_time_declares_cut(part)) {
-    g_autofree char *cut = tide_time_cut_format(part->cut_to);
+    g_autofree char *cut = tide_time_cut_format(part->moment.cut_to);
     g_string_append_printf(text, ", cut to %s", cut);
   }
-  if (part->since.unit != TIDE_CUT_NONE) {
-    g_autofree char *since = tide_time_cut_format(part->since);
+  if (part->moment.since.unit != TIDE_CUT_NONE) {
+    g_autofree char *since = tide_time_cut_format(part->moment.since);
     g_string_append_printf(text, ", since %s", since);
   }
-  if (part->drop_digits > 0)
-    g_string_append_printf(text, ", without %u digits", part->drop_digits);
-  if (part->zone != NULL) {
+  if (part->moment.drop_digits > 0)
+    g_string_append_printf(text, ", without %u digits", part->moment.drop_digits);
+  if (part->moment.zone != NULL) {
     g_string_append(text, ", zone ");
-    describe_name(tide_bytes_of_string(part->zone_name), text);
+    describe_name(tide_bytes_of_string(part->moment.zone_name), text);
   }
   g_string_append_c(text, ')');
 }
@@ -145,10 +146,10 @@ static void
 describe_inputs(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
   g_string_append(text, " of ");
-  for (gsize i = 0; i < part->n_of; i++) {
+  for (gsize i = 0; i < part->digest.n_of; i++) {
     if (i > 0)
       g_string_append_c(text, ' ');
-    describe_part(&part->of[i], names, text);
+    describe_part(&part->digest.of[i], names, text);
   }
   g_string_append_c(text, ')');
 }
@@ -156,14 +157,14 @@ describe_inputs(const TideKeyPart *part, const TideFieldNames *names, GString *t
 static void
 describe_salt(const TideKeyPart *part, const TideFieldNames *names, GString *text)
 {
-  g_string_append_printf(text, "salt(%u, width %u", part->modulo, part->fixed_bytes);
-  if (part->first > 0)
-    g_string_append_printf(text, ", from %u", part->first);
-  if (part->alphabet.len > 0) {
+  g_string_append_printf(text, "salt(%u, width %u", part->digest.modulo, part->fixed_bytes);
+  if (part->digest.first > 0)
+    g_string_append_printf(text, ", from %u", part->digest.first);
+  if (part->digest.alphabet.len > 0) {
     g_string_append(text, ", digits ");
-    describe_bytes(part->alphabet, text);
+    describe_bytes(part->digest.alphabet, text);
   }
-  g_string_append_printf(text, ", %s", part->by_number ? "number" : tide_key_hash_name(part->hash));
+  g_string_append_printf(text, ", %s", part->digest.by_number ? "number" : tide_key_hash_name(part->digest.hash));
   describe_inputs(part, names, text);
 }
 
@@ -181,8 +182,8 @@ describe_part(const TideKeyPart *part, const TideFieldNames *names, GString *tex
     describe_time(part, text);
     return;
   case TIDE_KEY_HASH:
-    g_string_append_printf(text, "hash(%s, %u bytes, %s", tide_key_hash_name(part->hash), part->hash_bytes,
-                           part->binary ? "raw" : "hex");
+    g_string_append_printf(text, "hash(%s, %u bytes, %s", tide_key_hash_name(part->digest.hash),
+                           part->digest.hash_bytes, part->binary ? "raw" : "hex");
     describe_inputs(part, names, text);
     return;
   case TIDE_KEY_SALT:

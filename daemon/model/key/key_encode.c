@@ -20,9 +20,9 @@ reject_value(TideReject *ret_reject, const TideReading *reading, const TideField
 static const TideKeyDefaultValue *
 find_default(const TideKeyPart *part, const TideReading *reading)
 {
-  for (gsize i = 0; i < part->n_defaults; i++)
-    if (!part->defaults[i].is_conditional || tide_condition_holds(&part->defaults[i].when, reading))
-      return &part->defaults[i];
+  for (gsize i = 0; i < part->value.n_defaults; i++)
+    if (!part->value.defaults[i].is_conditional || tide_condition_holds(&part->value.defaults[i].when, reading))
+      return &part->value.defaults[i];
   return NULL;
 }
 
@@ -32,7 +32,7 @@ static gboolean
 find_value(const TideKeyPart *part, const TideReading *reading, const TideField **ret_field,
            const TideKeyDefaultValue **ret_default, TideReject *ret_reject)
 {
-  const TideField *field = tide_reading_field(reading, part->field);
+  const TideField *field = tide_reading_field(reading, part->value.field);
   *ret_default = NULL;
   *ret_field = field;
   if (field != NULL && field->kind == TIDE_VALUE_JSON)
@@ -43,7 +43,7 @@ find_value(const TideKeyPart *part, const TideReading *reading, const TideField 
   if (*ret_default != NULL)
     return TRUE;
   reject(ret_reject, TIDE_REJECT_MISSING_FIELD, reading, field == NULL ? "it is absent" : "it is null");
-  ret_reject->field_place = part->field + 1;
+  ret_reject->field_place = part->value.field + 1;
   ret_reject->field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
   return FALSE;
 }
@@ -62,7 +62,7 @@ append_default(const TideKeyPart *part, const TideReading *reading, TideBuffer *
 static gboolean
 append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  const TideField *field = tide_reading_field(reading, part->field);
+  const TideField *field = tide_reading_field(reading, part->value.field);
   if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON))
     return append_default(part, reading, out, ret_reject);
   const char *fault = field->kind == TIDE_VALUE_NUMBER ? tide_key_padded_number_fault(part, field->text) : NULL;
@@ -113,10 +113,10 @@ check_time(const TideReading *reading, TideReject *ret_reject)
 static gboolean
 append_joined(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  for (gsize i = 0; i < part->n_of; i++) {
+  for (gsize i = 0; i < part->digest.n_of; i++) {
     if (i > 0)
       tide_buffer_append_byte(out, 0);
-    if (!tide_key_part_append(&part->of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
+    if (!tide_key_part_append(&part->digest.of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
       return FALSE;
   }
   return TRUE;
@@ -140,31 +140,31 @@ tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
   TideBytes joined = tide_bytes(out->data + start, out->len - start);
   if (part->kind == TIDE_KEY_SALT) {
-    guint64 number = tide_key_hash_number(part->hash, joined);
+    guint64 number = tide_key_hash_number(part->digest.hash, joined);
     out->len = start;
-    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    tide_key_part_append_salt(part, (guint32)(number % part->digest.modulo), out);
     return;
   }
   guint8 digest[TIDE_KEY_DIGEST_MAX_BYTES];
-  tide_key_hash_digest(part->hash, joined, digest);
+  tide_key_hash_digest(part->digest.hash, joined, digest);
   out->len = start;
   if (part->binary)
-    tide_buffer_append(out, digest, part->hash_bytes);
+    tide_buffer_append(out, digest, part->digest.hash_bytes);
   else
-    append_hex(digest, part->hash_bytes, out);
+    append_hex(digest, part->digest.hash_bytes, out);
 }
 
 void
 tide_key_part_append_salt(const TideKeyPart *part, guint32 salt, TideBuffer *out)
 {
-  guint32 number = part->first + salt;
-  if (part->alphabet.len == 0) {
+  guint32 number = part->digest.first + salt;
+  if (part->digest.alphabet.len == 0) {
     tide_key_append_decimal(number, part->fixed_bytes, out);
     return;
   }
   guint8 *at = tide_buffer_reserve(out, part->fixed_bytes);
-  for (guint32 i = part->fixed_bytes; i > 0; i--, number /= (guint32)part->alphabet.len)
-    at[i - 1] = part->alphabet.data[number % part->alphabet.len];
+  for (guint32 i = part->fixed_bytes; i > 0; i--, number /= (guint32)part->digest.alphabet.len)
+    at[i - 1] = part->digest.alphabet.data[number % part->digest.alphabet.len];
   out->len += part->fixed_bytes;
 }
 
@@ -172,12 +172,12 @@ tide_key_part_append_salt(const TideKeyPart *part, guint32 salt, TideBuffer *out
 static gboolean
 append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  const TideKeyPart *input = &part->of[0];
+  const TideKeyPart *input = &part->digest.of[0];
   if (input->kind == TIDE_KEY_TIME) {
     if (!check_time(reading, ret_reject))
       return FALSE;
     guint64 number = tide_key_time_number(input, reading->event_time_ns);
-    tide_key_part_append_salt(part, (guint32)(number % part->modulo), out);
+    tide_key_part_append_salt(part, (guint32)(number % part->digest.modulo), out);
     return TRUE;
   }
   const TideField *field;
@@ -185,7 +185,7 @@ append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideB
   guint32 salt;
   if (!find_value(input, reading, &field, &standby, ret_reject))
     return FALSE;
-  if (!tide_key_text_modulo(standby != NULL ? standby->text : field->text, part->modulo, &salt))
+  if (!tide_key_text_modulo(standby != NULL ? standby->text : field->text, part->digest.modulo, &salt))
     return reject_value(ret_reject, reading, field, "it is no whole number, of which the salt is made");
   tide_key_part_append_salt(part, salt, out);
   return TRUE;
@@ -194,7 +194,7 @@ append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideB
 static gboolean
 append_digest(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
-  if (part->by_number)
+  if (part->digest.by_number)
     return append_salt_of_number(part, reading, out, ret_reject);
   gsize start = out->len;
   if (!append_joined(part, reading, out, ret_reject))

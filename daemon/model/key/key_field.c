@@ -76,7 +76,7 @@ hides_delimiter(TideBytes text, TideBytes delimiter)
 static gboolean
 touches_padding(const TideKeyPart *part, TideBytes value)
 {
-  return part->pad_byte >= 0x80 && value.data[part->pad_left ? 0 : value.len - 1] == part->pad_byte;
+  return part->value.pad_byte >= 0x80 && value.data[part->value.pad_left ? 0 : value.len - 1] == part->value.pad_byte;
 }
 
 /* Why @value, which is as declared in case, spaces and length, cannot stand in a key. */
@@ -93,7 +93,7 @@ text_fault(const TideKeyPart *part, TideBytes value)
     return NULL;
   if (value.len > part->fixed_bytes)
     return "it is longer than the key's width for it";
-  if (part->pad_byte != '0' && is_blank(value, part->pad_byte))
+  if (part->value.pad_byte != '0' && is_blank(value, part->value.pad_byte))
     return "it is nothing but padding";
   if (touches_padding(part, value))
     return "it begins or ends with the padding, so its end could not be told";
@@ -132,7 +132,8 @@ read_integer(TideBytes text, __int128 *ret_number)
 const char *
 tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text)
 {
-  if (part->form != TIDE_KEY_TEXT || part->has_range || part->fixed_bytes == 0 || part->pad_byte != '0')
+  if (part->value.form != TIDE_KEY_TEXT || part->value.has_range || part->fixed_bytes == 0 ||
+      part->value.pad_byte != '0')
     return NULL;
   for (gsize i = 0; i < text.len; i++)
     if (!g_ascii_isdigit(text.data[i]))
@@ -160,8 +161,8 @@ integer_fault(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
 {
   if (!read_integer(text, ret_number))
     return "it is no whole number";
-  if (*ret_number < part->least || *ret_number > part->greatest)
-    return part->has_range ? "it is outside of the declared range" : "it is too large or too small for its form";
+  if (*ret_number < part->value.least || *ret_number > part->value.greatest)
+    return part->value.has_range ? "it is outside of the declared range" : "it is too large or too small for its form";
   return NULL;
 }
 
@@ -188,7 +189,7 @@ void
 tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
   gsize start = out->len;
-  if (!part->strip_spaces) {
+  if (!part->spelling.strip_spaces) {
     tide_buffer_append_bytes(out, text);
   } else {
     guint8 *at = tide_buffer_reserve(out, text.len);
@@ -197,10 +198,11 @@ tide_key_part_append_as_declared(const TideKeyPart *part, TideBytes text, TideBu
         *at++ = text.data[i];
     out->len = text.len > 0 ? (gsize)(at - out->data) : start;
   }
-  if (part->text_case == TIDE_CASE_AS_IS)
+  if (part->spelling.text_case == TIDE_CASE_AS_IS)
     return;
   for (guint8 *at = out->data + start; at < out->data + out->len; at++)
-    *at = (guint8)(part->text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
+    *at =
+        (guint8)(part->spelling.text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
 }
 
 /* Fills the value at the end of @out, from @start on, up to the width. */
@@ -210,9 +212,9 @@ pad(const TideKeyPart *part, gsize start, TideBuffer *out)
   gsize len = out->len - start, n_pad = part->fixed_bytes - len;
   tide_buffer_reserve(out, n_pad);
   guint8 *at = out->data + start;
-  if (part->pad_left && n_pad > 0)
+  if (part->value.pad_left && n_pad > 0)
     memmove(at + n_pad, at, len);
-  memset(part->pad_left ? at : at + len, part->pad_byte, n_pad);
+  memset(part->value.pad_left ? at : at + len, part->value.pad_byte, n_pad);
   out->len += n_pad;
 }
 
@@ -232,7 +234,7 @@ reverse(guint8 *bytes, gsize len)
 static void
 escape(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
-  guint8 mark = (guint8)(part->delimiter.data[0] + 1);
+  guint8 mark = (guint8)(part->value.delimiter.data[0] + 1);
   gsize n_escapes = 0;
   for (gsize i = start; i < out->len; i++)
     n_escapes += out->data[i] <= mark;
@@ -251,7 +253,7 @@ escape(const TideKeyPart *part, gsize start, TideBuffer *out)
 static gboolean
 unescape(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
-  guint8 mark = (guint8)(part->delimiter.data[0] + 1);
+  guint8 mark = (guint8)(part->value.delimiter.data[0] + 1);
   gsize to = start;
   for (gsize from = start; from < out->len; from++, to++) {
     guint8 byte = out->data[from];
@@ -269,7 +271,7 @@ unescape(const TideKeyPart *part, gsize start, TideBuffer *out)
 static const char *
 append_value(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
-  if (!part->has_range) {
+  if (!part->value.has_range) {
     tide_key_part_append_as_declared(part, text, out);
     return NULL;
   }
@@ -286,8 +288,8 @@ append_padded(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
   guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
   if (n_pad > 0)
-    memset(part->pad_left ? at : at + text.len, part->pad_byte, n_pad);
-  memcpy(part->pad_left ? at + n_pad : at, text.data, text.len);
+    memset(part->value.pad_left ? at : at + text.len, part->value.pad_byte, n_pad);
+  memcpy(part->value.pad_left ? at + n_pad : at, text.data, text.len);
   out->len += n_pad + text.len;
 }
 
@@ -298,7 +300,7 @@ append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   const char *fault = text_fault(part, text);
   if (fault != NULL)
     return fault;
-  if (hides_delimiter(text, part->delimiter))
+  if (hides_delimiter(text, part->value.delimiter))
     return "it holds the literal that follows it in the key";
   append_padded(part, text, out);
   return NULL;
@@ -309,7 +311,7 @@ append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {
   gsize start = out->len;
   const char *fault = append_value(part, text, out);
-  if (part->cut && out->len - start > part->fixed_bytes)
+  if (part->value.cut && out->len - start > part->fixed_bytes)
     out->len = start + part->fixed_bytes;
   if (fault == NULL)
     fault = text_fault(part, tide_bytes(out->data + start, out->len - start));
@@ -317,11 +319,11 @@ append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     return fault;
   if (part->fixed_bytes > 0)
     pad(part, start, out);
-  if (part->text_reversed)
+  if (part->value.text_reversed)
     reverse(out->data + start, out->len - start);
-  if (part->escape)
+  if (part->value.escape)
     escape(part, start, out);
-  else if (hides_delimiter(tide_bytes(out->data + start, out->len - start), part->delimiter))
+  else if (hides_delimiter(tide_bytes(out->data + start, out->len - start), part->value.delimiter))
     return "it holds the literal that follows it in the key";
   return NULL;
 }
@@ -333,7 +335,7 @@ tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
     return "it is empty";
   if (part->is_plain)
     return append_plain(part, text, out);
-  if (part->form == TIDE_KEY_TEXT)
+  if (part->value.form == TIDE_KEY_TEXT)
     return append_text(part, text, out);
   if (tide_key_part_is_integer(part))
     return append_integer(part, text, out);
@@ -343,14 +345,14 @@ tide_key_field_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 void
 tide_key_field_append_integer(const TideKeyPart *part, __int128 number, TideBuffer *out)
 {
-  if (part->form != TIDE_KEY_TEXT) {
-    tide_key_append_big_endian((guint64)(number - form_least(part->form)), part->fixed_bytes, out);
+  if (part->value.form != TIDE_KEY_TEXT) {
+    tide_key_append_big_endian((guint64)(number - form_least(part->value.form)), part->fixed_bytes, out);
     return;
   }
   gsize start = out->len;
   append_integer_text(number, out);
   pad(part, start, out);
-  if (part->text_reversed)
+  if (part->value.text_reversed)
     reverse(out->data + start, out->len - start);
 }
 
@@ -358,11 +360,11 @@ static void
 strip_padding(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
   gsize from = start;
-  while (part->pad_left && from < out->len && out->data[from] == part->pad_byte)
+  while (part->value.pad_left && from < out->len && out->data[from] == part->value.pad_byte)
     from++;
-  while (!part->pad_left && out->len > from && out->data[out->len - 1] == part->pad_byte)
+  while (!part->value.pad_left && out->len > from && out->data[out->len - 1] == part->value.pad_byte)
     out->len--;
-  if (part->pad_byte == '0' && from > start && is_blank(tide_bytes(out->data + from, out->len - from), ' '))
+  if (part->value.pad_byte == '0' && from > start && is_blank(tide_bytes(out->data + from, out->len - from), ' '))
     from--; /* the number 0 */
   if (from == start)
     return;
@@ -375,9 +377,9 @@ read_text(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 {
   gsize start = out->len;
   tide_buffer_append_bytes(out, bytes);
-  if (part->escape && !unescape(part, start, out))
+  if (part->value.escape && !unescape(part, start, out))
     return FALSE;
-  if (part->text_reversed)
+  if (part->value.text_reversed)
     reverse(out->data + start, out->len - start);
   if (part->fixed_bytes > 0)
     strip_padding(part, start, out);
@@ -387,16 +389,16 @@ read_text(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 gboolean
 tide_key_field_read(const TideKeyPart *part, TideBytes bytes, TideBuffer *out)
 {
-  for (gsize i = 0; i < part->n_defaults; i++) {
-    if (tide_bytes_equal(part->defaults[i].bytes, bytes)) {
-      tide_buffer_append_bytes(out, part->defaults[i].text);
+  for (gsize i = 0; i < part->value.n_defaults; i++) {
+    if (tide_bytes_equal(part->value.defaults[i].bytes, bytes)) {
+      tide_buffer_append_bytes(out, part->value.defaults[i].text);
       return TRUE;
     }
   }
-  if (part->form == TIDE_KEY_TEXT)
+  if (part->value.form == TIDE_KEY_TEXT)
     return read_text(part, bytes, out);
   if (!tide_key_part_is_integer(part))
     return tide_key_float_read(part, bytes, out);
-  append_integer_text(form_least(part->form) + (__int128)tide_key_read_big_endian(bytes), out);
+  append_integer_text(form_least(part->value.form) + (__int128)tide_key_read_big_endian(bytes), out);
   return TRUE;
 }

@@ -44,7 +44,7 @@ static guint64
 float_bits(const TideKeyPart *part, gdouble number)
 {
   guint64 bits = 0;
-  if (part->form == TIDE_KEY_FLOAT64) {
+  if (part->value.form == TIDE_KEY_FLOAT64) {
     memcpy(&bits, &number, sizeof number);
     return bits;
   }
@@ -60,7 +60,7 @@ print_bits(const TideKeyPart *part, guint64 bits, char *text)
 {
   char format[8];
   gdouble number;
-  if (part->form == TIDE_KEY_FLOAT32) {
+  if (part->value.form == TIDE_KEY_FLOAT32) {
     guint32 single_bits = (guint32)bits;
     gfloat single;
     memcpy(&single, &single_bits, sizeof single);
@@ -120,7 +120,7 @@ is_same_decimal(const Decimal *a, const Decimal *b)
 static gboolean
 comes_back(const TideKeyPart *part, const char *text, gdouble number)
 {
-  gboolean is_single = part->form == TIDE_KEY_FLOAT32;
+  gboolean is_single = part->value.form == TIDE_KEY_FLOAT32;
   char printed[G_ASCII_DTOSTR_BUF_SIZE];
   Decimal given, kept;
   read_decimal(text, &given);
@@ -139,7 +139,7 @@ tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   gdouble number;
   if (memchr(text.data, '\0', text.len) != NULL || !read_float(text, copy, &number))
     return "it is no number";
-  if (!isfinite(number) || (part->form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
+  if (!isfinite(number) || (part->value.form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
     return "it is too large or too small for its form";
   if (!comes_back(part, copy, number))
     return "its form keeps less digits than it has, so that other values would make the same key";

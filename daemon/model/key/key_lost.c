@@ -12,7 +12,7 @@ static gboolean
 stands_in_key(const TideRowKey *key, TideNameId field)
 {
   for (gsize i = 0; i < key->n_parts; i++)
-    if (key->parts[i].kind == TIDE_KEY_FIELD && key->parts[i].field == field)
+    if (key->parts[i].kind == TIDE_KEY_FIELD && key->parts[i].value.field == field)
       return TRUE;
   return FALSE;
 }
@@ -32,10 +32,10 @@ add(GPtrArray *sentences, char *sentence)
 static void
 add_hashed(const TideRowKey *key, const TideFieldNames *names, const TideKeyPart *part, GPtrArray *sentences)
 {
-  for (gsize i = 0; i < part->n_of; i++) {
-    if (part->of[i].kind != TIDE_KEY_FIELD || stands_in_key(key, part->of[i].field))
+  for (gsize i = 0; i < part->digest.n_of; i++) {
+    if (part->digest.of[i].kind != TIDE_KEY_FIELD || stands_in_key(key, part->digest.of[i].value.field))
       continue;
-    g_autofree char *name = quoted_name(part->of[i].field, names);
+    g_autofree char *name = quoted_name(part->digest.of[i].value.field, names);
     add(sentences, g_strdup_printf("%s is only %s: its value cannot be read back", name,
                                    part->kind == TIDE_KEY_HASH ? "hashed" : "in the salt"));
   }
@@ -44,16 +44,16 @@ add_hashed(const TideRowKey *key, const TideFieldNames *names, const TideKeyPart
 static void
 add_field(const TideKeyPart *part, const TideFieldNames *names, GPtrArray *sentences)
 {
-  g_autofree char *name = quoted_name(part->field, names);
-  if (part->cut)
+  g_autofree char *name = quoted_name(part->value.field, names);
+  if (part->value.cut)
     add(sentences,
         g_strdup_printf("%s is cut to %u bytes: what was behind them cannot be read back", name, part->fixed_bytes));
-  if (part->text_case != TIDE_CASE_AS_IS)
+  if (part->spelling.text_case != TIDE_CASE_AS_IS)
     add(sentences, g_strdup_printf("%s is in %s case: how it was written cannot be read back", name,
-                                   part->text_case == TIDE_CASE_LOWER ? "lower" : "upper"));
-  if (part->strip_spaces)
+                                   part->spelling.text_case == TIDE_CASE_LOWER ? "lower" : "upper"));
+  if (part->spelling.strip_spaces)
     add(sentences, g_strdup_printf("%s is without its spaces: where they were cannot be read back", name));
-  if (part->form == TIDE_KEY_FLOAT32)
+  if (part->value.form == TIDE_KEY_FLOAT32)
     add(sentences, g_strdup_printf("%s is a float of 32 bits: about 7 of its digits can be read back", name));
 }
 
@@ -62,11 +62,11 @@ coarseness_text(const TideKeyPart *part)
 {
   static const char *const elements[] = {"year", "month", "day", "hour", "minute", "second", "fraction of the second"};
   if (tide_key_time_declares_cut(part)) {
-    g_autofree char *cut = tide_time_cut_format(part->cut_to);
+    g_autofree char *cut = tide_time_cut_format(part->moment.cut_to);
     return g_strdup_printf("the time is cut to %s: when in that it was cannot be read back", cut);
   }
-  if (part->print != NULL)
-    return g_strdup_printf("the time can be read back to the %s only", elements[part->print->last_level]);
+  if (part->moment.print != NULL)
+    return g_strdup_printf("the time can be read back to the %s only", elements[part->moment.print->last_level]);
   return g_strdup_printf("the time can be read back to %" G_GINT64_FORMAT " ms only",
                          tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
 }
@@ -81,7 +81,8 @@ add_time(const TideRowKey *key, GPtrArray *sentences)
     const TideKeyPart *part = &key->parts[i];
     if (part->kind != TIDE_KEY_TIME)
       continue;
-    has_date |= part->print != NULL ? part->print->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+    has_date |= part->moment.print != NULL ? part->moment.print->first_level == TIDE_LEVEL_YEAR
+                                           : part->moment.since.unit == TIDE_CUT_NONE;
     if (finest == NULL || tide_key_time_whole_step_ns(part) < tide_key_time_whole_step_ns(finest))
       finest = part;
   }
@@ -101,7 +102,7 @@ tide_row_key_lost(const TideRowKey *key, const TideFieldNames *names)
     const TideKeyPart *part = &key->parts[i];
     if (part->kind == TIDE_KEY_HASH || part->kind == TIDE_KEY_SALT)
       add_hashed(key, names, part, sentences);
-    else if (part->kind == TIDE_KEY_FIELD && part->is_source)
+    else if (part->kind == TIDE_KEY_FIELD && part->value.is_source)
       add_field(part, names, sentences);
   }
   add_time(key, sentences);

@@ -31,9 +31,9 @@ level_of_cut(TideTimeCut cut)
 static TideTimeLevel
 needed_level(const TideKeyPart *part)
 {
-  if (part->print != NULL)
-    return part->print->first_level - 1; /* it is not the year: that is_absolute() */
-  switch (part->since.unit) {
+  if (part->moment.print != NULL)
+    return part->moment.print->first_level - 1; /* it is not the year: that is_absolute() */
+  switch (part->moment.since.unit) {
   case TIDE_CUT_YEAR:
     return TIDE_LEVEL_YEAR;
   case TIDE_CUT_MONTH:
@@ -45,19 +45,20 @@ needed_level(const TideKeyPart *part)
   case TIDE_CUT_MINUTES:
     break;
   }
-  return part->since.minutes % 60 == 0 ? TIDE_LEVEL_HOUR : TIDE_LEVEL_MINUTE;
+  return part->moment.since.minutes % 60 == 0 ? TIDE_LEVEL_HOUR : TIDE_LEVEL_MINUTE;
 }
 
 static gboolean
 is_absolute(const TideKeyPart *part)
 {
-  return part->print != NULL ? part->print->first_level == TIDE_LEVEL_YEAR : part->since.unit == TIDE_CUT_NONE;
+  return part->moment.print != NULL ? part->moment.print->first_level == TIDE_LEVEL_YEAR
+                                    : part->moment.since.unit == TIDE_CUT_NONE;
 }
 
 static gboolean
 is_in_zone(const TideKeyPart *part, const Known *known)
 {
-  return known->zone_of != NULL && g_strcmp0(part->zone_name, known->zone_of->zone_name) == 0;
+  return known->zone_of != NULL && g_strcmp0(part->moment.zone_name, known->zone_of->moment.zone_name) == 0;
 }
 
 /* Whether later moments never sort before earlier ones (or, reversed, the other way) as far as @part is concerned,
@@ -65,7 +66,7 @@ is_in_zone(const TideKeyPart *part, const Known *known)
 static gboolean
 is_ordered_after(const TideKeyPart *part, const Known *known)
 {
-  if (part->is_ambiguous || (part->print != NULL && !part->print->descends))
+  if (part->moment.is_ambiguous || (part->moment.print != NULL && !part->moment.print->descends))
     return FALSE;
   if (is_absolute(part) || known->is_exact)
     return TRUE;
@@ -76,24 +77,25 @@ is_ordered_after(const TideKeyPart *part, const Known *known)
 static gboolean
 numbers_slots(const TideKeyPart *part)
 {
-  gint64 shortest_minutes = part->cut_to.unit == TIDE_CUT_MINUTES ? part->cut_to.minutes : 20 * 60; /* of a day: 20 h */
+  gint64 shortest_minutes =
+      part->moment.cut_to.unit == TIDE_CUT_MINUTES ? part->moment.cut_to.minutes : 20 * 60; /* of a day: 20 h */
   return tide_key_time_step_ns(part) <= shortest_minutes * 60 * G_GINT64_CONSTANT(1000000000);
 }
 
 static void
 learn(Known *known, const TideKeyPart *part)
 {
-  TideTimeLevel level = level_of_cut(part->cut_to);
-  if (part->print == NULL && level == TIDE_LEVEL_FRACTION) { /* it names no slot of the calendar */
+  TideTimeLevel level = level_of_cut(part->moment.cut_to);
+  if (part->moment.print == NULL && level == TIDE_LEVEL_FRACTION) { /* it names no slot of the calendar */
     known->is_exact = known->is_exact || tide_key_time_is_exact_to(part, G_GINT64_CONSTANT(1000000000));
     return;
   }
-  if (part->cut_to.unit == TIDE_CUT_WEEK || !is_ordered_after(part, known))
+  if (part->moment.cut_to.unit == TIDE_CUT_WEEK || !is_ordered_after(part, known))
     return; /* weeks are parts of neither months nor years; an hour says nothing without its day */
-  if (part->print == NULL && !numbers_slots(part))
+  if (part->moment.print == NULL && !numbers_slots(part))
     return;
-  if (part->print != NULL && part->print->last_level < level)
-    level = part->print->last_level;
+  if (part->moment.print != NULL && part->moment.print->last_level < level)
+    level = part->moment.print->last_level;
   if (known->zone_of == NULL || (is_in_zone(part, known) && level > known->level)) {
     known->zone_of = part;
     known->level = level;
@@ -119,7 +121,7 @@ tide_key_times_end(const TideRowKey *key, gsize first)
     if (part->kind != TIDE_KEY_TIME)
       continue;
     if (i > first && !follows_from_earlier(key, i)) {
-      if (part->reversed != key->parts[first].reversed || !is_ordered_after(part, &known))
+      if (part->moment.reversed != key->parts[first].moment.reversed || !is_ordered_after(part, &known))
         return end;
       end = i + 1;
     }
@@ -157,5 +159,5 @@ tide_row_key_time_order(const TideRowKey *key)
     else if (!follows_from_earlier(key, i) && (is_interrupted || i >= end))
       return 0; /* what it adds to the time sorts behind something else, or not as the time does */
   }
-  return key->parts[first].reversed ? -1 : 1;
+  return key->parts[first].moment.reversed ? -1 : 1;
 }

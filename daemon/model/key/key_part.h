@@ -21,54 +21,70 @@ typedef struct TideKeyDefaultValue {
 } TideKeyDefaultValue;
 
 typedef struct TideKeyPart TideKeyPart;
-struct TideKeyPart {
-  TideKeyPartKind kind;
-  guint32 fixed_bytes; /* what it writes, where that is always the same; 0: as many as the value has */
-
-  TideBytes literal; /* LITERAL: owned */
-
-  TideNameId field;  /* FIELD */
-  TideKeyForm form;  /* FIELD */
+/* Of a FIELD. */
+typedef struct TideKeyValue {
+  TideNameId field;
+  TideKeyForm form;
   guint8 pad_byte;   /* FIELD as text with fixed_bytes */
   gboolean pad_left; /* FIELD as text with fixed_bytes */
-  gboolean is_plain; /* FIELD as text that is written as it is but for padding, TIME that is counted in its unit since
-                      * 1970: short ways for what most keys are made of */
   gboolean cut;      /* FIELD as text with fixed_bytes */
   gboolean escape;   /* FIELD as text: only where it has a delimiter to escape */
   gboolean text_reversed;
-  gboolean strip_spaces;  /* FIELD as text, NAME */
-  TideTextCase text_case; /* FIELD as text, NAME */
-  gboolean has_range;     /* FIELD */
-  __int128 least;         /* FIELD of integers: the range, or what the form can hold; both inclusive */
+  gboolean has_range;
+  __int128 least; /* FIELD of integers: the range, or what the form can hold; both inclusive */
   __int128 greatest;
-  TideKeyDefaultValue *defaults; /* FIELD: owned; the first that applies */
+  TideKeyDefaultValue *defaults; /* owned; the first that applies */
   gsize n_defaults;
   TideBytes delimiter; /* FIELD without fixed_bytes: the literal right after it, borrowed from that; else empty */
-  gboolean is_source;  /* FIELD: of the parts that hold this field, the one that it is read back from */
+  gboolean is_source;  /* of the parts that hold this field, the one that it is read back from */
+} TideKeyValue;
 
-  TideTimeCut cut_to;    /* TIME */
-  GTimeZone *zone;       /* TIME: owned, where it matters; NULL: UTC */
-  char *zone_name;       /* TIME: owned, with zone */
+/* Of a FIELD as text, and of a NAME. */
+typedef struct TideKeySpelling {
+  gboolean strip_spaces;
+  TideTextCase text_case;
+} TideKeySpelling;
+
+/* Of a TIME. */
+typedef struct TideKeyMoment {
+  TideTimeCut cut_to;
+  GTimeZone *zone;       /* owned, where it matters; NULL: UTC */
+  char *zone_name;       /* owned, with zone */
   TideKeyTimeUnit unit;  /* TIME that is counted */
   gint64 unit_ns;        /* TIME that is counted: the same in nanoseconds */
   gboolean reversed;     /* TIME that is counted */
   guint64 reversed_from; /* TIME that is counted: what it is subtracted from when reversed */
   TideTimeCut since;     /* TIME that is counted */
   guint32 drop_digits;   /* TIME that is counted */
-  guint64 divisor;       /* TIME: 10 to the power of drop_digits */
-  gboolean binary;       /* TIME that is counted, HASH */
+  guint64 divisor;       /* 10 to the power of drop_digits */
   TideTimePrint *print;  /* TIME with a pattern: owned; NULL: it is counted */
   gboolean is_ambiguous; /* TIME with a pattern: it names a clock that shows some times twice */
+} TideKeyMoment;
 
-  TideKeyHash hash;   /* HASH, SALT */
+/* Of a HASH or a SALT. */
+typedef struct TideKeyDigest {
+  TideKeyHash hash;
   guint32 hash_bytes; /* HASH: of the digest; at least 1 */
   guint32 modulo;     /* SALT */
   guint32 first;      /* SALT */
   gboolean by_number; /* SALT */
   TideBytes alphabet; /* SALT: owned; empty: decimal digits */
-  TideKeyPart *of;    /* HASH, SALT: owned */
+  TideKeyPart *of;    /* owned */
   gsize n_of;
-  gboolean is_repeatable; /* HASH, SALT: it can be made again from what the key holds */
+  gboolean is_repeatable; /* it can be made again from what the key holds */
+} TideKeyDigest;
+
+struct TideKeyPart {
+  TideKeyPartKind kind;
+  guint32 fixed_bytes; /* what it writes, where that is always the same; 0: as many as the value has */
+  TideBytes literal;   /* LITERAL: owned */
+  gboolean is_plain;   /* FIELD as text that is written as it is but for padding, TIME that is counted in its unit since
+                        * 1970: short ways for what most keys are made of */
+  gboolean binary;     /* TIME that is counted, HASH */
+  TideKeyValue value;
+  TideKeySpelling spelling;
+  TideKeyMoment moment;
+  TideKeyDigest digest;
 };
 
 struct TideRowKey {
@@ -80,15 +96,15 @@ struct TideRowKey {
 static inline gboolean
 tide_key_part_is_integer(const TideKeyPart *part)
 {
-  return part->has_range || (part->form >= TIDE_KEY_INT8 && part->form <= TIDE_KEY_UINT64);
+  return part->value.has_range || (part->value.form >= TIDE_KEY_INT8 && part->value.form <= TIDE_KEY_UINT64);
 }
 
 /* Whether the HASH or SALT part @part is made of a time, among others. */
 static inline gboolean
 tide_key_part_is_of_time(const TideKeyPart *part)
 {
-  for (gsize i = 0; i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_TIME)
+  for (gsize i = 0; i < part->digest.n_of; i++)
+    if (part->digest.of[i].kind == TIDE_KEY_TIME)
       return TRUE;
   return FALSE;
 }

@@ -60,15 +60,15 @@ is_given(const Plan *plan, const TideKeyPart *part)
   case TIDE_KEY_NAME:
     return FALSE;
   case TIDE_KEY_FIELD: {
-    const TideField *field = tide_reading_field(&plan->reading, part->field);
+    const TideField *field = tide_reading_field(&plan->reading, part->value.field);
     return field != NULL && field->kind != TIDE_VALUE_NULL;
   }
   case TIDE_KEY_TIME:
     return time_is_given(plan, part);
   case TIDE_KEY_HASH:
   case TIDE_KEY_SALT:
-    for (gsize i = 0; i < part->n_of; i++)
-      if (!is_given(plan, &part->of[i]))
+    for (gsize i = 0; i < part->digest.n_of; i++)
+      if (!is_given(plan, &part->digest.of[i]))
         return FALSE;
     return TRUE;
   }
@@ -104,7 +104,7 @@ fan_out(Plan *plan, const TideKeyPart *part)
 {
   GArray *longer = new_prefixes();
   for (guint i = 0; i < plan->prefixes->len; i++) {
-    for (guint32 salt = 0; salt < part->modulo; salt++) {
+    for (guint32 salt = 0; salt < part->digest.modulo; salt++) {
       TideBuffer prefix = {0};
       tide_buffer_append_bytes(&prefix, tide_buffer_bytes(&g_array_index(plan->prefixes, TideBuffer, i)));
       tide_key_part_append_salt(part, salt, &prefix);
@@ -177,8 +177,8 @@ next_number_fits(const TideKeyPart *part, guint64 number)
 static gboolean
 append_behind(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
-  guint64 number = part->print == NULL ? tide_key_time_number(part, ns) : 0;
-  gboolean has_next = part->print == NULL && next_number_fits(part, number);
+  guint64 number = part->moment.print == NULL ? tide_key_time_number(part, ns) : 0;
+  gboolean has_next = part->moment.print == NULL && next_number_fits(part, number);
   if (has_next)
     tide_key_time_append_number(part, number + 1, out);
   else
@@ -198,8 +198,8 @@ static gboolean
 make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *ends, GError **error)
 {
   gsize end = tide_key_times_end(key, first);
-  gint64 start_ns = key->parts[first].reversed ? plan->last_ns : plan->first_ns;
-  gint64 stop_ns = key->parts[first].reversed ? plan->first_ns : plan->last_ns;
+  gint64 start_ns = key->parts[first].moment.reversed ? plan->last_ns : plan->first_ns;
+  gint64 stop_ns = key->parts[first].moment.reversed ? plan->first_ns : plan->last_ns;
   for (gsize i = first; i < end; i++)
     if (key->parts[i].kind != TIDE_KEY_TIME && !is_given(plan, &key->parts[i]))
       end = i;
@@ -300,9 +300,9 @@ static gboolean
 is_made_of(const TideKeyPart *part, TideNameId field)
 {
   if (part->kind == TIDE_KEY_FIELD)
-    return part->field == field;
-  for (gsize i = 0; part->kind == TIDE_KEY_HASH && i < part->n_of; i++)
-    if (part->of[i].kind == TIDE_KEY_FIELD && part->of[i].field == field)
+    return part->value.field == field;
+  for (gsize i = 0; part->kind == TIDE_KEY_HASH && i < part->digest.n_of; i++)
+    if (part->digest.of[i].kind == TIDE_KEY_FIELD && part->digest.of[i].value.field == field)
       return TRUE;
   return FALSE; /* of a salt: it is that of others, too */
 }

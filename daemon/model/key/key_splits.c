@@ -13,11 +13,11 @@ add_split(GArray *splits, const TideBuffer *point)
 static void
 split_salt(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
 {
-  guint64 n = n_regions == 0 ? part->modulo : MIN(n_regions, part->modulo);
+  guint64 n = n_regions == 0 ? part->digest.modulo : MIN(n_regions, part->digest.modulo);
   for (guint64 i = 1; i < n; i++) {
     g_auto(TideBuffer) point = {0};
     tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
-    tide_key_part_append_salt(part, (guint32)(i * part->modulo / n), &point);
+    tide_key_part_append_salt(part, (guint32)(i * part->digest.modulo / n), &point);
     add_split(splits, &point);
   }
 }
@@ -42,7 +42,7 @@ append_hash_point(const TideKeyPart *part, guint64 number, guint32 n_bytes, Tide
 static void
 split_hash(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
 {
-  guint32 n_bytes = MIN(part->hash_bytes, SPLIT_HASH_BYTES);
+  guint32 n_bytes = MIN(part->digest.hash_bytes, SPLIT_HASH_BYTES);
   unsigned __int128 space = (unsigned __int128)1 << (8 * n_bytes);
   guint64 n = space < n_regions ? (guint64)space : n_regions;
   for (guint64 i = 1; i < n; i++) {
@@ -57,12 +57,12 @@ split_hash(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix,
 static void
 split_range(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
 {
-  unsigned __int128 span = (unsigned __int128)(part->greatest - part->least) + 1;
+  unsigned __int128 span = (unsigned __int128)(part->value.greatest - part->value.least) + 1;
   guint64 n = span < n_regions ? (guint64)span : n_regions;
   for (guint64 i = 1; i < n; i++) {
     g_auto(TideBuffer) point = {0};
     tide_buffer_append_bytes(&point, tide_buffer_bytes(prefix));
-    tide_key_field_append_integer(part, part->least + (__int128)(span * i / n), &point);
+    tide_key_field_append_integer(part, part->value.least + (__int128)(span * i / n), &point);
     add_split(splits, &point);
   }
 }
@@ -73,7 +73,7 @@ static void
 split_digits(const TideKeyPart *part, guint32 n_regions, const TideBuffer *prefix, GArray *splits)
 {
   guint32 n_digits = 0;
-  unsigned __int128 span = (unsigned __int128)(part->greatest - part->least) + 1, space = 1;
+  unsigned __int128 span = (unsigned __int128)(part->value.greatest - part->value.least) + 1, space = 1;
   while (space * 10 <= span) {
     space *= 10;
     n_digits++;
@@ -107,9 +107,9 @@ tide_row_key_splits(const TideRowKey *key, guint32 n_regions)
       split_hash(part, n_regions, &prefix, splits);
       return splits;
     case TIDE_KEY_FIELD:
-      if (part->has_range && part->text_reversed)
+      if (part->value.has_range && part->value.text_reversed)
         split_digits(part, n_regions, &prefix, splits);
-      else if (part->has_range)
+      else if (part->value.has_range)
         split_range(part, n_regions, &prefix, splits);
       return splits;
     case TIDE_KEY_TIME:

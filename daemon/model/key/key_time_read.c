@@ -5,11 +5,11 @@
 static TideKeyNarrowing
 narrow_to(const TideKeyPart *part, gint64 first_ns, gint64 last_ns, TideKeyMoments *moments)
 {
-  if (part->cut_to.unit != TIDE_CUT_NONE) {
-    gint64 start_ns = tide_time_cut_start_ns(part->cut_to, part->zone, first_ns);
-    gint64 end_ns = tide_time_cut_end_ns(part->cut_to, part->zone, last_ns);
+  if (part->moment.cut_to.unit != TIDE_CUT_NONE) {
+    gint64 start_ns = tide_time_cut_start_ns(part->moment.cut_to, part->moment.zone, first_ns);
+    gint64 end_ns = tide_time_cut_end_ns(part->moment.cut_to, part->moment.zone, last_ns);
     if (start_ns < first_ns)
-      start_ns = tide_time_cut_end_ns(part->cut_to, part->zone, first_ns);
+      start_ns = tide_time_cut_end_ns(part->moment.cut_to, part->moment.zone, first_ns);
     if (start_ns > last_ns)
       return TIDE_KEY_IMPOSSIBLE;
     first_ns = start_ns;
@@ -41,15 +41,16 @@ read_units(const TideKeyPart *part, TideBytes bytes, guint64 *ret_least, guint64
   guint64 number;
   if (!read_number(part, bytes, &number))
     return FALSE;
-  guint64 least = number * part->divisor, greatest = least + part->divisor - 1; /* at most 19 digits together */
+  guint64 least = number * part->moment.divisor,
+          greatest = least + part->moment.divisor - 1; /* at most 19 digits together */
   *ret_least = least;
   *ret_greatest = greatest;
-  if (!part->reversed)
+  if (!part->moment.reversed)
     return TRUE;
-  if (least > part->reversed_from)
+  if (least > part->moment.reversed_from)
     return FALSE;
-  *ret_least = part->reversed_from - MIN(greatest, part->reversed_from);
-  *ret_greatest = part->reversed_from - least;
+  *ret_least = part->moment.reversed_from - MIN(greatest, part->moment.reversed_from);
+  *ret_greatest = part->moment.reversed_from - least;
   return TRUE;
 }
 
@@ -57,7 +58,7 @@ static TideKeyNarrowing
 narrow_counted(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
 {
   guint64 least, greatest;
-  gint64 unit_ns = tide_key_unit_ns(part->unit);
+  gint64 unit_ns = tide_key_unit_ns(part->moment.unit);
   if (!read_units(part, bytes, &least, &greatest))
     return TIDE_KEY_IMPOSSIBLE;
   gint64 base_ns = tide_key_time_base_ns(part, moments->first_ns);
@@ -80,14 +81,15 @@ static Completed
 complete(const TideKeyPart *part, const TideTimeElements *named, const TideKeyMoments *moments)
 {
   Completed completed = {.elements = *named, .is_complete = TRUE};
-  const TideTimePrint *print = part->print;
+  const TideTimePrint *print = part->moment.print;
   gint64 first_ns = moments->first_ns;
   gboolean is_shown = print->first_level > TIDE_LEVEL_YEAR || !print->descends;
   TideTimeElements shown = {0};
   if (is_shown)
-    shown = tide_time_elements_at(part->zone, part->cut_to.unit == TIDE_CUT_NONE
-                                                  ? first_ns
-                                                  : tide_time_cut_start_ns(part->cut_to, part->zone, first_ns));
+    shown = tide_time_elements_at(part->moment.zone,
+                                  part->moment.cut_to.unit == TIDE_CUT_NONE
+                                      ? first_ns
+                                      : tide_time_cut_start_ns(part->moment.cut_to, part->moment.zone, first_ns));
   for (TideTimeLevel level = TIDE_LEVEL_YEAR; level <= print->last_level; level++) {
     int *value = &completed.elements.values[level];
     if (!completed.is_complete)
@@ -107,12 +109,12 @@ narrow_printed(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments
 {
   TideTimeElements named;
   gint64 from_ns, to_ns;
-  if (!tide_time_print_read(part->print, bytes, &named))
+  if (!tide_time_print_read(part->moment.print, bytes, &named))
     return TIDE_KEY_IMPOSSIBLE;
   Completed completed = complete(part, &named, moments);
   if (completed.elements.values[TIDE_LEVEL_YEAR] < 0)
     return TIDE_KEY_UNRESOLVED;
-  if (!tide_time_elements_interval(&completed.elements, part->zone, &from_ns, &to_ns) || to_ns <= 0)
+  if (!tide_time_elements_interval(&completed.elements, part->moment.zone, &from_ns, &to_ns) || to_ns <= 0)
     return TIDE_KEY_IMPOSSIBLE;
   TideKeyNarrowing narrowing = narrow_to(part, MAX(from_ns, 0), to_ns - 1, moments);
   return narrowing == TIDE_KEY_NARROWED && !completed.is_complete ? TIDE_KEY_UNRESOLVED : narrowing;
@@ -121,5 +123,5 @@ narrow_printed(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments
 TideKeyNarrowing
 tide_key_time_narrow(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments)
 {
-  return part->print != NULL ? narrow_printed(part, bytes, moments) : narrow_counted(part, bytes, moments);
+  return part->moment.print != NULL ? narrow_printed(part, bytes, moments) : narrow_counted(part, bytes, moments);
 }

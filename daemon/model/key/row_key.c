@@ -8,18 +8,18 @@ parts_free(TideKeyPart *parts, gsize n_parts)
 {
   for (gsize i = 0; i < n_parts; i++) {
     TideKeyPart *part = &parts[i];
-    for (gsize j = 0; j < part->n_defaults; j++) {
-      tide_condition_clear(&part->defaults[j].when);
-      g_free((gpointer)part->defaults[j].text.data);
-      g_free((gpointer)part->defaults[j].bytes.data);
+    for (gsize j = 0; j < part->value.n_defaults; j++) {
+      tide_condition_clear(&part->value.defaults[j].when);
+      g_free((gpointer)part->value.defaults[j].text.data);
+      g_free((gpointer)part->value.defaults[j].bytes.data);
     }
-    g_free(part->defaults);
+    g_free(part->value.defaults);
     g_free((gpointer)part->literal.data);
-    g_free((gpointer)part->alphabet.data);
-    g_clear_pointer(&part->zone, g_time_zone_unref);
-    g_free(part->zone_name);
-    tide_time_print_free(part->print);
-    parts_free(part->of, part->n_of);
+    g_free((gpointer)part->digest.alphabet.data);
+    g_clear_pointer(&part->moment.zone, g_time_zone_unref);
+    g_free(part->moment.zone_name);
+    tide_time_print_free(part->moment.print);
+    parts_free(part->digest.of, part->digest.n_of);
   }
   g_free(parts);
 }
@@ -53,7 +53,7 @@ tide_row_key_stored_fields(const TideRowKey *key, GArray *ids)
 {
   for (gsize i = 0; i < key->n_parts; i++)
     if (key->parts[i].kind == TIDE_KEY_FIELD)
-      add_field(ids, key->parts[i].field);
+      add_field(ids, key->parts[i].value.field);
 }
 
 void
@@ -62,10 +62,10 @@ tide_row_key_fields(const TideRowKey *key, GArray *ids)
   for (gsize i = 0; i < key->n_parts; i++) {
     const TideKeyPart *part = &key->parts[i];
     if (part->kind == TIDE_KEY_FIELD)
-      add_field(ids, part->field);
-    for (gsize j = 0; j < part->n_of; j++)
-      if (part->of[j].kind == TIDE_KEY_FIELD)
-        add_field(ids, part->of[j].field);
+      add_field(ids, part->value.field);
+    for (gsize j = 0; j < part->digest.n_of; j++)
+      if (part->digest.of[j].kind == TIDE_KEY_FIELD)
+        add_field(ids, part->digest.of[j].value.field);
   }
 }
 
@@ -97,8 +97,8 @@ GTimeZone *
 tide_row_key_zone(const TideRowKey *key)
 {
   for (gsize i = 0; i < key->n_parts; i++)
-    if (key->parts[i].kind == TIDE_KEY_TIME && key->parts[i].zone != NULL)
-      return key->parts[i].zone;
+    if (key->parts[i].kind == TIDE_KEY_TIME && key->parts[i].moment.zone != NULL)
+      return key->parts[i].moment.zone;
   return NULL;
 }
 

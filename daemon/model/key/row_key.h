@@ -61,54 +61,70 @@ typedef struct TideKeyDefault {
   TideBytes value;
 } TideKeyDefault;
 
-struct TideKeyPartSpec {
-  TideKeyPartKind kind;
-
-  TideBytes literal; /* LITERAL */
-
-  TideNameId field;    /* FIELD */
-  guint32 width_bytes; /* FIELD: 0 none; the value is padded to it and rejected when longer. SALT: digits, 0: as many
-                        * as the largest number needs */
-  guint8 pad_byte;     /* FIELD with width */
-  gboolean pad_left;   /* FIELD with width: pad in front (numbers), else behind (names) */
-  TideBytes default_value; /* FIELD: used when the field is absent or null; with has_default */
+/* Of a FIELD. */
+typedef struct TideKeyValueSpec {
+  TideNameId field;
+  guint8 pad_byte;         /* FIELD with width */
+  gboolean pad_left;       /* FIELD with width: pad in front (numbers), else behind (names) */
+  TideBytes default_value; /* used when the field is absent or null; with has_default */
   gboolean has_default;
-  const TideKeyDefault *defaults; /* FIELD: tried in order, before default_value */
+  const TideKeyDefault *defaults; /* tried in order, before default_value */
   gsize n_defaults;
-  TideKeyForm form; /* FIELD */
-  gboolean cut;     /* FIELD with width: a longer value is cut to it instead of rejected. Its first bytes are then all
-                     * that tells it from others */
-  TideTextCase text_case; /* FIELD, NAME: as text */
+  TideKeyForm form;
+  gboolean cut; /* FIELD with width: a longer value is cut to it instead of rejected. Its first bytes are then all
+                 * that tells it from others */
   gboolean text_reversed; /* FIELD as text: its bytes, padding and all, are written backwards */
   gboolean escape; /* FIELD as text without width: bytes up to the delimiter's first one are escaped, so that any value
                     * may stand there and the order stays that of the values */
   gboolean has_range; /* FIELD of integers, binary or padded with zeros in front: values outside are rejected; splits
                        * are even over the range */
   gint64 range_min;
-  gint64 range_max;      /* inclusive */
-  gboolean strip_spaces; /* NAME, FIELD as text: spaces are left out */
+  gint64 range_max; /* inclusive */
+} TideKeyValueSpec;
 
-  TideKeyTimeUnit unit;  /* TIME */
+/* Of a FIELD as text, and of a NAME. */
+typedef struct TideKeySpellingSpec {
+  TideTextCase text_case; /* as text */
+  gboolean strip_spaces;  /* spaces are left out */
+} TideKeySpellingSpec;
+
+/* Of a TIME. */
+typedef struct TideKeyMomentSpec {
+  TideKeyTimeUnit unit;
   gboolean reversed;     /* TIME without pattern: Long.MAX - t: the newest sorts first */
-  const char *pattern;   /* TIME: printed by this pattern (time_print.h) instead of counted in unit; NULL: counted */
+  const char *pattern;   /* printed by this pattern (time_print.h) instead of counted in unit; NULL: counted */
   GTimeZone *zone;       /* TIME with pattern, cut or since: borrowed; NULL: UTC */
   const char *zone_name; /* as declared, for descriptions; NULL: UTC */
-  TideTimeCut cut_to;    /* TIME: the time is cut to this first */
+  TideTimeCut cut_to;    /* the time is cut to this first */
   TideTimeCut since; /* TIME without pattern: counted from the start of this instead of from 1970; width and binary size
                       * are as small as its largest number needs (binary: 1, 2, 4 or 8 bytes) */
   guint32 drop_digits; /* TIME as decimal text: that many digits at the end are left out */
-  gboolean binary;     /* TIME: 8 bytes big-endian instead of decimal text; HASH: raw bytes instead of hex */
+} TideKeyMomentSpec;
 
-  TideKeyHash hash;   /* HASH, SALT */
+/* Of a HASH or a SALT. */
+typedef struct TideKeyDigestSpec {
+  TideKeyHash hash;
   guint32 hash_bytes; /* HASH: how many of the digest's leading bytes; 0: all */
   guint32 modulo;     /* SALT: the number of salts, at least 2 */
   gboolean by_number; /* SALT: of is one part, whose value is an integer (a field) or counted (a time): salt = that
                        * number modulo `modulo`, of a negative one the same as Euclid's; else by hash */
   guint32 first;      /* SALT: the number of the first salt, 0 or 1 for most */
   TideBytes alphabet; /* SALT: its digits, ascending; empty: 0 to 9. `abc` with 3 salts: a, b, c */
-  const TideKeyPartSpec *of; /* HASH, SALT: the parts hashed, joined: literals, fields and times, each as it would
+  const TideKeyPartSpec *of; /* the parts hashed, joined: literals, fields and times, each as it would
                               * stand in a key, with a byte 0x00 between one and the next */
   gsize n_of;
+} TideKeyDigestSpec;
+
+struct TideKeyPartSpec {
+  TideKeyPartKind kind;
+  TideBytes literal;   /* LITERAL */
+  guint32 width_bytes; /* FIELD: 0 none; the value is padded to it and rejected when longer. SALT: digits, 0: as many
+                        * as the largest number needs */
+  gboolean binary;     /* TIME: 8 bytes big-endian instead of decimal text; HASH: raw bytes instead of hex */
+  TideKeyValueSpec value;
+  TideKeySpellingSpec spelling;
+  TideKeyMomentSpec moment;
+  TideKeyDigestSpec digest;
 };
 
 #define TIDE_ROW_KEY_MAX_PARTS 32u /* in one list; more than any key in use has */
@@ -178,7 +194,8 @@ gboolean tide_row_key_append_parts(const TideRowKey *key, const TideReading *rea
 /* What the scheme says of itself in one line, stable: `field(host) "#" time(ms)`. (transfer full) */
 char *tide_row_key_describe(const TideRowKey *key, const TideFieldNames *names);
 
-/* A text of the key that is the name of a field of @reading, too, whose value may be meant; borrowed; empty: there is none. */
+/* A text of the key that is the name of a field of @reading, too, whose value may be meant; borrowed; empty: there is
+ * none. */
 TideBytes tide_row_key_text_named_as_field(const TideRowKey *key, const TideReading *reading);
 
 /* Names of fields that the key uses; appended to @ids, without repeats. (element-type TideNameId) */

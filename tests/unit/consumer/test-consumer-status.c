@@ -89,8 +89,8 @@ test_only_assigned_partitions_count(Fixture *fixture, gconstpointer data)
 {
   begin_messages(fixture, 0, 2);
   begin_messages(fixture, 1, 3);
-  partition_at(fixture, 0)->is_paused = TRUE;
-  partition_at(fixture, 2)->is_paused = TRUE;
+  partition_at(fixture, 0)->pauses.is_paused = TRUE;
+  partition_at(fixture, 2)->pauses.is_paused = TRUE;
   tide_partition_release(partition_at(fixture, 2), &fixture->budget);
   tide_consumer_status_publish_assigned(&fixture->status, fixture->partitions.list);
   tide_consumer_status_show(&fixture->status, fixture->partitions.list, 88);
@@ -105,8 +105,8 @@ static void
 test_each_held_partition_is_named(Fixture *fixture, gconstpointer data)
 {
   assert_held(fixture, 0, NULL);
-  partition_at(fixture, 0)->halt_text = g_strdup("one");
-  partition_at(fixture, 2)->halt_text = g_strdup("other");
+  partition_at(fixture, 0)->halt.text = g_strdup("one");
+  partition_at(fixture, 2)->halt.text = g_strdup("other");
   assert_held(fixture, 2, "one; other");
   tide_partition_release(partition_at(fixture, 0), &fixture->budget);
   assert_held(fixture, 1, "other");

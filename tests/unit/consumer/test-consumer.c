@@ -256,7 +256,7 @@ hold_dead_letters(Fixture *fixture, gboolean hold)
 static void
 let_pauses_change(Fixture *fixture)
 {
-  tide_consumer_partition(fixture->consumer, 0)->pause_changed_us = 0;
+  tide_consumer_partition(fixture->consumer, 0)->pauses.changed_us = 0;
 }
 
 /* One partition is given up and two come, while all pause: librdkafka forgets the pause of what is assigned anew. */

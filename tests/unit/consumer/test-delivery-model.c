@@ -114,7 +114,9 @@ dead_lettered(const TidePartition *partition)
 {
   guint64 n = 0;
   for (guint i = 0; i < TIDE_DEAD_LETTER_N_REASONS; i++)
-    n += partition->messages_dead_lettered[i] != NULL ? tide_counter_value(partition->messages_dead_lettered[i]) : 0;
+    n += partition->counters.messages_dead_lettered[i] != NULL
+             ? tide_counter_value(partition->counters.messages_dead_lettered[i])
+             : 0;
   return n;
 }
 
@@ -123,7 +125,8 @@ skipped(const TidePartition *partition)
 {
   guint64 n = 0;
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++)
-    n += partition->messages_skipped[i] != NULL ? tide_counter_value(partition->messages_skipped[i]) : 0;
+    n += partition->counters.messages_skipped[i] != NULL ? tide_counter_value(partition->counters.messages_skipped[i])
+                                                         : 0;
   return n;
 }
 
@@ -131,25 +134,27 @@ static void
 assert_accounting(const ModelPartition *at)
 {
   const TidePartition *p = at->partition;
-  guint64 written = tide_counter_value(p->messages_written), dead = dead_lettered(p);
+  guint64 written = tide_counter_value(p->counters.messages_written), dead = dead_lettered(p);
   g_assert_cmpuint(written, ==, at->written);
   g_assert_cmpuint(dead, ==, at->dead_lettered);
   g_assert_cmpuint(skipped(p), ==, at->skipped);
-  g_assert_cmpuint(tide_counter_value(p->messages_handed_back), ==, at->handed_back);
-  g_assert_cmpuint(tide_counter_value(p->messages_unmatched), ==, at->unmatched);
-  g_assert_cmpuint(tide_counter_value(p->messages_received), ==, at->received);
-  g_assert_cmpuint(tide_counter_value(p->messages_received), ==,
-                   written + dead + skipped(p) + tide_counter_value(p->messages_unmatched) +
-                       tide_counter_value(p->messages_expired) + tide_counter_value(p->messages_handed_back) +
-                       (guint64)tide_gauge_value(p->in_flight));
-  g_assert_cmpint(tide_gauge_value(p->in_flight), ==, p->offsets.unfinished);
-  g_assert_cmpuint(tide_counter_value(p->readings_written), ==, at->readings_written);
-  g_assert_cmpuint(tide_counter_value(p->readings_dead_lettered), ==, at->readings_dead_lettered);
-  g_assert_cmpuint(tide_counter_value(p->readings_received), ==,
-                   tide_counter_value(p->readings_written) + tide_counter_value(p->readings_dead_lettered) +
-                       tide_counter_value(p->readings_unmatched) + tide_counter_value(p->readings_expired) +
-                       tide_counter_value(p->readings_skipped) + tide_counter_value(p->readings_handed_back) +
-                       (guint64)tide_gauge_value(p->readings_in_flight));
+  g_assert_cmpuint(tide_counter_value(p->counters.messages_handed_back), ==, at->handed_back);
+  g_assert_cmpuint(tide_counter_value(p->counters.messages_unmatched), ==, at->unmatched);
+  g_assert_cmpuint(tide_counter_value(p->counters.messages_received), ==, at->received);
+  g_assert_cmpuint(tide_counter_value(p->counters.messages_received), ==,
+                   written + dead + skipped(p) + tide_counter_value(p->counters.messages_unmatched) +
+                       tide_counter_value(p->counters.messages_expired) +
+                       tide_counter_value(p->counters.messages_handed_back) +
+                       (guint64)tide_gauge_value(p->counters.in_flight));
+  g_assert_cmpint(tide_gauge_value(p->counters.in_flight), ==, p->offsets.unfinished);
+  g_assert_cmpuint(tide_counter_value(p->counters.readings_written), ==, at->readings_written);
+  g_assert_cmpuint(tide_counter_value(p->counters.readings_dead_lettered), ==, at->readings_dead_lettered);
+  g_assert_cmpuint(
+      tide_counter_value(p->counters.readings_received), ==,
+      tide_counter_value(p->counters.readings_written) + tide_counter_value(p->counters.readings_dead_lettered) +
+          tide_counter_value(p->counters.readings_unmatched) + tide_counter_value(p->counters.readings_expired) +
+          tide_counter_value(p->counters.readings_skipped) + tide_counter_value(p->counters.readings_handed_back) +
+          (guint64)tide_gauge_value(p->counters.readings_in_flight));
 }
 
 /* The offset to commit is one past the last message before the first that is unfinished. */

@@ -245,7 +245,7 @@ read_again(World *world)
       continue;
     Consumer *consumer = &world->consumers[world->logs[p].owner];
     TidePartition *partition = consumer->partitions[p];
-    if (!tide_partition_is_read_again(partition) || partition->again_us > world->now_us)
+    if (!tide_partition_is_read_again(partition) || partition->again.at_us > world->now_us)
       continue;
     consumer->next_offset[p] = tide_partition_position(partition);
     tide_partition_read_again(partition, &consumer->budget);
@@ -260,7 +260,7 @@ drain(Consumer *consumer, guint p)
 {
   const TidePartition *partition = consumer->partitions[p];
   for (guint round = 0; tide_partition_has_work(partition) ||
-                        (partition->was_unheld && !tide_accumulator_is_empty(consumer->accumulator));
+                        (partition->again.was_unheld && !tide_accumulator_is_empty(consumer->accumulator));
        round++) {
     g_assert_cmpuint(round, <, 20);
     tick(consumer, TIDE_PRESSURE_FLUSH);
@@ -439,9 +439,9 @@ pass_much_or_little(World *world)
 static void
 assert_accounting(const TidePartition *partition)
 {
-  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==,
-                   tide_counter_value(partition->messages_written) +
-                       tide_counter_value(partition->messages_handed_back) + partition->offsets.unfinished);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_received), ==,
+                   tide_counter_value(partition->counters.messages_written) +
+                       tide_counter_value(partition->counters.messages_handed_back) + partition->offsets.unfinished);
 }
 
 static void

@@ -127,7 +127,7 @@ assert_held(Fixture *fixture, const char *why)
   g_assert_nonnull(text);
   g_assert_nonnull(strstr(text, why));
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_held_total"), ==, 1);
-  g_assert_cmpint(fixture->partition->halted_ms, ==, RECORD_MS);
+  g_assert_cmpint(fixture->partition->halt.record_ms, ==, RECORD_MS);
   assert_unfinished(fixture, 0);
 }
 
@@ -157,7 +157,7 @@ test_tombstone_is_passed_over_whatever_is_chosen(Fixture *fixture, gconstpointer
   g_assert_true(take(fixture, 5, NULL));
   assert_made(fixture, 0, 0);
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_skipped_total"), ==, 1);
-  g_assert_null(fixture->partition->halt_text);
+  g_assert_null(fixture->partition->halt.text);
 }
 
 static void
@@ -175,7 +175,7 @@ test_expired_rows_are_counted_for_their_table(Fixture *fixture, gconstpointer op
 static void
 test_nothing_is_taken_of_others_and_behind_a_held_message(Fixture *fixture, gconstpointer options)
 {
-  fixture->partition->halt_text = g_strdup("is halted");
+  fixture->partition->halt.text = g_strdup("is halted");
   g_assert_false(take(fixture, 5, GOOD));
   tide_partition_release(fixture->partition, &fixture->bare.flow.budget);
   g_assert_false(take(fixture, 5, GOOD));
@@ -188,13 +188,13 @@ test_each_message_keeps_to_its_table_and_span(Fixture *fixture, gconstpointer op
 {
   fixture->bare.pauses.context.max_span_messages = 2;
   take(fixture, 5, GOOD);
-  g_assert_cmpuint(fixture->partition->pause_reasons, ==, 0);
+  g_assert_cmpuint(fixture->partition->pauses.reasons, ==, 0);
   TideBudget *share = &fixture->bare.flow.table_budgets[0];
   gint64 bytes = (gint64)share->limit_bytes;
   tide_budget_charge(share, bytes);
   take(fixture, 6, GOOD);
-  g_assert_cmpuint(fixture->partition->pause_reasons, ==, TIDE_PAUSE_SPAN | TIDE_PAUSE_TABLE);
-  g_assert_cmpuint(fixture->partition->crowded_table, ==, 1);
+  g_assert_cmpuint(fixture->partition->pauses.reasons, ==, TIDE_PAUSE_SPAN | TIDE_PAUSE_TABLE);
+  g_assert_cmpuint(fixture->partition->pauses.crowded_table, ==, 1);
   tide_budget_charge(share, -bytes);
 }
 
@@ -266,7 +266,7 @@ test_nothing_is_held_of_what_is_read_again(Fixture *fixture, gconstpointer optio
   take(fixture, 6, PARTLY_BAD);
   assert_unfinished(fixture, 0);
   assert_made(fixture, 1, 0);
-  g_assert_cmpuint(fixture->partition->n_unheld, ==, 2);
+  g_assert_cmpuint(fixture->partition->again.n_unheld, ==, 2);
 }
 
 /* ---- dated tables ---- */

@@ -142,9 +142,9 @@ test_acknowledgement_of_an_earlier_assignment_is_not_ours(void)
   tide_partition_ack(partition, after, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 101);
   /* The accounting: received = written + handed back + in flight. */
-  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 2);
-  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_received), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_handed_back), ==, 1);
   tide_partition_free(partition, &budget);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_metrics_free(metrics);
@@ -173,14 +173,14 @@ test_accounting_balances_where_readings_make_no_rows(void)
     for (guint32 row = 0; row < mapped[i].n_rows; row++)
       tide_partition_ack(partition, ref, 1);
   }
-  g_assert_cmpuint(tide_counter_value(partition->messages_received), ==, 5);
-  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 3);
-  g_assert_cmpuint(tide_counter_value(partition->messages_unmatched), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->messages_expired), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 9);
-  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->readings_unmatched), ==, 6);
-  g_assert_cmpuint(tide_counter_value(partition->readings_expired), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 3);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_unmatched), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_expired), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_received), ==, 9);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_unmatched), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_expired), ==, 2);
   g_assert_cmpint(partition->offsets.mark, ==, 5);
   tide_partition_free(partition, &budget);
   tide_metrics_free(metrics);
@@ -205,7 +205,7 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   tide_partition_ack(partition, whole, 1);
   tide_partition_ack(partition, part, 2);
   g_assert_cmpint(partition->offsets.mark, ==, -1); /* the dead letter is not kept yet */
-  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 6);
+  g_assert_cmpint(tide_gauge_value(partition->counters.readings_in_flight), ==, 6);
   tide_partition_ack(partition, part, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 2);
   g_assert_cmpint(tide_offsets_offset_of(&partition->offsets, back.sequence), ==, 2);
@@ -215,13 +215,13 @@ test_accounting_balances_where_dead_letters_are_kept(void)
   g_assert_cmpuint(tide_metrics_sum(metrics, messages, "topic=\"t\",partition=\"0\",reason=\"parse\""), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(metrics, messages, "reason=\"time_invalid\""), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(metrics, messages, NULL), ==, 2);
-  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 0);
-  g_assert_cmpuint(tide_counter_value(partition->messages_handed_back), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 6);
-  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 2);
-  g_assert_cmpuint(tide_counter_value(partition->readings_dead_lettered), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->readings_handed_back), ==, 3);
-  g_assert_cmpint(tide_gauge_value(partition->readings_in_flight), ==, 0);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 0);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_handed_back), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_received), ==, 6);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_written), ==, 2);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_dead_lettered), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_handed_back), ==, 3);
+  g_assert_cmpint(tide_gauge_value(partition->counters.readings_in_flight), ==, 0);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_partition_free(partition, &budget);
   tide_metrics_free(metrics);
@@ -247,10 +247,10 @@ test_accounting_balances_where_readings_are_skipped(void)
   tide_partition_ack(partition, ref, 1);
   g_assert_cmpint(partition->offsets.mark, ==, 2);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", "reason=\"type\""), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->messages_written), ==, 1);
-  g_assert_cmpuint(tide_counter_value(partition->readings_received), ==, 5);
-  g_assert_cmpuint(tide_counter_value(partition->readings_skipped), ==, 4);
-  g_assert_cmpuint(tide_counter_value(partition->readings_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.messages_written), ==, 1);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_received), ==, 5);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_skipped), ==, 4);
+  g_assert_cmpuint(tide_counter_value(partition->counters.readings_written), ==, 1);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 0);
   tide_partition_free(partition, &budget);
   tide_metrics_free(metrics);

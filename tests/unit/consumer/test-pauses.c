@@ -75,7 +75,7 @@ static void
 set_changed_us(Fixture *fixture, gint64 changed_us)
 {
   for (guint16 slot = 0; slot < N_PARTITIONS; slot++)
-    partition_at(fixture, slot)->pause_changed_us = changed_us;
+    partition_at(fixture, slot)->pauses.changed_us = changed_us;
 }
 
 #define LONG_AGO_US 0
@@ -125,7 +125,7 @@ test_change_waits_for_the_second_to_pass(Fixture *fixture, gconstpointer data)
   TidePauses *pauses = &fixture->pauses;
   set_changed_us(fixture, JUST_NOW_US);
   tide_pauses_set(pauses, partition_at(fixture, 1), TIDE_PAUSE_TABLE, TRUE);
-  gint64 changed_us = partition_at(fixture, 1)->pause_changed_us;
+  gint64 changed_us = partition_at(fixture, 1)->pauses.changed_us;
   tide_pauses_apply_backpressure(pauses, changed_us + TIDE_US_PER_S - 1);
   ASSERT_TOLD(fixture, "");
   tide_pauses_apply_backpressure(pauses, changed_us + TIDE_US_PER_S);
@@ -149,19 +149,19 @@ test_read_ahead_is_shortened(Fixture *fixture, gconstpointer data)
   pauses->context.max_span_messages = 100000;
   begin_messages(fixture, partition, 16000);
   tide_pauses_shorten_read_ahead(pauses, partition, 3999, JUST_NOW_US);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 0);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 0);
   ASSERT_TOLD(fixture, "");
   tide_pauses_shorten_read_ahead(pauses, partition, 4000, JUST_NOW_US);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 2000);
-  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2000);
+  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
   ASSERT_TOLD(fixture, "pause 0, ");
   for (guint32 i = 0; i < 14999; i++)
     ack(partition, i);
   tide_pauses_check_in_flight_window(pauses, partition);
-  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
   ack(partition, 14999);
   tide_pauses_check_in_flight_window(pauses, partition);
-  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+  g_assert_cmpuint(partition->pauses.reasons, ==, 0);
 }
 
 /* However little is left: as much as shows that rows are not refused any more. Twice in a second counts once. */
@@ -173,13 +173,13 @@ test_read_ahead_has_a_least(Fixture *fixture, gconstpointer data)
   begin_messages(fixture, partition, 20000);
   gint64 now_us = tide_now_us();
   tide_pauses_shorten_read_ahead(pauses, partition, 20000, now_us);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
   for (guint32 i = 0; i < 19000; i++)
     ack(partition, i);
   tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S - 1);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 2500);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 2500);
   tide_pauses_shorten_read_ahead(pauses, partition, 1000, now_us + TIDE_US_PER_S);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 1000);
 }
 
 /* While nothing more is taken apart it doubles, also when nothing ends: a region that takes nothing is no reason. */
@@ -192,17 +192,17 @@ test_read_ahead_comes_back(Fixture *fixture, gconstpointer data)
   begin_messages(fixture, partition, 1500);
   gint64 now_us = tide_now_us();
   tide_pauses_shorten_read_ahead(pauses, partition, 1500, now_us);
-  g_assert_cmpuint(partition->pause_reasons, ==, TIDE_PAUSE_REFUSED);
+  g_assert_cmpuint(partition->pauses.reasons, ==, TIDE_PAUSE_REFUSED);
   tide_pauses_lengthen_read_ahead(pauses, now_us + TIDE_US_PER_S);
-  g_assert_cmpuint(partition->read_ahead_messages, ==, 1000);
+  g_assert_cmpuint(partition->pauses.read_ahead_messages, ==, 1000);
   guint n_steps = 0;
-  for (; partition->read_ahead_messages > 0; n_steps++) {
+  for (; partition->pauses.read_ahead_messages > 0; n_steps++) {
     g_assert_cmpuint(n_steps, <, 10);
     now_us += 5 * TIDE_US_PER_S;
     tide_pauses_lengthen_read_ahead(pauses, now_us);
   }
   g_assert_cmpuint(n_steps, ==, 3);
-  g_assert_cmpuint(partition->pause_reasons, ==, 0);
+  g_assert_cmpuint(partition->pauses.reasons, ==, 0);
 }
 
 static void
@@ -222,7 +222,7 @@ test_lifted_pauses_leave_nothing_behind(Fixture *fixture, gconstpointer data)
   ASSERT_TOLD(fixture, "pause 0, ");
   tide_pauses_lift(&fixture->pauses, &slot, 1);
   ASSERT_TOLD(fixture, "resume 0, ");
-  g_assert_cmpuint(partition->crowded_table, ==, 0);
+  g_assert_cmpuint(partition->pauses.crowded_table, ==, 0);
   tide_pauses_set(&fixture->pauses, partition, TIDE_PAUSE_TABLE, TRUE);
   ASSERT_TOLD(fixture, "pause 0, "); /* at once */
 }
@@ -336,7 +336,7 @@ test_what_is_assigned_pauses_for_what_holds(Fixture *fixture, gconstpointer data
   tide_pauses_lift(&fixture->pauses, &(const guint16){0}, 1);
   tide_partition_assign(partition_at(fixture, 0));
   tide_pauses_apply_assigned(&fixture->pauses);
-  g_assert_cmpuint(partition_at(fixture, 0)->pause_reasons, ==, TIDE_PAUSE_DEAD_LETTERS);
+  g_assert_cmpuint(partition_at(fixture, 0)->pauses.reasons, ==, TIDE_PAUSE_DEAD_LETTERS);
 }
 
 /* ---- halted ---- */

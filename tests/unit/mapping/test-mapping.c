@@ -61,9 +61,9 @@ fixture_init(MappingFixture *fixture)
                                          .max_future_ms = 300000};
 
   const TideKeyPartSpec key[] = {
-      {.kind = TIDE_KEY_FIELD, .field = fixture->host},
+      {.kind = TIDE_KEY_FIELD, .value.field = fixture->host},
       {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS},
+      {.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS},
   };
   add_table(fixture, "METRIC", key, 3);
   add_table(fixture, "CURRENT_METRIC", key, 1)->latest = TIDE_LATEST_MERGE;
@@ -176,9 +176,9 @@ test_the_record_can_be_key_and_time(void)
       (TideTimeSpec){.field = TIDE_NAME_NONE, .format = TIDE_TIME_RECORD, .date_field = TIDE_NAME_NONE};
   g_ptr_array_set_size(fixture.config.tables, 0);
   const TideKeyPartSpec key[] = {
-      {.kind = TIDE_KEY_FIELD, .field = fixture.record_key},
+      {.kind = TIDE_KEY_FIELD, .value.field = fixture.record_key},
       {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_FIELD, .field = offset},
+      {.kind = TIDE_KEY_FIELD, .value.field = offset},
   };
   add_table(&fixture, "ns:BY_KEY", key, 3);
   assert_outcome(&fixture, "{\"v\":1}", "ns:BY_KEY k1#42 M:v=1@1426535620000\n");

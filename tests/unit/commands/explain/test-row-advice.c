@@ -18,7 +18,7 @@ typedef struct Shape {
 
 #define METER                                                                                                          \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = 0, .width_bytes = 10, .pad_byte = '0', .pad_left = TRUE                           \
+    .kind = TIDE_KEY_FIELD, .value.field = 0, .width_bytes = 10, .value.pad_byte = '0', .value.pad_left = TRUE         \
   }
 #define HASH                                                                                                           \
   {                                                                                                                    \
@@ -26,11 +26,11 @@ typedef struct Shape {
   }
 #define TIME(pattern_text)                                                                                             \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = pattern_text                                                                     \
+    .kind = TIDE_KEY_TIME, .moment.pattern = pattern_text                                                              \
   }
 #define SLOT(pattern_text, n_minutes)                                                                                  \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = pattern_text, .cut_to = { TIDE_CUT_MINUTES, n_minutes }                          \
+    .kind = TIDE_KEY_TIME, .moment.pattern = pattern_text, .moment.cut_to = { TIDE_CUT_MINUTES, n_minutes }            \
   }
 
 /* One reading of meter 987654, in a table with that key, whose one cell has that qualifier. */
@@ -105,7 +105,7 @@ test_growth(void)
       {"a row of all milliseconds",
        {METER},
        1,
-       {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS}},
+       {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS}},
        TIDE_ROW_WITHOUT_END,
        1},
       {"a column for each value", {METER, HASH, TIME("yyyyMMdd")}, 3, {METER}, TIDE_ROW_BY_VALUE, 1},

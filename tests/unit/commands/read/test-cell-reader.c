@@ -117,8 +117,9 @@ test_computed_values(void)
   Fixture fixture;
   fixture_init(&fixture);
   g_autoptr(TideRowKey) binary_time =
-      computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS, .binary = TRUE});
-  g_autoptr(TideRowKey) text_time = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS});
+      computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS, .binary = TRUE});
+  g_autoptr(TideRowKey) text_time =
+      computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS});
   TideColumnItem items[] = {
       {.field = TIDE_NAME_NONE, .value = binary_time, .qualifier = mutable_text("ts"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .value = text_time, .qualifier = mutable_text("tt"), .encoding = -1},
@@ -139,7 +140,7 @@ test_expressions(void)
 {
   Fixture fixture;
   fixture_init(&fixture);
-  g_autoptr(TideRowKey) slot = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .pattern = "HHmm"});
+  g_autoptr(TideRowKey) slot = computed_text((TideKeyPartSpec){.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm"});
   TideColumnItem value[] = {{.field = field(&fixture, "kwh"), .encoding = TIDE_ENCODE_INT64}};
   TideColumnItem id[] = {{.field = field(&fixture, "ID"), .encoding = -1}};
   add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"), .items = value, .n_items = 1, .qualifier = slot});

@@ -359,11 +359,15 @@ test_page_bytes(void)
 static TideRowKey *
 salted_key(void)
 {
-  static const TideKeyPartSpec hashed[] = {{.kind = TIDE_KEY_FIELD, .field = 0}};
+  static const TideKeyPartSpec hashed[] = {{.kind = TIDE_KEY_FIELD, .value.field = 0}};
   const TideKeyPartSpec specs[] = {
-      {.kind = TIDE_KEY_SALT, .modulo = 4, .hash = TIDE_KEY_HASH_XXH3, .of = hashed, .n_of = 1},
+      {.kind = TIDE_KEY_SALT,
+       .digest.modulo = 4,
+       .digest.hash = TIDE_KEY_HASH_XXH3,
+       .digest.of = hashed,
+       .digest.n_of = 1},
       {.kind = TIDE_KEY_LITERAL, .literal = TIDE_BYTES_LITERAL("#")},
-      {.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS},
+      {.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS},
   };
   gsize bad_part = 0;
   g_autoptr(GError) error = NULL;

@@ -5,12 +5,12 @@
 
 #define UPPER(id)                                                                                                      \
   {                                                                                                                    \
-    .kind = TIDE_KEY_FIELD, .field = (id), .text_case = TIDE_CASE_UPPER                                                \
+    .kind = TIDE_KEY_FIELD, .value.field = (id), .spelling.text_case = TIDE_CASE_UPPER                                 \
   }
 #define SALT_IN(digits)                                                                                                \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .modulo = 3, .alphabet = {(const guint8 *)(digits), sizeof(digits) - 1}, .of = of_host,     \
-    .n_of = 1                                                                                                          \
+    .kind = TIDE_KEY_SALT, .digest.modulo = 3, .digest.alphabet = {(const guint8 *)(digits), sizeof(digits) - 1},      \
+    .digest.of = of_host, .digest.n_of = 1                                                                             \
   }
 
 static const TideKeyPartSpec of_plain_meter[] = {FIELD(METER)};

@@ -16,7 +16,8 @@ typedef struct DecodeCase {
     (const guint8 *)("" text), sizeof(text) - 1                                                                        \
   }
 
-static const TideKeyPartSpec upper_host = {.kind = TIDE_KEY_FIELD, .field = HOST, .text_case = TIDE_CASE_UPPER};
+static const TideKeyPartSpec upper_host = {
+    .kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_UPPER};
 
 static const DecodeCase cases[] = {
     {"server metrics",

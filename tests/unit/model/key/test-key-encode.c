@@ -11,7 +11,7 @@
   }
 #define NAME_UPPER_STRIPPED()                                                                                          \
   {                                                                                                                    \
-    .kind = TIDE_KEY_NAME, .text_case = TIDE_CASE_UPPER, .strip_spaces = TRUE                                          \
+    .kind = TIDE_KEY_NAME, .spelling.text_case = TIDE_CASE_UPPER, .spelling.strip_spaces = TRUE                        \
   }
 
 static void

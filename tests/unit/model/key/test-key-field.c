@@ -50,26 +50,30 @@ static const FormCase cases[] = {
     {{AS(HOST, FLOAT64)}, 1, "0x10", NULL, "no number"},
     {{AS(HOST, FLOAT64)}, 1, " 1", NULL, "no number"},
     /* text */
-    {{{OF_HOST, SPACES(4), .cut = TRUE}}, 1, "server1", "serv", "serv"},
-    {{{OF_HOST, SPACES(4), .cut = TRUE}}, 1, "ab", "ab  ", "ab"},
-    {{{OF_HOST, SPACES(4), .cut = TRUE}}, 1, "    x", NULL, "spaces"},
-    {{{OF_HOST, .text_case = TIDE_CASE_UPPER}}, 1, "aZ1-\xc3\xa4", "AZ1-\\xC3\\xA4", "AZ1-\xc3\xa4"},
-    {{{OF_HOST, .text_case = TIDE_CASE_LOWER}}, 1, "aZ", "az", "az"},
-    {{{OF_HOST, .strip_spaces = TRUE}}, 1, " a b ", "ab", "ab"},
-    {{{OF_HOST, .strip_spaces = TRUE}}, 1, "  ", NULL, "empty"},
-    {{{OF_HOST, ZEROS(10), .text_reversed = TRUE}}, 1, "987654", "4567890000", "987654"},
-    {{{OF_HOST, .text_reversed = TRUE}, LITERAL("#"), TIME(S)}, 3, "abc", "cba#0000000000", "abc"},
-    {{{OF_HOST, .text_reversed = TRUE}, LITERAL("ab"), TIME(S)}, 3, "xbay", NULL, "literal that follows"},
-    {{{OF_HOST, .width_bytes = 4, .pad_byte = 0xff}}, 1, "ab", "ab\\xFF\\xFF", "ab"},
-    {{{OF_HOST, .width_bytes = 4, .pad_byte = 0xe9}}, 1, "ab\xe9", NULL, "padding"},
-    {{{OF_HOST, .width_bytes = 4, .pad_byte = '.'}}, 1, ". .", NULL, "nothing but padding"},
+    {{{OF_HOST, SPACES(4), .value.cut = TRUE}}, 1, "server1", "serv", "serv"},
+    {{{OF_HOST, SPACES(4), .value.cut = TRUE}}, 1, "ab", "ab  ", "ab"},
+    {{{OF_HOST, SPACES(4), .value.cut = TRUE}}, 1, "    x", NULL, "spaces"},
+    {{{OF_HOST, .spelling.text_case = TIDE_CASE_UPPER}}, 1, "aZ1-\xc3\xa4", "AZ1-\\xC3\\xA4", "AZ1-\xc3\xa4"},
+    {{{OF_HOST, .spelling.text_case = TIDE_CASE_LOWER}}, 1, "aZ", "az", "az"},
+    {{{OF_HOST, .spelling.strip_spaces = TRUE}}, 1, " a b ", "ab", "ab"},
+    {{{OF_HOST, .spelling.strip_spaces = TRUE}}, 1, "  ", NULL, "empty"},
+    {{{OF_HOST, ZEROS(10), .value.text_reversed = TRUE}}, 1, "987654", "4567890000", "987654"},
+    {{{OF_HOST, .value.text_reversed = TRUE}, LITERAL("#"), TIME(S)}, 3, "abc", "cba#0000000000", "abc"},
+    {{{OF_HOST, .value.text_reversed = TRUE}, LITERAL("ab"), TIME(S)}, 3, "xbay", NULL, "literal that follows"},
+    {{{OF_HOST, .width_bytes = 4, .value.pad_byte = 0xff}}, 1, "ab", "ab\\xFF\\xFF", "ab"},
+    {{{OF_HOST, .width_bytes = 4, .value.pad_byte = 0xe9}}, 1, "ab\xe9", NULL, "padding"},
+    {{{OF_HOST, .width_bytes = 4, .value.pad_byte = '.'}}, 1, ". .", NULL, "nothing but padding"},
     /* escapes: of '#', 0x23: bytes up to '$', 0x24, become '$' and 0x24 more */
-    {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "a#b", "a$Gb#0000000000", "a#b"},
-    {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "a$ b", "a$H$Db#0000000000", "a$ b"},
-    {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "##", "$G$G#0000000000", "##"},
-    {{{OF_HOST, .escape = TRUE, .text_reversed = TRUE}, LITERAL("#"), TIME(S)}, 3, "a#b", "b$Ga#0000000000", "a#b"},
-    {{{OF_HOST, .escape = TRUE}}, 1, "a#b", "a#b", "a#b"}, /* nothing follows */
-    {{{OF_HOST, .escape = TRUE}, LITERAL("~"), TIME(S)},
+    {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "a#b", "a$Gb#0000000000", "a#b"},
+    {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "a$ b", "a$H$Db#0000000000", "a$ b"},
+    {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, "##", "$G$G#0000000000", "##"},
+    {{{OF_HOST, .value.escape = TRUE, .value.text_reversed = TRUE}, LITERAL("#"), TIME(S)},
+     3,
+     "a#b",
+     "b$Ga#0000000000",
+     "a#b"},
+    {{{OF_HOST, .value.escape = TRUE}}, 1, "a#b", "a#b", "a#b"}, /* nothing follows */
+    {{{OF_HOST, .value.escape = TRUE}, LITERAL("~"), TIME(S)},
      3,
      "\x7f~a",
      "\\x7F\\xFE\\x7F\\xFD\\x7F\\xE0~0000000000",
@@ -80,8 +84,8 @@ static const FormCase cases[] = {
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, "-0", "00000", "0"},
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, "20001", NULL, "declared range"},
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, "abc", NULL, "no whole number"},
-    {{{OF_HOST, .form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, "-5", "\\x7F\\xFB", "-5"},
-    {{{OF_HOST, .form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, "6", NULL, "declared range"},
+    {{{OF_HOST, .value.form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, "-5", "\\x7F\\xFB", "-5"},
+    {{{OF_HOST, .value.form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, "6", NULL, "declared range"},
     {{{OF_HOST, ZEROS(6)}}, 1, "-5", "0000-5", "-5"},
 };
 
@@ -141,7 +145,7 @@ test_rest_of_negative_numbers(void)
 static void
 test_value_behind_others(void)
 {
-  static const TideKeyPartSpec specs[] = {FIELD(USER), LITERAL("#"), {OF_HOST, SPACES(4), .cut = TRUE}};
+  static const TideKeyPartSpec specs[] = {FIELD(USER), LITERAL("#"), {OF_HOST, SPACES(4), .value.cut = TRUE}};
   g_autoptr(TideRowKey) key = compile_key(specs, G_N_ELEMENTS(specs));
   g_auto(ReadingFixture) fixture;
   g_auto(TideBuffer) out = {0};
@@ -170,13 +174,13 @@ test_bytes_of_no_value_are_not_ours(void)
       {{AS(HOST, FLOAT32)}, 1, {(const guint8 *)"\xff\x80\0\0", 4}},                     /* infinite */
       {{AS(HOST, FLOAT64)}, 1, {(const guint8 *)"\xff\xff\xff\xff\xff\xff\xff\xff", 8}}, /* no number */
       {{AS(HOST, INT32)}, 1, {(const guint8 *)"abc", 3}},
-      {{{OF_HOST, .form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, {(const guint8 *)"\x80\x06", 2}},
+      {{{OF_HOST, .value.form = TIDE_KEY_INT16, RANGE(-5, 5)}}, 1, {(const guint8 *)"\x80\x06", 2}},
       {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, {(const guint8 *)"20001", 5}},
       {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, 1, {(const guint8 *)"2000x", 5}},
-      {{{OF_HOST, .strip_spaces = TRUE}}, 1, {(const guint8 *)"a b", 3}},
-      {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a$#0000000000", 13}},
-      {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a b#0000000000", 14}},
-      {{{OF_HOST, .escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a$z#0000000000", 14}},
+      {{{OF_HOST, .spelling.strip_spaces = TRUE}}, 1, {(const guint8 *)"a b", 3}},
+      {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a$#0000000000", 13}},
+      {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a b#0000000000", 14}},
+      {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, 3, {(const guint8 *)"a$z#0000000000", 14}},
   };
   TideDecodedKey decoded = {0};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -195,13 +199,13 @@ test_impossible_forms_are_refused(void)
     gsize n_specs;
     const char *fault;
   } bad[] = {
-      {{{OF_HOST, .form = TIDE_KEY_INT32, .width_bytes = 4}}, 1, "leave the width out"},
-      {{{OF_HOST, .form = TIDE_KEY_INT32, .text_reversed = TRUE}}, 1, "for text only"},
-      {{{OF_HOST, .form = (TideKeyForm)99}}, 1, "no known form"},
-      {{{OF_HOST, .cut = TRUE}}, 1, "to no width"},
-      {{{OF_HOST, SPACES(4), .escape = TRUE}}, 1, "needs no escapes"},
-      {{{OF_HOST, .escape = TRUE}, TIME(S)}, 2, "no literal follows"},
-      {{{OF_HOST, .escape = TRUE}, LITERAL("\x7f"), TIME(S)}, 3, "above 126"},
+      {{{OF_HOST, .value.form = TIDE_KEY_INT32, .width_bytes = 4}}, 1, "leave the width out"},
+      {{{OF_HOST, .value.form = TIDE_KEY_INT32, .value.text_reversed = TRUE}}, 1, "for text only"},
+      {{{OF_HOST, .value.form = (TideKeyForm)99}}, 1, "no known form"},
+      {{{OF_HOST, .value.cut = TRUE}}, 1, "to no width"},
+      {{{OF_HOST, SPACES(4), .value.escape = TRUE}}, 1, "needs no escapes"},
+      {{{OF_HOST, .value.escape = TRUE}, TIME(S)}, 2, "no literal follows"},
+      {{{OF_HOST, .value.escape = TRUE}, LITERAL("\x7f"), TIME(S)}, 3, "above 126"},
       {{{OF_HOST, RANGE(0, 9)}}, 1, "zeros in front"},
       {{{OF_HOST, SPACES(5), RANGE(0, 9)}}, 1, "zeros in front"},
       {{{OF_HOST, ZEROS(5), RANGE(-1, 9)}}, 1, "below 0"},
@@ -209,12 +213,13 @@ test_impossible_forms_are_refused(void)
        1,
        "width of 5 is too small for the declared range: 100000 has 6 digits"},
       {{{OF_HOST, ZEROS(5), RANGE(9, 9)}}, 1, "single number"},
-      {{{OF_HOST, .form = TIDE_KEY_UINT8, RANGE(0, 256)}}, 1, "too small for the declared range"},
-      {{{OF_HOST, .form = TIDE_KEY_FLOAT32, RANGE(0, 256)}}, 1, "ranges are for integers"},
-      {{{OF_HOST, .form = TIDE_KEY_INT8, .has_default = TRUE, .default_value = {(const guint8 *)"none", 4}}},
+      {{{OF_HOST, .value.form = TIDE_KEY_UINT8, RANGE(0, 256)}}, 1, "too small for the declared range"},
+      {{{OF_HOST, .value.form = TIDE_KEY_FLOAT32, RANGE(0, 256)}}, 1, "ranges are for integers"},
+      {{{OF_HOST, .value.form = TIDE_KEY_INT8, .value.has_default = TRUE,
+         .value.default_value = {(const guint8 *)"none", 4}}},
        1,
        "default 'none' would be rejected as a value: it is no whole number"},
-      {{{OF_HOST, SPACES(4), .cut = TRUE}, LITERAL("#"), {OF_HOST, .text_case = TIDE_CASE_UPPER}},
+      {{{OF_HOST, SPACES(4), .value.cut = TRUE}, LITERAL("#"), {OF_HOST, .spelling.text_case = TIDE_CASE_UPPER}},
        3,
        "stands in the key twice"},
   };
@@ -236,8 +241,12 @@ test_defaults_apply_in_their_order(void)
   const TideKeyDefault defaults[] = {
       {{.kind = TIDE_CONDITION_EQUALS, .field = LANE, .values = trucks, .n_values = 2}, TIDE_BYTES_LITERAL("slow")},
       {{.kind = TIDE_CONDITION_PRESENT, .field = LANE}, TIDE_BYTES_LITERAL("fast")}};
-  TideKeyPartSpec spec = {OF_HOST,         SPACES(6),           .defaults = defaults,
-                          .n_defaults = 2, .has_default = TRUE, .default_value = TIDE_BYTES_LITERAL("none")};
+  TideKeyPartSpec spec = {OF_HOST,
+                          SPACES(6),
+                          .value.defaults = defaults,
+                          .value.n_defaults = 2,
+                          .value.has_default = TRUE,
+                          .value.default_value = TIDE_BYTES_LITERAL("none")};
   static const struct {
     const char *host, *lane, *expected;
   } readings[] = {{"h", "van", "h     "}, {NULL, "van", "slow  "}, {NULL, "car", "fast  "}, {NULL, NULL, "none  "}};
@@ -275,7 +284,7 @@ test_number_padded_with_zeros_is_digits(void)
       {{OF_HOST, ZEROS(6)}, "-12345", NULL, "-12345"},
       {{OF_HOST, SPACES(6)}, "-5", "-5    ", "-5    "},
       {{OF_HOST}, "1e3", "1e3", "1e3"},
-      {{OF_HOST, .form = TIDE_KEY_FLOAT32}, "1e3", "\\xC4z\\x00\\x00", "\\xC4z\\x00\\x00"},
+      {{OF_HOST, .value.form = TIDE_KEY_FLOAT32}, "1e3", "\\xC4z\\x00\\x00", "\\xC4z\\x00\\x00"},
   };
   g_auto(ReadingFixture) fixture;
   key_scheme_fixture_init(&fixture);

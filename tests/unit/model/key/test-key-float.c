@@ -49,7 +49,7 @@ typedef struct FloatFixture {
 static void
 float_fixture_init(FloatFixture *fixture, TideKeyForm form)
 {
-  TideKeyPartSpec spec = {OF_FIELD(HOST), .form = form};
+  TideKeyPartSpec spec = {OF_FIELD(HOST), .value.form = form};
   *fixture = (FloatFixture){.key = compile_key(&spec, 1)};
   key_scheme_fixture_init(&fixture->reading);
 }

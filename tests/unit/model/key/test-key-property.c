@@ -35,7 +35,7 @@ static const TideKeyPartSpec of_plain_meter[] = {FIELD(METER)};
 static const TideKeyPartSpec of_second[] = {TIME(S)};
 static const TideKeyPartSpec of_spaced_host[] = {PADDED_RIGHT(HOST, 5, ' ')};
 
-#define COUNTED(u) .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_##u
+#define COUNTED(u) .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_##u
 
 static const Scheme schemes[] = {
     /* the cases of the design */
@@ -46,7 +46,7 @@ static const Scheme schemes[] = {
     {"smart meters, the day's start without five digits",
      {PADDED_LEFT(METER, 5, '0'),
       LITERAL("#"),
-      {COUNTED(MS), CUT_TO(DAY, 0), .zone_name = LOS_ANGELES, .drop_digits = 5}},
+      {COUNTED(MS), CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}},
      3},
     {"date first", {PATTERN("yyyyMMdd"), LITERAL("#"), PADDED_LEFT(METER, 5, '0')}, 3},
     {"newest first",
@@ -56,7 +56,12 @@ static const Scheme schemes[] = {
     {"salted", {SALT(16, XXH3, of_host), LITERAL("#"), FIELD(HOST), LITERAL("#"), TIME(NS)}, 5},
     {"salt of a number, in the middle",
      {LITERAL("BATTERY#"),
-      {.kind = TIDE_KEY_SALT, .modulo = 4, .first = 1, .by_number = TRUE, .of = of_plain_meter, .n_of = 1},
+      {.kind = TIDE_KEY_SALT,
+       .digest.modulo = 4,
+       .digest.first = 1,
+       .digest.by_number = TRUE,
+       .digest.of = of_plain_meter,
+       .digest.n_of = 1},
       LITERAL("#"),
       PATTERN("yyyyMMddHHmmssSSS"),
       LITERAL("#"),
@@ -64,7 +69,11 @@ static const Scheme schemes[] = {
      6,
      BIT(METER)},
     {"salt in letters",
-     {{.kind = TIDE_KEY_SALT, .modulo = 3, .alphabet = {(const guint8 *)"abc", 3}, .of = of_host, .n_of = 1},
+     {{.kind = TIDE_KEY_SALT,
+       .digest.modulo = 3,
+       .digest.alphabet = {(const guint8 *)"abc", 3},
+       .digest.of = of_host,
+       .digest.n_of = 1},
       LITERAL("-"),
       FIELD(HOST),
       LITERAL("#"),
@@ -75,8 +84,8 @@ static const Scheme schemes[] = {
      {SALT(8, XXH3, of_second), FIELD(HOST), LITERAL("#"), PATTERN("yyyyMM")},
      4,
      .loses = TRUE},
-    {"reversed id", {{OF_FIELD(METER), ZEROS(5), .text_reversed = TRUE}, LITERAL("#"), TIME(MS)}, 3},
-    {"reversed text", {{OF_FIELD(HOST), .text_reversed = TRUE}, LITERAL("#"), TIME(MS)}, 3},
+    {"reversed id", {{OF_FIELD(METER), ZEROS(5), .value.text_reversed = TRUE}, LITERAL("#"), TIME(MS)}, 3},
+    {"reversed text", {{OF_FIELD(HOST), .value.text_reversed = TRUE}, LITERAL("#"), TIME(MS)}, 3},
     {"daily garden", {FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMdd", BERLIN)}, 3},
     {"monthly garden", {FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMM", BERLIN)}, 3},
     {"games", {FIELD(USER), LITERAL("#"), FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMdd")}, 5},
@@ -88,17 +97,24 @@ static const Scheme schemes[] = {
     {"open field at the end", {PADDED_LEFT(METER, 5, '0'), FIELD(HOST)}, 2},
     {"hash that stands for its fields", {HASH_HEX(SHA1, 16, of_exchange_lane), TIME(S)}, 2, .loses = TRUE},
     {"escaped",
-     {{OF_FIELD(HOST), .escape = TRUE}, LITERAL("#"), {OF_FIELD(USER), .escape = TRUE}, LITERAL(":0"), TIME(MS)},
+     {{OF_FIELD(HOST), .value.escape = TRUE},
+      LITERAL("#"),
+      {OF_FIELD(USER), .value.escape = TRUE},
+      LITERAL(":0"),
+      TIME(MS)},
      5},
-    {"escaped and reversed", {{OF_FIELD(HOST), .escape = TRUE, .text_reversed = TRUE}, LITERAL(" "), TIME(MS)}, 3},
-    {"field twice", {{OF_FIELD(HOST), SPACES(2), .cut = TRUE}, FIELD(HOST)}, 2},
+    {"escaped and reversed",
+     {{OF_FIELD(HOST), .value.escape = TRUE, .value.text_reversed = TRUE}, LITERAL(" "), TIME(MS)},
+     3},
+    {"field twice", {{OF_FIELD(HOST), SPACES(2), .value.cut = TRUE}, FIELD(HOST)}, 2},
     /* forms of text */
-    {"cut", {{OF_FIELD(HOST), SPACES(3), .cut = TRUE}, TIME(MS)}, 2},
+    {"cut", {{OF_FIELD(HOST), SPACES(3), .value.cut = TRUE}, TIME(MS)}, 2},
     {"case and spaces",
-     {{OF_FIELD(HOST), .text_case = TIDE_CASE_UPPER, .strip_spaces = TRUE}, LITERAL("#"), TIME(MS)},
+     {{OF_FIELD(HOST), .spelling.text_case = TIDE_CASE_UPPER, .spelling.strip_spaces = TRUE}, LITERAL("#"), TIME(MS)},
      3},
     {"lower case, padded in front",
-     {{OF_FIELD(HOST), .width_bytes = 6, .pad_byte = '.', .pad_left = TRUE, .text_case = TIDE_CASE_LOWER}},
+     {{OF_FIELD(HOST), .width_bytes = 6, .value.pad_byte = '.', .value.pad_left = TRUE,
+       .spelling.text_case = TIDE_CASE_LOWER}},
      1},
     {"hash of a padded field", {HASH_HEX(MURMUR3, 4, of_spaced_host), PADDED_RIGHT(HOST, 5, ' '), TIME(S)}, 3},
     /* forms of numbers */
@@ -109,7 +125,10 @@ static const Scheme schemes[] = {
     {"float32", {AS(METER, FLOAT32), TIME(MS)}, 2, BIT(METER)},
     {"float64", {AS(METER, FLOAT64), TIME(MS)}, 2, BIT(METER)},
     {"range of digits", {{OF_FIELD(METER), ZEROS(5), RANGE(10, 99000)}, LITERAL("#"), TIME(MS)}, 3, BIT(METER)},
-    {"range of int64", {{OF_FIELD(METER), .form = TIDE_KEY_INT64, RANGE(-1000, 1000000)}, TIME(MS)}, 2, BIT(METER)},
+    {"range of int64",
+     {{OF_FIELD(METER), .value.form = TIDE_KEY_INT64, RANGE(-1000, 1000000)}, TIME(MS)},
+     2,
+     BIT(METER)},
     /* forms of times */
     {"seconds, then milliseconds behind a field", {TIME(S), LITERAL("."), FIELD(HOST), LITERAL("."), TIME(MS)}, 5},
     {"NUL in a literal", {FIELD(HOST), LITERAL("\0"), FIELD(USER), LITERAL("\0"), TIME_BINARY(NS)}, 5},
@@ -119,34 +138,41 @@ static const Scheme schemes[] = {
       LITERAL("#"),
       PATTERN("yyyyMMdd"),
       LITERAL("#"),
-      {.kind = TIDE_KEY_TIME, .pattern = "HHmm", CUT_TO(MINUTES, 15)}},
+      {.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 15)}},
      5},
     {"local date, then what is left",
-     {FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMdd", BERLIN), {COUNTED(MS), SINCE(DAY, 0), .zone_name = BERLIN}},
+     {FIELD(HOST),
+      LITERAL("#"),
+      PATTERN_IN("yyyyMMdd", BERLIN),
+      {COUNTED(MS), SINCE(DAY, 0), .moment.zone_name = BERLIN}},
      4},
     {"month, then days in binary",
      {PADDED_LEFT(METER, 5, '0'), PATTERN("yyyyMM"), {COUNTED(S), SINCE(MONTH, 0), .binary = TRUE}},
      3},
     {"hour, newest first in it",
-     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMddHH"), {COUNTED(MS), SINCE(MINUTES, 60), .reversed = TRUE}},
+     {FIELD(HOST), LITERAL("#"), PATTERN("yyyyMMddHH"), {COUNTED(MS), SINCE(MINUTES, 60), .moment.reversed = TRUE}},
      4},
     {"elements in another order", {FIELD(HOST), LITERAL("#"), PATTERN("ddMMyyyy"), PATTERN("ss"), PATTERN("HHmm")}, 5},
     {"time of day only", {FIELD(HOST), LITERAL("#"), PATTERN("HHmm")}, 3, .loses = TRUE},
     {"local clock beside the second", {FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMddHH", BERLIN), TIME(S)}, 4},
     {"quarters of an hour in Berlin",
-     {FIELD(HOST), LITERAL("#"), {COUNTED(S), CUT_TO(MINUTES, 15), .zone_name = BERLIN}},
+     {FIELD(HOST), LITERAL("#"), {COUNTED(S), CUT_TO(MINUTES, 15), .moment.zone_name = BERLIN}},
      3},
     {"weeks in Los Angeles, backwards",
-     {FIELD(HOST), LITERAL("#"), {COUNTED(MS), CUT_TO(WEEK, 0), .zone_name = LOS_ANGELES, .reversed = TRUE}},
+     {FIELD(HOST),
+      LITERAL("#"),
+      {COUNTED(MS), CUT_TO(WEEK, 0), .moment.zone_name = LOS_ANGELES, .moment.reversed = TRUE}},
      3},
     {"six hours", {FIELD(HOST), LITERAL("#"), {COUNTED(S), CUT_TO(MINUTES, 360), .binary = TRUE}}, 3},
     {"month of a local year",
      {FIELD(HOST),
       LITERAL("#"),
-      {.kind = TIDE_KEY_TIME, .pattern = "yyyy", .zone_name = BERLIN},
-      {.kind = TIDE_KEY_TIME, .pattern = "MM", .zone_name = BERLIN}},
+      {.kind = TIDE_KEY_TIME, .moment.pattern = "yyyy", .moment.zone_name = BERLIN},
+      {.kind = TIDE_KEY_TIME, .moment.pattern = "MM", .moment.zone_name = BERLIN}},
      4},
-    {"digits dropped, newest first", {FIELD(HOST), LITERAL("#"), {COUNTED(MS), .reversed = TRUE, .drop_digits = 4}}, 3},
+    {"digits dropped, newest first",
+     {FIELD(HOST), LITERAL("#"), {COUNTED(MS), .moment.reversed = TRUE, .moment.drop_digits = 4}},
+     3},
 };
 
 static void
@@ -209,8 +235,8 @@ static gboolean
 is_float_field(const Scheme *scheme, TideNameId field)
 {
   for (gsize i = 0; i < scheme->n_specs; i++)
-    if (scheme->specs[i].kind == TIDE_KEY_FIELD && scheme->specs[i].field == field &&
-        scheme->specs[i].form >= TIDE_KEY_FLOAT32)
+    if (scheme->specs[i].kind == TIDE_KEY_FIELD && scheme->specs[i].value.field == field &&
+        scheme->specs[i].value.form >= TIDE_KEY_FLOAT32)
       return TRUE;
   return FALSE;
 }
@@ -302,21 +328,21 @@ check_decoded(const Scheme *scheme, const Sample *sample, const TideDecodedKey *
     Sample again = *sample;
     gboolean is_found = FALSE;
     for (gsize j = 0; j < decoded->n_fields; j++) {
-      if (decoded->fields[j].field != spec->field)
+      if (decoded->fields[j].field != spec->value.field)
         continue;
       g_assert_false(is_found); /* none twice */
       is_found = TRUE;
       g_assert_cmpuint(decoded->fields[j].text.len, <, MODEL_TEXT_MAX_BYTES);
-      memcpy(again.fields[spec->field], decoded->fields[j].text.data, decoded->fields[j].text.len);
-      again.fields[spec->field][decoded->fields[j].text.len] = '\0';
+      memcpy(again.fields[spec->value.field], decoded->fields[j].text.data, decoded->fields[j].text.len);
+      again.fields[spec->value.field][decoded->fields[j].text.len] = '\0';
     }
     g_assert_true(is_found);
     ModelValue is = value_of_part(scheme, i, &again);
     g_assert_cmpstr(is.identity, ==, sample->values[i].identity);
-    gboolean is_exact = spec->form == TIDE_KEY_TEXT && spec->width_bytes == 0 && !spec->strip_spaces &&
-                        spec->text_case == TIDE_CASE_AS_IS;
+    gboolean is_exact = spec->value.form == TIDE_KEY_TEXT && spec->width_bytes == 0 && !spec->spelling.strip_spaces &&
+                        spec->spelling.text_case == TIDE_CASE_AS_IS;
     if (is_exact)
-      g_assert_cmpstr(again.fields[spec->field], ==, sample->fields[spec->field]);
+      g_assert_cmpstr(again.fields[spec->value.field], ==, sample->fields[spec->value.field]);
   }
   if (decoded->has_time) {
     g_assert_cmpint(decoded->from_ns, <=, sample->ns);

@@ -13,20 +13,20 @@ typedef struct TimeCase {
   const char *expected; /* as HBase's shell prints it */
 } TimeCase;
 
-#define COUNTED .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS
+#define COUNTED .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS
 
 static const TimeCase cases[] = {
-    {{COUNTED, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES, .drop_digits = 5}, MIDNIGHT, "14264892"},
-    {{COUNTED, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES, .drop_digits = 5}, EVENT, "14264892"},
-    {{COUNTED, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES}, EVENT, "1426489200000"},
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}, MIDNIGHT, "14264892"},
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.drop_digits = 5}, EVENT, "14264892"},
+    {{COUNTED, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "1426489200000"},
     {{COUNTED, CUT_TO(DAY, 0)}, EVENT, "1426464000000"},
     {{COUNTED, CUT_TO(MINUTES, 15)}, EVENT, "1426535100000"},
     {{COUNTED, CUT_TO(WEEK, 0)}, EVENT, "1426464000000"}, /* a Monday */
-    {{COUNTED, CUT_TO(MONTH, 0), .zone_name = LOS_ANGELES}, EVENT, "1425196800000"},
-    {{COUNTED, .drop_digits = 3}, EVENT, "1426535612"},
-    {{COUNTED, .drop_digits = 12}, EVENT, "1"},
-    {{COUNTED, .reversed = TRUE, .drop_digits = 3}, EVENT, "9223370610319163"},
-    {{COUNTED, .reversed = TRUE, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES}, EVENT, "9223370610365575807"},
+    {{COUNTED, CUT_TO(MONTH, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "1425196800000"},
+    {{COUNTED, .moment.drop_digits = 3}, EVENT, "1426535612"},
+    {{COUNTED, .moment.drop_digits = 12}, EVENT, "1"},
+    {{COUNTED, .moment.reversed = TRUE, .moment.drop_digits = 3}, EVENT, "9223370610319163"},
+    {{COUNTED, .moment.reversed = TRUE, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES}, EVENT, "9223370610365575807"},
     {{COUNTED, .binary = TRUE, CUT_TO(DAY, 0)}, EVENT, "\\x00\\x00\\x01L\\x1F\\xE1H\\x00"},
     {PATTERN_IN("yyyyMMdd", NULL), EVENT, "20150316"},
     {PATTERN_IN("yyyyMMddHHmmssSSS", NULL), TO_MS(1425213901003), "20150301124501003"},
@@ -34,17 +34,23 @@ static const TimeCase cases[] = {
     {PATTERN_IN("yyyy-MM-dd'T'HH", NULL), EVENT, "2015-03-16T19"},
     {PATTERN_IN("yyyyMMdd", LOS_ANGELES), MIDNIGHT, "20150316"},
     {PATTERN_IN("yyyyMMdd", LOS_ANGELES), MIDNIGHT - 1, "20150315"},
-    {{.kind = TIDE_KEY_TIME, .pattern = "HHmm", CUT_TO(MINUTES, 15)}, TO_MS(963000), "0015"}, /* 00:16:03 */
-    {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, EVENT + TO_MS(3 * 86400000), "20150316"},
-    {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMddHH", CUT_TO(DAY, 0), .zone_name = BERLIN}, EVENT, "2015031600"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(DAY, 0)}, EVENT, "71612"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(DAY, 0), .zone_name = LOS_ANGELES}, EVENT, "46412"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60)}, EVENT, "3212"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), CUT_TO(MINUTES, 15)}, EVENT, "2700"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .reversed = TRUE}, EVENT, "6787"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .binary = TRUE}, EVENT, "\\x0C\\x8C"},
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 15)}, TO_MS(963000), "0015"}, /* 00:16:03 */
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, EVENT + TO_MS(3 * 86400000), "20150316"},
+    {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMddHH", CUT_TO(DAY, 0), .moment.zone_name = BERLIN},
+     EVENT,
+     "2015031600"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(DAY, 0)}, EVENT, "71612"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES},
+     EVENT,
+     "46412"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60)}, EVENT, "3212"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), CUT_TO(MINUTES, 15)}, EVENT, "2700"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .moment.reversed = TRUE},
+     EVENT,
+     "6787"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 60), .binary = TRUE}, EVENT, "\\x0C\\x8C"},
     {{COUNTED, SINCE(MINUTES, 60), .binary = TRUE}, EVENT, "\\x001\\x03\\x0D"},
-    {{.kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 2), .binary = TRUE}, EVENT, "\\x5C"},
+    {{.kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_S, SINCE(MINUTES, 2), .binary = TRUE}, EVENT, "\\x5C"},
 };
 
 static void
@@ -71,8 +77,8 @@ test_forms_are_read_back(void)
 {
   TideDecodedKey decoded = {0};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    TideKeyPartSpec specs[] = {PATTERN_IN("yyyyMMdd", cases[i].spec.zone_name), LITERAL("#"), TIME(S), LITERAL("#"),
-                               cases[i].spec};
+    TideKeyPartSpec specs[] = {PATTERN_IN("yyyyMMdd", cases[i].spec.moment.zone_name), LITERAL("#"), TIME(S),
+                               LITERAL("#"), cases[i].spec};
     g_auto(TideBuffer) out = {0};
     TideReading reading = {.event_time_ns = cases[i].event_ns};
     TideReject reject;
@@ -105,15 +111,16 @@ test_parts_are_put_together(void)
        5,
        1426535612045,
        1426535612046},
-      {{PATTERN_IN("yyyyMMdd", NULL), {.kind = TIDE_KEY_TIME, .pattern = "HHmm", CUT_TO(MINUTES, 15)}},
+      {{PATTERN_IN("yyyyMMdd", NULL), {.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", CUT_TO(MINUTES, 15)}},
        2,
        1426535100000,
        1426536000000},
-      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES), {COUNTED, SINCE(DAY, 0), .zone_name = LOS_ANGELES}},
+      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES), {COUNTED, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES}},
        2,
        1426535612045,
        1426535612046},
-      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES), {COUNTED, SINCE(DAY, 0), .zone_name = LOS_ANGELES, .reversed = TRUE}},
+      {{PATTERN_IN("yyyyMMdd", LOS_ANGELES),
+        {COUNTED, SINCE(DAY, 0), .moment.zone_name = LOS_ANGELES, .moment.reversed = TRUE}},
        2,
        1426535612045,
        1426535612046},
@@ -123,7 +130,7 @@ test_parts_are_put_together(void)
       {{PATTERN_IN("yyyyMMddHH", BERLIN), TIME(S)}, 2, 1426535612000, 1426535613000},
       {{PATTERN_IN("HHmm", NULL)}, 1, -1, -1},
       {{{COUNTED, SINCE(DAY, 0)}}, 1, -1, -1},
-      {{{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, PATTERN_IN("HHmm", NULL)},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}, PATTERN_IN("HHmm", NULL)},
        2,
        1426464000000,
        1427068800000},
@@ -154,13 +161,13 @@ test_impossible_combinations_are_refused(void)
     TideKeyPartSpec spec;
     const char *fault;
   } bad[] = {
-      {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", .reversed = TRUE}, "also reversed"},
-      {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", .binary = TRUE}, "also reversed, binary"},
-      {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", .drop_digits = 1}, "without digits"},
-      {{.kind = TIDE_KEY_TIME, .pattern = "HHmm", SINCE(DAY, 0)}, "counted since"},
-      {{.kind = TIDE_KEY_TIME, .pattern = "yyyyMd"}, ""},
-      {{COUNTED, .drop_digits = 13}, "it has only 13"},
-      {{COUNTED, .binary = TRUE, .drop_digits = 1}, "no digits to drop"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .moment.reversed = TRUE}, "also reversed"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .binary = TRUE}, "also reversed, binary"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", .moment.drop_digits = 1}, "without digits"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "HHmm", SINCE(DAY, 0)}, "counted since"},
+      {{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMd"}, ""},
+      {{COUNTED, .moment.drop_digits = 13}, "it has only 13"},
+      {{COUNTED, .binary = TRUE, .moment.drop_digits = 1}, "no digits to drop"},
       {{COUNTED, SINCE(MINUTES, 60), CUT_TO(DAY, 0)}, "cut to more than"},
       {{COUNTED, SINCE(MONTH, 0), CUT_TO(WEEK, 0)}, "cut to more than"},
       {{COUNTED, SINCE(MINUTES, 60), CUT_TO(MINUTES, 40)}, "cut to more than"},
@@ -248,9 +255,9 @@ test_rows_that_name_no_time_are_not_ours(void)
       {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), PATTERN_IN("HHmm", NULL)}, 3, "20150316#2460"},
       {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), PATTERN_IN("dd", NULL)}, 3, "20150316#17"},
       {{PATTERN_IN("yyyyMMdd", NULL), LITERAL("#"), TIME(S)}, 3, "20150316#1426550400"},
-      {{{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMddHHmm", CUT_TO(MINUTES, 15)}}, 1, "201503160016"},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMddHHmm", CUT_TO(MINUTES, 15)}}, 1, "201503160016"},
       {{{COUNTED, CUT_TO(DAY, 0)}}, 1, "1426464000001"},
-      {{{.kind = TIDE_KEY_TIME, .pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}}, 1, "20150317"},
+      {{{.kind = TIDE_KEY_TIME, .moment.pattern = "yyyyMMdd", CUT_TO(WEEK, 0)}}, 1, "20150317"},
       {{PATTERN_IN("yyyyMMdd", NULL), {.kind = TIDE_KEY_TIME, SINCE(DAY, 0)}}, 2, "2015031686400"},
   };
   TideDecodedKey decoded = {0};

@@ -20,16 +20,18 @@ typedef struct Golden {
 static const TideKeyPartSpec of_plain_meter[] = {FIELD(METER)};
 #define DAY_START_OF_8_DIGITS                                                                                          \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .unit = TIDE_KEY_TIME_MS, CUT_TO(DAY, 0), .zone_name = LOS_ANGELES, .drop_digits = 5        \
+    .kind = TIDE_KEY_TIME, .moment.unit = TIDE_KEY_TIME_MS, CUT_TO(DAY, 0), .moment.zone_name = LOS_ANGELES,           \
+    .moment.drop_digits = 5                                                                                            \
   }
 #define SALT_FROM_1(n, inputs)                                                                                         \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .modulo = (n), .first = 1, .by_number = TRUE, .of = (inputs), .n_of = 1                     \
+    .kind = TIDE_KEY_SALT, .digest.modulo = (n), .digest.first = 1, .digest.by_number = TRUE, .digest.of = (inputs),   \
+    .digest.n_of = 1                                                                                                   \
   }
 #define SALT_IN_LETTERS(n, inputs)                                                                                     \
   {                                                                                                                    \
-    .kind = TIDE_KEY_SALT, .modulo = (n), .alphabet = {(const guint8 *)"abc", 3}, .by_number = TRUE, .of = (inputs),   \
-    .n_of = 1                                                                                                          \
+    .kind = TIDE_KEY_SALT, .digest.modulo = (n), .digest.alphabet = {(const guint8 *)"abc", 3},                        \
+    .digest.by_number = TRUE, .digest.of = (inputs), .digest.n_of = 1                                                  \
   }
 
 static const Golden goldens[] = {
@@ -210,7 +212,7 @@ static const Golden goldens[] = {
      0,
      "0#123456789012345678901234567890"},
     {"reversed id",
-     {{OF_FIELD(METER), ZEROS(10), .text_reversed = TRUE}, LITERAL("#"), TIME(MS)},
+     {{OF_FIELD(METER), ZEROS(10), .value.text_reversed = TRUE}, LITERAL("#"), TIME(MS)},
      3,
      {[METER] = "987654"},
      MS(1426535612045),
@@ -462,16 +464,22 @@ test_key_owns_what_it_was_made_of(void)
 {
   char literal[] = "#", value[] = "none";
   TideKeyPartSpec input = FIELD(HOST);
-  TideKeyPartSpec specs[] = {
-      {.kind = TIDE_KEY_SALT, .hash = TIDE_KEY_HASH_CRC32, .modulo = 16, .of = &input, .n_of = 1},
-      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(literal)},
-      {.kind = TIDE_KEY_FIELD, .field = HOST, .has_default = TRUE, .default_value = tide_bytes_of_string(value)},
-      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(literal)},
-      TIME(S)};
+  TideKeyPartSpec specs[] = {{.kind = TIDE_KEY_SALT,
+                              .digest.hash = TIDE_KEY_HASH_CRC32,
+                              .digest.modulo = 16,
+                              .digest.of = &input,
+                              .digest.n_of = 1},
+                             {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(literal)},
+                             {.kind = TIDE_KEY_FIELD,
+                              .value.field = HOST,
+                              .value.has_default = TRUE,
+                              .value.default_value = tide_bytes_of_string(value)},
+                             {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(literal)},
+                             TIME(S)};
   g_autoptr(TideRowKey) key = compile_key(specs, G_N_ELEMENTS(specs));
   literal[0] = '!';
   value[0] = '!';
-  input.field = USER;
+  input.value.field = USER;
   memset(specs, 0xff, sizeof specs);
 
   g_auto(ReadingFixture) fixture;

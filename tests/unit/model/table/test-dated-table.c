@@ -5,7 +5,7 @@
 static TideTable *
 template_new(const char *name)
 {
-  static const TideKeyPartSpec host = {.kind = TIDE_KEY_FIELD, .field = 0};
+  static const TideKeyPartSpec host = {.kind = TIDE_KEY_FIELD, .value.field = 0};
   gsize bad_part;
   g_autoptr(GError) error = NULL;
   TideTable *table = g_new0(TideTable, 1);

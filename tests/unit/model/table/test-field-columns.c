@@ -9,11 +9,11 @@
   }
 #define PRINTED(text)                                                                                                  \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = (text)                                                                           \
+    .kind = TIDE_KEY_TIME, .moment.pattern = (text)                                                                    \
   }
 #define SLOT(text, n)                                                                                                  \
   {                                                                                                                    \
-    .kind = TIDE_KEY_TIME, .pattern = (text), .cut_to = { TIDE_CUT_MINUTES, (n) }                                      \
+    .kind = TIDE_KEY_TIME, .moment.pattern = (text), .moment.cut_to = { TIDE_CUT_MINUTES, (n) }                        \
   }
 
 #define JULY_26_MS G_GINT64_CONSTANT(1501027200000) /* 2017-07-26T00:00:00Z */
