@@ -5,6 +5,7 @@
  * It says "port N" and then takes commands from standard input, one a line, in shell quoting, answering each with "ok"
  * or "error TEXT" after any lines of the answer itself. `help` lists them. It ends at the end of the input. */
 #include "fault/gateway/scripted_gateway.h"
+#include "fault/program/line_commands.h"
 #include "util/clock.h"
 
 #include <stdio.h>
@@ -14,16 +15,6 @@ static const char *const personality_names[TIDE_PERSONALITY_COUNT] = {
     [TIDE_PERSONALITY_THRIFT1] = "thrift1", [TIDE_PERSONALITY_OLD_THRIFT1] = "old-thrift1",
     [TIDE_PERSONALITY_HTTP] = "http",       [TIDE_PERSONALITY_TLS] = "tls",
 };
-
-/* NULL, or what is wrong; (transfer full). */
-typedef char *(*TideCommandFunc)(TideScriptedGateway *gateway, char **words);
-
-typedef struct TideCommand {
-  const char *name;
-  guint n_words; /* at least so many follow the name */
-  const char *usage;
-  TideCommandFunc run;
-} TideCommand;
 
 static gboolean
 parse_personality(const char *name, TidePersonality *ret_personality)
@@ -46,14 +37,14 @@ parse_number(const char *word, guint64 *ret_number)
 }
 
 static char *
-run_port(TideScriptedGateway *gateway, char **words)
+run_port(gpointer gateway, char **words)
 {
   printf("port %u\n", scripted_gateway_port(gateway));
   return NULL;
 }
 
 static char *
-run_table(TideScriptedGateway *gateway, char **words)
+run_table(gpointer gateway, char **words)
 {
   if (fake_hbase_table_exists(scripted_gateway_hbase(gateway), words[0]))
     return g_strdup_printf("table '%s' exists", words[0]);
@@ -62,7 +53,7 @@ run_table(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_split(TideScriptedGateway *gateway, char **words)
+run_split(gpointer gateway, char **words)
 {
   TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
   if (!fake_hbase_table_exists(hbase, words[0]))
@@ -86,7 +77,7 @@ has_region_behind(TideFakeHBase *hbase, const char *table, TideBytes key)
 
 /* A table of one region stays as it is. */
 static char *
-run_merge(TideScriptedGateway *gateway, char **words)
+run_merge(gpointer gateway, char **words)
 {
   TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
   TideBytes key = tide_bytes_of_string(words[1]);
@@ -98,7 +89,7 @@ run_merge(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_max_cell(TideScriptedGateway *gateway, char **words)
+run_max_cell(gpointer gateway, char **words)
 {
   guint64 n_bytes = 0;
   char *problem = parse_number(words[0], &n_bytes);
@@ -108,7 +99,7 @@ run_max_cell(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_tables(TideScriptedGateway *gateway, char **words)
+run_tables(gpointer gateway, char **words)
 {
   g_auto(GStrv) names = fake_hbase_tables(scripted_gateway_hbase(gateway));
   for (guint i = 0; names[i] != NULL; i++)
@@ -117,7 +108,7 @@ run_tables(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_dump(TideScriptedGateway *gateway, char **words)
+run_dump(gpointer gateway, char **words)
 {
   g_autofree char *text =
       fake_hbase_dump(scripted_gateway_hbase(gateway), words[0], g_strcmp0(words[1], "all-versions") == 0);
@@ -126,7 +117,7 @@ run_dump(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_count(TideScriptedGateway *gateway, char **words)
+run_count(gpointer gateway, char **words)
 {
   TideFakeHBase *hbase = scripted_gateway_hbase(gateway);
   printf("rows %" G_GUINT64_FORMAT "\ncells %" G_GUINT64_FORMAT "\n", fake_hbase_row_count(hbase, words[0]),
@@ -135,7 +126,7 @@ run_count(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_wait(TideScriptedGateway *gateway, char **words)
+run_wait(gpointer gateway, char **words)
 {
   guint64 n_rows = 0, timeout_ms = 0;
   char *problem = parse_number(words[1], &n_rows);
@@ -148,7 +139,7 @@ run_wait(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_fault(TideScriptedGateway *gateway, char **words)
+run_fault(gpointer gateway, char **words)
 {
   TideScriptedFault fault;
   char *problem = tide_scripted_fault_parse(words, &fault);
@@ -158,7 +149,7 @@ run_fault(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_clear(TideScriptedGateway *gateway, char **words)
+run_clear(gpointer gateway, char **words)
 {
   if (words[0] == NULL) {
     scripted_gateway_clear_faults(gateway);
@@ -172,7 +163,7 @@ run_clear(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_hits(TideScriptedGateway *gateway, char **words)
+run_hits(gpointer gateway, char **words)
 {
   guint64 id = 0;
   char *problem = parse_number(words[0], &id);
@@ -182,35 +173,35 @@ run_hits(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_refuse(TideScriptedGateway *gateway, char **words)
+run_refuse(gpointer gateway, char **words)
 {
   scripted_gateway_refuse(gateway);
   return NULL;
 }
 
 static char *
-run_kill(TideScriptedGateway *gateway, char **words)
+run_kill(gpointer gateway, char **words)
 {
   scripted_gateway_kill(gateway);
   return NULL;
 }
 
 static char *
-run_start(TideScriptedGateway *gateway, char **words)
+run_start(gpointer gateway, char **words)
 {
   scripted_gateway_start(gateway);
   return NULL;
 }
 
 static char *
-run_reset(TideScriptedGateway *gateway, char **words)
+run_reset(gpointer gateway, char **words)
 {
   scripted_gateway_reset_connections(gateway);
   return NULL;
 }
 
 static char *
-run_personality(TideScriptedGateway *gateway, char **words)
+run_personality(gpointer gateway, char **words)
 {
   TidePersonality personality;
   if (!parse_personality(words[0], &personality))
@@ -220,7 +211,7 @@ run_personality(TideScriptedGateway *gateway, char **words)
 }
 
 static char *
-run_stats(TideScriptedGateway *gateway, char **words)
+run_stats(gpointer gateway, char **words)
 {
   TideGatewayStats stats;
   scripted_gateway_stats(gateway, &stats);
@@ -242,9 +233,7 @@ run_stats(TideScriptedGateway *gateway, char **words)
   return NULL;
 }
 
-static char *run_help(TideScriptedGateway *gateway, char **words);
-
-static const TideCommand commands[] = {
+static const LineCommand commands[] = {
     {"port", 0, "port", run_port},
     {"table", 2, "table NAME FAMILY[,FAMILY…] [SPLIT…]", run_table},
     {"split", 2, "split TABLE KEY [list-parent]", run_split},
@@ -263,45 +252,8 @@ static const TideCommand commands[] = {
     {"reset", 0, "reset (all open connections)", run_reset},
     {"personality", 1, "personality thrift2|old-thrift2|thrift1|old-thrift1|http|tls", run_personality},
     {"stats", 0, "stats", run_stats},
-    {"help", 0, "help", run_help},
+    {0},
 };
-
-static char *
-run_help(TideScriptedGateway *gateway, char **words)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    printf("%s\n", commands[i].usage);
-  return NULL;
-}
-
-static char *
-run_words(TideScriptedGateway *gateway, char **words)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-    if (strcmp(commands[i].name, words[0]) != 0)
-      continue;
-    if (g_strv_length(words + 1) < commands[i].n_words)
-      return g_strdup_printf("usage: %s", commands[i].usage);
-    return commands[i].run(gateway, words + 1);
-  }
-  return g_strdup_printf("no command '%s'", words[0]);
-}
-
-static void
-run_line(TideScriptedGateway *gateway, const char *line)
-{
-  g_autoptr(GError) error = NULL;
-  g_auto(GStrv) words = NULL;
-  g_autofree char *problem = NULL;
-  if (!g_shell_parse_argv(line, NULL, &words, &error)) {
-    if (!g_error_matches(error, G_SHELL_ERROR, G_SHELL_ERROR_EMPTY_STRING))
-      printf("error %s\n", error->message);
-  } else {
-    problem = run_words(gateway, words);
-    printf(problem == NULL ? "ok\n" : "error %s\n", problem);
-  }
-  fflush(stdout);
-}
 
 int
 main(int argc, char **argv)
@@ -335,10 +287,6 @@ main(int argc, char **argv)
   printf("port %u\n", scripted_gateway_port(gateway));
   fflush(stdout);
 
-  char *line = NULL;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, stdin) >= 0)
-    run_line(gateway, line);
-  free(line);
+  line_commands_run(commands, gateway);
   return 0;
 }

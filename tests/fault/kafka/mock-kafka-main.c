@@ -8,21 +8,12 @@
  *
  * Keys, values and headers' values are hex, "-" stands for one that is not there. */
 #include "fault/kafka/mock_kafka.h"
+#include "fault/program/line_commands.h"
 #include "util/clock.h"
 
 #include <stdio.h>
 
 #define ANSWER_TIMEOUT_US (10 * TIDE_US_PER_S)
-
-/* NULL, or what is wrong; (transfer full). */
-typedef char *(*TideCommandFunc)(TideMockKafka *kafka, char **words);
-
-typedef struct TideCommand {
-  const char *name;
-  guint n_words; /* at least so many follow the name */
-  const char *usage;
-  TideCommandFunc run;
-} TideCommand;
 
 typedef struct TideRequestName {
   const char *name;
@@ -104,14 +95,14 @@ print_bytes(GBytes *bytes)
 }
 
 static char *
-run_brokers(TideMockKafka *kafka, char **words)
+run_brokers(gpointer kafka, char **words)
 {
   printf("brokers %s\n", mock_kafka_brokers(kafka));
   return NULL;
 }
 
 static char *
-run_topic(TideMockKafka *kafka, char **words)
+run_topic(gpointer kafka, char **words)
 {
   gint64 n_partitions = 0;
   char *problem = parse_number(words[1], 1, 1000, &n_partitions);
@@ -135,7 +126,7 @@ parse_headers(char **words, TideMockHeader *headers)
 }
 
 static char *
-run_produce(TideMockKafka *kafka, char **words)
+run_produce(gpointer kafka, char **words)
 {
   TideMockMessage message = {.topic = words[0]};
   char *problem = parse_partition(words[1], &message.partition);
@@ -152,13 +143,13 @@ run_produce(TideMockKafka *kafka, char **words)
 }
 
 static char *
-run_flush(TideMockKafka *kafka, char **words)
+run_flush(gpointer kafka, char **words)
 {
   return mock_kafka_flush(kafka, tide_now_us() + ANSWER_TIMEOUT_US) ? NULL : g_strdup("not all is acknowledged");
 }
 
 static char *
-run_end(TideMockKafka *kafka, char **words)
+run_end(gpointer kafka, char **words)
 {
   gint32 partition = 0;
   char *problem = parse_partition(words[1], &partition);
@@ -169,7 +160,7 @@ run_end(TideMockKafka *kafka, char **words)
 }
 
 static char *
-run_committed(TideMockKafka *kafka, char **words)
+run_committed(gpointer kafka, char **words)
 {
   gint32 partition = 0;
   char *problem = parse_partition(words[2], &partition);
@@ -195,7 +186,7 @@ print_headers(const rd_kafka_headers_t *headers)
 }
 
 static char *
-run_read(TideMockKafka *kafka, char **words)
+run_read(gpointer kafka, char **words)
 {
   gint64 n_partitions = 0;
   char *problem = parse_number(words[1], 1, 1000, &n_partitions);
@@ -215,7 +206,7 @@ run_read(TideMockKafka *kafka, char **words)
 }
 
 static char *
-run_fail(TideMockKafka *kafka, char **words)
+run_fail(gpointer kafka, char **words)
 {
   TideKafkaRequest request = TIDE_KAFKA_PRODUCE;
   gint64 code = 0, n = 0;
@@ -230,7 +221,7 @@ run_fail(TideMockKafka *kafka, char **words)
 }
 
 static char *
-run_clear(TideMockKafka *kafka, char **words)
+run_clear(gpointer kafka, char **words)
 {
   TideKafkaRequest request = TIDE_KAFKA_PRODUCE;
   char *problem = parse_request(words[0], &request);
@@ -240,7 +231,7 @@ run_clear(TideMockKafka *kafka, char **words)
 }
 
 static char *
-run_topic_error(TideMockKafka *kafka, char **words)
+run_topic_error(gpointer kafka, char **words)
 {
   gint64 code = 0;
   char *problem = parse_number(words[1], G_MININT16, G_MAXINT16, &code);
@@ -250,7 +241,7 @@ run_topic_error(TideMockKafka *kafka, char **words)
 }
 
 static char *
-set_brokers_up(TideMockKafka *kafka, char **words, gboolean up)
+set_brokers_up(gpointer kafka, char **words, gboolean up)
 {
   gint64 broker = 0;
   char *problem = parse_number(words[0], -1, 1000, &broker);
@@ -260,20 +251,18 @@ set_brokers_up(TideMockKafka *kafka, char **words, gboolean up)
 }
 
 static char *
-run_up(TideMockKafka *kafka, char **words)
+run_up(gpointer kafka, char **words)
 {
   return set_brokers_up(kafka, words, TRUE);
 }
 
 static char *
-run_down(TideMockKafka *kafka, char **words)
+run_down(gpointer kafka, char **words)
 {
   return set_brokers_up(kafka, words, FALSE);
 }
 
-static char *run_help(TideMockKafka *kafka, char **words);
-
-static const TideCommand commands[] = {
+static const LineCommand commands[] = {
     {"brokers", 0, "brokers", run_brokers},
     {"topic", 2, "topic NAME PARTITIONS", run_topic},
     {"produce", 5, "produce TOPIC PARTITION KEY VALUE TIMESTAMP_MS [NAME=VALUE…]", run_produce},
@@ -287,48 +276,8 @@ static const TideCommand commands[] = {
     {"topic-error", 2, "topic-error TOPIC CODE (0: none)", run_topic_error},
     {"up", 1, "up BROKER (-1: all)", run_up},
     {"down", 1, "down BROKER (-1: all)", run_down},
-    {"help", 0, "help", run_help},
+    {0},
 };
-
-static char *
-run_help(TideMockKafka *kafka, char **words)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    printf("%s\n", commands[i].usage);
-  return NULL;
-}
-
-static char *
-run_words(TideMockKafka *kafka, char **words)
-{
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-    if (strcmp(commands[i].name, words[0]) != 0)
-      continue;
-    if (g_strv_length(words + 1) < commands[i].n_words)
-      return g_strdup_printf("usage: %s", commands[i].usage);
-    return commands[i].run(kafka, words + 1);
-  }
-  return g_strdup_printf("no command '%s'", words[0]);
-}
-
-static void
-run_line(TideMockKafka *kafka, const char *line)
-{
-  g_autoptr(GError) error = NULL;
-  g_auto(GStrv) words = NULL;
-  g_autofree char *problem = NULL;
-  if (!g_shell_parse_argv(line, NULL, &words, &error)) {
-    if (!g_error_matches(error, G_SHELL_ERROR, G_SHELL_ERROR_EMPTY_STRING))
-      printf("error %s\n", error->message);
-  } else {
-    problem = run_words(kafka, words);
-    if (problem == NULL)
-      printf("ok\n");
-    else
-      printf("error %s\n", problem);
-  }
-  fflush(stdout);
-}
 
 int
 main(int argc, char **argv)
@@ -347,10 +296,6 @@ main(int argc, char **argv)
   run_brokers(kafka, NULL);
   fflush(stdout);
 
-  char *line = NULL;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, stdin) >= 0)
-    run_line(kafka, line);
-  free(line);
+  line_commands_run(commands, kafka);
   return 0;
 }
