@@ -240,6 +240,35 @@ class Faults(Project):
         self.assert_finds("faults", "E19 has two rows", "E20 has no row")
 
 
+class Walk(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/kafka/source.c", "int\ntide_poll(int n)\n{\n  return read_one(n);\n}\n/*\ngone(\n*/\n")
+
+    def walk(self, *steps, after=""):
+        self.write("docs/internals.md", "# Inside\n\n## One message, from poll to commit\n\n" + "\n".join(steps) + "\n\n" + after)
+
+    def test_steps_that_name_a_function_of_their_file_are_right(self):
+        self.walk("1. `tide_poll()` in\n   `daemon/kafka/source.c`: polls.", "2. **Again.** `tide_poll()` in `daemon/kafka/source.c`.",
+                  after="## Elsewhere\n\n1. No function here.\n")
+        self.assert_clean("walk")
+
+    def test_functions_that_are_only_called_or_gone_are_found(self):
+        self.walk("1. `tide_poll()` in `daemon/kafka/source.c`", "2. `read_one()` in `daemon/kafka/source.c`",
+                  "3. `gone()` in `daemon/kafka/source.c`", after="`tide_poll()` in `daemon/gone.c`\n")
+        self.assert_finds("walk", "internals.md:6: 'daemon/kafka/source.c' does not define read_one()", "define gone()",
+                          "internals.md:9: 'daemon/gone.c' does not define tide_poll()", "3 findings")
+
+    def test_steps_name_one_function_each_and_are_few(self):
+        step = "`tide_poll()` in `daemon/kafka/source.c`"
+        self.walk(f"1. {step} and {step}", "3. Nothing.", f"3. {step}, then `other()`")
+        self.assert_finds("walk", "step 1 does not", "step 3 should be 2", "step 2 does not", "step 3 does not", "4 findings")
+        self.walk(*(f"{number}. {step}" for number in range(1, 17)))
+        self.assert_finds("walk", "has 16 steps")
+        self.walk()
+        self.assert_finds("walk", "has 0 steps")
+
+
 class CountTests(Project):
     """The last line of ./check rests on this one."""
 
