@@ -1,4 +1,4 @@
-/* Options of a table that contradict each other, or that do together what is hardly meant. */
+/* Options of a table that contradict each other, or are probably not meant together. */
 #include "config/load/load_table.h"
 
 static TideSourcePosition

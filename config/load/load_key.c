@@ -1,4 +1,5 @@
-/* Keys, qualifiers and values of key parts: compiled, and the part at fault named where that fails. */
+/* Has the model compile a key, qualifier or value out of parts that were read, and names the part at fault where that
+ * fails. */
 #include "config/load/load_table.h"
 
 static void

@@ -1,4 +1,4 @@
-/* Key parts, of keys, qualifiers and values: from the list in the file to what the model compiles. */
+/* Reads lists of key parts, of keys, qualifiers and values: which kind each is, and what the model is to compile. */
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
 #include "util/error.h"

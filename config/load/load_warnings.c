@@ -1,5 +1,5 @@
-/* Schemes that work and are hardly what anybody wants. What is certain is a warning; what depends on the values, which
- * nobody knows here, is a note: `tidemark check` shows those, a start does not. */
+/* Warnings of configurations that work and are probably not what was meant. What is certain is a warning; what depends
+ * on the values, which nobody knows here, is a note: `tidemark check` shows those, a start does not. */
 #include "config/load/load_table.h"
 #include "model/time/time_print.h"
 

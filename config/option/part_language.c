@@ -1,4 +1,4 @@
-/* The kinds of key parts, and their options: the part of the table language that keys, qualifiers and values share. */
+/* The options of each kind of key part, in keys, qualifiers and values: names, words, bounds. */
 #include "config/option/table_language.h"
 #include "model/time/time_print.h"
 #include "util/error.h"

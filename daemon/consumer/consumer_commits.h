@@ -1,6 +1,6 @@
-/* What a consumer commits: for each partition its mark, and a note that tells the next owner what may still be in doubt
- * (commit_note.h; docs/internals.md: equal times). Marks that moved are committed in the background now and then; a
- * partition that is taken, or left to its next owner, at once.
+/* What a consumer commits: for each partition its mark, and a note that tells the next owner what may still be in
+ * doubt. The note is commit_note.h's, the rule stands in docs/internals.md, equal times. Marks that moved are committed
+ * in the background now and then; a partition that is taken, or left to its next owner, at once.
  *
  * Threads: the owning consumer's only. */
 #pragma once

@@ -1,5 +1,5 @@
-/* What others may see of a consumer: its thread says it now and then, any thread reads it, and each value may be a
- * moment old. The flags are stored where the thing happens. */
+/* What a consumer publishes of its state: its thread stores it now and then, any thread reads it, and each value may be
+ * a moment old. Flags are stored at once. */
 #pragma once
 
 #include "util/lock.h"

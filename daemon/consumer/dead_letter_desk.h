@@ -1,6 +1,6 @@
-/* The desk where a consumer's dead letters go out and complete: messages and readings that cannot be mapped, and
- * messages of which HBase refuses a row. dead_letters/dead_letter_queue.h keeps them; each is acknowledged here when it
- * is kept.
+/* A consumer's side of its dead letters: submits them to the queue and takes back those that are kept. They are
+ * messages and readings that cannot be mapped, and messages of which HBase refuses a row.
+ * dead_letters/dead_letter_queue.h keeps them; each is acknowledged here when it is kept.
  *
  * A refused row of one message: that message is to blame, and becomes a dead letter. A row of several (a latest row,
  * mostly): who is to blame is not known, so each of them is read again, and its part of the row is appended again

@@ -1,5 +1,5 @@
-/* What the owner of a partition leaves to the next one, and what that makes of it: the rule of docs/internals.md, equal
- * times, without the commits themselves.
+/* What one owner of a partition tells the next in its commits, and what the next one does about it. The rule is in
+ * docs/internals.md, equal times; the commits themselves are consumer_commits.h's.
  *
  * Threads: the owning consumer's only. */
 #pragma once

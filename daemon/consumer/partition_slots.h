@@ -1,6 +1,6 @@
-/* The places of a consumer's partitions. A place has 16 bits in all that is on its way, and a consumer may come to have
- * more partitions in its life: topics come and go. Each has a place of its own while there are places; then those that
- * were given away make room.
+/* The slot numbers of a consumer's partitions. A slot has 16 bits in all that is in flight, and a consumer may have had
+ * more partitions than that in the end: topics come and go. Each partition has a slot of its own while there are any;
+ * then slots of partitions that were given away are used again.
  *
  * Threads: the owning consumer's only. */
 #pragma once

@@ -1,4 +1,4 @@
-/* Why a consumer's partitions are not fetched: as long as there is any reason, whoever fetches is told so. Some reasons
+/* Pauses and resumes a consumer's partitions: each is paused as long as there is any reason to. Some reasons
  * end by themselves; a halted partition waits until an operator acts.
  *
  * Threads: the owning consumer's only. */

@@ -1,5 +1,5 @@
-/* Inside of the keeping of dead letters: shared by dead_letter_queue.c, its life, and dead_letter_queue_work.c, its
- * thread; nobody else includes this. */
+/* The dead letter queue's own fields, shared by dead_letter_queue.c, which starts and stops it, and
+ * dead_letter_queue_work.c, its thread. Nobody else includes this. */
 #pragma once
 
 #include "dead_letters/dead_letter_file.h"

@@ -1,5 +1,5 @@
-/* The row of a dead letter whose original is gone: from the bytes that HBase refused to JSON, so that nothing is lost
- * that there still was. */
+/* The row of a dead letter whose original is gone from Kafka: the bytes that HBase refused, as JSON, so that what is
+ * left is kept. */
 #pragma once
 
 #include "thrift/wire/wire.h"

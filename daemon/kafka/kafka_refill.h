@@ -1,4 +1,4 @@
-/* Has librdkafka fetch again in time.
+/* Wakes librdkafka so that it fetches again in time, where it would sleep for up to a second.
  *
  * When a consumer's prefetch queue is full, librdkafka fetches no more, and sees that there is room again only when
  * something wakes the thread of the broker: bytes, a request of ours, or the end of a second. A consumer that empties

@@ -2,21 +2,21 @@
  *
  * When rows leave:
  *   - a data lane: when it holds a call's worth, when its oldest row reaches the maximum age, or when nothing of it is
- * on its way and no more messages are there to be read: at once on a quiet stream, else some milliseconds after lanes
- * were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
- *   - a latest lane: when nothing of it is on its way, but for parts of refused rows, and the coalescing window since
- * its last sealing has passed (latest_window.h). So there are at most two versions of a latest row: one on its way, one
- * open, and the slower HBase is, the more is coalesced.
+ *     in flight and no more messages are there to be read: at once on a quiet stream, else some milliseconds after
+ *     lanes were last sealed (so the one has no delay, and a busy one big calls, however many its lanes);
+ *   - a latest lane: when nothing of it is in flight, but for parts of refused rows, and the coalescing window since
+ *     its last sealing has passed (latest_window.h). So there are at most two versions of a latest row, one in flight
+ *     and one open, and the slower HBase is, the more is coalesced.
  *
  * What keeps order where order counts (the same row, column and time with another value):
- *   - a row is not sealed while a batch with its key is on its way; the row buffer goes on taking rows meanwhile;
- *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more when
- * the settle time has passed (docs/internals.md: equal times);
+ *   - a row is not sealed while a batch with its key is in flight; the row buffer goes on taking rows meanwhile;
+ *   - after a call of unknown outcome, a row that writes another value over one of its cells is written once more
+ *     when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
- * tide_accumulator_hold_key();
+ *     tide_accumulator_hold_key();
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
- * completed;
+ *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are given up.
  *
  * An instance of a dated table takes part from its first row until it had none for an hour, or for a second where such

@@ -1,4 +1,4 @@
-/* How long the rows of latest tables wait for newer values: as long as it does not matter.
+/* The coalescing window: how long rows of latest tables wait for newer values before they are sent.
  *
  * On a live stream with idle writers they wait a few milliseconds. When readings are late already (a backlog is read),
  * half of that again is nothing to anybody, and saves most of the writes; when writers are behind, each write that is

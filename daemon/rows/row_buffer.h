@@ -1,8 +1,8 @@
-/* Open rows: what one consumer has mapped for one lane and not sent yet.
+/* Open rows: what one consumer has mapped for one lane and not sent yet, merged (coalesced) by key.
  *
  * Cells are encoded when they arrive. Row and list headers are written when the buffer is sealed, so until then rows of
  * one key merge into one put, and a cell can be replaced: by a later one of the same column and time in a data table,
- * by a newer one of the same column in a latest table. The set is not bounded by rows: while it may not be sealed (a
+ * by a newer one of the same column in a latest table. The buffer is not bounded by rows: while it may not be sealed (a
  * row of the same key is still on its way) it goes on coalescing, and is cut into calls when it is sealed.
  *
  * A row may delete: everything in its families up to a cell time, whether it lies in HBase already or comes later. Open
@@ -11,8 +11,8 @@
  * nothing else, whatever the order; a tombstone is a delete without cells. Rows with a delete are sealed into batches
  * of mutations.
  *
- * A set may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of its
- * own, so that a row is refused for the sake of one message.
+ * A buffer may also hold what becomes of refused rows (TIDE_MERGE_NONE): there nothing meets, each append is a row of
+ * its own, so that a row is refused for the sake of one message.
  *
  * Rows may have dependent rows (dependent_rows.h), which go the way of the row: into its batch.
  *

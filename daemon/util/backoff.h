@@ -1,5 +1,5 @@
-/* Pauses between tries that fail: doubling, and drawn evenly from their upper half, so that many who wait for the same
- * do not march in step. */
+/* Exponential backoff with jitter: the pause doubles with each failure, and is drawn evenly from its upper half, so
+ * that those who wait for the same thing do not retry together. */
 #pragma once
 
 #include <glib.h>

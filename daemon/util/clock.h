@@ -1,5 +1,6 @@
-/* The two clocks. Every timer, deadline and age uses the monotonic one; the wall clock appears only in the log and as
- * "now" in what is shown to a person. Functions that decide by time take it as a parameter, so that tests own it. */
+/* The two clocks: monotonic and wall. Every timer, deadline and age uses the monotonic one; the wall clock appears only
+ * in the log and as "now" in what is shown to a person. Functions that decide by time take it as a parameter, so that
+ * tests own it. */
 #pragma once
 
 #include <glib.h>

@@ -1,4 +1,4 @@
-/* Questions about files and directories whose answers change nothing. */
+/* Read-only questions about files and directories. */
 #pragma once
 
 #include <glib.h>

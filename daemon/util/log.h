@@ -1,4 +1,4 @@
-/* The log: one line an event, to the journal with fields, or to standard error as text or JSON.
+/* The log: one line an event with its fields, to the journal, or to standard error as text or JSON.
  *
  * Only a thread's owner function and the commands log; library code returns errors. An event that can repeat at the
  * rate of the data goes through a TideLogLimit, so that a flood is one line with a count. Text echoed from outside has

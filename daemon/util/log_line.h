@@ -1,4 +1,4 @@
-/* How one event of the log looks: as text for a person, as a JSON object, or in the journal's native protocol. Pure: a
+/* Formats one event of the log: as text for a person, as a JSON object, or in the journal's native protocol. Pure: a
  * record in, bytes out. */
 #pragma once
 
@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* A line of text or JSON, its newline included, is at most this long: PIPE_BUF of Linux, so that a pipe that poll() calls
- * writable takes all of it, and lines of several processes do not mix. */
+/* A line of text or JSON, its newline included, is at most this long: PIPE_BUF of Linux, so that a pipe that poll()
+ * calls writable takes all of it, and lines of several processes do not mix. */
 #define TIDE_LOG_LINE_MAX_BYTES 4096
 
 typedef struct TideLogRecord {

@@ -1,4 +1,4 @@
-/* The lanes: where sealed batches of all consumers meet the writers.
+/* The lanes: queues of sealed batches, one for each region, between consumers and writers.
  *
  * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
  * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at

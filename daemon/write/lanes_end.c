@@ -1,4 +1,4 @@
-/* What the end of a call does to its batches, their lanes, and their table. */
+/* What the end of a call does to its batches, lanes and table: completion, retry after a backoff, or suspension. */
 #include "write/lanes_private.h"
 
 #include "util/backoff.h"

@@ -1,4 +1,4 @@
-/* Reads Thrift's binary and compact encodings out of bytes that a stranger sent.
+/* Reads Thrift's binary and compact encodings out of untrusted bytes.
  *
  * Every length and count is checked against the bytes that can still follow, before it is used; a field that comes
  * twice in one struct, an unknown type and nesting deeper than TIDE_WIRE_DEPTH_MAX are refused. Nothing is allocated:

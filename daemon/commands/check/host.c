@@ -1,4 +1,4 @@
-/* What of this host `tidemark run` would stumble over. */
+/* Checks this host: what would keep `tidemark run` from working here. */
 #include "commands/check/list.h"
 #include "dead_letters/dead_letter_location.h"
 #include "dead_letters/dead_letter_queue.h"

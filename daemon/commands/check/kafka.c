@@ -1,4 +1,4 @@
-/* What of the brokers `tidemark run` would stumble over. */
+/* Checks the brokers: what of them would keep `tidemark run` from working. */
 #include "commands/check/list.h"
 #include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_look.h"

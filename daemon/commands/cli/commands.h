@@ -1,4 +1,4 @@
-/* The subcommands, one file each. */
+/* Declares every subcommand, for main.c. */
 #pragma once
 
 #include "commands/cli/command.h"

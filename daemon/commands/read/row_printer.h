@@ -1,5 +1,6 @@
-/* Prints rows read from HBase: as a table (one line a cell; one line a row where columns were chosen), CSV, or one JSON
- * object a row. Each row is shown with the fields that its key tells; a key that tells none is shown as it is. */
+/* Prints rows read from HBase: as a table, as CSV, or as one JSON object a row. A table has one line a cell, or, where
+ * columns were chosen, one line a row. Each row is shown with the fields that its key tells; a key that tells none is
+ * shown as it is. */
 #pragma once
 
 #include "commands/cli/listing.h"

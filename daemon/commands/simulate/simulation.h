@@ -13,9 +13,11 @@
  *   machine m = i mod machines; round r = i / machines
  *   host      "server" + (m + 1) in decimal, at least 4 digits, zeros in front + ".bbb.com"
  *   ts        start + r * step, epoch milliseconds
- *   metric k  from 0 to metrics - 1: v = draw(VALUE 1, i, k) mod 10000, written as v / 100 "." (v mod 100, two digits),
- * so "0.02" or "53.70"; its name is the k-th of the list in simulation.c, and from 10 on "METRIC/M" + k message
- * {"host":"server0001.bbb.com","ts":1426535612045,"CPU/CPU1_USR":0.02,...}, no blanks; its Kafka key is the host
+ *   metric k  from 0 to metrics - 1: v = draw(VALUE 1, i, k) mod 10000, written as v / 100 "." (v mod 100, two
+ *             digits), so "0.02" or "53.70"; its name is the k-th of the list in simulation.c, from 10 on
+ *             "METRIC/M" + k
+ *   message   {"host":"server0001.bbb.com","ts":1426535612045,"CPU/CPU1_USR":0.02,...}, no blanks; its Kafka key is
+ *             the host
  *
  * Order of messages: reading i takes place i; if chance(LATE 2, i, late), it comes later, at place
  *   i + machines * (1 + draw(DELAY 3, i, 0) mod 10), behind newer readings of its machine.

@@ -1,9 +1,11 @@
-/* The compiled form of a key, shared by the files that work on it and by no others: key_compile.c checks and makes it,
- * key_check.c holds the parts against each other,
- * row_key.c owns it, key_field.c, key_time.c and key_time_read.c know the forms
- * of fields and times, key_order.c how times sort, key_encode.c writes keys,
- * key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points, key_describe.c and key_lost.c
- * speak of it. A new kind of part is a new value in TideKeyPartKind; the compiler then names each switch that has to
+/* The compiled form of a key, private to this folder.
+ *
+ * key_compile.c checks and makes it, key_check.c holds the parts against each other, row_key.c owns it. key_field.c,
+ * key_time.c and key_time_read.c know the forms of fields and times, key_order.c how times sort. key_encode.c writes
+ * keys, key_decode.c reads them, key_plan.c makes ranges of it and key_splits.c split points. key_describe.c and
+ * key_lost.c put it into words.
+ *
+ * A new kind of part is a new value of TideKeyPartKind (row_key.h); the compiler then names each switch that has to
  * know it. */
 #pragma once
 
