@@ -44,9 +44,10 @@ judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, Tide
   return heal;
 }
 
-/* Moves the sources of the rows that @heals has from @batch to their heals. */
+/* Moves the sources of the rows that @heals has from @batch to their heals: also those that nobody waits for, which may
+ * yet be taken away. */
 static void
-move_sources(const TideHealHandler *handler, TideBatch *batch, GHashTable *heals)
+move_sources(TideBatch *batch, GHashTable *heals)
 {
   gsize n_sources, n_left = 0;
   tide_batch_sources(batch, &n_sources);
@@ -55,7 +56,7 @@ move_sources(const TideHealHandler *handler, TideBatch *batch, GHashTable *heals
     TideHeal *heal = g_hash_table_lookup(heals, GUINT_TO_POINTER(sources[i].row));
     if (heal == NULL)
       sources[n_left++] = sources[i];
-    else if (handler->is_owned(sources[i].ref, handler->data))
+    else
       tide_heal_add_source(heal, sources[i].ref);
   }
   batch->sources.len = n_left * sizeof *sources;
@@ -69,9 +70,21 @@ forget_heal(const TideTableAccumulator *table, TideHeal *heal)
   guint n_sources;
   const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
   for (guint i = 0; i < n_sources; i++)
-    handler->forgotten(sources[i], tide_heal_until_us(heal), handler->data);
+    if (handler->is_owned(sources[i], handler->data))
+      handler->forgotten(sources[i], tide_heal_until_us(heal), handler->data);
   tide_counter_inc(table->context->doubt_overflow);
   tide_heal_free(heal);
+}
+
+static gboolean
+is_waited_for(const TideHealHandler *handler, const TideHeal *heal)
+{
+  guint n_sources;
+  const TideSourceRef *sources = tide_heal_sources(heal, &n_sources);
+  for (guint i = 0; i < n_sources; i++)
+    if (handler->is_owned(sources[i], handler->data))
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -81,10 +94,8 @@ keep_heals(TideTableAccumulator *table, GHashTable *heals)
   gpointer heal;
   g_hash_table_iter_init(&iter, heals);
   while (g_hash_table_iter_next(&iter, NULL, &heal)) {
-    guint n_sources;
-    tide_heal_sources(heal, &n_sources);
-    if (n_sources == 0)
-      tide_heal_free(heal); /* of no partition of ours: its next owner writes it */
+    if (!is_waited_for(table->context->heal_handler, heal))
+      tide_heal_free(heal); /* its messages are read again, by us or their next owner */
     else if (!tide_heals_keep(table->heals, heal))
       forget_heal(table, heal);
   }
@@ -152,7 +163,7 @@ judge_rows(TideTableAccumulator *table, TideBatch *batch)
   }
   if (g_hash_table_size(heals) == 0)
     return;
-  move_sources(table->context->heal_handler, batch, heals);
+  move_sources(batch, heals);
   keep_heals(table, heals);
 }
 

@@ -24,13 +24,28 @@ typedef struct Fixture {
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
   gint64 now_us;
+  TideSourceRef source;            /* of what is appended; epoch 0 is owned */
+  gint taken_slot;                 /* -1: none was taken away */
   guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
+  guint n_forgotten;
 } Fixture;
 
 static gboolean
 owns(TideSourceRef source, gpointer data)
 {
-  return TRUE;
+  return source.epoch == 0;
+}
+
+static gboolean
+is_taken_away(TideSourceRef source, gpointer data)
+{
+  return source.slot == ((const Fixture *)data)->taken_slot;
+}
+
+static void
+forget(TideSourceRef source, gint64 until_us, gpointer data)
+{
+  ((Fixture *)data)->n_forgotten++;
 }
 
 static void
@@ -50,18 +65,23 @@ set_up(Fixture *fixture, gconstpointer data)
   UnstartedFlow *flow = &fixture->flow;
   unstarted_flow_set_up(flow, config_text);
   tide_completion_queue_init(&fixture->completions, NULL, NULL);
-  TideAccumulatorContext context = {
-      .config = flow->config,
-      .protocol = TIDE_WIRE_BINARY,
-      .budget = &flow->budget,
-      .table_budgets = flow->table_budgets,
-      .lanes = flow->lanes,
-      .regions = flow->regions,
-      .dated = flow->dated,
-      .dated_names = &fixture->dated_names,
-      .completions = &fixture->completions,
-      .metrics = flow->metrics,
-      .heal_handler = {.is_owned = owns, .changed = hear, .in_doubt = hear_of_doubt, .data = fixture}};
+  TideAccumulatorContext context = {.config = flow->config,
+                                    .protocol = TIDE_WIRE_BINARY,
+                                    .budget = &flow->budget,
+                                    .table_budgets = flow->table_budgets,
+                                    .lanes = flow->lanes,
+                                    .regions = flow->regions,
+                                    .dated = flow->dated,
+                                    .dated_names = &fixture->dated_names,
+                                    .completions = &fixture->completions,
+                                    .metrics = flow->metrics,
+                                    .heal_handler = {.is_owned = owns,
+                                                     .is_taken_away = is_taken_away,
+                                                     .changed = hear,
+                                                     .in_doubt = hear_of_doubt,
+                                                     .forgotten = forget,
+                                                     .data = fixture}};
+  fixture->taken_slot = -1;
   fixture->accumulator = tide_accumulator_new(&context);
   fixture->now_us = tide_now_us();
 }
@@ -75,23 +95,45 @@ tear_down(Fixture *fixture, gconstpointer data)
   unstarted_flow_tear_down(&fixture->flow);
 }
 
-/* A row of one cell. @is_unmerged: what a message has in a refused row; else like any other */
+/* A row of one cell. */
+typedef struct OneCell {
+  TideBuffer prefix;
+  TideColumn column;
+  TideCell cell;
+  TideRow row;
+} OneCell;
+
+static void
+one_cell_clear(OneCell *one)
+{
+  tide_buffer_clear_memory(&one->prefix);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OneCell, one_cell_clear)
+
+static void
+fill_row(OneCell *one, guint32 table, const char *key, const char *value)
+{
+  tide_column_prefix_append(TIDE_WIRE_BINARY, &one->prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
+  one->column = (TideColumn){.family = TIDE_BYTES_LITERAL("M"),
+                             .qualifier = TIDE_BYTES_LITERAL("v"),
+                             .prefix = tide_buffer_bytes(&one->prefix),
+                             .hash = tide_key_hash(tide_buffer_bytes(&one->prefix))};
+  one->cell = (TideCell){.column = &one->column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
+  one->row = (TideRow){.table_index = table, .key = tide_bytes_of_string(key), .cells = &one->cell, .n_cells = 1};
+}
+
+/* @is_unmerged: what a message has in a refused row; else like any other */
 static void
 append(Fixture *fixture, guint32 table, const char *key, const char *value, gboolean is_unmerged)
 {
-  g_auto(TideBuffer) prefix = {0};
-  tide_column_prefix_append(TIDE_WIRE_BINARY, &prefix, TIDE_BYTES_LITERAL("M"), TIDE_BYTES_LITERAL("v"));
-  TideColumn column = {.family = TIDE_BYTES_LITERAL("M"),
-                       .qualifier = TIDE_BYTES_LITERAL("v"),
-                       .prefix = tide_buffer_bytes(&prefix),
-                       .hash = 1};
-  TideCell cell = {.column = &column, .value = tide_bytes_of_string(value), .timestamp_ms = 1000};
-  TideRow row = {.table_index = table, .key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
+  g_auto(OneCell) one = {0};
+  fill_row(&one, table, key, value);
   if (is_unmerged)
     g_assert_cmpuint(
-        tide_accumulator_append_unmerged(fixture->accumulator, &row, 1, 0, (TideSourceRef){0}, fixture->now_us), ==, 1);
+        tide_accumulator_append_unmerged(fixture->accumulator, &one.row, 1, 0, fixture->source, fixture->now_us), ==,
+        1);
   else
-    tide_accumulator_append_message(fixture->accumulator, &row, 1, (TideSourceRef){0}, fixture->now_us);
+    tide_accumulator_append_message(fixture->accumulator, &one.row, 1, fixture->source, fixture->now_us);
 }
 
 static void
@@ -131,6 +173,53 @@ complete_batch(Fixture *fixture, TideCall *call)
     tide_accumulator_judge(fixture->accumulator, batch, fixture->now_us);
     tide_accumulator_complete(fixture->accumulator, batch, fixture->now_us);
   }
+}
+
+/* What an owner before has sent of the row may land once more, for a long while. */
+static void
+put_in_doubt(Fixture *fixture, const char *key, const char *value)
+{
+  g_auto(OneCell) one = {0};
+  fill_row(&one, LATEST, key, value);
+  g_assert_true(tide_accumulator_repeat(fixture->accumulator, &one.row, 1, fixture->now_us + TIDE_US_PER_S * 1000,
+                                        fixture->now_us));
+}
+
+/* A row of two partitions is to be written once more. One of them was read on while it waited to be read again, so its
+ * message was not held: when it goes, its values must not come later than its next owner's all the same. */
+static void
+test_heal_is_given_up_with_a_message_that_was_not_held(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  put_in_doubt(fixture, "k", "before");
+  append(fixture, LATEST, "k", "now", FALSE);
+  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
+  append(fixture, LATEST, "k", "now", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  fixture->taken_slot = 1;
+  tide_accumulator_give_up(fixture->accumulator, fixture->now_us);
+  g_assert_cmpuint(fixture->n_forgotten, ==, 1);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
+}
+
+/* Of messages that nobody waits for nothing is written once more: they are read again. */
+static void
+test_row_of_messages_that_are_not_held_needs_no_heal(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  put_in_doubt(fixture, "k", "before");
+  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
+  append(fixture, LATEST, "k", "now", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  guint64 used = tide_budget_used_racy(&fixture->flow.budget);
+  tide_accumulator_disown(fixture->accumulator);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->flow.budget), ==, used);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 0);
 }
 
 /* Parts of a refused row are tried for minutes, while nobody knows whether they are to blame: other rows of their
@@ -255,6 +344,8 @@ main(int argc, char **argv)
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
   ADD("held-rows-fill-no-call", test_held_rows_fill_no_call, 0);
+  ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
+  ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
