@@ -23,7 +23,8 @@ typedef struct CacheEntry {
 typedef struct SlotName {
   char *topic; /* owned */
   gint32 partition;
-  gboolean denied; /* reported, and nothing was read since */
+  gint64 begin_offset; /* where it was last assigned or moved to; below 0: librdkafka was to ask */
+  gboolean denied;     /* reported, and nothing was read since */
 } SlotName;
 
 struct TideKafkaSource {
@@ -90,7 +91,7 @@ remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 p
   (*place)->partition = partition;
 }
 
-static const SlotName *
+static SlotName *
 name_of(const TideKafkaSource *source, guint16 slot)
 {
   return g_ptr_array_index(source->names, slot);
@@ -159,8 +160,10 @@ take(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
   for (int i = 0; i < partitions->cnt; i++) {
     guint16 slot = report_assigned(source, &partitions->elems[i], &starts[i]);
     remember_slot(source, slot, partitions->elems[i].topic, partitions->elems[i].partition);
-    if (slot != NO_SLOT)
-      slots[n_slots++] = slot;
+    if (slot == NO_SLOT)
+      continue;
+    name_of(source, slot)->begin_offset = partitions->elems[i].offset;
+    slots[n_slots++] = slot;
   }
   source->handlers.taking(slots, n_slots, source->handlers.data);
   if (is_cooperative(source))
@@ -252,7 +255,7 @@ report_denied(TideKafkaSource *source, rd_kafka_resp_err_t code, guint16 slot, c
           : g_strdup_printf("%s may not read the topic '%s': grant READ and DESCRIBE on it (%s)", who,
                             slot != NO_SLOT ? name_of(source, slot)->topic : topics, text);
   if (slot != NO_SLOT) {
-    SlotName *name = g_ptr_array_index(source->names, slot);
+    SlotName *name = name_of(source, slot);
     source->n_denied += name->denied ? 0 : 1;
     name->denied = TRUE;
   }
@@ -262,7 +265,7 @@ report_denied(TideKafkaSource *source, rd_kafka_resp_err_t code, guint16 slot, c
 static void
 recover(TideKafkaSource *source, guint16 slot)
 {
-  SlotName *name = g_ptr_array_index(source->names, slot);
+  SlotName *name = name_of(source, slot);
   if (!name->denied)
     return;
   name->denied = FALSE;
@@ -522,6 +525,21 @@ tide_kafka_source_resume(TideKafkaSource *source, guint16 slot)
   rd_kafka_topic_partition_list_destroy(list);
 }
 
+/* Where @at, of which nothing was handed out since it was assigned, was to begin. */
+static gint64
+find_beginning(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
+{
+  guint16 slot = find_slot_by_name(source, at->topic, at->partition);
+  if (slot != NO_SLOT && name_of(source, slot)->begin_offset >= 0)
+    return name_of(source, slot)->begin_offset;
+  rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
+  g_free(find_starts(source, one));
+  gint64 offset = one->elems[0].offset;
+  rd_kafka_topic_partition_list_destroy(one);
+  return offset;
+}
+
 /* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused: the partition is
  * assigned once more. Where the protocol is eager, that means all of them; each goes on behind the last message that
  * was handed out. */
@@ -537,13 +555,11 @@ assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
     rd_kafka_topic_partition_t *at = &all->elems[i];
     if (at->partition == name->partition && strcmp(at->topic, name->topic) == 0)
       at->offset = offset;
-    else if (at->offset < 0) { /* nothing was handed out: from where it began */
-      rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
-      rd_kafka_topic_partition_list_add(one, at->topic, at->partition);
-      g_free(find_starts(source, one));
-      at->offset = one->elems[0].offset;
-      rd_kafka_topic_partition_list_destroy(one);
-    }
+    else if (at->offset < 0)
+      at->offset = find_beginning(source, at);
+    guint16 assigned = find_slot_by_name(source, at->topic, at->partition);
+    if (assigned != NO_SLOT)
+      name_of(source, assigned)->begin_offset = at->offset;
   }
   if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
     assign(source, all);

@@ -1,0 +1,158 @@
+/* A consumer's source against a cluster: where partitions go on that are moved while others are read. */
+#include "fault/kafka/mock_kafka.h"
+#include "kafka/kafka_source.h"
+#include "unit/load_text.h"
+#include "util/clock.h"
+
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* far beyond what any step takes: only a failure waits so long */
+#define TOPIC "metrics"
+#define GROUP "tidemark"
+#define N_PARTITIONS 3
+#define N_MESSAGES 200u
+
+typedef struct Fixture {
+  TideMockKafka *kafka;
+  TideConfig *config;
+  TideKafkaSource *source;
+  gint64 last_offset[N_PARTITIONS];  /* that was read; -1: none was */
+  gint64 first_offset[N_PARTITIONS]; /* since the partitions were moved; -1: none was */
+} Fixture;
+
+static gint64
+timeout(void)
+{
+  return tide_now_us() + TIMEOUT_US;
+}
+
+static guint16
+on_assigned(const TideKafkaAssignment *assignment, gpointer data)
+{
+  return (guint16)assignment->partition;
+}
+
+static void
+hear(gpointer data)
+{
+}
+
+static void
+hear_of_slots(const guint16 *slots, gsize n_slots, gpointer data)
+{
+}
+
+static void
+hear_of_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
+{
+}
+
+static void
+hear_of_end(guint16 slot, gint64 offset, gpointer data)
+{
+}
+
+static void
+hear_of_trouble(const TideKafkaReport *report, gpointer data)
+{
+}
+
+static const TideKafkaHandlers handlers = {.progress = hear,
+                                           .assigned = on_assigned,
+                                           .taking = hear_of_slots,
+                                           .assignment_done = hear,
+                                           .revoking = hear_of_revoking,
+                                           .revoked = hear_of_slots,
+                                           .reached_end = hear_of_end,
+                                           .trouble = hear_of_trouble};
+
+/* @data: how partitions are assigned. The group has committed 5 of each. */
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->kafka = mock_kafka_new(1);
+  mock_kafka_create_topic(fixture->kafka, TOPIC, N_PARTITIONS);
+  for (guint i = 0; i < N_PARTITIONS * N_MESSAGES; i++)
+    mock_kafka_produce_text(fixture->kafka, TOPIC, (gint32)(i % N_PARTITIONS), "text");
+  g_assert_true(mock_kafka_flush(fixture->kafka, timeout()));
+  for (gint32 i = 0; i < N_PARTITIONS; i++) {
+    mock_kafka_commit(fixture->kafka, GROUP, TOPIC, i, 5);
+    fixture->last_offset[i] = fixture->first_offset[i] = -1;
+  }
+  g_autofree char *text = g_strdup_printf("kafka: { brokers: \"%s\", group: " GROUP ", topics: [" TOPIC
+                                          "], assignment: %s, instance: none }\n"
+                                          "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                                          "hbase: { gateways: [\"127.0.0.1:1\"] }\n"
+                                          "tables:\n"
+                                          "  T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n",
+                                          mock_kafka_brokers(fixture->kafka), (const char *)data);
+  fixture->config = load_text(text);
+  g_autoptr(GError) error = NULL;
+  fixture->source = tide_kafka_source_new(&(TideKafkaSourceOptions){.config = fixture->config}, &handlers, &error);
+  g_assert_no_error(error);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_kafka_source_close(fixture->source);
+  tide_kafka_source_free(fixture->source);
+  tide_config_free(fixture->config);
+  mock_kafka_free(fixture->kafka);
+}
+
+static gboolean
+all_are_known(const gint64 *offsets)
+{
+  for (guint i = 0; i < N_PARTITIONS; i++)
+    if (offsets[i] < 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Until a message of each partition has come. */
+static void
+read_of_each(Fixture *fixture, gint64 *first_offset)
+{
+  gint64 deadline_us = timeout();
+  TideKafkaRecord record;
+  while (!all_are_known(first_offset)) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    if (!tide_kafka_source_poll(fixture->source, 1000, &record))
+      continue;
+    if (first_offset[record.slot] < 0)
+      first_offset[record.slot] = record.message.offset;
+    fixture->last_offset[record.slot] = record.message.offset;
+    tide_kafka_source_release(&record);
+  }
+}
+
+/* One after the other, before a message of either has come: where a partition was moved to is known by nobody but us
+ * until then. The third goes on where it was. */
+static void
+test_partitions_are_moved_one_after_the_other(Fixture *fixture, gconstpointer data)
+{
+  gint64 began_at[N_PARTITIONS] = {-1, -1, -1};
+  read_of_each(fixture, began_at);
+  for (guint i = 0; i < N_PARTITIONS; i++)
+    g_assert_cmpint(began_at[i], ==, 5);
+  gint64 next_offset = fixture->last_offset[2] + 1;
+  tide_kafka_source_move(fixture->source, 0, 50);
+  tide_kafka_source_move(fixture->source, 1, 60);
+  if (next_offset == N_MESSAGES) /* nothing is left of it */
+    fixture->first_offset[2] = next_offset;
+  read_of_each(fixture, fixture->first_offset);
+  g_assert_cmpint(fixture->first_offset[0], ==, 50);
+  g_assert_cmpint(fixture->first_offset[1], ==, 60);
+  g_assert_cmpint(fixture->first_offset[2], ==, next_offset);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, assignment, function)                                                                                \
+  g_test_add("/kafka-source/" name, Fixture, assignment, set_up, function, tear_down)
+  ADD("moved-one-after-the-other/eager", "eager", test_partitions_are_moved_one_after_the_other);
+  ADD("moved-one-after-the-other/cooperative", "cooperative", test_partitions_are_moved_one_after_the_other);
+#undef ADD
+  return g_test_run();
+}
