@@ -43,9 +43,11 @@ append_reason(TideBuffer *out, const TideDeadLetter *dead_letter)
 void
 tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
-  g_autofree char *kept_at = tide_epoch_format(kept_at_ms);
   tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
-  tide_json_text(out, "kept_at", kept_at);
+  if (kept_at_ms >= 0) {
+    g_autofree char *kept_at = tide_epoch_format(kept_at_ms);
+    tide_json_text(out, "kept_at", kept_at);
+  }
   tide_json_string(out, "topic", dead_letter->topic);
   tide_json_number(out, "partition", dead_letter->partition);
   tide_json_number(out, "offset", dead_letter->offset);

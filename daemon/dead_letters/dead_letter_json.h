@@ -16,7 +16,7 @@
 
 G_BEGIN_DECLS
 
-/* Appends the line, its newline included. @kept_at_ms: wall clock. */
+/* Appends the line, its newline included. @kept_at_ms: wall clock; -1: it is not known, and not told. */
 void tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter, gint64 kept_at_ms);
 
 typedef struct TideDeadLetterParser TideDeadLetterParser;

@@ -132,6 +132,16 @@ test_the_line_as_it_is_documented(void)
   assert_bytes_equal(tide_buffer_bytes(&line), tide_bytes_of_string(expected));
 }
 
+/* A line of somebody else's need not say when it was kept. */
+static void
+test_unknown_moment_is_not_told(void)
+{
+  g_auto(TideBuffer) line = {0};
+  TideDeadLetter dead_letter = full_dead_letter();
+  tide_dead_letter_json_append(&line, &dead_letter, -1);
+  g_assert_true(g_str_has_prefix((const char *)line.data, "{\"topic\":\"metrics\","));
+}
+
 static void
 test_what_is_no_dead_letter_is_refused(void)
 {
@@ -187,6 +197,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dead-letter-json/every-byte-comes-back", test_every_byte_comes_back);
   g_test_add_func("/dead-letter-json/what-is-not-there-stays-so", test_what_is_not_there_stays_so);
+  g_test_add_func("/dead-letter-json/unknown-moment-is-not-told", test_unknown_moment_is_not_told);
   g_test_add_func("/dead-letter-json/values-of-every-length", test_values_of_every_length);
   g_test_add_func("/dead-letter-json/the-line-as-it-is-documented", test_the_line_as_it_is_documented);
   g_test_add_func("/dead-letter-json/what-is-no-dead-letter-is-refused", test_what_is_no_dead_letter_is_refused);
