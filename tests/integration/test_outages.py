@@ -14,10 +14,10 @@ class Outages(Case):
 
     def test_broker_killed_and_restarted(self) -> None:
         """The only broker dies and comes back, among messages that are no readings: the accounting balances,
-        nothing is missing."""
+        nothing is missing. What is lost, and moves once more at once, is committed when no earlier call can land any more."""
         self.create_topic(3)
         self.create_tables()
-        daemon = self.daemon(changes={"readings": {"on_bad_message": "skip"}})
+        daemon = self.daemon(changes={"readings": {"on_bad_message": "skip"}, "hbase": {"call_timeout": "1s", "settle": "5s"}})
         daemon.start()
         simulation = self.simulate_in_background(*FLOW, *SLOWLY, "--poison", "1%")
         daemon.wait_metric(WRITTEN, 6_000)
