@@ -87,6 +87,7 @@ tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
   g_free(self->counters.labels);
   memset(self->counters.messages_dead_lettered, 0, sizeof self->counters.messages_dead_lettered);
   memset(self->counters.messages_skipped, 0, sizeof self->counters.messages_skipped);
+  self->pauses.read_ahead_messages = 0;
   take_name(self, topic, partition);
 }
 

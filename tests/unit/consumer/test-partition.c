@@ -98,6 +98,15 @@ test_readings_without_rows_are_not_in_flight(Fixture *fixture, gconstpointer dat
   g_assert_cmpuint(sum_of(fixture, "tidemark_readings_skipped_total"), ==, 1);
 }
 
+/* Another partition in its place begins without what was learnt of the one before. */
+static void
+test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
+{
+  fixture->partition->pauses.read_ahead_messages = 1000;
+  tide_partition_rename(fixture->partition, "t", 1);
+  g_assert_cmpuint(fixture->partition->pauses.read_ahead_messages, ==, 0);
+}
+
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -107,5 +116,6 @@ main(int argc, char **argv)
   ADD("each-ownership-is-another", test_each_ownership_is_another);
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
+  ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
   return g_test_run();
 }
