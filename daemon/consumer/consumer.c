@@ -223,7 +223,7 @@ run_rounds(TideConsumer *consumer)
     tide_pauses_apply_backpressure(&consumer->pauses, now_us);
     tide_pauses_resume_for_tables(&consumer->pauses);
     tide_pauses_check_dead_letters(&consumer->pauses,
-                                   tide_dead_letter_queue_is_holding_racy(consumer->context.dead_letters), now_us);
+                                   tide_dead_letter_queue_is_stalled_racy(consumer->context.dead_letters), now_us);
     more = read_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us));
     tide_consumer_take_completed(consumer, 0);
     TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH

@@ -249,7 +249,7 @@ halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDe
   if (partition->halt.text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
-  tide_pauses_hold_at_message(desk->context.pauses, partition,
+  tide_pauses_halt_at_message(desk->context.pauses, partition,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
                                               partition->topic, partition->partition, dead_letter->offset, row,
@@ -438,17 +438,17 @@ find_row(const TideMapped *mapped, const TideRefusedPart *part, guint32 from)
 static guint32 *
 find_rows(const TideMapped *mapped, const GArray *parts)
 {
-  guint32 *places = g_new(guint32, parts->len);
+  guint32 *row_indexes = g_new(guint32, parts->len);
   for (guint i = 0; i < parts->len; i++) {
     const TideRefusedPart *part = &g_array_index(parts, TideRefusedPart, i);
     gboolean is_behind = i > 0 && part->reading_index > part[-1].reading_index;
-    places[i] = find_row(mapped, part, is_behind ? places[i - 1] : 0);
-    if (places[i] < mapped->n_rows)
+    row_indexes[i] = find_row(mapped, part, is_behind ? row_indexes[i - 1] : 0);
+    if (row_indexes[i] < mapped->n_rows)
       continue;
-    g_free(places);
+    g_free(row_indexes);
     return NULL;
   }
-  return places;
+  return row_indexes;
 }
 
 /* Appends what @job's message has in refused rows, each by itself. FALSE: nothing was appended: the message is gone, or
@@ -468,13 +468,13 @@ append_again(TideDeadLetterDesk *desk, TidePartition *partition, const TideDeadL
                        tide_wall_clock_epoch_ms()); /* for messages that are read in this round */
   if (!is_mapped)
     return FALSE;
-  g_autofree guint32 *places = find_rows(&mapped, job->parts);
-  if (places == NULL)
+  g_autofree guint32 *row_indexes = find_rows(&mapped, job->parts);
+  if (row_indexes == NULL)
     return FALSE;
   guint32 n_rows = 0;
   for (guint i = 0; i < job->parts->len; i++) {
-    mapped.rows[places[i]].table_index = g_array_index(job->parts, TideRefusedPart, i).row->table_index;
-    n_rows += tide_accumulator_append_unmerged(desk->context.accumulator, mapped.rows, mapped.n_rows, places[i],
+    mapped.rows[row_indexes[i]].table_index = g_array_index(job->parts, TideRefusedPart, i).row->table_index;
+    n_rows += tide_accumulator_append_unmerged(desk->context.accumulator, mapped.rows, mapped.n_rows, row_indexes[i],
                                                job->source, tide_now_us());
   }
   tide_partition_append_again(partition, job->source, job->n_acks, n_rows);
@@ -513,7 +513,7 @@ take_original(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 /* ---- completions ---- */
 
 static void
-take_job_home(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
+complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
   desk->jobs_of_refused -= tide_dead_letter_job_is_refused(job) ? 1 : 0;
   if (job->wants_original) {
@@ -534,7 +534,7 @@ tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk)
     return FALSE;
   for (TideDeadLetterJob *next; job != NULL; job = next) {
     next = job->next;
-    take_job_home(desk, job);
+    complete_job(desk, job);
   }
   return TRUE;
 }

@@ -92,7 +92,7 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
                                  : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
   partition->halt.record_ms = message->timestamp_ms;
-  tide_pauses_hold_at_message(intake->context.pauses, partition,
+  tide_pauses_halt_at_message(intake->context.pauses, partition,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                                               ": %s; %s",
                                               partition->topic, partition->partition, message->offset, why, remedy));
@@ -165,7 +165,7 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
                       "look whether readings have absurd times (readings.time.max_past refuses these), and restart",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
-  tide_pauses_hold_at_message(intake->context.pauses, partition, why);
+  tide_pauses_halt_at_message(intake->context.pauses, partition, why);
 }
 
 /* @by_table: what has expired */

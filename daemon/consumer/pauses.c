@@ -176,14 +176,14 @@ tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us)
 }
 
 void
-tide_pauses_check_dead_letters(TidePauses *pauses, gboolean holding, gint64 now_us)
+tide_pauses_check_dead_letters(TidePauses *pauses, gboolean are_stalled, gint64 now_us)
 {
-  if (holding == pauses->dead_letters_paused ||
-      (!holding && now_us - pauses->dead_letters_changed_us < HOLD_INTERVAL_US))
+  if (are_stalled == pauses->dead_letters_paused ||
+      (!are_stalled && now_us - pauses->dead_letters_changed_us < HOLD_INTERVAL_US))
     return;
-  pauses->dead_letters_paused = holding;
+  pauses->dead_letters_paused = are_stalled;
   pauses->dead_letters_changed_us = now_us;
-  set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, holding);
+  set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, are_stalled);
 }
 
 void
@@ -224,7 +224,7 @@ tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *t
 }
 
 void
-tide_pauses_hold_at_message(TidePauses *pauses, TidePartition *partition, char *text)
+tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, char *text)
 {
   tide_counter_inc(pauses->messages_held);
   tide_pauses_halt_partition(pauses, partition, text);

@@ -57,8 +57,8 @@ void tide_pauses_apply_spans(TidePauses *pauses); /* of every partition */
 void tide_pauses_shorten_read_ahead(TidePauses *pauses, TidePartition *partition, guint32 n_messages, gint64 now_us);
 void tide_pauses_lengthen_read_ahead(TidePauses *pauses, gint64 now_us); /* of those that it befell not lately */
 
-/* While dead letters cannot be kept, or were too many (@holding), every partition pauses. */
-void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean holding, gint64 now_us);
+/* While dead letters cannot be kept, or were too many (@are_stalled), every partition pauses. */
+void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean are_stalled, gint64 now_us);
 
 /* Partitions were assigned, or are read again: what makes all pause makes them pause. */
 void tide_pauses_apply_assigned(TidePauses *pauses);
@@ -78,6 +78,6 @@ void tide_pauses_lift(TidePauses *pauses, const guint16 *slots, gsize n_slots);
  * @text: (transfer full): one sentence that says why */
 void tide_pauses_halt_partition(TidePauses *pauses, TidePartition *partition, char *text);
 /* The same because of a message, which is counted. */
-void tide_pauses_hold_at_message(TidePauses *pauses, TidePartition *partition, char *text);
+void tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, char *text);
 
 G_END_DECLS

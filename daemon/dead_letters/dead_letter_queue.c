@@ -51,7 +51,7 @@ register_metrics(TideDeadLetterQueue *dead_letters)
                                             "Dead letters whose original was no more in its topic", NULL);
   dead_letters->waiting =
       tide_metrics_gauge(metrics, "tidemark_dead_letters_waiting", "Dead letters that are not kept yet", NULL);
-  dead_letters->holding_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_holding",
+  dead_letters->stalled_gauge = tide_metrics_gauge(metrics, "tidemark_dead_letters_holding",
                                                    "1 while dead letters cannot be kept, or too many were", NULL);
 }
 
@@ -130,7 +130,7 @@ tide_dead_letter_queue_stop(TideDeadLetterQueue *dead_letters, gint64 deadline_u
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_read.jobs);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_keep.jobs);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->to_send_again.jobs);
-  tide_dead_letter_queue_drop(dead_letters, &dead_letters->held_back);
+  tide_dead_letter_queue_drop(dead_letters, &dead_letters->beyond_max_ratio);
   tide_dead_letter_queue_drop(dead_letters, &dead_letters->incoming);
   return TRUE;
 }
@@ -148,7 +148,7 @@ tide_dead_letter_queue_free(TideDeadLetterQueue *dead_letters)
   tide_buffer_clear_memory(&dead_letters->lines);
   tide_cond_clear(&dead_letters->work);
   tide_mutex_clear(&dead_letters->lock);
-  g_free(dead_letters->held_text);
+  g_free(dead_letters->stall_text);
   g_free(dead_letters->path);
   g_free(dead_letters);
 }
@@ -189,16 +189,16 @@ tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 
 }
 
 gboolean
-tide_dead_letter_queue_is_holding_racy(const TideDeadLetterQueue *dead_letters)
+tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters)
 {
-  return atomic_load_explicit(&dead_letters->holding, memory_order_acquire);
+  return atomic_load_explicit(&dead_letters->is_stalled, memory_order_acquire);
 }
 
 char *
-tide_dead_letter_queue_held_text(TideDeadLetterQueue *dead_letters)
+tide_dead_letter_queue_stall_text(TideDeadLetterQueue *dead_letters)
 {
   tide_mutex_lock(&dead_letters->lock);
-  char *text = g_strdup(dead_letters->held_text);
+  char *text = g_strdup(dead_letters->stall_text);
   tide_mutex_unlock(&dead_letters->lock);
   return text;
 }

@@ -124,8 +124,8 @@ void tide_dead_letter_queue_release_original(TideDeadLetterQueue *dead_letters, 
 void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written);
 
 /* TRUE while nothing is kept because too many were, or because the topic or file takes nothing: consumers pause. */
-gboolean tide_dead_letter_queue_is_holding_racy(const TideDeadLetterQueue *dead_letters);
+gboolean tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters);
 /* One sentence: why, and what to do; NULL when it is not holding. (transfer full) */
-char *tide_dead_letter_queue_held_text(TideDeadLetterQueue *dead_letters);
+char *tide_dead_letter_queue_stall_text(TideDeadLetterQueue *dead_letters);
 
 G_END_DECLS

@@ -29,7 +29,7 @@ struct TideDeadLetterQueue {
   TideCounter *given_up;
   TideCounter *gone;
   TideGauge *waiting;
-  TideGauge *holding_gauge;
+  TideGauge *stalled_gauge;
 
   /* the dead-letter thread only (but before start and after stop) */
   TideWireProtocol protocol;
@@ -40,23 +40,23 @@ struct TideDeadLetterQueue {
   TideDeadLetterStage to_keep;
   TideDeadLetterStage to_send_again; /* those that the topic did not take */
   TideDeadLetterRatio ratio;
-  TideDeadLetterJobs held_back;   /* those beyond max_ratio: until the end */
-  TideDeadLetterReasons *reasons; /* owned */
-  gboolean too_many;              /* above max_ratio: until a restart nothing more passes */
+  TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until the end */
+  TideDeadLetterReasons *reasons;      /* owned */
+  gboolean too_many;                   /* above max_ratio: until a restart nothing more passes */
   TideBuffer lines;
 
   /* any thread */
   _Atomic guint64 received;
   _Atomic guint64 written;
   _Atomic gboolean stopping;
-  _Atomic gboolean holding;
+  _Atomic gboolean is_stalled;
   _Atomic gint64 lent_bytes; /* of originals that consumers have and did not release */
 
   /* under lock */
   TideMutex lock;
   TideCond work;
   TideDeadLetterJobs incoming;
-  char *held_text; /* owned: NULL: not holding */
+  char *stall_text; /* owned: NULL: not holding */
 };
 
 /* The thread's owner function; @data: a TideDeadLetterQueue. */

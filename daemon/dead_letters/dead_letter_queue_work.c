@@ -35,15 +35,15 @@
 
 /* @text: (transfer full) (nullable): NULL: not any more */
 static void
-set_held_text(TideDeadLetterQueue *dead_letters, char *text)
+set_stall_text(TideDeadLetterQueue *dead_letters, char *text)
 {
-  gboolean holding = text != NULL;
+  gboolean is_stalled = text != NULL;
   tide_mutex_lock(&dead_letters->lock);
-  g_free(dead_letters->held_text);
-  dead_letters->held_text = text;
+  g_free(dead_letters->stall_text);
+  dead_letters->stall_text = text;
   tide_mutex_unlock(&dead_letters->lock);
-  atomic_store_explicit(&dead_letters->holding, holding, memory_order_release);
-  tide_gauge_set(dead_letters->holding_gauge, holding);
+  atomic_store_explicit(&dead_letters->is_stalled, is_stalled, memory_order_release);
+  tide_gauge_set(dead_letters->stalled_gauge, is_stalled);
 }
 
 /* @stage did not get on: it waits, doubling. Returns: whether an operator should hear of it again. */
@@ -67,28 +67,28 @@ note_progress(TideDeadLetterStage *stage)
 
 /* Dead letters cannot be kept, for a reason that concerns all of them. */
 static void
-hold(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char *text, gint64 now_us)
+stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char *text, gint64 now_us)
 {
   tide_counter_inc(dead_letters->retries);
   if (note_failure(stage, now_us))
     tide_log(TIDE_LOG_CRIT, "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
   if (!dead_letters->too_many)
-    set_held_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
+    set_stall_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
 }
 
 static void
 release(TideDeadLetterQueue *dead_letters)
 {
-  if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->holding, memory_order_relaxed))
+  if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->is_stalled, memory_order_relaxed))
     return;
-  set_held_text(dead_letters, NULL);
+  set_stall_text(dead_letters, NULL);
   tide_log(TIDE_LOG_NOTICE, "dead letters are kept again");
 }
 
 /* ---- the ratio ---- */
 
 static void
-hold_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
+stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPart *total)
 {
   g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
@@ -101,7 +101,7 @@ hold_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioPa
                                total->dead_letters, total->received, total->written, config->window_ms / 1000,
                                config->max_ratio, most);
   tide_log(TIDE_LOG_CRIT, "%s", text);
-  set_held_text(dead_letters, text);
+  set_stall_text(dead_letters, text);
 }
 
 static void
@@ -114,7 +114,7 @@ check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
   tide_dead_letter_ratio_add(&dead_letters->ratio, now_us, &part);
   TideDeadLetterRatioPart total;
   if (!dead_letters->too_many && tide_dead_letter_ratio_is_exceeded(&dead_letters->ratio, &total))
-    hold_for_too_many(dead_letters, &total);
+    stall_for_too_many(dead_letters, &total);
 }
 
 /* ---- jobs ---- */
@@ -164,7 +164,7 @@ static void
 give_up_all_lost(TideDeadLetterQueue *dead_letters)
 {
   TideDeadLetterJobs *jobs[] = {&dead_letters->to_read.jobs, &dead_letters->to_keep.jobs,
-                                &dead_letters->to_send_again.jobs, &dead_letters->held_back};
+                                &dead_letters->to_send_again.jobs, &dead_letters->beyond_max_ratio};
   for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
     give_up_lost(dead_letters, jobs[i]);
   gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
@@ -241,7 +241,7 @@ take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
     check_ratio(dead_letters, job->is_further ? 0 : 1, tide_now_us());
   }
   if (dead_letters->too_many && !job->wants_original)
-    tide_dead_letter_jobs_append(&dead_letters->held_back, job);
+    tide_dead_letter_jobs_append(&dead_letters->beyond_max_ratio, job);
   else
     pass_on(dead_letters, job);
 }
@@ -325,7 +325,7 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
     g_autoptr(GError) error = NULL;
     guint32 n = make_lines(dead_letters);
     if (!tide_dead_letter_file_append(dead_letters->file, tide_buffer_bytes(&dead_letters->lines), &error)) {
-      hold(dead_letters, stage, error->message, now_us);
+      stall(dead_letters, stage, error->message, now_us);
       return;
     }
     note_progress(stage);
@@ -351,7 +351,7 @@ take_reports(TideDeadLetterQueue *dead_letters)
     return;
   gint64 now_us = tide_now_us();
   if (!tide_kafka_dead_letters_trouble_is_of_one(dead_letters->topic))
-    hold(dead_letters, again, trouble, now_us);
+    stall(dead_letters, again, trouble, now_us);
   else if (note_failure(again, now_us))
     tide_log(TIDE_LOG_CRIT, "a dead letter cannot be kept: %s; trying again, and its partition holds", trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&failed)) != NULL;)
@@ -368,7 +368,7 @@ send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gin
     tide_dead_letter_jobs_prepend(&stage->jobs, job);
     if (tide_kafka_dead_letters_under_way(dead_letters->topic) > 0)
       return; /* too many: the reports of those make room */
-    hold(dead_letters, stage, tide_kafka_dead_letters_trouble(dead_letters->topic), now_us);
+    stall(dead_letters, stage, tide_kafka_dead_letters_trouble(dead_letters->topic), now_us);
     take_reports(dead_letters); /* and looks whether the producer must be made anew */
   }
 }

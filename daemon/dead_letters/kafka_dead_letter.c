@@ -15,12 +15,12 @@ headers_of(const TideMessage *message)
 
 /* FALSE behind the last. */
 static gboolean
-header_at(const rd_kafka_headers_t *headers, gsize place, TideDeadLetterHeader *ret_header)
+header_at(const rd_kafka_headers_t *headers, gsize index, TideDeadLetterHeader *ret_header)
 {
   const char *name = NULL;
   const void *value = NULL;
   size_t size = 0;
-  if (headers == NULL || rd_kafka_header_get_all(headers, place, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
+  if (headers == NULL || rd_kafka_header_get_all(headers, index, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return FALSE;
   *ret_header = (TideDeadLetterHeader){
       .name = tide_bytes_of_string(name), .value = tide_bytes(value, size), .has_value = value != NULL};

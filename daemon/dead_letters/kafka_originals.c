@@ -118,9 +118,9 @@ topic_of(TideKafkaOriginals *originals, TideBytes name)
 /* ---- a pass ---- */
 
 static TideDeadLetterJob *
-job_at(const Pass *pass, guint32 place)
+job_at(const Pass *pass, guint32 index)
 {
-  return g_ptr_array_index(pass->jobs, place);
+  return g_ptr_array_index(pass->jobs, index);
 }
 
 /* @text: (transfer full); the first is kept. */

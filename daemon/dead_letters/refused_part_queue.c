@@ -26,9 +26,9 @@ tide_refused_part_queue_init(TideRefusedPartQueue *refused_parts, TideBudget *bu
 }
 
 static TideRefusedPart *
-part_at(const TideRefusedPartQueue *refused_parts, guint place)
+part_at(const TideRefusedPartQueue *refused_parts, guint index)
 {
-  return &g_array_index(refused_parts->parts, TideRefusedPart, place);
+  return &g_array_index(refused_parts->parts, TideRefusedPart, index);
 }
 
 void

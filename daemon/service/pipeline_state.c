@@ -150,7 +150,7 @@ why_not_ready(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
     return missing;
   if (totals->halted > 0)
     return halt_text(pipeline);
-  char *dead_letters_text = tide_dead_letter_queue_held_text(pipeline->dead_letters);
+  char *dead_letters_text = tide_dead_letter_queue_stall_text(pipeline->dead_letters);
   if (dead_letters_text != NULL)
     return dead_letters_text;
   if (tide_gateways_n_up(pipeline->gateways) == 0) {

@@ -39,9 +39,9 @@ TideTableDescription *
 tide_declared_table_describe(const TideTable *table, const TideFieldNames *names)
 {
   TideTableDescription *description = describe_plain(table);
-  g_autofree char *scheme = tide_fingerprint_text(table, names);
+  g_autofree char *fingerprint = tide_fingerprint_text(table, names);
   tide_table_description_add_attribute(description, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_ATTRIBUTE),
-                                       tide_bytes_of_string(scheme));
+                                       tide_bytes_of_string(fingerprint));
   gint64 purge_deletes_ms = purge_deletes_ms_of(table);
   g_autofree char *purge_deletes = g_strdup_printf("%" G_GINT64_FORMAT, purge_deletes_ms);
   if (purge_deletes_ms > 0)

@@ -8,10 +8,10 @@
 #include <errno.h>
 
 /* Raised when what a description says of the same key changes. */
-#define SCHEME_PREFIX "tidemark scheme 1: "
+#define DESCRIPTION_PREFIX "tidemark scheme 1: "
 
 /* Of a stored key fingerprint; a key of 32 parts with long names is described in a tenth of it. */
-#define MAX_SCHEME_BYTES (64u * 1024u)
+#define MAX_FINGERPRINT_BYTES (64u * 1024u)
 
 void
 tide_fingerprint_store_init(TideFingerprintStore *store, const TideConfig *config)
@@ -30,7 +30,7 @@ char *
 tide_fingerprint_text(const TideTable *table, const TideFieldNames *names)
 {
   g_autofree char *key = tide_row_key_describe(table->key, names);
-  return g_strconcat(SCHEME_PREFIX, key, NULL);
+  return g_strconcat(DESCRIPTION_PREFIX, key, NULL);
 }
 
 const char *
@@ -72,7 +72,7 @@ deadline_us(const TideFingerprintStore *store)
 static char *
 text_of_stored(TideBytes bytes)
 {
-  TideBytes part = tide_bytes(bytes.data, MIN(bytes.len, MAX_SCHEME_BYTES));
+  TideBytes part = tide_bytes(bytes.data, MIN(bytes.len, MAX_FINGERPRINT_BYTES));
   for (gsize i = 0; i < part.len; i++)
     if (!g_ascii_isprint((char)part.data[i]))
       return tide_bytes_printable(part);

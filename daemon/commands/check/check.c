@@ -59,12 +59,13 @@ typedef struct Remedies {
 
 /* Whether a key that was changed would be noticed. */
 static char *
-scheme_detail(const TideTableState *state)
+fingerprint_detail(const TideTableState *state)
 {
-  const TideFingerprintFinding *scheme = &state->scheme;
-  if (scheme->verdict == TIDE_FINGERPRINT_SAME)
-    return g_strdup_printf("its key is the one stored %s", tide_fingerprint_location_text(scheme->stored.location));
-  const char *before = scheme->verdict == TIDE_FINGERPRINT_NOT_STORED
+  const TideFingerprintFinding *fingerprint = &state->fingerprint;
+  if (fingerprint->verdict == TIDE_FINGERPRINT_SAME)
+    return g_strdup_printf("its key is the one stored %s",
+                           tide_fingerprint_location_text(fingerprint->stored.location));
+  const char *before = fingerprint->verdict == TIDE_FINGERPRINT_NOT_STORED
                            ? "its key is not stored yet"
                            : "it has no rows yet, so that its key may change";
   switch (state->fingerprint_location) {
@@ -106,10 +107,10 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
       g_ptr_array_add(remedies->commands, g_strdup(state->remedies->pdata[i]));
     return;
   }
-  g_autofree char *key = scheme_detail(state);
+  g_autofree char *key = fingerprint_detail(state);
   g_autofree char *detail =
       g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
-  gboolean is_fine = state->scheme.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state);
+  gboolean is_fine = state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state);
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 

@@ -139,7 +139,7 @@ print_waiting(TideListing *listing)
 }
 
 static void
-hold_back(TideListing *listing, const char *const *values)
+keep_waiting(TideListing *listing, const char *const *values)
 {
   char **line = g_new0(char *, listing->n_columns + 1);
   for (gsize i = 0; i < listing->n_columns; i++) {
@@ -159,7 +159,7 @@ tide_listing_add(TideListing *listing, const char *const *values)
     filled[i] = values[i] != NULL ? values[i] : "";
 
   if (listing->waiting != NULL) {
-    hold_back(listing, filled);
+    keep_waiting(listing, filled);
   } else if (listing->format == TIDE_OUTPUT_TABLE) {
     print_table_line(listing, filled);
   } else {

@@ -69,12 +69,12 @@ keep_rate(TideDeadLetterReplay *replay)
 static gboolean
 is_first(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter)
 {
-  g_autofree char *place = g_strdup_printf("%.*s/%d", (int)dead_letter->topic.len,
-                                           (const char *)dead_letter->topic.data, dead_letter->partition);
-  GHashTable *offsets = g_hash_table_lookup(replay->sent, place);
+  g_autofree char *partition = g_strdup_printf("%.*s/%d", (int)dead_letter->topic.len,
+                                               (const char *)dead_letter->topic.data, dead_letter->partition);
+  GHashTable *offsets = g_hash_table_lookup(replay->sent, partition);
   if (offsets == NULL) {
     offsets = g_hash_table_new(NULL, NULL);
-    g_hash_table_insert(replay->sent, g_steal_pointer(&place), offsets);
+    g_hash_table_insert(replay->sent, g_steal_pointer(&partition), offsets);
   }
   return g_hash_table_add(offsets, (gpointer)(guintptr)dead_letter->offset);
 }

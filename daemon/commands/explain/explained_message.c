@@ -141,7 +141,7 @@ regions_of(TideExplainer *explainer, const char *name, GError **error)
  */
 
 static char *
-place_text(const TideExplainer *explainer)
+position_text(const TideExplainer *explainer)
 {
   if (explainer->line > 0)
     return g_strdup_printf("line %" G_GUINT64_FORMAT, explainer->line);
@@ -204,11 +204,11 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
   const char *reason = tide_reject_reason_name(reject->reason);
   const char *remedy = reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   if (!explainer->options.json) {
-    g_autofree char *place = place_text(explainer);
+    g_autofree char *position = position_text(explainer);
     g_autofree char *reading =
         is_alone ? g_strdup_printf(", reading %u of %u", reject->reading_index + 1, explainer->mapped.n_readings)
                  : NULL;
-    printf("%s%s: rejected as %s: %s\n", place, is_alone ? reading : "", reason, sentence);
+    printf("%s%s: rejected as %s: %s\n", position, is_alone ? reading : "", reason, sentence);
     if (remedy != NULL)
       printf("  remedy: %s\n", remedy);
     return;
@@ -357,9 +357,10 @@ print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 even
 {
   if (explainer->options.json)
     return;
-  g_autofree char *place = place_text(explainer);
+  g_autofree char *position = position_text(explainer);
   const TideReading *reading = &tide_mapping_readings(explainer->mapping)[reading_index];
-  printf("%s, reading %u of %u: %u fields", place, reading_index + 1, explainer->mapped.n_readings, reading->n_fields);
+  printf("%s, reading %u of %u: %u fields", position, reading_index + 1, explainer->mapped.n_readings,
+         reading->n_fields);
   if (event_time_ns > 0) {
     gint64 time_ms = tide_ns_to_ms(event_time_ns);
     g_autofree char *time = tide_time_text(time_ms);
@@ -399,8 +400,8 @@ print_no_readings(const TideExplainer *explainer, gboolean deletes)
 {
   const char *what = deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written";
   if (!explainer->options.json) {
-    g_autofree char *place = place_text(explainer);
-    printf("%s: %s\n", place, what);
+    g_autofree char *position = position_text(explainer);
+    printf("%s: %s\n", position, what);
     return;
   }
   g_auto(TideBuffer) text = {0};
@@ -415,8 +416,8 @@ print_ambiguous(const TideExplainer *explainer)
 {
   if (explainer->mapped.n_ambiguous_readings == 0 || explainer->options.json)
     return;
-  g_autofree char *place = place_text(explainer);
-  printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", place, time_note(explainer));
+  g_autofree char *position = position_text(explainer);
+  printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position, time_note(explainer));
 }
 
 /* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */

@@ -215,8 +215,8 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
   GPtrArray *readers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_range_reader_free);
   for (guint i = 0; i < plan->ranges->len; i++) {
     /* In the order of keys the ranges come one after the other: from the last one, when reversed. */
-    guint place = plan->reversed ? plan->ranges->len - 1 - i : i;
-    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, place), &options));
+    guint index = plan->reversed ? plan->ranges->len - 1 - i : i;
+    g_ptr_array_add(readers, tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, index), &options));
   }
   scan->merge = tide_row_merge_new(plan->table->key, readers, plan->order);
   scan->keys = tide_key_reader_new(plan->table, names);

@@ -338,14 +338,14 @@ static void
 describe_first(const TideMapping *mapping, const TideMapped *mapped, const TideReject *reject, gboolean is_mapped,
                GString *text)
 {
-  TideReject told = is_mapped && mapped->n_rejects > 0 ? mapped->rejects[0] : *reject;
+  TideReject resolved = is_mapped && mapped->n_rejects > 0 ? mapped->rejects[0] : *reject;
   if (is_mapped && mapped->n_rejects == 0) {
     g_string_append(text, "no table takes it");
     return;
   }
-  tide_reject_resolve_field(&told, tide_mapping_names(mapping));
-  g_autofree char *why = tide_reject_describe(&told);
-  g_string_append_printf(text, "%s: %s", tide_reject_reason_name(told.reason), why);
+  tide_reject_resolve_field(&resolved, tide_mapping_names(mapping));
+  g_autofree char *why = tide_reject_describe(&resolved);
+  g_string_append_printf(text, "%s: %s", tide_reject_reason_name(resolved.reason), why);
 }
 
 /* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */

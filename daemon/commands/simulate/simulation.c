@@ -35,7 +35,7 @@ static const TideBytes poisons[] = {
 };
 
 typedef struct Planned {
-  guint64 place;
+  guint64 position;
   TideSimulatedMessage message;
 } Planned;
 
@@ -45,7 +45,7 @@ struct TideSimulation {
   GArray *heap;         /* owned (element-type Planned): planned, the first to come at 0 */
   GArray *window;       /* owned (element-type TideSimulatedMessage): permuted, being handed out */
   guint64 window_number;
-  guint window_place;
+  guint window_index;
 };
 
 static guint64
@@ -95,17 +95,17 @@ tide_simulation_free(TideSimulation *simulation)
 static gboolean
 comes_before(const Planned *a, const Planned *b)
 {
-  if (a->place != b->place)
-    return a->place < b->place;
+  if (a->position != b->position)
+    return a->position < b->position;
   if (a->message.reading != b->message.reading)
     return a->message.reading < b->message.reading;
   return a->message.kind < b->message.kind;
 }
 
 static void
-plan(TideSimulation *simulation, guint64 place, guint64 reading, TideSimulatedKind kind)
+plan(TideSimulation *simulation, guint64 position, guint64 reading, TideSimulatedKind kind)
 {
-  Planned planned = {.place = place, .message = {.kind = kind, .reading = reading}};
+  Planned planned = {.position = position, .message = {.kind = kind, .reading = reading}};
   g_array_append_val(simulation->heap, planned);
   Planned *heap = (Planned *)simulation->heap->data;
   for (guint i = simulation->heap->len - 1; i > 0 && comes_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) {
@@ -140,16 +140,16 @@ static void
 plan_reading(TideSimulation *simulation, guint64 reading)
 {
   const TideSimulationParameters *parameters = &simulation->parameters;
-  guint64 place = reading;
+  guint64 position = reading;
   if (chance(simulation, DRAW_LATE, reading, parameters->late))
-    place += parameters->machines * (1 + draw(simulation, DRAW_DELAY, reading, 0) % MAX_DELAY_ROUNDS);
-  plan(simulation, place, reading, TIDE_SIMULATED_READING);
+    position += parameters->machines * (1 + draw(simulation, DRAW_DELAY, reading, 0) % MAX_DELAY_ROUNDS);
+  plan(simulation, position, reading, TIDE_SIMULATED_READING);
   if (chance(simulation, DRAW_REPEAT, reading, parameters->repeat)) {
     guint64 after = 1 + draw(simulation, DRAW_AGAIN, reading, 0) % (MAX_AGAIN_ROUNDS * parameters->machines);
-    plan(simulation, place + after, reading, TIDE_SIMULATED_REPEAT);
+    plan(simulation, position + after, reading, TIDE_SIMULATED_REPEAT);
   }
   if (chance(simulation, DRAW_POISON, reading, parameters->poison))
-    plan(simulation, place, reading, TIDE_SIMULATED_POISON);
+    plan(simulation, position, reading, TIDE_SIMULATED_POISON);
 }
 
 /* The next message before shuffling. A reading is never placed before its number, so what stands before the first that
@@ -157,8 +157,9 @@ plan_reading(TideSimulation *simulation, guint64 reading)
 static gboolean
 next_in_order(TideSimulation *simulation, TideSimulatedMessage *ret_message)
 {
-  while (simulation->next_reading < simulation->parameters.readings &&
-         (simulation->heap->len == 0 || g_array_index(simulation->heap, Planned, 0).place >= simulation->next_reading))
+  while (
+      simulation->next_reading < simulation->parameters.readings &&
+      (simulation->heap->len == 0 || g_array_index(simulation->heap, Planned, 0).position >= simulation->next_reading))
     plan_reading(simulation, simulation->next_reading++);
   if (simulation->heap->len == 0)
     return FALSE;
@@ -182,7 +183,7 @@ fill_window(TideSimulation *simulation)
     messages[other] = swapped;
   }
   simulation->window_number++;
-  simulation->window_place = 0;
+  simulation->window_index = 0;
 }
 
 gboolean
@@ -190,12 +191,12 @@ tide_simulation_next(TideSimulation *simulation, TideSimulatedMessage *ret_messa
 {
   if (simulation->parameters.shuffle_window <= 1)
     return next_in_order(simulation, ret_message);
-  if (simulation->window_place == simulation->window->len)
+  if (simulation->window_index == simulation->window->len)
     fill_window(simulation);
   if (simulation->window->len == 0)
     return FALSE;
-  *ret_message = g_array_index(simulation->window, TideSimulatedMessage, simulation->window_place);
-  simulation->window_place++;
+  *ret_message = g_array_index(simulation->window, TideSimulatedMessage, simulation->window_index);
+  simulation->window_index++;
   return TRUE;
 }
 

@@ -79,16 +79,16 @@ print_commands(const GPtrArray *commands)
 
 /* What a table's attribute would have held. */
 static gboolean
-keep_scheme(Creation *creation, const TideTable *table, GError **error)
+keep_fingerprint(Creation *creation, const TideTable *table, GError **error)
 {
   TideHBaseClient *client = tide_gateway_session_client(creation->session);
   g_auto(TideFingerprintStore) store = {0};
   tide_fingerprint_store_init(&store, creation->config);
-  g_autofree char *scheme = tide_fingerprint_text(table, creation->config->names);
+  g_autofree char *fingerprint = tide_fingerprint_text(table, creation->config->names);
   TideFingerprintLocation location = TIDE_FINGERPRINT_NOWHERE;
   if (!tide_fingerprint_store_create_table(&store, client, tide_gateway_session_admin_deadline_us(creation->session),
                                            error) ||
-      !tide_fingerprint_store_write(&store, client, table->name, scheme, &location, error))
+      !tide_fingerprint_store_write(&store, client, table->name, fingerprint, &location, error))
     return FALSE;
   printf("%s: its key fingerprint is kept %s, because gateway '%s' is framed and spoils attributes\n", table->name,
          tide_fingerprint_location_text(location), tide_hbase_client_name(client));
@@ -121,7 +121,7 @@ create_missing(Creation *creation, const TideTable *table, GError **error)
   printf("%s: created with %u famil%s and %u region%s\n", table->name, table->families->len,
          table->families->len == 1 ? "y" : "ies", n_regions(table), n_regions(table) == 1 ? "" : "s");
   fflush(stdout);
-  return result == TIDE_TABLE_CREATED || keep_scheme(creation, table, error);
+  return result == TIDE_TABLE_CREATED || keep_fingerprint(creation, table, error);
 }
 
 static gboolean

@@ -64,9 +64,9 @@ splits_text(const TideTable *table, const TideTableState *state)
 
 /* What is stored of the key, beside what is declared. */
 static const char *
-scheme_verdict(const TideTableState *state)
+fingerprint_verdict(const TideTableState *state)
 {
-  switch (state->scheme.verdict) {
+  switch (state->fingerprint.verdict) {
   case TIDE_FINGERPRINT_SAME:
     return "same";
   case TIDE_FINGERPRINT_NOT_STORED:
@@ -88,7 +88,7 @@ add_state(TideListing *listing, const TideTable *table, const TideTableState *st
   g_autofree char *differences =
       state->exists ? join_sentences(state->differences) : g_strdup("missing: run 'tidemark tables create'");
   (void)tide_listing_add(listing, (const char *[]){table->name, state->exists ? "yes" : "no", families, n_regions,
-                                                   splits, state->exists ? scheme_verdict(state) : NULL,
+                                                   splits, state->exists ? fingerprint_verdict(state) : NULL,
                                                    differences[0] != '\0' ? differences : "none"});
 }
 
@@ -169,14 +169,14 @@ append_json_regions(TideBuffer *text, const TideTable *table, const TideTableSta
 }
 
 static void
-append_json_scheme(TideBuffer *text, const TideFingerprintFinding *scheme, const char *verdict)
+append_json_fingerprint(TideBuffer *text, const TideFingerprintFinding *fingerprint, const char *verdict)
 {
   tide_json_open(text, "scheme", '{');
   tide_json_text(text, "verdict", verdict);
-  tide_json_shown_text(text, "declared", scheme->declared);
-  if (scheme->stored.text != NULL) {
-    tide_json_shown_text(text, "stored", scheme->stored.text);
-    tide_json_shown_text(text, "place", tide_fingerprint_location_text(scheme->stored.location));
+  tide_json_shown_text(text, "declared", fingerprint->declared);
+  if (fingerprint->stored.text != NULL) {
+    tide_json_shown_text(text, "stored", fingerprint->stored.text);
+    tide_json_shown_text(text, "place", tide_fingerprint_location_text(fingerprint->stored.location));
   }
   tide_json_close(text, "}");
 }
@@ -201,7 +201,7 @@ print_state_json(const TideTable *table, const TideTableState *state)
   if (state->exists) {
     append_json_description(&text, state->description);
     append_json_regions(&text, table, state);
-    append_json_scheme(&text, &state->scheme, scheme_verdict(state));
+    append_json_fingerprint(&text, &state->fingerprint, fingerprint_verdict(state));
   }
   append_json_texts(&text, "differences", state->differences);
   append_json_texts(&text, "remedies", state->remedies);

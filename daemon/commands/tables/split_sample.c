@@ -61,19 +61,19 @@ random_below(GRand *random, guint64 below)
 void
 tide_split_sample_add(TideSplitSample *sample, TideBytes key, gint64 event_time_ns)
 {
-  guint64 place = sample->n_seen++;
+  guint64 slot = sample->n_seen++;
   if (sample->keys->len >= sample->max_keys) {
-    place = random_below(sample->random, sample->n_seen);
-    if (place >= sample->max_keys)
+    slot = random_below(sample->random, sample->n_seen);
+    if (slot >= sample->max_keys)
       return;
   }
   gsize len = MIN(key.len, TIDE_SPLIT_SAMPLE_KEY_BYTES);
   SampledKey kept = {.key = tide_bytes(g_memdup2(key.data, len), len), .event_time_ns = event_time_ns};
-  if (place == sample->keys->len) {
+  if (slot == sample->keys->len) {
     g_array_append_val(sample->keys, kept);
     return;
   }
-  SampledKey *replaced = &g_array_index(sample->keys, SampledKey, place);
+  SampledKey *replaced = &g_array_index(sample->keys, SampledKey, slot);
   clear_key(replaced);
   *replaced = kept;
 }

@@ -9,24 +9,24 @@
 #define SHOWN_POINTS 3u
 
 static gboolean
-read_scheme(TideTableState *state, TideHBaseClient *client, const TideConfig *config, const TideTable *table,
-            GError **error)
+read_fingerprint(TideTableState *state, TideHBaseClient *client, const TideConfig *config, const TideTable *table,
+                 GError **error)
 {
   g_auto(TideFingerprintStore) store = {0};
   tide_fingerprint_store_init(&store, config);
-  if (!tide_fingerprint_store_compare(&store, client, table, state->description, &state->scheme, error))
+  if (!tide_fingerprint_store_compare(&store, client, table, state->description, &state->fingerprint, error))
     return FALSE;
-  state->fingerprint_location = state->scheme.stored.location;
-  if (state->scheme.verdict != TIDE_FINGERPRINT_SAME &&
+  state->fingerprint_location = state->fingerprint.stored.location;
+  if (state->fingerprint.verdict != TIDE_FINGERPRINT_SAME &&
       !tide_fingerprint_store_find_location(&store, client, &state->fingerprint_location, error))
     return FALSE;
-  if (state->scheme.verdict == TIDE_FINGERPRINT_CHANGED)
+  if (state->fingerprint.verdict == TIDE_FINGERPRINT_CHANGED)
     g_ptr_array_add(
         state->differences,
         g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
                         "run' refuses to start over it",
-                        tide_fingerprint_location_text(state->scheme.stored.location), state->scheme.stored.text,
-                        state->scheme.declared));
+                        tide_fingerprint_location_text(state->fingerprint.stored.location),
+                        state->fingerprint.stored.text, state->fingerprint.declared));
   return TRUE;
 }
 
@@ -63,7 +63,7 @@ tide_table_state_read(TideGatewaySession *session, const TideConfig *config, con
   state->regions = tide_hbase_client_regions(client, tide_bytes_of_string(table->name),
                                              tide_gateway_session_deadline_us(session), error);
   if (state->regions == NULL || !read_enabled(state, session, table, error) ||
-      !read_scheme(state, client, config, table, error))
+      !read_fingerprint(state, client, config, table, error))
     return NULL;
   g_autoptr(TideTableDescription) declared = tide_declared_table_describe(table, config->names);
   tide_table_state_compare(state, table, declared);
@@ -79,7 +79,7 @@ tide_table_state_free(TideTableState *state)
   g_clear_pointer(&state->regions, g_ptr_array_unref);
   g_clear_pointer(&state->differences, g_ptr_array_unref);
   g_clear_pointer(&state->remedies, g_ptr_array_unref);
-  tide_fingerprint_finding_clear(&state->scheme);
+  tide_fingerprint_finding_clear(&state->fingerprint);
   g_free(state);
 }
 
@@ -171,7 +171,7 @@ add_missing_family(TideTableState *state, const char *table, const TideFamilySet
   g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
 }
 
-/* All but the scheme, which need not be kept as an attribute: read_scheme(). */
+/* All but the scheme, which need not be kept as an attribute: read_fingerprint(). */
 static void
 compare_attributes(TideTableState *state, const TideTableDescription *declared)
 {

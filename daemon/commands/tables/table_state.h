@@ -8,9 +8,9 @@ G_BEGIN_DECLS
 
 typedef struct TideTableState {
   gboolean exists;
-  TideTableDescription *description; /* owned; NULL when it does not exist */
-  GPtrArray *regions;                /* owned (element-type TideRegion) */
-  TideFingerprintFinding scheme;     /* of a table that exists: what is stored of its key, beside what is declared */
+  TideTableDescription *description;  /* owned; NULL when it does not exist */
+  GPtrArray *regions;                 /* owned (element-type TideRegion) */
+  TideFingerprintFinding fingerprint; /* of a table that exists: what is stored of its key, beside what is declared */
   TideFingerprintLocation fingerprint_location; /* where the declared one is, or will be, kept */
   GPtrArray *differences; /* owned (element-type utf8): sentences without full stop; a missing table has none */
   GPtrArray *remedies;    /* owned (element-type utf8): commands of HBase's shell, for some of the differences */

@@ -48,7 +48,7 @@ gboolean tide_verify_messages_add(TideVerifyMessages *messages, const TideMessag
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Each cell of @message again, with its row's table and key. Return FALSE to stop. For samples. */
-typedef gboolean (*TideVerifyCellFunc)(guint place, const TideRow *row, const TideCell *cell,
+typedef gboolean (*TideVerifyCellFunc)(guint slot, const TideRow *row, const TideCell *cell,
                                        const TideVerifyEntry *entry, gpointer data);
 gboolean tide_verify_messages_walk(TideVerifyMessages *messages, const TideMessage *message, TideVerifyCellFunc func,
                                    gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -231,9 +231,9 @@ static void
 await_holding(Fixture *fixture, const char *part)
 {
   gint64 deadline_us = pipeline_fixture_deadline_us();
-  while (!tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+  while (!tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters))
     pipeline_fixture_wait_a_little(deadline_us, "the holding");
-  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
   if (strstr(text, part) == NULL)
     g_error("'%s' is not in: %s", part, text);
 }
@@ -248,7 +248,7 @@ test_a_topic_that_takes_nothing_holds_until_it_does(Fixture *fixture, gconstpoin
   g_assert_cmpuint(fixture->n_completed, ==, 0);
   await_completed(fixture, 1);
   g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
 }
@@ -264,7 +264,7 @@ test_a_dead_letter_that_is_too_large_delays_no_other(Fixture *fixture, gconstpoi
   await_completed(fixture, 1); /* the error was for once */
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   await_completed(fixture, 2);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), ==, 0);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
 }
@@ -453,7 +453,7 @@ test_originals_that_are_wanted_back_do_not_count_as_dead_letters(Fixture *fixtur
   for (gint64 offset = 0; offset < N_SHARING; offset++)
     tide_dead_letter_queue_submit(fixture->dead_letters, job_wanted_back(fixture, offset));
   await_completed(fixture, N_SHARING);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   for (TideDeadLetterJob *job = fixture->completions; job != NULL; job = job->next)
     tide_dead_letter_queue_release_original(fixture->dead_letters, job);
   for (gint64 offset = 0; offset < N_SHARING; offset++)

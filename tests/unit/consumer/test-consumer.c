@@ -247,7 +247,7 @@ spend_memory(Fixture *fixture, gboolean spend)
 static void
 hold_dead_letters(Fixture *fixture, gboolean hold)
 {
-  atomic_store(&fixture->dead_letters->holding, hold);
+  atomic_store(&fixture->dead_letters->is_stalled, hold);
   tide_pauses_check_dead_letters(&fixture->consumer->pauses, hold,
                                  fixture->consumer->pauses.dead_letters_changed_us + 10 * TIDE_US_PER_S);
 }

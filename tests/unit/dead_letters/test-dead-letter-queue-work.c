@@ -163,7 +163,7 @@ test_first_kept_dead_letter_ends_the_holding(Fixture *fixture, gconstpointer dat
     look_again(fixture, deadline_us);
   submit(fixture, 1);
   await_kept(fixture);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
 int

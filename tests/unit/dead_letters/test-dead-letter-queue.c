@@ -166,14 +166,14 @@ test_kept_dead_letters_complete(Fixture *fixture, gconstpointer data)
   }
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_total", "reason=\"parse\""), ==, 50);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_waiting", NULL), ==, 0);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
 static void
 await_holding(Fixture *fixture)
 {
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  while (!tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+  while (!tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters))
     await_change(fixture, deadline_us);
 }
 
@@ -186,13 +186,13 @@ test_holds_while_the_disk_takes_nothing(Fixture *fixture, gconstpointer data)
   for (gint64 i = 0; i < 10; i++)
     submit(fixture, i);
   await_holding(fixture);
-  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
   g_assert_nonnull(strstr(text, fixture->path));
   g_assert_null(tide_dead_letter_completions_take(&fixture->box));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
   g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
   await_completed(fixture, 10);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   /* The next trouble is a new one: it is said, and tried again soon. */
   g_assert_cmpuint(fixture->dead_letters->to_keep.n_failures, ==, 0);
   g_assert_cmpint(fixture->dead_letters->to_keep.logged_us, ==, 0);
@@ -213,7 +213,7 @@ assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owne
   await_completed_with(fixture, 10, TIDE_DEAD_LETTER_PENDING);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
-  while (tide_dead_letter_queue_is_holding_racy(fixture->dead_letters))
+  while (tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters))
     await_change(fixture, deadline_us);
   g_assert_cmpint(g_rename(away, fixture->directory), ==, 0);
 }
@@ -242,7 +242,7 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   for (gint64 i = 99; i < 2000; i++)
     submit(fixture, i);
   await_holding(fixture);
-  g_autofree char *text = tide_dead_letter_queue_held_text(fixture->dead_letters);
+  g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
   g_assert_nonnull(strstr(text, "max_ratio (0.1)"));
   g_assert_nonnull(strstr(text, "'parse': it is not JSON"));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_holding", NULL), ==, 1);
@@ -256,7 +256,7 @@ test_f21_dead_letters_of_one_message_count_once(Fixture *fixture, gconstpointer 
   for (gint64 i = 0; i < 500; i++)
     submit_one(fixture, i, i > 0);
   await_completed(fixture, 500);
-  g_assert_false(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
 /* Those up to the bound are kept, so that whoever restarts gets on. */
@@ -267,7 +267,7 @@ test_f21_dead_letters_up_to_the_bound_are_kept(Fixture *fixture, gconstpointer d
     submit(fixture, i);
   await_holding(fixture);
   await_completed(fixture, TIDE_DEAD_LETTER_RATIO_MIN - 1);
-  g_assert_true(tide_dead_letter_queue_is_holding_racy(fixture->dead_letters));
+  g_assert_true(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
 }
 
 /* As when two daemons have one configuration that names no place, and no state directory. */
