@@ -1,8 +1,7 @@
 /* Options that are good by themselves and contradict each other. Each message names both. */
 #include "config/load/load.h"
 #include "config/option/option_value.h"
-
-#include <regex.h>
+#include "config/topic_pattern.h"
 
 /* What a value must not pass. */
 typedef struct Bound {
@@ -87,41 +86,15 @@ check_sizes(TideLoad *load)
   }
 }
 
-/* A pattern of topics is extended POSIX, as librdkafka takes it. */
-static gboolean
-subscribes_to(const TideKafkaConfig *kafka, const char *topic)
-{
-  for (char **name = kafka->topics; *name != NULL; name++) {
-    regex_t pattern;
-    if ((*name)[0] != '^') {
-      if (strcmp(*name, topic) == 0)
-        return TRUE;
-    } else if (regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) == 0) {
-      gboolean matches = regexec(&pattern, topic, 0, NULL, 0) == 0;
-      regfree(&pattern);
-      if (matches)
-        return TRUE;
-    }
-  }
-  return FALSE;
-}
-
 static void
 check_patterns(TideLoad *load)
 {
   for (char **name = load->config->kafka.topics; *name != NULL; name++) {
-    regex_t pattern;
-    int result = **name == '^' ? regcomp(&pattern, *name, REG_EXTENDED | REG_NOSUB) : REG_NOERROR;
-    if (result == REG_NOERROR) {
-      if (**name == '^')
-        regfree(&pattern);
-      continue;
-    }
-    char reason[128];
-    regerror(result, &pattern, reason, sizeof reason);
-    g_autofree char *shown = tide_problem_quote(*name);
-    tide_problems_add_error(load->problems, tide_load_position(load, "kafka.topics"),
-                            "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, reason);
+    g_autofree char *problem = tide_topic_pattern_problem(*name);
+    g_autofree char *shown = problem != NULL ? tide_problem_quote(*name) : NULL;
+    if (problem != NULL)
+      tide_problems_add_error(load->problems, tide_load_position(load, "kafka.topics"),
+                              "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, problem);
   }
 }
 
@@ -139,7 +112,7 @@ check_dead_letters(TideLoad *load)
     tide_problems_add_error(
         load->problems, tide_load_position(load, "dead_letters.file"),
         "'dead_letters.file' and 'dead_letters.topic' exclude each other: dead letters go to one place");
-  if (dead_letters->topic != NULL && subscribes_to(&load->config->kafka, dead_letters->topic))
+  if (dead_letters->topic != NULL && tide_topic_pattern_any_matches(load->config->kafka.topics, dead_letters->topic))
     tide_problems_add_error(load->problems, tide_load_position(load, "dead_letters.topic"),
                             "'dead_letters.topic' ('%s') is among 'kafka.topics': a dead letter would be read again, "
                             "and again, without end",

@@ -1,10 +1,9 @@
 #include "kafka/kafka_look.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_client.h"
 #include "util/clock.h"
-
-#include <regex.h>
 
 /* From each of so many topics of a pattern one partition is read: rights go by names, and those of one pattern mostly
  * by one rule. */
@@ -33,20 +32,6 @@ principal_text(const Looking *it)
 }
 
 /* ---- which topics there are ---- */
-
-/* An extended POSIX pattern, as librdkafka takes it. */
-static gboolean
-matches(const char *wanted, const char *name)
-{
-  regex_t pattern;
-  if (wanted[0] != '^')
-    return strcmp(wanted, name) == 0;
-  if (regcomp(&pattern, wanted, REG_EXTENDED | REG_NOSUB) != 0)
-    return FALSE;
-  gboolean good = regexec(&pattern, name, 0, NULL, 0) == 0;
-  regfree(&pattern);
-  return good;
-}
 
 static void
 set_fault(TideSeenTopic *topic, char *fault)
@@ -91,7 +76,7 @@ find_topic(Looking *it, const char *wanted, const struct rd_kafka_metadata *meta
   topic->name = g_strdup(wanted);
   g_ptr_array_add(it->look->topics, topic);
   for (int i = 0; i < metadata->topic_cnt; i++)
-    if (matches(wanted, metadata->topics[i].topic))
+    if (tide_topic_pattern_matches(wanted, metadata->topics[i].topic))
       add_match(it, topic, &metadata->topics[i]);
 }
 

@@ -1,24 +1,16 @@
 #include "kafka/kafka_probe.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
-
-static gboolean
-topic_matches(const char *wanted, const GRegex *pattern, const char *name)
-{
-  return pattern != NULL ? g_regex_match(pattern, name, 0, NULL) : strcmp(wanted, name) == 0;
-}
 
 static TideProbedTopic *
 find_topic(const char *wanted, const struct rd_kafka_metadata *metadata)
 {
   TideProbedTopic *topic = g_new0(TideProbedTopic, 1);
   topic->name = g_strdup(wanted);
-  /* A pattern that GRegex cannot read matches nothing here; librdkafka, whose syntax is plainer, decides at the start.
-   */
-  g_autoptr(GRegex) pattern = wanted[0] == '^' ? g_regex_new(wanted, 0, 0, NULL) : NULL;
   for (int i = 0; i < metadata->topic_cnt; i++) {
     const struct rd_kafka_metadata_topic *present = &metadata->topics[i];
-    if (present->err != RD_KAFKA_RESP_ERR_NO_ERROR || !topic_matches(wanted, pattern, present->topic))
+    if (present->err != RD_KAFKA_RESP_ERR_NO_ERROR || !tide_topic_pattern_matches(wanted, present->topic))
       continue;
     topic->n_topics++;
     topic->n_partitions += (guint)present->partition_cnt;

@@ -1,5 +1,6 @@
 #include "kafka/kafka_start.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/commit_note.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -44,15 +45,6 @@ find_ends(Search *search)
 
 /* ---- whether the group is new ---- */
 
-static gboolean
-is_subscribed(const TideKafkaConfig *config, const char *name)
-{
-  for (char **topic = config->topics; *topic != NULL; topic++)
-    if (**topic == '^' ? g_regex_match_simple(*topic, name, 0, 0) : strcmp(*topic, name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Every partition of the topics that the group reads; NULL when no broker says. */
 static rd_kafka_topic_partition_list_t *
 list_all(const TideKafkaStarts *starts)
@@ -63,7 +55,8 @@ list_all(const TideKafkaStarts *starts)
   rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(16);
   for (int i = 0; i < metadata->topic_cnt; i++) {
     const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    for (int p = 0; is_subscribed(starts->config, topic->topic) && p < topic->partition_cnt; p++)
+    gboolean is_wanted = tide_topic_pattern_any_matches(starts->config->topics, topic->topic);
+    for (int p = 0; is_wanted && p < topic->partition_cnt; p++)
       rd_kafka_topic_partition_list_add(all, topic->topic, topic->partitions[p].id);
   }
   rd_kafka_metadata_destroy(metadata);

@@ -1,5 +1,6 @@
 #include "kafka/kafka_topic_reader.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_message.h"
 #include "util/clock.h"
@@ -104,14 +105,12 @@ has_topic(const GArray *parts, const char *topic)
 
 /* Adds the partitions of the topics that @wanted names, unless they are there. FALSE: there are none. */
 static gboolean
-add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted, const GRegex *pattern)
+add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted)
 {
   gboolean found = FALSE;
   for (int i = 0; i < metadata->topic_cnt; i++) {
     const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    gboolean is_wanted =
-        pattern != NULL ? g_regex_match(pattern, topic->topic, 0, NULL) : strcmp(topic->topic, wanted) == 0;
-    if (!is_wanted || topic->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR || !tide_topic_pattern_matches(wanted, topic->topic))
       continue;
     found = TRUE;
     int n_partitions = has_topic(parts, topic->topic) ? 0 : topic->partition_cnt;
@@ -126,16 +125,12 @@ add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *
 static gboolean
 find_one(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted, GError **error)
 {
-  g_autoptr(GRegex) pattern = NULL;
-  g_autoptr(GError) fault = NULL;
-  if (wanted[0] == '^') {
-    pattern = g_regex_new(wanted, 0, 0, &fault);
-    if (pattern == NULL) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, fault->message);
-      return FALSE;
-    }
+  g_autofree char *problem = tide_topic_pattern_problem(wanted);
+  if (problem != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, problem);
+    return FALSE;
   }
-  if (add_topics(parts, metadata, wanted, pattern))
+  if (add_topics(parts, metadata, wanted))
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' does not exist, or this user may not see it",
               wanted);

@@ -1,11 +1,10 @@
 #include "kafka/kafka_watch.h"
 
+#include "config/topic_pattern.h"
 #include "kafka/kafka_conf.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
-
-#include <regex.h>
 
 #define ROUND_US TIDE_US_PER_S
 
@@ -342,16 +341,12 @@ look_for_named(TideKafkaWatch *watch, MissingTopics *missing)
 }
 
 static gboolean
-matches_any(const char *pattern, const struct rd_kafka_metadata *metadata)
+matches_one(const char *pattern, const struct rd_kafka_metadata *metadata)
 {
-  regex_t compiled;
-  gboolean found = FALSE;
-  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0) /* as librdkafka takes it */
-    return FALSE;
-  for (int i = 0; i < metadata->topic_cnt && !found; i++)
-    found = regexec(&compiled, metadata->topics[i].topic, 0, NULL, 0) == 0;
-  regfree(&compiled);
-  return found;
+  for (int i = 0; i < metadata->topic_cnt; i++)
+    if (tide_topic_pattern_matches(pattern, metadata->topics[i].topic))
+      return TRUE;
+  return FALSE;
 }
 
 /* All topics are asked for while there is a pattern that none has matched; after that, only whether a broker answers.
@@ -367,7 +362,7 @@ look_for_patterns(TideKafkaWatch *watch)
       rd_kafka_metadata(watch->kafka, all, NULL, &metadata, QUESTION_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
     return FALSE;
   for (guint i = watch->patterns->len; i-- > 0;)
-    if (matches_any(g_ptr_array_index(watch->patterns, i), metadata))
+    if (matches_one(g_ptr_array_index(watch->patterns, i), metadata))
       g_ptr_array_remove_index(watch->patterns, i);
   rd_kafka_metadata_destroy(metadata);
   return TRUE;
