@@ -92,12 +92,12 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->name_bytes = 0;
 }
 
-/* The length to which an array grows that must hold something at @place. */
+/* The length to which an array grows that must hold something at @index. */
 static guint32
-grown_length(guint32 length, guint32 place)
+grown_length(guint32 length, guint32 index)
 {
   length = MAX(length, FIRST_LENGTH);
-  while (length <= place)
+  while (length <= index)
     length = length > G_MAXUINT32 / 2 ? G_MAXUINT32 : length * 2;
   return length;
 }
@@ -133,22 +133,22 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   return TRUE;
 }
 
-/* The name's number, by what stood at @place in the reading before, else by its hash. */
+/* The name's number, by what stood at @index in the reading before, else by its hash. */
 static TideNameId
-number_of(TideReadingBuilder *builder, guint32 place, TideBytes name)
+number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
 {
-  if (G_UNLIKELY(place >= builder->shape_size)) {
-    guint32 size = grown_length(builder->shape_size, place);
+  if (G_UNLIKELY(index >= builder->shape_size)) {
+    guint32 size = grown_length(builder->shape_size, index);
     builder->shape = g_renew(TideNameId, builder->shape, size);
     for (guint32 i = builder->shape_size; i < size; i++)
       builder->shape[i] = TIDE_NAME_NONE;
     builder->shape_size = size;
   }
-  TideNameId expected = builder->shape[place];
+  TideNameId expected = builder->shape[index];
   if (expected != TIDE_NAME_NONE && tide_bytes_equal(tide_field_names_text(builder->names, expected), name))
     return expected;
-  builder->shape[place] = tide_field_names_intern(builder->names, name);
-  return builder->shape[place];
+  builder->shape[index] = tide_field_names_intern(builder->names, name);
+  return builder->shape[index];
 }
 
 /* FALSE when the reading has the name already. */

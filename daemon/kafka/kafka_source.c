@@ -65,8 +65,8 @@ find_slot_by_name(const TideKafkaSource *source, const char *topic, gint32 parti
 static guint16
 find_slot(TideKafkaSource *source, const rd_kafka_message_t *raw)
 {
-  gsize place = ((gsize)raw->rkt >> 6 ^ (gsize)raw->partition) & (CACHE_SIZE - 1);
-  CacheEntry *entry = &source->cache[place];
+  gsize index = ((gsize)raw->rkt >> 6 ^ (gsize)raw->partition) & (CACHE_SIZE - 1);
+  CacheEntry *entry = &source->cache[index];
   if (entry->topic != raw->rkt || entry->partition != raw->partition)
     *entry = (CacheEntry){raw->rkt, raw->partition,
                           find_slot_by_name(source, rd_kafka_topic_name(raw->rkt), raw->partition)};
@@ -80,15 +80,15 @@ remember_slot(TideKafkaSource *source, guint16 slot, const char *topic, gint32 p
     return;
   if (slot >= source->names->len)
     g_ptr_array_set_size(source->names, slot + 1);
-  SlotName **place = (SlotName **)&g_ptr_array_index(source->names, slot);
-  if (*place != NULL && (*place)->partition == partition && strcmp((*place)->topic, topic) == 0)
+  SlotName **name = (SlotName **)&g_ptr_array_index(source->names, slot);
+  if (*name != NULL && (*name)->partition == partition && strcmp((*name)->topic, topic) == 0)
     return;
-  if (*place != NULL) /* another had it before */
-    source->n_denied -= (*place)->denied ? 1 : 0;
-  slot_name_free(*place);
-  *place = g_new0(SlotName, 1);
-  (*place)->topic = g_strdup(topic);
-  (*place)->partition = partition;
+  if (*name != NULL) /* another had it before */
+    source->n_denied -= (*name)->denied ? 1 : 0;
+  slot_name_free(*name);
+  *name = g_new0(SlotName, 1);
+  (*name)->topic = g_strdup(topic);
+  (*name)->partition = partition;
 }
 
 static SlotName *

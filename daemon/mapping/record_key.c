@@ -124,9 +124,9 @@ decode(TideRecordKey *record_key, TideReject *ret_reject)
 }
 
 gboolean
-tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_reading, TideReject *ret_reject)
+tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_reading, TideReject *ret_reject)
 {
-  KeyForm *form = &g_array_index(record_key->forms, KeyForm, place);
+  KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
   TideBytes key = record_key->message->key;
   if (key.len == 0)
     return reject(TIDE_REJECT_MISSING_FIELD, "a message without value and without key names no row to delete",
@@ -165,10 +165,10 @@ judge_of(const TideRecordKey *record_key, const KeyForm *form, const TideConditi
 }
 
 const TideCondition *
-tide_record_key_unmet(const TideRecordKey *record_key, guint place, const GArray *conditions,
+tide_record_key_unmet(const TideRecordKey *record_key, guint index, const GArray *conditions,
                       const TideReading *reading)
 {
-  const KeyForm *form = &g_array_index(record_key->forms, KeyForm, place);
+  const KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
   for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
     const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
     const TideReading *judge = judge_of(record_key, form, condition, reading);

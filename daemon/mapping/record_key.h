@@ -28,16 +28,16 @@ guint tide_record_key_add_table(TideRecordKey *record_key, const TideTable *tabl
 /* @message: borrowed until the next begin. */
 void tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message);
 
-/* The fields for the table at @place; valid until the next begin. FALSE with @ret_reject filled. Allocates: as the
+/* The fields for the table at @index; valid until the next begin. FALSE with @ret_reject filled. Allocates: as the
  * decoder. */
-gboolean tide_record_key_read(TideRecordKey *record_key, guint place, TideReading *ret_reading,
+gboolean tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_reading,
                               TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The first of @conditions (element-type TideCondition; NULL: none) that keeps the message from deleting in the table
  * at
- * @place, or NULL. @reading: what was read for it; NULL: nothing yet, and conditions on the record's own fields alone
+ * @index, or NULL. @reading: what was read for it; NULL: nothing yet, and conditions on the record's own fields alone
  * are judged. Allocates: nothing. */
-const TideCondition *tide_record_key_unmet(const TideRecordKey *record_key, guint place, const GArray *conditions,
+const TideCondition *tide_record_key_unmet(const TideRecordKey *record_key, guint index, const GArray *conditions,
                                            const TideReading *reading);
 
 G_END_DECLS

@@ -34,8 +34,8 @@ typedef struct TideReading {
 static inline const TideField *
 tide_reading_field(const TideReading *reading, TideNameId name_id)
 {
-  guint32 place = name_id < reading->n_known ? reading->known[name_id] : 0;
-  return place > 0 ? &reading->fields[place - 1] : NULL;
+  guint32 number = name_id < reading->n_known ? reading->known[name_id] : 0;
+  return number > 0 ? &reading->fields[number - 1] : NULL;
 }
 
 #define TIDE_NS_PER_MS G_GINT64_CONSTANT(1000000)

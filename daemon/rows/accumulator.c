@@ -463,11 +463,11 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;
-    guint32 place;
+    guint32 row_index;
     TideTableAccumulator *table = find_table(accumulator, rows[i].table_index, now_us);
-    TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &place);
+    TideLaneBuffer *open = add_row(accumulator, table, &rows[i], source, now_us, &row_index);
     for (guint32 f = any_dependent ? dependents[i].first : 0; f != 0; f = dependents[f - 1].next)
-      tide_row_buffer_add_dependent(&open->buffer, place, &rows[f - 1], source);
+      tide_row_buffer_add_dependent(&open->buffer, row_index, &rows[f - 1], source);
     seal_if_full(accumulator, open, now_us);
     if (G_UNLIKELY(tide_budget_is_spent_racy(table->budget)))
       crowded = table->table->index + 1;
@@ -489,12 +489,12 @@ tide_accumulator_append_unmerged(TideAccumulator *accumulator, const TideRow *ro
   TideTableAccumulator *table = accumulator->slots[rows[at].table_index];
   TideLaneBuffer *open = tide_table_accumulator_find_lane(table, rows[at].key);
   guint32 n_added = 1;
-  guint32 place = tide_row_buffer_append(&open->unmerged, &rows[at], source, now_us, NULL);
+  guint32 row_index = tide_row_buffer_append(&open->unmerged, &rows[at], source, now_us, NULL);
   open->unmerged_wait = FALSE;
   for (guint32 i = at + 1; i < n_rows && rows[i].reading_index == rows[at].reading_index; i++) {
     if (rows[i].follows == 0 || parent_of(rows, &rows[i]) != at)
       continue;
-    tide_row_buffer_add_dependent(&open->unmerged, place, &rows[i], source);
+    tide_row_buffer_add_dependent(&open->unmerged, row_index, &rows[i], source);
     n_added++;
   }
   open->last_row_us = now_us;
@@ -532,9 +532,9 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
     if (tide_batch_find_poison(batch, tide_dependent_row_parent(record)) != NULL)
       continue;
     TideDependentRow dependent = tide_dependent_row_read(&accumulator->dependent_reader, record);
-    guint32 place;
+    guint32 row_index;
     TideTableAccumulator *table = find_table(accumulator, dependent.row.table_index, now_us);
-    TideLaneBuffer *open = add_row(accumulator, table, &dependent.row, dependent.source, batch->oldest_us, &place);
+    TideLaneBuffer *open = add_row(accumulator, table, &dependent.row, dependent.source, batch->oldest_us, &row_index);
     seal_if_full(accumulator, open, now_us);
   }
   submit_sealed(accumulator);

@@ -49,10 +49,10 @@ static Cell *
 find_slot(const TideCellsInDoubt *in_doubt, guint64 identity)
 {
   guint32 mask = in_doubt->capacity - 1;
-  guint32 place = (guint32)identity & mask;
-  while (in_doubt->slots[place].identity != 0 && in_doubt->slots[place].identity != identity)
-    place = (place + 1) & mask;
-  return &in_doubt->slots[place];
+  guint32 slot = (guint32)identity & mask;
+  while (in_doubt->slots[slot].identity != 0 && in_doubt->slots[slot].identity != identity)
+    slot = (slot + 1) & mask;
+  return &in_doubt->slots[slot];
 }
 
 /* Makes a table of @capacity with those that are in doubt after @to_us. */

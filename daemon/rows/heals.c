@@ -27,8 +27,8 @@ struct TideHeal {
   GArray *sources; /* owned (element-type TideSourceRef) */
   TideBuffer row;  /* columns and cells for tide_heal_row() */
   gint64 charged_bytes;
-  GSequenceIter *place; /* in by_time; NULL: it is blocked, or not kept */
-  TideHeal *next;       /* of the same key */
+  GSequenceIter *iter; /* in by_time; NULL: it is blocked, or not kept */
+  TideHeal *next;      /* of the same key */
   TideHeal *previous;
 };
 
@@ -212,8 +212,8 @@ end_heal(TideHeals *heals, TideHeal *heal, TideHealChange change)
       g_hash_table_remove(heals->by_identity, &cell->identity);
   }
   unlink_key(heals, heal);
-  if (heal->place != NULL)
-    g_sequence_remove(heal->place);
+  if (heal->iter != NULL)
+    g_sequence_remove(heal->iter);
   else
     heals->n_blocked--;
   tide_budget_charge(heals->share, -heal->charged_bytes);
@@ -260,7 +260,7 @@ tide_heals_keep(TideHeals *heals, TideHeal *heal)
     g_hash_table_insert(heals->by_identity, &cell->identity, cell);
   }
   link_key(heals, heal);
-  heal->place = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
+  heal->iter = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
   report_sources(heals, heal, TIDE_HEAL_KEPT);
   return TRUE;
 }
@@ -378,17 +378,17 @@ tide_heals_due(TideHeals *heals, gint64 now_us)
 void
 tide_heals_block(TideHeals *heals, TideHeal *heal)
 {
-  g_sequence_remove(heal->place);
-  heal->place = NULL;
+  g_sequence_remove(heal->iter);
+  heal->iter = NULL;
   heals->n_blocked++;
 }
 
 static void
 unblock(TideHeals *heals, TideHeal *heal)
 {
-  if (heal->place != NULL)
+  if (heal->iter != NULL)
     return;
-  heal->place = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
+  heal->iter = g_sequence_insert_sorted(heals->by_time, heal, compare_time, NULL);
   heals->n_blocked--;
 }
 

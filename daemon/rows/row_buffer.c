@@ -49,14 +49,14 @@ index_slot(const TideRowBuffer *buffer, guint64 key_hash, TideBytes key)
 {
   guint32 *slots = (guint32 *)(void *)buffer->index.data;
   gsize mask = buffer->index.len / sizeof *slots - 1;
-  gsize place = key_hash & mask;
-  for (; slots[place] != 0; place = (place + 1) & mask) {
-    const OpenRow *row = &rows_of(buffer)[slots[place] - 1];
+  gsize slot = key_hash & mask;
+  for (; slots[slot] != 0; slot = (slot + 1) & mask) {
+    const OpenRow *row = &rows_of(buffer)[slots[slot] - 1];
     if (row->key_hash == key_hash &&
         tide_bytes_equal(tide_bytes(buffer->bytes.data + row->key_offset, row->key_len), key))
       break;
   }
-  return &slots[place];
+  return &slots[slot];
 }
 
 static void
@@ -130,29 +130,29 @@ replace_cell(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, const OpenCell 
 
 /* A place in cells, for @cell. */
 static guint32
-place_cell(TideRowBuffer *buffer, const OpenCell *cell)
+store_cell(TideRowBuffer *buffer, const OpenCell *cell)
 {
   if (buffer->free_cell == 0) {
     tide_buffer_append(&buffer->cells, cell, sizeof *cell);
     return buffer->n_cells++;
   }
-  guint32 place = buffer->free_cell - 1;
-  buffer->free_cell = cells_of(buffer)[place].next;
-  cells_of(buffer)[place] = *cell;
-  return place;
+  guint32 cell_index = buffer->free_cell - 1;
+  buffer->free_cell = cells_of(buffer)[cell_index].next;
+  cells_of(buffer)[cell_index] = *cell;
+  return cell_index;
 }
 
 /* Hangs @cell, encoded somewhere in bytes, on the end of @row. */
 static void
 link_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell)
 {
-  guint32 place = place_cell(buffer, cell);
-  cells_of(buffer)[place].next = NO_CELL;
+  guint32 cell_index = store_cell(buffer, cell);
+  cells_of(buffer)[cell_index].next = NO_CELL;
   if (row->n_cells == 0)
-    row->first_cell = place;
+    row->first_cell = cell_index;
   else
-    cells_of(buffer)[row->last_cell].next = place;
-  row->last_cell = place;
+    cells_of(buffer)[row->last_cell].next = cell_index;
+  row->last_cell = cell_index;
   row->n_cells++;
   row->cells_bytes += cell->len;
   buffer->encoded_bytes += cell->len;
@@ -171,12 +171,12 @@ overwrite_likely(TideRowBuffer *buffer, OpenRow *row, const TideCell *cell, guin
   if (old->timestamp_ms >= newer.timestamp_ms || tide_cell_size_max(prefix, cell->value.len) > old->room ||
       !cells_meet(buffer, old, &newer, prefix))
     return FALSE;
-  TideBuffer place = {.data = buffer->bytes.data + old->offset, .capacity = old->room};
-  tide_cell_append(buffer->protocol, &place, prefix, cell->value, cell->timestamp_ms);
-  row->cells_bytes += (guint32)place.len - old->len;
-  buffer->encoded_bytes += place.len - old->len;
+  TideBuffer room = {.data = buffer->bytes.data + old->offset, .capacity = old->room};
+  tide_cell_append(buffer->protocol, &room, prefix, cell->value, cell->timestamp_ms);
+  row->cells_bytes += (guint32)room.len - old->len;
+  buffer->encoded_bytes += room.len - old->len;
   old->timestamp_ms = cell->timestamp_ms;
-  old->len = (guint32)place.len;
+  old->len = (guint32)room.len;
   *likely = old->next;
   return TRUE;
 }
@@ -382,22 +382,22 @@ tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef 
   TideCellsMerged merged = {0};
   if (buffer->n_rows == 0 || mapped_us < buffer->oldest_us)
     buffer->oldest_us = mapped_us;
-  guint32 place = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
-  OpenRow *open = &rows_of(buffer)[place]; /* no row is added below, so it stays where it is */
+  guint32 row_index = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
+  OpenRow *open = &rows_of(buffer)[row_index]; /* no row is added below, so it stays where it is */
   take_cells(buffer, open, row, &merged);
-  add_source(buffer, place, source, row->reading_index);
+  add_source(buffer, row_index, source, row->reading_index);
   if (buffer->wasted_bytes > MIN_WASTE_BYTES && buffer->wasted_bytes > buffer->bytes.len / 2)
     squeeze(buffer);
   tide_row_buffer_charge(buffer);
   if (ret_merged != NULL)
     *ret_merged = merged;
-  return place;
+  return row_index;
 }
 
 void
-tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 place, const TideRow *dependent, TideSourceRef source)
+tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 row_index, const TideRow *dependent, TideSourceRef source)
 {
-  tide_dependent_rows_append(&buffer->dependents, place, dependent, source);
+  tide_dependent_rows_append(&buffer->dependents, row_index, dependent, source);
   tide_row_buffer_charge(buffer);
 }
 
@@ -426,8 +426,8 @@ tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
     return any_row_has_key(buffer, key_hash);
   const guint32 *slots = (const guint32 *)(const void *)buffer->index.data;
   gsize mask = buffer->index.len / sizeof *slots - 1;
-  for (gsize place = key_hash & mask; slots[place] != 0; place = (place + 1) & mask)
-    if (rows_of(buffer)[slots[place] - 1].key_hash == key_hash)
+  for (gsize slot = key_hash & mask; slots[slot] != 0; slot = (slot + 1) & mask)
+    if (rows_of(buffer)[slots[slot] - 1].key_hash == key_hash)
       return TRUE;
   return FALSE;
 }
@@ -439,8 +439,8 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
   if (to->n_rows == 0)
     to->oldest_us = oldest_us;
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
-  guint32 place = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
-  OpenRow *target = &rows_of(to)[place];
+  guint32 row_index = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
+  OpenRow *target = &rows_of(to)[row_index];
   TideCellsMerged merged = {0}; /* counted when they came */
   guint32 likely = target->first_cell;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
@@ -454,5 +454,5 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
     take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
   }
   raise_delete(to, target, row->delete_to_ms);
-  return place;
+  return row_index;
 }

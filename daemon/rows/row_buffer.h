@@ -71,8 +71,8 @@ typedef struct TideCellsMerged {
 guint32 tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef source, gint64 mapped_us,
                                TideCellsMerged *ret_merged);
 
-/* Keeps @dependent, of @source, until the row at @place is acknowledged. */
-void tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 place, const TideRow *dependent,
+/* Keeps @dependent, of @source, until the row at @row_index is acknowledged. */
+void tide_row_buffer_add_dependent(TideRowBuffer *buffer, guint32 row_index, const TideRow *dependent,
                                    TideSourceRef source);
 
 static inline gboolean

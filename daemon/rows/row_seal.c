@@ -112,11 +112,11 @@ row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *wri
   gboolean contradicts = FALSE;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
     const OpenCell *cell = &cells_of(buffer)[c];
-    gpointer place = GSIZE_TO_POINTER(tide_cell_identity(row->key_hash, cell->column_hash, cell->timestamp_ms));
+    gpointer identity = GSIZE_TO_POINTER(tide_cell_identity(row->key_hash, cell->column_hash, cell->timestamp_ms));
     gpointer value = GSIZE_TO_POINTER(tide_key_hash(tide_bytes(buffer->bytes.data + cell->offset, cell->len)));
-    gpointer before = g_hash_table_lookup(written, place);
+    gpointer before = g_hash_table_lookup(written, identity);
     contradicts |= before != NULL && before != value;
-    g_hash_table_insert(written, place, before == NULL || before == value ? value : SEVERAL_VALUES);
+    g_hash_table_insert(written, identity, before == NULL || before == value ? value : SEVERAL_VALUES);
   }
   return contradicts;
 }

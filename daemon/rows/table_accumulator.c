@@ -149,9 +149,9 @@ adopt_map(TideTableAccumulator *table, TideRegionMap *map)
     TideLaneBuffer *open = before[i];
     if (open == NULL)
       continue;
-    guint32 place = tide_region_map_find(map, tide_lane_start_key(open->lane));
-    if (map->lanes[place] == open->lane)
-      table->lanes[place] = open;
+    guint32 slot = tide_region_map_find(map, tide_lane_start_key(open->lane));
+    if (map->lanes[slot] == open->lane)
+      table->lanes[slot] = open;
     else
       g_ptr_array_add(table->retired, open);
   }

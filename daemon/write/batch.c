@@ -165,10 +165,10 @@ tide_batch_make_key_set(TideBatch *batch)
   guint64 *slots = hashes + n_hashes;
   memset(slots, 0, capacity * sizeof *slots);
   for (gsize i = 0; i < n_hashes; i++) {
-    gsize place = hashes[i] & (capacity - 1);
-    while (slots[place] != 0 && slots[place] != hashes[i])
-      place = (place + 1) & (capacity - 1);
-    slots[place] = hashes[i];
+    gsize slot = hashes[i] & (capacity - 1);
+    while (slots[slot] != 0 && slots[slot] != hashes[i])
+      slot = (slot + 1) & (capacity - 1);
+    slots[slot] = hashes[i];
   }
   memmove(hashes, slots, capacity * sizeof *slots);
   batch->key_set.len = capacity * sizeof *slots;
@@ -181,8 +181,8 @@ tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash)
   gsize capacity = batch->key_set.len / sizeof *slots;
   if (capacity == 0)
     return FALSE;
-  for (gsize place = key_hash & (capacity - 1); slots[place] != 0; place = (place + 1) & (capacity - 1))
-    if (slots[place] == key_hash)
+  for (gsize slot = key_hash & (capacity - 1); slots[slot] != 0; slot = (slot + 1) & (capacity - 1))
+    if (slots[slot] == key_hash)
       return TRUE;
   return FALSE;
 }

@@ -160,15 +160,15 @@ n_cells(const MapperFixture *fixture)
 }
 
 static const TideCell *
-cell_at(const MapperFixture *fixture, guint place)
+cell_at(const MapperFixture *fixture, guint index)
 {
-  return (const TideCell *)(gconstpointer)fixture->list.cells.data + place;
+  return (const TideCell *)(gconstpointer)fixture->list.cells.data + index;
 }
 
 static const TideRow *
-row_at(const MapperFixture *fixture, guint place)
+row_at(const MapperFixture *fixture, guint index)
 {
-  return tide_row_list_row(&fixture->list, place);
+  return tide_row_list_row(&fixture->list, index);
 }
 
 /* "family:qualifier=value", joined by blanks, in the order of the cells. */

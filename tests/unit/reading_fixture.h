@@ -52,11 +52,11 @@ static inline void
 reading_fixture_set_bytes(ReadingFixture *fixture, const char *name, TideValueKind kind, TideBytes text)
 {
   TideNameId id = reading_fixture_id(fixture, name);
-  guint32 place = fixture->known[id] > 0 ? fixture->known[id] - 1 : fixture->reading.n_fields++;
-  g_assert_cmpuint(place, <, READING_FIXTURE_MAX_FIELDS);
-  fixture->fields[place] =
+  guint32 index = fixture->known[id] > 0 ? fixture->known[id] - 1 : fixture->reading.n_fields++;
+  g_assert_cmpuint(index, <, READING_FIXTURE_MAX_FIELDS);
+  fixture->fields[index] =
       (TideField){.name_id = id, .kind = kind, .name = tide_field_names_text(fixture->names, id), .text = text};
-  fixture->known[id] = place + 1;
+  fixture->known[id] = index + 1;
 }
 
 static inline void

@@ -356,12 +356,12 @@ compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   return compile_defaults(part, error);
 }
 
-/* Looks at what follows the field at @place. In a text the end of a field matters only where it is escaped. */
+/* Looks at what follows the field at @part_index. In a text the end of a field matters only where it is escaped. */
 static gboolean
-compile_end(TideRowKey *key, gsize place, Purpose purpose, GError **error)
+compile_end(TideRowKey *key, gsize part_index, Purpose purpose, GError **error)
 {
-  TideKeyPart *part = &key->parts[place];
-  gboolean is_last = place + 1 == key->n_parts;
+  TideKeyPart *part = &key->parts[part_index];
+  gboolean is_last = part_index + 1 == key->n_parts;
   if (part->kind != TIDE_KEY_FIELD || part->fixed_bytes > 0)
     return TRUE;
   if (!is_last && part[1].kind == TIDE_KEY_LITERAL && (purpose.is_key || part->value.escape))

@@ -15,11 +15,11 @@ fixed_bytes_from(const TideRowKey *key, gsize first)
 
 /* The length of the value of the field of variable width that @rest begins with; 0 when there is none. */
 static gsize
-variable_bytes(const TideRowKey *key, gsize place, TideBytes rest)
+variable_bytes(const TideRowKey *key, gsize part_index, TideBytes rest)
 {
-  TideBytes delimiter = key->parts[place].value.delimiter;
+  TideBytes delimiter = key->parts[part_index].value.delimiter;
   if (delimiter.len == 0) {
-    gsize behind = fixed_bytes_from(key, place + 1);
+    gsize behind = fixed_bytes_from(key, part_index + 1);
     return rest.len > behind ? rest.len - behind : 0;
   }
   const guint8 *found = rest.len > 0 ? memmem(rest.data, rest.len, delimiter.data, delimiter.len) : NULL;
@@ -56,10 +56,10 @@ typedef struct Reader {
 } Reader;
 
 static TideBytes
-bytes_of_part(const Reader *reader, gsize place)
+bytes_of_part(const Reader *reader, gsize part_index)
 {
-  gsize start = place > 0 ? reader->ends[place - 1] : 0;
-  return tide_bytes(reader->row.data + start, reader->ends[place] - start);
+  gsize start = part_index > 0 ? reader->ends[part_index - 1] : 0;
+  return tide_bytes(reader->row.data + start, reader->ends[part_index] - start);
 }
 
 static gboolean
@@ -193,11 +193,11 @@ append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
   return FALSE;
 }
 
-/* Whether what was read is enough to make the part at @place again. */
+/* Whether what was read is enough to make the part at @part_index again. */
 static gboolean
-is_repeatable(const Reader *reader, gsize place)
+is_repeatable(const Reader *reader, gsize part_index)
 {
-  const TideKeyPart *part = &reader->key->parts[place];
+  const TideKeyPart *part = &reader->key->parts[part_index];
   switch (part->kind) {
   case TIDE_KEY_LITERAL:
   case TIDE_KEY_NAME:
@@ -205,7 +205,7 @@ is_repeatable(const Reader *reader, gsize place)
   case TIDE_KEY_FIELD:
     return TRUE;
   case TIDE_KEY_TIME:
-    return !reader->is_unresolved[place];
+    return !reader->is_unresolved[part_index];
   case TIDE_KEY_HASH:
   case TIDE_KEY_SALT:
     return part->digest.is_repeatable && !(reader->has_unresolved && tide_key_part_is_of_time(part));

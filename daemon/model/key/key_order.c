@@ -103,10 +103,10 @@ learn(Known *known, const TideKeyPart *part)
 }
 
 static gboolean
-follows_from_earlier(const TideRowKey *key, gsize place)
+follows_from_earlier(const TideRowKey *key, gsize part_index)
 {
-  for (gsize i = 0; i < place; i++)
-    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(&key->parts[place], &key->parts[i]))
+  for (gsize i = 0; i < part_index; i++)
+    if (key->parts[i].kind == TIDE_KEY_TIME && tide_key_time_follows(&key->parts[part_index], &key->parts[i]))
       return TRUE;
   return FALSE;
 }

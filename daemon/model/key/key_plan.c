@@ -283,8 +283,8 @@ tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from
 
 /* What one part must be. */
 typedef struct FilterPart {
-  gsize place;  /* in the key */
-  gsize offset; /* in the filter's bytes */
+  gsize part_index; /* in the key */
+  gsize offset;     /* in the filter's bytes */
   gsize len;
 } FilterPart;
 
@@ -312,7 +312,7 @@ static gboolean
 tells_field(const TideKeyFilter *filter, const TideField *field, GError **error)
 {
   for (guint i = 0; i < filter->parts->len; i++)
-    if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).place], field->name_id))
+    if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).part_index], field->name_id))
       return TRUE;
   g_autofree char *name = tide_bytes_printable(field->name);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
@@ -333,7 +333,7 @@ add_filter_parts(TideKeyFilter *filter, const Plan *plan, GError **error)
     is_open = is_open || (!given && part->kind != TIDE_KEY_SALT);
     if (!given || part->kind == TIDE_KEY_LITERAL || part->kind == TIDE_KEY_TIME)
       continue;
-    FilterPart added = {.place = i, .offset = filter->bytes.len};
+    FilterPart added = {.part_index = i, .offset = filter->bytes.len};
     if (!append_part(plan, part, &filter->bytes, error))
       return FALSE;
     added.len = filter->bytes.len - added.offset;
@@ -384,8 +384,8 @@ tide_key_filter_match(const TideKeyFilter *filter, TideBytes row)
     return filter->n_open == 0 ? TIDE_KEY_TAKEN : TIDE_KEY_FOREIGN;
   for (guint i = 0; i < filter->parts->len; i++) {
     const FilterPart *part = &g_array_index(filter->parts, FilterPart, i);
-    gsize start = part->place > 0 ? ends[part->place - 1] : 0;
-    if (!tide_bytes_equal(tide_bytes(row.data + start, ends[part->place] - start), filter_bytes(filter, part)))
+    gsize start = part->part_index > 0 ? ends[part->part_index - 1] : 0;
+    if (!tide_bytes_equal(tide_bytes(row.data + start, ends[part->part_index] - start), filter_bytes(filter, part)))
       return TIDE_KEY_LEFT_OUT;
   }
   return TIDE_KEY_TAKEN;

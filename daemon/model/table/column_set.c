@@ -93,10 +93,10 @@ tide_column_set_allocate(TideColumnSet *set, TideColumnLife life, gsize n_bytes)
     fresh.data = g_malloc(fresh.capacity);
     g_array_append_val(tier->chunks, fresh);
   }
-  gpointer place = g_array_index(tier->chunks, Chunk, tier->chunk).data + tier->used_bytes;
+  gpointer memory = g_array_index(tier->chunks, Chunk, tier->chunk).data + tier->used_bytes;
   tier->used_bytes += aligned;
   tier->total_bytes += aligned;
-  return place;
+  return memory;
 }
 
 TideBytes

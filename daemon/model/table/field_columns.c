@@ -3,9 +3,9 @@
 #include "model/glob.h"
 
 static const TideColumnRule *
-rule_at(const TideTable *table, guint place)
+rule_at(const TideTable *table, guint index)
 {
-  return &g_array_index(table->rules, TideColumnRule, place);
+  return &g_array_index(table->rules, TideColumnRule, index);
 }
 
 static gboolean
@@ -19,7 +19,7 @@ contains(const GArray *ids, TideNameId id)
 
 /* The place of @id in by_name, made when it is not there yet. */
 static TideTarget **
-place_by_name(TideFieldColumns *columns, TideNameId id)
+index_by_name(TideFieldColumns *columns, TideNameId id)
 {
   if (id >= columns->n_by_name) {
     guint32 n = MAX(id + 1, columns->n_by_name * 2);
@@ -67,7 +67,7 @@ constant_column(TideFieldColumns *columns, const TideFieldRule *rule, TideBytes 
 }
 
 static gboolean
-says_the_same(const TideTarget *a, const TideTarget *b)
+is_same_rule(const TideTarget *a, const TideTarget *b)
 {
   return a->column != NULL && a->column == b->column && a->encoding == b->encoding && a->value == b->value;
 }
@@ -91,7 +91,7 @@ add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *
       computed.column != NULL && computed.value == NULL && computed.encoding == TIDE_ENCODE_TEXT && !is_member;
   TideTarget **last = first;
   for (; *last != NULL; last = &(*last)->next)
-    if (says_the_same(*last, &computed))
+    if (is_same_rule(*last, &computed))
       return;
   computed.name = tide_column_set_copy(columns->set, life, name);
   *last = tide_column_set_allocate(columns->set, life, sizeof computed);
@@ -170,7 +170,7 @@ tide_field_columns_meet(TideFieldColumns *columns, const TideField *field)
     first = &columns->none;
   gboolean is_remembered = first == &columns->none || (life == TIDE_COLUMN_KEPT && are_kept(first));
   if (field->name_id != TIDE_NAME_NONE && is_remembered)
-    *place_by_name(columns, field->name_id) = first;
+    *index_by_name(columns, field->name_id) = first;
   return first;
 }
 

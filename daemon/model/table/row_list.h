@@ -69,9 +69,9 @@ void tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark 
 void tide_row_list_resolve(TideRowList *list);
 
 static inline TideRow *
-tide_row_list_row(const TideRowList *list, guint place)
+tide_row_list_row(const TideRowList *list, guint index)
 {
-  return &g_array_index(list->rows, TideRow, place);
+  return &g_array_index(list->rows, TideRow, index);
 }
 
 G_END_DECLS

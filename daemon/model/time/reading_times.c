@@ -13,9 +13,9 @@ tide_reading_times_clear(TideReadingTimes *times)
 }
 
 static ReadingTime *
-time_at(const TideReadingTimes *times, guint place)
+time_at(const TideReadingTimes *times, guint index)
 {
-  return &g_array_index(times->times, ReadingTime, place);
+  return &g_array_index(times->times, ReadingTime, index);
 }
 
 guint
@@ -41,9 +41,9 @@ tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, Ti
 }
 
 gboolean
-tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns, TideReject *ret_reject)
+tide_reading_times_get(TideReadingTimes *times, guint index, gint64 *ret_ns, TideReject *ret_reject)
 {
-  ReadingTime *time = time_at(times, place);
+  ReadingTime *time = time_at(times, index);
   if (time->read_at != times->n_begun) {
     TideEventTime read;
     if (!tide_time_spec_read(time->spec, times->reading, &times->record, &read, ret_reject))
@@ -57,14 +57,14 @@ tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns, Tid
 }
 
 gboolean
-tide_reading_times_is_future(const TideReadingTimes *times, guint place)
+tide_reading_times_is_future(const TideReadingTimes *times, guint index)
 {
-  const ReadingTime *time = time_at(times, place);
+  const ReadingTime *time = time_at(times, index);
   return tide_time_spec_is_future(time->spec, &times->record, time->ns);
 }
 
 void
-tide_reading_times_reject_future(const TideReadingTimes *times, guint place, TideReject *ret_reject)
+tide_reading_times_reject_future(const TideReadingTimes *times, guint index, TideReject *ret_reject)
 {
-  tide_time_spec_reject_future(time_at(times, place)->spec, times->reading, ret_reject);
+  tide_time_spec_reject_future(time_at(times, index)->spec, times->reading, ret_reject);
 }

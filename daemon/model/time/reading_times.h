@@ -23,12 +23,12 @@ guint tide_reading_times_add(TideReadingTimes *times, const TideTimeSpec *spec);
 /* What is asked from here on is asked of @reading, borrowed until the next begin. */
 void tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, TideRecordTime record);
 
-/* The time at @place; else as tide_time_spec_read(). */
-gboolean tide_reading_times_get(TideReadingTimes *times, guint place, gint64 *ret_ns,
+/* The time at @index; else as tide_time_spec_read(). */
+gboolean tide_reading_times_get(TideReadingTimes *times, guint index, gint64 *ret_ns,
                                 TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether the time at @place, which was got, is too far in the future for a latest table. */
-gboolean tide_reading_times_is_future(const TideReadingTimes *times, guint place);
-void tide_reading_times_reject_future(const TideReadingTimes *times, guint place, TideReject *ret_reject);
+/* Whether the time at @index, which was got, is too far in the future for a latest table. */
+gboolean tide_reading_times_is_future(const TideReadingTimes *times, guint index);
+void tide_reading_times_reject_future(const TideReadingTimes *times, guint index, TideReject *ret_reject);
 
 G_END_DECLS

@@ -97,13 +97,13 @@ read_decimal(TideBytes text, Decimal *ret_decimal)
   return at == text.len;
 }
 
-/* Moves the point of @decimal by @places and gives the whole number; FALSE with is_too_big when it has no
+/* Moves the point of @decimal by @digits and gives the whole number; FALSE with is_too_big when it has no
  * room, FALSE without when a fraction would be lost. */
 static gboolean
-scale(Decimal *decimal, int places, gint64 *ret_number)
+scale(Decimal *decimal, int digits, gint64 *ret_number)
 {
   gint64 number = decimal->digits;
-  int exponent = decimal->exponent + places;
+  int exponent = decimal->exponent + digits;
   for (; exponent > 0 && number != 0; exponent--) {
     if (!push_digit(&number, 0)) {
       decimal->is_too_big = TRUE;

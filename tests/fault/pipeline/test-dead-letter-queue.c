@@ -148,14 +148,14 @@ assert_header(const TideMockRecord *record, const char *name, const char *expect
     assert_bytes(value, tide_bytes_of_string(expected));
 }
 
-/* The header at @place, by its bytes. */
+/* The header at @index, by its bytes. */
 static void
-assert_header_at(const TideMockRecord *record, gsize place, const char *name, const void *value, gsize len)
+assert_header_at(const TideMockRecord *record, gsize index, const char *name, const void *value, gsize len)
 {
   const char *got_name = NULL;
   const void *got = NULL;
   size_t got_len = 0;
-  g_assert_cmpint(rd_kafka_header_get_all(record->headers, place, &got_name, &got, &got_len), ==,
+  g_assert_cmpint(rd_kafka_header_get_all(record->headers, index, &got_name, &got, &got_len), ==,
                   RD_KAFKA_RESP_ERR_NO_ERROR);
   g_assert_cmpstr(got_name, ==, name);
   g_assert_true((got == NULL) == (value == NULL));

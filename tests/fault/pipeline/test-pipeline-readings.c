@@ -372,12 +372,12 @@ assert_dead_letters(const GPtrArray *dead_letters, const GPtrArray *sent, GPtrAr
     const TideMockRecord *dead_letter = g_ptr_array_index(dead_letters, i);
     g_autoptr(GBytes) offset = mock_record_header(dead_letter, "tidemark-offset");
     g_autofree char *text = g_strndup(g_bytes_get_data(offset, NULL), g_bytes_get_size(offset));
-    guint place = (guint)g_ascii_strtoull(text, NULL, 10) - 1; /* behind the good one */
-    g_assert_cmpuint(place, <, sent->len);
-    const ReadingCase *at = g_ptr_array_index(sent, place);
+    guint index = (guint)g_ascii_strtoull(text, NULL, 10) - 1; /* behind the good one */
+    g_assert_cmpuint(index, <, sent->len);
+    const ReadingCase *at = g_ptr_array_index(sent, index);
     assert_header(dead_letter, "tidemark-reason", at->reason);
-    g_autofree char *payload = g_ptr_array_index(payloads, place);
-    payloads->pdata[place] = NULL;
+    g_autofree char *payload = g_ptr_array_index(payloads, index);
+    payloads->pdata[index] = NULL;
     g_assert_nonnull(payload); /* the first dead letter of it */
     gsize len;
     const guint8 *bytes = g_bytes_get_data(dead_letter->payload, &len);

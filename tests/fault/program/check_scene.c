@@ -12,16 +12,16 @@
 #define NOBODY 65534
 
 void
-check_scene_set(char **place, char *value)
+check_scene_set(char **text, char *value)
 {
-  g_free(*place);
-  *place = value;
+  g_free(*text);
+  *text = value;
 }
 
 void
-check_scene_add(char **place, const char *more)
+check_scene_add(char **text, const char *more)
 {
-  check_scene_set(place, g_strconcat(*place, more, NULL));
+  check_scene_set(text, g_strconcat(*text, more, NULL));
 }
 
 char *

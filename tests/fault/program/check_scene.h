@@ -61,8 +61,8 @@ char *check_scene_config_path(const CheckScene *scene); /* (transfer full) */
 char *check_scene_path(const CheckScene *scene, const char *name);
 
 /* For defects: @value (transfer full) in place of what stands there; @more behind it. */
-void check_scene_set(char **place, char *value);
-void check_scene_add(char **place, const char *more);
+void check_scene_set(char **text, char *value);
+void check_scene_add(char **text, const char *more);
 
 /* In its directory. */
 void check_scene_write_file(const CheckScene *scene, const char *name, const char *text, guint mode);

@@ -233,19 +233,19 @@ play(gpointer data, gpointer unused)
   g_autofree Scene *scene = data;
   g_autoptr(GPtrArray) none = g_ptr_array_new();
   g_autoptr(GPtrArray) signs = g_ptr_array_new();
-  CheckScene *place = check_scene_new(scene->seed);
+  CheckScene *checked = check_scene_new(scene->seed);
   for (guint i = 0; i < scene->n_defects; i++) {
-    scene->defects[i]->apply(place);
+    scene->defects[i]->apply(checked);
     if (scene->defects[i]->stands != NULL)
       g_ptr_array_add(signs, (gpointer)scene->defects[i]->stands);
   }
-  g_autofree char *yaml = check_scene_write(place);
-  Done check = run(place, "check", none);
-  Done ran = run(place, "run --until-end", signs);
+  g_autofree char *yaml = check_scene_write(checked);
+  Done check = run(checked, "check", none);
+  Done ran = run(checked, "run --until-end", signs);
   report(scene, yaml, &check, &ran);
   g_string_free(check.text, TRUE);
   g_string_free(ran.text, TRUE);
-  check_scene_free(place);
+  check_scene_free(checked);
 }
 
 /* ---- many ---- */

@@ -86,7 +86,7 @@ test_bad_escapes_are_refused_with_their_place(void)
   static const struct {
     const char *text;
     TideJsonEscape outcome;
-    gsize place;
+    gsize offset;
   } cases[] = {
       {"\\x41", TIDE_JSON_ESCAPE_UNKNOWN, 0},
       {"ab\\'", TIDE_JSON_ESCAPE_UNKNOWN, 2},
@@ -105,9 +105,9 @@ test_bad_escapes_are_refused_with_their_place(void)
       {"\\uD83D\\n", TIDE_JSON_ESCAPE_LONE_SURROGATE, 0},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    gsize place = 99;
-    g_assert_cmpint(tide_json_unescape(tide_bytes_of_string(cases[i].text), NULL, &place), ==, cases[i].outcome);
-    g_assert_cmpuint(place, ==, cases[i].place);
+    gsize offset = 99;
+    g_assert_cmpint(tide_json_unescape(tide_bytes_of_string(cases[i].text), NULL, &offset), ==, cases[i].outcome);
+    g_assert_cmpuint(offset, ==, cases[i].offset);
   }
 }
 
@@ -116,7 +116,7 @@ test_utf8_fault_has_its_place(void)
 {
   static const struct {
     TideBytes text;
-    gssize place;
+    gssize offset;
   } cases[] = {
       {TIDE_BYTES_LITERAL(""), -1},
       {TIDE_BYTES_LITERAL("a\0\xC3\xA9\0"), -1},
@@ -130,7 +130,7 @@ test_utf8_fault_has_its_place(void)
       {TIDE_BYTES_LITERAL("abc\xE2\x82"), 3},      /* cut */
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
-    g_assert_cmpint(tide_json_utf8_fault(cases[i].text), ==, cases[i].place);
+    g_assert_cmpint(tide_json_utf8_fault(cases[i].text), ==, cases[i].offset);
 }
 
 int

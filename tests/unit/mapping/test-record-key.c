@@ -44,9 +44,9 @@ row_named_by(RecordKeyFixture *fixture, TideBytes key)
   TideMessage message = {.topic = TIDE_BYTES_LITERAL("t1"), .timestamp_ms = -1, .key = key};
   TideReading reading;
   TideReject reject;
-  guint place = tide_record_key_add_table(fixture->record_key, &fixture->table);
+  guint index = tide_record_key_add_table(fixture->record_key, &fixture->table);
   tide_record_key_begin(fixture->record_key, &message);
-  if (!tide_record_key_read(fixture->record_key, place, &reading, &reject) ||
+  if (!tide_record_key_read(fixture->record_key, index, &reading, &reject) ||
       !tide_row_key_append(fixture->table.key, &reading, &row, &reject))
     return g_strdup(tide_reject_reason_name(reject.reason));
   return tide_bytes_printable(tide_buffer_bytes(&row));

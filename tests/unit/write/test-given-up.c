@@ -341,9 +341,9 @@ append_of_slot(TideRowBuffer *buffer, const char *key, const Column *column, gui
   TideCell cell = {&column->column, TIDE_BYTES_LITERAL("v"), 7};
   TideRow row = {.key = tide_bytes_of_string(key), .cells = &cell, .n_cells = 1};
   TideSourceRef source = {.slot = slot, .epoch = 1};
-  guint32 place = tide_row_buffer_append(buffer, &row, source, 1000, NULL);
+  guint32 row_index = tide_row_buffer_append(buffer, &row, source, 1000, NULL);
   if (with_dependent)
-    tide_row_buffer_add_dependent(buffer, place, &row, source);
+    tide_row_buffer_add_dependent(buffer, row_index, &row, source);
 }
 
 /* Rows with a source that is gone go whole, and what follows them; the others stay in their order, with theirs. */

@@ -183,13 +183,13 @@ test_one_bad_row_is_found_at_every_place(void)
 {
   static const guint32 sizes[] = {1, 2, 3, 5, 64, 65, 1000};
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
-    for (guint32 place = 0; place < sizes[s]; place++)
+    for (guint32 index = 0; index < sizes[s]; index++)
       for (guint ambiguous = 0; ambiguous < 2; ambiguous++) {
         if (sizes[s] == 1 && ambiguous)
           continue;
         Gateway *gateway = gateway_new();
         add_batch(gateway, 0, sizes[s]);
-        gateway->is_bad[place] = TRUE;
+        gateway->is_bad[index] = TRUE;
         gateway->is_ambiguous = ambiguous > 0;
         guint log2_rows = sizes[s] > 1 ? g_bit_storage(sizes[s] - 1) : 0;
         g_assert_cmpuint(send_rounds(gateway), ==, ambiguous > 0 ? TIDE_PROOF_LIMIT : 1);
@@ -203,11 +203,11 @@ test_one_bad_row_is_found_at_every_place(void)
 static void
 test_one_of_ten_thousand_costs_less_than_thirty_calls(void)
 {
-  for (guint32 place = 0; place < 10000; place += 357) {
+  for (guint32 index = 0; index < 10000; index += 357) {
     Gateway *gateway = gateway_new();
     for (guint i = 0; i < 4; i++)
       add_batch(gateway, i % 2, 2500);
-    gateway->is_bad[place] = TRUE;
+    gateway->is_bad[index] = TRUE;
     TideIsolationCounts counts;
     g_assert_cmpint(send_call_at(gateway, 1, &counts), ==, TIDE_OUTCOME_OK);
     assert_found(gateway);
@@ -271,13 +271,13 @@ is_suspect(const TideBatch *batch, guint32 row)
 static void
 test_m09_interrupted_sweep_passes_over_no_row(void)
 {
-  for (guint32 place = 0; place < 40; place++)
+  for (guint32 index = 0; index < 40; index++)
     for (guint32 failing_call = 1; failing_call < 40; failing_call++) {
       Gateway *gateway = gateway_new();
       TideBatch *batch = add_batch(gateway, 0, 40);
       batch->slice_rows = 7;
-      gateway->is_bad[place] = TRUE;
-      gateway->is_ambiguous = place % 2 > 0;
+      gateway->is_bad[index] = TRUE;
+      gateway->is_ambiguous = index % 2 > 0;
       gateway->failing_call = failing_call;
       gateway->failing_with = (TideFailure){.outcome = TIDE_OUTCOME_RETRY};
       (void)send_call(gateway);

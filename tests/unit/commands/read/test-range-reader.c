@@ -46,8 +46,8 @@ scan_fake(const TideScanRequest *request, TideRowFunc func, gpointer func_data, 
   gboolean fails = table->fail_from > 0 && call >= table->fail_from && call < table->fail_from + table->n_failures;
   gint64 left = fails ? request->limit_rows / 2 : request->limit_rows;
   for (guint i = 0; i < table->keys->len && left > 0; i++) {
-    guint place = request->reversed ? table->keys->len - 1 - i : i;
-    TideBytes key = key_at(table, place);
+    guint index = request->reversed ? table->keys->len - 1 - i : i;
+    TideBytes key = key_at(table, index);
     if (!is_in_request(request, key))
       continue;
     /* The bytes are the reply's: gone after the callback. */
@@ -55,7 +55,7 @@ scan_fake(const TideScanRequest *request, TideRowFunc func, gpointer func_data, 
     TideResultCell cell = {.family = TIDE_BYTES_LITERAL("M"),
                            .qualifier = TIDE_BYTES_LITERAL("Q"),
                            .value = tide_bytes(copy, key.len),
-                           .timestamp_ms = g_array_index(table->times_ms, gint64, place)};
+                           .timestamp_ms = g_array_index(table->times_ms, gint64, index)};
     TideResultRow row = {.row = tide_bytes(copy, key.len), .cells = &cell, .n_cells = 1};
     g_assert_true(func(&row, func_data));
     memset(copy, 0xee, key.len);

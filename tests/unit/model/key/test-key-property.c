@@ -250,10 +250,10 @@ typedef struct Sample {
 } Sample;
 
 static ModelValue
-value_of_part(const Scheme *scheme, gsize place, const Sample *sample)
+value_of_part(const Scheme *scheme, gsize part_index, const Sample *sample)
 {
-  const TideKeyPartSpec *next = place + 1 < scheme->n_specs ? &scheme->specs[place + 1] : NULL;
-  return model_part(&scheme->specs[place], next, sample->fields, sample->ns);
+  const TideKeyPartSpec *next = part_index + 1 < scheme->n_specs ? &scheme->specs[part_index + 1] : NULL;
+  return model_part(&scheme->specs[part_index], next, sample->fields, sample->ns);
 }
 
 static void

@@ -19,26 +19,26 @@ test_each_time_is_read_once_and_only_when_asked(void)
   const TideRecordTime record = {.record_ms = -1};
   TideReject reject;
   gint64 ns = 7;
-  guint place = tide_reading_times_add(&times, &of_quote);
-  g_assert_cmpuint(tide_reading_times_add(&times, &same), ==, place);
-  g_assert_cmpuint(tide_reading_times_add(&times, &in_seconds), !=, place);
-  guint place_of_trade = tide_reading_times_add(&times, &of_trade);
-  g_assert_cmpuint(place_of_trade, !=, place);
+  guint index = tide_reading_times_add(&times, &of_quote);
+  g_assert_cmpuint(tide_reading_times_add(&times, &same), ==, index);
+  g_assert_cmpuint(tide_reading_times_add(&times, &in_seconds), !=, index);
+  guint index_of_trade = tide_reading_times_add(&times, &of_trade);
+  g_assert_cmpuint(index_of_trade, !=, index);
 
   reading_fixture_set(&fixture, "quoted", "1426535612156");
   tide_reading_times_begin(&times, &fixture.reading, record);
-  g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
+  g_assert_true(tide_reading_times_get(&times, index, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612156000000));
-  g_assert_false(tide_reading_times_get(&times, place_of_trade, &ns, &reject));
+  g_assert_false(tide_reading_times_get(&times, index_of_trade, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_MISSING_FIELD);
   g_assert_cmpuint(reject.field_place, ==, traded + 1);
 
   /* What was read stays until the next reading. */
   reading_fixture_set(&fixture, "quoted", "1426535612157");
-  g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
+  g_assert_true(tide_reading_times_get(&times, index, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612156000000));
   tide_reading_times_begin(&times, &fixture.reading, record);
-  g_assert_true(tide_reading_times_get(&times, place, &ns, &reject));
+  g_assert_true(tide_reading_times_get(&times, index, &ns, &reject));
   g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426535612157000000));
   tide_reading_times_clear(&times);
 }

@@ -162,9 +162,9 @@ random_pattern(void)
   const char *order[7] = {NULL};
   int n = g_test_rand_int_range(1, 8);
   for (int i = 0; i < n; i++) {
-    int place = g_test_rand_int_range(0, i + 1);
-    order[i] = order[place];
-    order[place] = i < 6 ? elements[i] : fraction;
+    int index = g_test_rand_int_range(0, i + 1);
+    order[i] = order[index];
+    order[index] = i < 6 ? elements[i] : fraction;
   }
   GString *pattern = g_string_new(NULL);
   for (int i = 0; i < n; i++)
