@@ -97,12 +97,12 @@ follow_in_flight(TidePartition *partition, TideBudget *budget)
 {
   tide_gauge_set(partition->counters.in_flight, partition->offsets.unfinished);
   tide_gauge_set(partition->counters.readings_in_flight, (gint64)partition->offsets.unfinished_readings);
-  gint64 halted = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
-                           tide_message_dead_letters_memory_bytes(&partition->dead_letters));
-  if (halted == partition->charged_bytes)
+  gint64 held_bytes = (gint64)(tide_offsets_memory_bytes(&partition->offsets) +
+                               tide_message_dead_letters_memory_bytes(&partition->dead_letters));
+  if (held_bytes == partition->charged_bytes)
     return;
-  tide_budget_charge(budget, halted - partition->charged_bytes);
-  partition->charged_bytes = halted;
+  tide_budget_charge(budget, held_bytes - partition->charged_bytes);
+  partition->charged_bytes = held_bytes;
 }
 
 void

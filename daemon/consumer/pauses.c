@@ -113,29 +113,29 @@ tide_pauses_resume_for_tables(TidePauses *pauses)
   }
 }
 
+/* There is @reason to pause from @limit messages on, until half of them are left. @limit: 0: never */
+static void
+apply_window(TidePauses *pauses, TidePartition *partition, TidePauseReason reason, guint32 n_messages, guint32 limit)
+{
+  if (limit > 0 && n_messages >= limit) {
+    tide_pauses_set(pauses, partition, reason, TRUE);
+    pauses->span_waits |= !partition->pauses.is_paused;
+  } else if (n_messages <= limit / 2 || limit == 0)
+    tide_pauses_set(pauses, partition, reason, FALSE);
+}
+
 static void
 apply_read_ahead(TidePauses *pauses, TidePartition *partition)
 {
-  guint32 ahead = tide_offsets_span(&partition->offsets);
-  guint32 limit = partition->pauses.read_ahead_messages;
-  if (limit > 0 && ahead >= limit) {
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, TRUE);
-    pauses->span_waits |= !partition->pauses.is_paused;
-  } else if (limit == 0 || ahead <= limit / 2)
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_REFUSED, FALSE);
+  apply_window(pauses, partition, TIDE_PAUSE_REFUSED, tide_offsets_span(&partition->offsets),
+               partition->pauses.read_ahead_messages);
 }
 
 void
 tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
 {
   apply_read_ahead(pauses, partition);
-  guint32 span = tide_partition_span(partition);
-  guint32 limit = pauses->context.max_span_messages;
-  if (span >= limit) {
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, TRUE);
-    pauses->span_waits |= !partition->pauses.is_paused;
-  } else if (span <= limit / 2)
-    tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, FALSE);
+  apply_window(pauses, partition, TIDE_PAUSE_SPAN, tide_partition_span(partition), pauses->context.max_span_messages);
 }
 
 void

@@ -238,6 +238,13 @@ log_troubles(TidePipeline *pipeline, gint64 now_us)
   }
 }
 
+/* Whether what was logged at @logged_us (0: never) need not be told again yet. */
+static gboolean
+was_just_logged(gint64 logged_us, gint64 now_us)
+{
+  return logged_us > 0 && now_us - logged_us < TIDE_TROUBLE_US;
+}
+
 static void
 log_group(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
 {
@@ -245,7 +252,7 @@ log_group(TidePipeline *pipeline, const Totals *totals, gint64 now_us)
   if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
     return; /* there is no group that anybody could wait for, or another line says why */
   if (now_us - group_begins_us(pipeline, &answers) < GROUP_WAIT_US ||
-      (pipeline->group_logged_us > 0 && now_us - pipeline->group_logged_us < TIDE_TROUBLE_US))
+      was_just_logged(pipeline->group_logged_us, now_us))
     return;
   pipeline->group_logged_us = now_us;
   g_autofree char *text = group_text(pipeline, now_us);
@@ -264,8 +271,7 @@ log_brokers(TidePipeline *pipeline, gint64 now_us)
   }
   if (pipeline->brokers_silent_us == 0)
     pipeline->brokers_silent_us = now_us;
-  if (now_us - pipeline->brokers_silent_us < GROUP_WAIT_US ||
-      (pipeline->brokers_logged_us > 0 && now_us - pipeline->brokers_logged_us < TIDE_TROUBLE_US))
+  if (now_us - pipeline->brokers_silent_us < GROUP_WAIT_US || was_just_logged(pipeline->brokers_logged_us, now_us))
     return;
   pipeline->brokers_logged_us = now_us;
   g_autofree char *text = brokers_text(pipeline);
@@ -277,7 +283,7 @@ log_missing_topics(TidePipeline *pipeline, gint64 now_us)
 {
   g_autofree char *missing = NULL;
   (void)tide_kafka_watch_topics(pipeline->watch, &missing);
-  if (missing == NULL || (pipeline->missing_logged_us > 0 && now_us - pipeline->missing_logged_us < TIDE_TROUBLE_US))
+  if (missing == NULL || was_just_logged(pipeline->missing_logged_us, now_us))
     return;
   pipeline->missing_logged_us = now_us;
   tide_log(TIDE_LOG_ERROR, "%s", missing);

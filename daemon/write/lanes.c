@@ -326,9 +326,9 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
   if (slot->suspended.is_on) {
     if (slot->is_probed || slot->probe_at_us > now_us || !may_probe)
       return NULL;
-    TideLane *suspended = slot->suspended_lane;
-    gboolean same_again = suspended != NULL && (suspended->state == LANE_READY || suspended->state == LANE_PROBE);
-    return same_again ? suspended : probe != NULL ? probe : ready;
+    TideLane *failed = slot->suspended_lane;
+    gboolean same_again = failed != NULL && (failed->state == LANE_READY || failed->state == LANE_PROBE);
+    return same_again ? failed : probe != NULL ? probe : ready;
   }
   return probe != NULL && may_probe ? probe : ready;
 }

@@ -183,6 +183,13 @@ note_acknowledged(TideRowIsolation *isolation, Range range)
   }
 }
 
+static void
+mark_poison(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 attempts, const char *text)
+{
+  tide_batch_add_poison(isolation->call->batches[batch], row, attempts, text);
+  isolation->counts.poison++;
+}
+
 /* Remembers that @batch, sent from @sent->row on, was cut off; see the head of row_isolation.h. */
 static void
 note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
@@ -205,10 +212,8 @@ note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
                                           sent->n_bytes, isolation->text);
   tide_batch_clear_suspect(batch, sent->row); /* else it would be sent, and cut off, for ever */
-  tide_batch_add_poison(batch, sent->row, batch->attempts + 1, text);
-  isolation->counts.poison++;
-  batch->n_cut = 0;
-  batch->slice_rows = 0;
+  mark_poison(isolation, 0, sent->row, batch->attempts + 1, text);
+  batch->n_cut = batch->slice_rows = 0;
 }
 
 /* One call. What failed stays in isolation->failure and text. */
@@ -274,13 +279,6 @@ send_alone(TideRowIsolation *isolation, guint32 at)
 
 /* ---- finding rows ---- */
 
-static void
-mark_poison(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 attempts, const char *text)
-{
-  tide_batch_add_poison(isolation->call->batches[batch], row, attempts, text);
-  isolation->counts.poison++;
-}
-
 /* Not where all rows are parts of refused ones: they may well be rejected, every one. */
 static gboolean
 is_hopeless(const TideRowIsolation *isolation)
@@ -300,8 +298,7 @@ is_hopeless(const TideRowIsolation *isolation)
 static TideOutcome
 suspect_row(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
 {
-  guint32 batch = batch_of_row(isolation, at);
-  guint32 row = at - isolation->first_rows[batch];
+  guint32 batch = batch_of_row(isolation, at), row = at - isolation->first_rows[batch];
   guint32 attempts = isolation->call->batches[batch]->attempts + n_sent;
   if (isolation->failure.is_certain) {
     mark_poison(isolation, batch, row, attempts, isolation->text);
@@ -315,16 +312,20 @@ suspect_row(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
 
 static TideOutcome search(TideRowIsolation *isolation, Range range, guint32 n_sent);
 
+/* @range was refused by the last of @n_sent calls that carried it. */
+static TideOutcome
+narrow(TideRowIsolation *isolation, Range range, guint32 n_sent)
+{
+  return range.end - range.first == 1 ? suspect_row(isolation, range.first, n_sent) : search(isolation, range, n_sent);
+}
+
 /* Sends @range, and searches it when it is refused. */
 static TideOutcome
 send_and_search(TideRowIsolation *isolation, Range range, guint32 n_sent)
 {
   isolation->counts.bisections++;
   TideOutcome outcome = send_range(isolation, range);
-  if (outcome != TIDE_OUTCOME_POISON)
-    return outcome;
-  return range.end - range.first == 1 ? suspect_row(isolation, range.first, n_sent + 1)
-                                      : search(isolation, range, n_sent + 1);
+  return outcome == TIDE_OUTCOME_POISON ? narrow(isolation, range, n_sent + 1) : outcome;
 }
 
 /* The bytes of the call's row @at, which is sent with others; 0: it is not. */
@@ -333,10 +334,8 @@ sent_bytes(const TideRowIsolation *isolation, guint32 at)
 {
   guint32 i = batch_of_row(isolation, at), row = at - isolation->first_rows[i];
   const TideBatch *batch = isolation->call->batches[i];
-  if (row < batch->done_rows || next_left_out(isolation, i, row, row + 1) == row)
-    return 0;
-  gsize end_bytes = row + 1 < batch->n_rows ? tide_batch_rows(batch)[row + 1].start_bytes : batch->wire.len;
-  return end_bytes - tide_batch_rows(batch)[row].start_bytes;
+  gboolean is_left_out = row < batch->done_rows || next_left_out(isolation, i, row, row + 1) == row;
+  return is_left_out ? 0 : tide_batch_row_wire(batch, row).len;
 }
 
 /* Sets rows of @range aside that are far larger than the others: what HBase refuses of a row is its size, mostly. */
@@ -346,28 +345,24 @@ set_aside_large(TideRowIsolation *isolation, Range range)
   gsize largest = 0, other_bytes = 0, n_others = 0, n_large = 0;
   for (guint32 at = range.first; at < range.end; at++)
     largest = MAX(largest, sent_bytes(isolation, at));
-  guint32 large[MAX_ASIDE];
   for (guint32 at = range.first; at < range.end && n_large <= MAX_ASIDE; at++) {
     gsize n_bytes = sent_bytes(isolation, at);
     gboolean is_large = n_bytes > largest / 2;
     if (is_large && n_large < MAX_ASIDE)
-      large[n_large] = at;
+      isolation->aside[n_large] = at;
     n_large += is_large ? 1 : 0;
     n_others += n_bytes > 0 && !is_large ? 1 : 0;
     other_bytes += is_large ? 0 : n_bytes;
   }
-  if (n_large > MAX_ASIDE || n_others < n_large || largest * n_others < ASIDE_FACTOR * other_bytes)
-    return;
-  memcpy(isolation->aside, large, n_large * sizeof *large);
-  isolation->n_aside = (guint32)n_large;
+  if (n_large <= MAX_ASIDE && n_others >= n_large && largest * n_others >= ASIDE_FACTOR * other_bytes)
+    isolation->n_aside = (guint32)n_large;
 }
 
 /* What is set aside is believed to be all that is bad of @range: one call shows it, and one each which of it. */
 static TideOutcome
 search_aside(TideRowIsolation *isolation, Range range, guint32 n_sent)
 {
-  guint32 aside[MAX_ASIDE], n_aside = isolation->n_aside;
-  memcpy(aside, isolation->aside, sizeof aside);
+  guint32 n_aside = isolation->n_aside;
   isolation->counts.bisections++;
   TideOutcome outcome = send_range(isolation, range);
   isolation->n_aside = 0;
@@ -376,7 +371,7 @@ search_aside(TideRowIsolation *isolation, Range range, guint32 n_sent)
     return search(isolation, range, n_sent + 1);
   }
   for (guint32 i = 0; i < n_aside && outcome == TIDE_OUTCOME_OK; i++)
-    outcome = send_and_search(isolation, (Range){aside[i], aside[i] + 1}, n_sent);
+    outcome = send_and_search(isolation, (Range){isolation->aside[i], isolation->aside[i] + 1}, n_sent);
   return outcome;
 }
 
@@ -399,8 +394,7 @@ search(TideRowIsolation *isolation, Range range, guint32 n_sent)
     return search(isolation, right, n_sent); /* so it is there: halving it saves the call that would tell */
   if (outcome != TIDE_OUTCOME_POISON)
     return outcome;
-  outcome =
-      left.end - left.first == 1 ? suspect_row(isolation, left.first, n_sent + 1) : search(isolation, left, n_sent + 1);
+  outcome = narrow(isolation, left, n_sent + 1);
   return outcome == TIDE_OUTCOME_OK ? send_and_search(isolation, right, n_sent) : outcome;
 }
 
@@ -667,7 +661,7 @@ send_in_steps(TideRowIsolation *isolation, guint32 first, guint32 step, guint32 
     Range range = {first, first + MIN(step, n_rows - first)};
     outcome = send_range(isolation, range);
     if (outcome == TIDE_OUTCOME_POISON)
-      outcome = range.end - range.first == 1 ? suspect_row(isolation, range.first, 1) : search(isolation, range, 1);
+      outcome = narrow(isolation, range, 1);
     first = range.end;
     if (outcome == TIDE_OUTCOME_OK && done_rows != NULL)
       *done_rows = first;
