@@ -1,5 +1,6 @@
 #include "thrift/client/endpoint.h"
 
+#include "thrift/client/socket_stream.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -89,6 +90,7 @@ tide_endpoint_parse(const char *text, GError **error)
 {
   g_autoptr(TideEndpoint) endpoint = g_new0(TideEndpoint, 1);
   endpoint->text = g_strdup(text);
+  endpoint->stream = &tide_socket_stream;
   gboolean parsed;
   if (g_str_has_prefix(text, UNIX_PREFIX)) {
     parsed = parse_unix(endpoint, text + strlen(UNIX_PREFIX), error);
@@ -106,6 +108,7 @@ tide_endpoint_copy(const TideEndpoint *endpoint)
   copy->host = g_strdup(endpoint->host);
   copy->port = endpoint->port;
   copy->unix_path = g_strdup(endpoint->unix_path);
+  copy->stream = endpoint->stream;
   copy->text = g_strdup(endpoint->text);
   return copy;
 }

@@ -5,11 +5,14 @@
 
 G_BEGIN_DECLS
 
+typedef struct TideStreamKind TideStreamKind; /* stream.h */
+
 typedef struct TideEndpoint {
   char *host;      /* owned; NULL for a Unix socket */
   guint16 port;    /* 0 for a Unix socket */
   char *unix_path; /* owned; NULL for TCP; at most 107 bytes, the kernel's limit */
-  char *text;      /* owned; as the operator wrote it: names it in logs and metrics */
+  const TideStreamKind *stream;
+  char *text; /* owned; as the operator wrote it: names it in logs and metrics */
 } TideEndpoint;
 
 #define TIDE_GATEWAY_DEFAULT_PORT 9090 /* hbase.regionserver.thrift.port */

@@ -1,8 +1,8 @@
 #include "thrift/client/gateway_probe.h"
 
 #include "thrift/client/client_call.h"
+#include "thrift/client/message_layer.h"
 #include "thrift/client/spare_descriptors.h"
-#include "thrift/client/stream_socket.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -107,13 +107,13 @@ speaks_http(const Probe *probe, GError **error)
       .deadline_us = now_us + probe->timeout_ms * TIDE_US_PER_MS,
       .cancellable = probe->cancellable,
   };
-  g_autoptr(GSocket) socket = tide_stream_connect(probe->endpoint, &limits, NULL);
+  g_autoptr(TideStream) stream = tide_stream_open(probe->endpoint, &limits, NULL);
   GOutputVector vector = {question, strlen(question)};
-  if (socket == NULL || !tide_stream_send(socket, &vector, 1, &limits, NULL))
+  if (stream == NULL || !tide_stream_send(stream, &vector, 1, &limits, NULL))
     return FALSE;
   guint8 answer[16];
-  gsize len = tide_stream_receive(socket, answer, sizeof answer, &limits, NULL);
-  return tide_transport_is_foreign(probe->endpoint->text, tide_bytes(answer, len), error);
+  gsize len = tide_stream_receive(stream, answer, sizeof answer, &limits, NULL);
+  return tide_service_is_foreign(probe->endpoint->text, tide_bytes(answer, len), error);
 }
 
 /* No mode was understood: says what that means. Always fails. */

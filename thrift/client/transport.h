@@ -1,4 +1,4 @@
-/* A ThriftTransport over GIO's sockets: whole messages under one deadline, framed or not.
+/* A ThriftTransport: whole messages under one deadline, by a message layer over a stream.
  *
  * Two ways through it, on one connection, one call at a time: send() and receive() with bytes that were encoded
  * elsewhere, and Thrift's own write(), flush() and read(), which the generated client calls. Either way a reply is
@@ -14,9 +14,6 @@
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
-
-/* No reply is longer; a page of a scan is asked for in rows, so this bounds what a page of large rows may take. */
-#define TIDE_REPLY_MAX_BYTES (64u << 20)
 
 typedef struct TideTransport TideTransport;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTransport, g_object_unref)
@@ -38,7 +35,7 @@ void tide_transport_close(TideTransport *transport);
 gboolean tide_transport_is_open(const TideTransport *transport);
 
 /* TRUE when a call may be sent: connected, and the peer has neither closed nor sent anything that nobody asked for. */
-gboolean tide_transport_is_ready(const TideTransport *transport);
+gboolean tide_transport_is_ready(TideTransport *transport);
 
 /* Sends @parts as one message; a frame's head is added. Errors: TOO_BIG (nothing was sent), TIMEOUT, CONNECTION_LOST,
  * CANCELLED. */
@@ -52,8 +49,5 @@ gboolean tide_transport_send(TideTransport *transport, const TideBytes *parts, g
  */
 gboolean tide_transport_receive(TideTransport *transport, TideBytes *ret_message,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* TRUE, and WRONG_SERVICE, when what @peer sent first is HTTP's or TLS's. */
-gboolean tide_transport_is_foreign(const char *peer, TideBytes begun, GError **error);
 
 G_END_DECLS

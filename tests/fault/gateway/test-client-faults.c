@@ -1,7 +1,7 @@
 /* Each fault of a gateway becomes the error that the client's header promises, the connection is given up where its
  * state is not known, and the next call works. */
 #include "fault/gateway/client_fixture.h"
-#include "thrift/client/stream_socket.h"
+#include "thrift/client/socket_stream.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -176,7 +176,7 @@ test_connections_are_watched_by_the_kernel(void)
   g_autoptr(GError) error = NULL;
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
   TideCallLimits limits = {.peer = endpoint->text, .started_us = tide_now_us(), .deadline_us = timeout()};
-  g_autoptr(GSocket) socket = tide_stream_connect(endpoint, &limits, &error);
+  g_autoptr(GSocket) socket = tide_socket_connect(endpoint, &limits, &error);
   g_assert_no_error(error);
   g_assert_true(g_socket_get_keepalive(socket));
   g_assert_cmpint(tcp_option(socket, TCP_KEEPIDLE), ==, 30);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "thrift/client/resolver.h"
 
-#include "thrift/client/stream_socket.h"
+#include "thrift/client/socket_stream.h"
 #include "unit/loopback_server.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -93,13 +93,13 @@ test_several_addresses(void)
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(text, NULL);
   TideCallLimits limits = {.peer = text, .started_us = tide_now_us(), .deadline_us = in_ms(GENEROUS_MS)};
   g_autoptr(GError) error = NULL;
-  g_autoptr(GSocket) socket = tide_stream_connect(endpoint, &limits, &error);
+  g_autoptr(GSocket) socket = tide_socket_connect(endpoint, &limits, &error);
   g_assert_no_error(error);
   g_assert_nonnull(socket);
   close(fd);
   g_clear_object(&socket);
 
-  socket = tide_stream_connect(endpoint, &limits, &error);
+  socket = tide_socket_connect(endpoint, &limits, &error);
   g_assert_null(socket);
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_autofree char *expected = g_strdup_printf(

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* IOV_MAX */
-#include "thrift/client/stream_socket.h"
+#include "thrift/client/socket_stream.h"
 
 #include "thrift/client/resolver.h"
 #include "util/clock.h"
@@ -19,6 +19,11 @@
 /* While a request is on its way keepalive rests, and the kernel sends it again for a quarter of an hour: a peer that
  * acknowledges none of it for so long is given up, however long the call may last. */
 #define UNACKNOWLEDGED_MS 60000
+
+typedef struct SocketStream {
+  TideStream stream;
+  GSocket *socket; /* owned: non-blocking, with TCP_NODELAY and keepalive */
+} SocketStream;
 
 static gint64
 elapsed_ms(const TideCallLimits *limits)
@@ -156,7 +161,7 @@ note_failure(GString *failures, GSocketAddress *address, const GError *failure)
 }
 
 GSocket *
-tide_stream_connect(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
+tide_socket_connect(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
 {
   g_autoptr(GPtrArray) addresses = endpoint_addresses(endpoint, limits, error);
   if (addresses == NULL) {
@@ -182,6 +187,26 @@ tide_stream_connect(const TideEndpoint *endpoint, const TideCallLimits *limits, 
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot connect to gateway '%s': %s", limits->peer,
                 failures->len > 0 ? failures->str : "the host has no address");
   return NULL;
+}
+
+static TideStream *
+socket_open(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error)
+{
+  GSocket *socket = tide_socket_connect(endpoint, limits, error);
+  if (socket == NULL)
+    return NULL;
+  SocketStream *self = g_new0(SocketStream, 1);
+  self->stream.kind = &tide_socket_stream;
+  self->socket = socket;
+  return &self->stream;
+}
+
+static void
+socket_free(TideStream *stream)
+{
+  SocketStream *self = (SocketStream *)stream;
+  g_object_unref(self->socket); /* the last reference: closes it */
+  g_free(self);
 }
 
 static gboolean
@@ -210,9 +235,11 @@ advance_vectors(GOutputVector *vectors, gsize n_vectors, gsize sent)
   return done;
 }
 
-gboolean
-tide_stream_send(GSocket *socket, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits, GError **error)
+/* With as few system calls as the kernel takes them in. */
+static gboolean
+socket_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits, GError **error)
 {
+  GSocket *socket = ((SocketStream *)stream)->socket;
   while (n_vectors > 0) {
     gsize sent = 0;
     g_autoptr(GError) local = NULL;
@@ -235,9 +262,10 @@ tide_stream_send(GSocket *socket, GOutputVector *vectors, gsize n_vectors, const
   return TRUE;
 }
 
-gsize
-tide_stream_receive(GSocket *socket, guint8 *buffer, gsize size, const TideCallLimits *limits, GError **error)
+static gsize
+socket_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits *limits, GError **error)
 {
+  GSocket *socket = ((SocketStream *)stream)->socket;
   while (wait_for_io(socket, G_IO_IN, limits, error)) {
     g_autoptr(GError) local = NULL;
     gssize received = g_socket_receive_with_blocking(socket, (gchar *)buffer, size, FALSE, limits->cancellable, &local);
@@ -257,8 +285,17 @@ tide_stream_receive(GSocket *socket, guint8 *buffer, gsize size, const TideCallL
   return 0;
 }
 
-gboolean
-tide_stream_is_quiet(GSocket *socket)
+static gboolean
+socket_is_quiet(TideStream *stream)
 {
-  return g_socket_condition_check(socket, G_IO_IN) == 0;
+  return g_socket_condition_check(((SocketStream *)stream)->socket, G_IO_IN) == 0;
 }
+
+const TideStreamKind tide_socket_stream = {
+    .name = "TCP",
+    .open = socket_open,
+    .send = socket_send,
+    .receive = socket_receive,
+    .is_quiet = socket_is_quiet,
+    .free = socket_free,
+};

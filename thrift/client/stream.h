@@ -1,0 +1,78 @@
+/* A connection's bytes, under one deadline: what messages are sent and received over. A kind is a table of functions,
+ * chosen once for each gateway by its endpoint's scheme; whoever has a stream does not know which it is.
+ *
+ * Every wait gets what is left until the call's deadline, so a peer that sends a byte a second ends with it. Threads:
+ * one at a time. */
+#pragma once
+
+#include "thrift/client/endpoint.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* One call's frame; every text names the peer and the milliseconds since started_us. */
+typedef struct TideCallLimits {
+  const char *peer; /* borrowed: the endpoint's text */
+  gint64 started_us;
+  gint64 deadline_us;
+  GCancellable *cancellable; /* borrowed; may be NULL */
+} TideCallLimits;
+
+typedef struct TideStream TideStream;
+
+struct TideStreamKind {
+  const char *name; /* "TCP", for texts */
+
+  /* Connects to the endpoint and does whatever must be done before the first byte of a message. (transfer full)
+   * Errors: CONNECT, also when the deadline passed: no message was sent; WRONG_SERVICE: the peer, or what is configured
+   * for it, must be changed; CANCELLED. */
+  TideStream *(*open)(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error);
+
+  /* Sends all of @vectors; changes @vectors. Errors: TIMEOUT, CONNECTION_LOST, CANCELLED: how much was sent is not
+   * known then; WRONG_SERVICE: the peer has not taken it. */
+  gboolean (*send)(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits,
+                   GError **error);
+
+  /* Waits for bytes, and takes what is there, up to @size. 0 on error: TIMEOUT, CONNECTION_LOST (also when the peer
+   * closed), CANCELLED; WRONG_SERVICE: the peer has not taken what was sent. */
+  gsize (*receive)(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits *limits, GError **error);
+
+  /* TRUE when the connection stands and nothing waits to be read: between two calls anything else is wrong. */
+  gboolean (*is_quiet)(TideStream *stream);
+
+  void (*free)(TideStream *stream); /* closes */
+};
+
+/* Every kind's stream begins with this. */
+struct TideStream {
+  const TideStreamKind *kind;
+};
+
+/* By the endpoint's kind. */
+TideStream *tide_stream_open(const TideEndpoint *endpoint, const TideCallLimits *limits,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+static inline gboolean G_GNUC_WARN_UNUSED_RESULT
+tide_stream_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits,
+                 GError **error)
+{
+  return stream->kind->send(stream, vectors, n_vectors, limits, error);
+}
+
+static inline gsize G_GNUC_WARN_UNUSED_RESULT
+tide_stream_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits *limits, GError **error)
+{
+  return stream->kind->receive(stream, buffer, size, limits, error);
+}
+
+static inline gboolean
+tide_stream_is_quiet(TideStream *stream)
+{
+  return stream->kind->is_quiet(stream);
+}
+
+void tide_stream_free(TideStream *stream); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideStream, tide_stream_free)
+
+G_END_DECLS
