@@ -108,13 +108,8 @@ connect_producer(TideKafkaDeadLetters *dead_letters, GError **error)
   rd_kafka_conf_set_opaque(conf, dead_letters);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
   rd_kafka_conf_set_dr_msg_cb(conf, take_report);
-  char reason[512];
-  dead_letters->kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof reason);
-  if (dead_letters->kafka != NULL)
-    return TRUE;
-  rd_kafka_conf_destroy(conf);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-  return FALSE;
+  dead_letters->kafka = tide_kafka_conf_connect(RD_KAFKA_PRODUCER, conf, error);
+  return dead_letters->kafka != NULL;
 }
 
 TideKafkaDeadLetters *

@@ -60,16 +60,10 @@ connect_client(TideKafkaOriginals *originals, GError **error)
 {
   if (originals->kafka != NULL)
     return TRUE;
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_originals(&originals->config->kafka, error);
-  if (conf == NULL)
+  originals->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER,
+                                             tide_kafka_conf_new_originals(&originals->config->kafka, error), error);
+  if (originals->kafka == NULL)
     return FALSE;
-  char reason[512];
-  originals->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
-  if (originals->kafka == NULL) {
-    rd_kafka_conf_destroy(conf);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-    return FALSE;
-  }
   originals->queue = rd_kafka_queue_new(originals->kafka);
   return TRUE;
 }

@@ -65,29 +65,18 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
 
 /* ---- clients ---- */
 
-static void
-log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
-{
-  /* What matters is returned; without brokers there is nothing else to be said. */
-}
-
 /* @conf: (transfer full) (nullable): NULL with @error set. */
 static gboolean
 try_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
 {
-  if (conf == NULL)
-    return FALSE;
-  char reason[512];
-  rd_kafka_conf_set_log_cb(conf, log_nothing);
-  (void)rd_kafka_conf_set(conf, "bootstrap.servers", NULL, reason, sizeof reason);
-  rd_kafka_t *client = rd_kafka_new(type, conf, reason, sizeof reason);
-  if (client != NULL) {
-    rd_kafka_destroy(client);
-    return TRUE;
+  if (conf != NULL) { /* what matters is returned; without brokers there is nothing else to be said */
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    (void)rd_kafka_conf_set(conf, "bootstrap.servers", NULL, NULL, 0);
   }
-  rd_kafka_conf_destroy(conf);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-  return FALSE;
+  rd_kafka_t *client = tide_kafka_conf_connect(type, conf, error);
+  if (client != NULL)
+    rd_kafka_destroy(client);
+  return client != NULL;
 }
 
 gboolean

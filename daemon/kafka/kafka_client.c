@@ -24,30 +24,22 @@ note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   tide_mutex_unlock(&client->lock);
 }
 
-static void
-log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
-{
-  /* What matters comes through note_fault(); the rest would only mix with the command's output. */
-}
-
 TideKafkaClient *
-tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, GError **error)
+tide_kafka_client_new(const TideKafkaConfig *config, const char *group, const TideKafkaSetting *settings,
+                      GError **error)
 {
-  TideKafkaClient *client = g_new0(TideKafkaClient, 1);
+  rd_kafka_conf_t *conf = tide_kafka_conf_new_bystander(config, group, settings, error);
+  if (conf == NULL)
+    return NULL;
+  g_autoptr(TideKafkaClient) client = g_new0(TideKafkaClient, 1);
   client->brokers = config->brokers;
   tide_mutex_init(&client->lock);
-  rd_kafka_conf_set_log_cb(conf, log_nothing);
+  /* What matters comes through note_fault(); the rest would only mix with the command's output. */
+  rd_kafka_conf_set_log_cb(conf, NULL);
   rd_kafka_conf_set_error_cb(conf, note_fault);
   rd_kafka_conf_set_opaque(conf, client);
-  char reason[512];
-  /* A consumer, because brokers may create a topic when a producer asks for it. */
-  client->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
-  if (client->kafka != NULL)
-    return client;
-  rd_kafka_conf_destroy(conf);
-  tide_kafka_client_free(client);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-  return NULL;
+  client->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
+  return client->kafka != NULL ? g_steal_pointer(&client) : NULL;
 }
 
 void

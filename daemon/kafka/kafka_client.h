@@ -8,9 +8,11 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaClient TideKafkaClient;
 
-/* @config: borrowed. @conf: (transfer full), also on failure. Errors: CONFIG for properties that librdkafka refuses. */
-TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf,
-                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* A consumer, because brokers may create a topic when a producer asks for it. @config: borrowed.
+ * @group, @settings: as tide_kafka_conf_new_bystander() takes them. Errors: CONFIG for properties that librdkafka
+ * refuses. */
+TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, const char *group,
+                                       const TideKafkaSetting *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_kafka_client_free(TideKafkaClient *client); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaClient, tide_kafka_client_free)
 

@@ -56,8 +56,8 @@ log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, co
   tide_log(ours, "kafka client: %s: %s (%" G_GUINT64_FORMAT " such lines not logged)", facility, text, suppressed);
 }
 
-gboolean
-tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
+static gboolean
+set(rd_kafka_conf_t *conf, const char *name, const char *value, GError **error)
 {
   char reason[512];
   if (rd_kafka_conf_set(conf, name, value, reason, sizeof reason) == RD_KAFKA_CONF_OK)
@@ -67,29 +67,72 @@ tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, 
 }
 
 static gboolean
+set_all(rd_kafka_conf_t *conf, const TideKafkaSetting *settings, GError **error)
+{
+  for (; settings != NULL && settings->name != NULL; settings++)
+    if (settings->value != NULL && !set(conf, settings->name, settings->value, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
 set_properties(rd_kafka_conf_t *conf, const TideKafkaConfig *config, GError **error)
 {
-  if (!tide_kafka_conf_set(conf, "bootstrap.servers", config->brokers, error) ||
-      !tide_kafka_conf_set(conf, "client.id", "tidemark", error) ||
-      !tide_kafka_conf_set(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, error))
+  const TideKafkaSetting ours[] = {
+      {"bootstrap.servers", config->brokers},
+      {"client.id", "tidemark"},
+      {"topic.metadata.refresh.interval.ms", METADATA_MS},
+      {NULL},
+  };
+  if (!set_all(conf, ours, error))
     return FALSE;
   for (guint i = 0; i < config->properties->len; i++) {
     const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
-    if (!tide_kafka_conf_set(conf, property->name, property->value, error))
+    if (!set(conf, property->name, property->value, error))
       return FALSE;
   }
   return TRUE;
 }
 
 rd_kafka_conf_t *
-tide_kafka_conf_new(const TideKafkaConfig *config, GError **error)
+tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *settings, GError **error)
 {
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
-  if (set_properties(conf, config, error))
+  if (set_properties(conf, config, error) && set_all(conf, settings, error))
     return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;
+}
+
+rd_kafka_conf_t *
+tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, const TideKafkaSetting *settings,
+                              GError **error)
+{
+  const TideKafkaSetting ours[] = {
+      {"enable.auto.commit", "false"},
+      {"enable.auto.offset.store", "false"},
+      {"enable.partition.eof", "true"},
+      {"group.id", group},
+      {NULL},
+  };
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, ours, error);
+  if (conf == NULL || set_all(conf, settings, error))
+    return conf;
+  rd_kafka_conf_destroy(conf);
+  return NULL;
+}
+
+rd_kafka_t *
+tide_kafka_conf_connect(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
+{
+  char reason[512];
+  rd_kafka_t *client = conf != NULL ? rd_kafka_new(type, conf, reason, sizeof reason) : NULL;
+  if (conf != NULL && client == NULL) {
+    rd_kafka_conf_destroy(conf);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
+  }
+  return client;
 }
 
 static gboolean
@@ -97,7 +140,7 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
 {
   char text[24];
   g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, value);
-  return tide_kafka_conf_set(conf, name, text, error);
+  return set(conf, name, text, error);
 }
 
 /* Payload that a consumer with @share_bytes of memory may hold of prefetched messages, of all partitions together:
@@ -133,8 +176,7 @@ static gboolean
 set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
 {
   const char *strategy = config->assignment == TIDE_ASSIGNMENT_COOPERATIVE ? "cooperative-sticky" : "range,roundrobin";
-  if (!tide_kafka_conf_set(conf, "group.id", config->group, error) ||
-      !tide_kafka_conf_set(conf, "partition.assignment.strategy", strategy, error) ||
+  if (!set(conf, "group.id", config->group, error) || !set(conf, "partition.assignment.strategy", strategy, error) ||
       !set_number(conf, "session.timeout.ms", config->session_timeout_ms, error) ||
       !set_number(conf, "heartbeat.interval.ms", MIN(config->session_timeout_ms / 3, 3000), error) ||
       !set_number(conf, "max.poll.interval.ms", config->max_poll_interval_ms, error))
@@ -142,14 +184,14 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
   if (config->instance == NULL || strcmp(config->instance, TIDE_KAFKA_NO_INSTANCE) == 0)
     return TRUE;
   g_autofree char *instance = instance_name(config->instance, index);
-  return tide_kafka_conf_set(conf, "group.instance.id", instance, error);
+  return set(conf, "group.instance.id", instance, error);
 }
 
 /* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_refill.h. */
 static gboolean
 set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
 {
-  return rd_kafka_version() < 0x02020000 || tide_kafka_conf_set(conf, "fetch.queue.backoff.ms", "5", error);
+  return rd_kafka_version() < 0x02020000 || set(conf, "fetch.queue.backoff.ms", "5", error);
 }
 
 TideKafkaConsumerConf
@@ -170,82 +212,59 @@ set_consumer(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const TideKaf
   guint64 fetch = MAX(queue, (guint64)consumer->max_message_bytes);
   return set_membership(conf, config, consumer->index, error) &&
          /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
-         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-         tide_kafka_conf_set(conf, "enable.auto.commit", "true", error) &&
+         set(conf, "enable.auto.offset.store", "false", error) && set(conf, "enable.auto.commit", "true", error) &&
          set_number(conf, "auto.commit.interval.ms", config->commit_interval_ms, error) &&
          /* Out of range is an incident that is counted and said, never a silent jump. */
-         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
-         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-         tide_kafka_conf_set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
+         set(conf, "auto.offset.reset", "error", error) && set(conf, "enable.partition.eof", "true", error) &&
+         set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
          set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
          set_number(conf, "fetch.max.bytes", (gint64)MIN(fetch, G_MAXINT32 - 1024), error) &&
          set_number(conf, "max.partition.fetch.bytes",
                     (gint64)CLAMP(queue / 4, MIN_PARTITION_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES), error);
 }
 
-static gboolean
-set_originals(rd_kafka_conf_t *conf, GError **error)
-{
-  return tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-         tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-         tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-         tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
-         tide_kafka_conf_set(conf, "check.crcs", "true", error) &&
-         /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka
-          * 2.0.2), so it has room for a fetch of each of a dozen partitions. */
-         tide_kafka_conf_set(conf, "max.partition.fetch.bytes", "131072", error) &&
-         tide_kafka_conf_set(conf, "queued.max.messages.kbytes", "2048", error);
-}
-
-static gboolean
-set_dead_letters(rd_kafka_conf_t *conf, GError **error)
-{
-  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) &&
-         tide_kafka_conf_set(conf, "acks", "all", error) &&
-         tide_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", error) &&
-         tide_kafka_conf_set(conf, "message.timeout.ms", DEAD_LETTER_TIMEOUT_MS, error) &&
-         tide_kafka_conf_set(conf, "topic.metadata.propagation.max.ms", TOPIC_COMES_MS, error) &&
-         tide_kafka_conf_set(conf, "message.max.bytes", CLIENT_MAX_MESSAGE_BYTES, error) &&
-         tide_kafka_conf_set(conf, "queue.buffering.max.messages", "10000", error) &&
-         tide_kafka_conf_set(conf, "queue.buffering.max.kbytes", "2097151",
-                             error) && /* kafka_dead_letters.c has a bound */
-         tide_kafka_conf_set(conf, "linger.ms", "5", error) &&
-         /* The topic's bound is for whole batches: small ones are refused for the size of a dead letter only. */
-         tide_kafka_conf_set(conf, "batch.size", "65536", error) &&
-         /* Java's default partitioner, so that a key lands where other producers put it. */
-         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
-}
-
-/* What @set, one of the above, makes of what any client needs. */
-static rd_kafka_conf_t *
-new_with(const TideKafkaConfig *config, gboolean (*set)(rd_kafka_conf_t *conf, GError **error), GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL || set(conf, error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 rd_kafka_conf_t *
 tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
 {
-  return new_with(config, set_originals, error);
+  static const TideKafkaSetting settings[] = {
+      {"auto.offset.reset", "error"},
+      {"check.crcs", "true"},
+      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka 2.0.2),
+       * so it has room for a fetch of each of a dozen partitions. */
+      {"max.partition.fetch.bytes", "131072"},
+      {"queued.max.messages.kbytes", "2048"},
+      {NULL},
+  };
+  return tide_kafka_conf_new_bystander(config, NULL, settings, error);
 }
 
 rd_kafka_conf_t *
 tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, GError **error)
 {
-  return new_with(config, set_dead_letters, error);
+  static const TideKafkaSetting settings[] = {
+      {"enable.idempotence", "true"},
+      {"acks", "all"},
+      {"max.in.flight.requests.per.connection", "5"},
+      {"message.timeout.ms", DEAD_LETTER_TIMEOUT_MS},
+      {"topic.metadata.propagation.max.ms", TOPIC_COMES_MS},
+      {"message.max.bytes", CLIENT_MAX_MESSAGE_BYTES},
+      {"queue.buffering.max.messages", "10000"},
+      {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c has a bound */
+      {"linger.ms", "5"},
+      /* The topic's bound is for whole batches: small ones are refused for the size of a dead letter only. */
+      {"batch.size", "65536"},
+      /* Java's default partitioner, so that a key lands where other producers put it. */
+      {"partitioner", "murmur2_random"},
+      {NULL},
+  };
+  return tide_kafka_conf_new(config, settings, error);
 }
 
 rd_kafka_conf_t *
 tide_kafka_conf_new_consumer(const TideKafkaConfig *config, const TideKafkaConsumerConf *consumer, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  if (set_consumer(conf, config, consumer, error))
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, NULL, error);
+  if (conf == NULL || set_consumer(conf, config, consumer, error))
     return conf;
   rd_kafka_conf_destroy(conf);
   return NULL;

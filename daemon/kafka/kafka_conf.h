@@ -8,9 +8,26 @@
 
 G_BEGIN_DECLS
 
-/* Brokers, pass-through properties and the log; what any client needs. Errors: CONFIG, naming the property.
- * Ownership: (transfer full), rd_kafka_conf_destroy or rd_kafka_new takes it. */
-rd_kafka_conf_t *tide_kafka_conf_new(const TideKafkaConfig *config, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Lists of them end with a name that is NULL. */
+typedef struct TideKafkaSetting {
+  const char *name;
+  const char *value; /* NULL: not set */
+} TideKafkaSetting;
+
+/* Brokers, pass-through properties and the log, which any client needs, and @settings.
+ * @settings: (nullable)
+ * Errors: CONFIG, naming the property. Ownership: (transfer full), tide_kafka_conf_connect takes it. */
+rd_kafka_conf_t *tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *settings,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* That of a consumer that joins no group and commits nothing. @group: (nullable): whose commits it may ask for */
+rd_kafka_conf_t *tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group,
+                                               const TideKafkaSetting *settings,
+                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A client; does not wait for brokers. @conf: (transfer full) (nullable): NULL with @error set. Errors: CONFIG. */
+rd_kafka_t *tide_kafka_conf_connect(rd_kafka_type_t type, rd_kafka_conf_t *conf,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct TideKafkaConsumerConf {
   guint32 index;             /* of the consumer in this process: it ends kafka.instance */
@@ -39,9 +56,5 @@ rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config,
 
 /* Who we are to the brokers, for messages: sasl.username, or NULL. (borrowed) */
 const char *tide_kafka_conf_principal(const TideKafkaConfig *config);
-
-/* rd_kafka_conf_set() with our error. */
-gboolean tide_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
-                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -266,31 +266,16 @@ ask(Looking *it, GError **error)
   return asked ? g_steal_pointer(&look) : NULL;
 }
 
-/* A consumer of the group that never joins it: it may ask for the offsets, and reads what it is assigned by hand. */
-static rd_kafka_conf_t *
-make_conf(const TideKafkaConfig *config, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  if (tide_kafka_conf_set(conf, "group.id", config->group, error) &&
-      tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-      tide_kafka_conf_set(conf, "auto.offset.reset", "error", error) &&
-      tide_kafka_conf_set(conf, "fetch.wait.max.ms", "10", error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 TideKafkaLook *
 tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error)
 {
-  rd_kafka_conf_t *conf = make_conf(&config->kafka, error);
-  if (conf == NULL)
-    return NULL;
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&config->kafka, conf, error);
+  /* It may ask for the group's offsets, and reads what it is assigned by hand. */
+  static const TideKafkaSetting settings[] = {
+      {"auto.offset.reset", "error"},
+      {"fetch.wait.max.ms", "10"},
+      {NULL},
+  };
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&config->kafka, config->kafka.group, settings, error);
   if (client == NULL)
     return NULL;
   Looking it = {

@@ -47,10 +47,7 @@ ask(TideKafkaClient *client, const TideKafkaConfig *config, gint64 timeout_ms, G
 TideKafkaProbe *
 tide_kafka_probe(const TideKafkaConfig *config, gint64 timeout_ms, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, conf, error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, NULL, NULL, error);
   return client != NULL ? ask(client, config, timeout_ms, error) : NULL;
 }
 

@@ -35,46 +35,29 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   producer->broker_fault = g_strdup(reason);
 }
 
-static void
-log_nothing(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
-{
-  /* Faults come through the callbacks above; the rest would only mix with the command's progress. */
-}
-
-static gboolean
-set_producer(rd_kafka_conf_t *conf, gint64 linger_ms, GError **error)
-{
-  g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
-  return tide_kafka_conf_set(conf, "enable.idempotence", "true", error) && /* also acks=all, and order kept */
-         tide_kafka_conf_set(conf, "linger.ms", linger, error) &&
-         /* Java's default partitioner, so that a key lands where other producers put it. */
-         tide_kafka_conf_set(conf, "partitioner", "murmur2_random", error);
-}
-
 TideKafkaProducer *
 tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64 linger_ms, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
+  g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
+  const TideKafkaSetting settings[] = {
+      {"enable.idempotence", "true"}, /* also acks=all, and order kept */
+      {"linger.ms", linger},
+      /* Java's default partitioner, so that a key lands where other producers put it. */
+      {"partitioner", "murmur2_random"},
+      {NULL},
+  };
+  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, settings, error);
   if (conf == NULL)
     return NULL;
-  if (!set_producer(conf, linger_ms, error)) {
-    rd_kafka_conf_destroy(conf);
-    return NULL;
-  }
-  TideKafkaProducer *producer = g_new0(TideKafkaProducer, 1);
+  g_autoptr(TideKafkaProducer) producer = g_new0(TideKafkaProducer, 1);
   producer->topic = g_strdup(topic);
   rd_kafka_conf_set_opaque(conf, producer);
-  rd_kafka_conf_set_log_cb(conf, log_nothing);
+  /* Faults come through the callbacks above; the rest would only mix with the command's progress. */
+  rd_kafka_conf_set_log_cb(conf, NULL);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
   rd_kafka_conf_set_dr_msg_cb(conf, count_delivery);
-  char reason[512];
-  producer->kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof reason);
-  if (producer->kafka != NULL)
-    return producer;
-  rd_kafka_conf_destroy(conf);
-  tide_kafka_producer_free(producer);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "kafka.librdkafka: %s", reason);
-  return NULL;
+  producer->kafka = tide_kafka_conf_connect(RD_KAFKA_PRODUCER, conf, error);
+  return producer->kafka != NULL ? g_steal_pointer(&producer) : NULL;
 }
 
 void

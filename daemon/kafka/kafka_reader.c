@@ -29,23 +29,6 @@ typedef struct Reader {
   TideKafkaReadResult result;
 } Reader;
 
-static rd_kafka_conf_t *
-make_conf(const TideKafkaConfig *config, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  if (tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-      /* A partition that holds fewer than its share, or lost its oldest meanwhile. */
-      tide_kafka_conf_set(conf, "auto.offset.reset", "earliest", error) &&
-      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", QUEUE_KIB, error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 static int
 ms_left(const Reader *reader)
 {
@@ -185,10 +168,13 @@ read_messages(Reader *reader, GError **error)
 static gboolean
 run(Reader *reader, const TideKafkaConfig *config, GError **error)
 {
-  rd_kafka_conf_t *conf = make_conf(config, error);
-  if (conf == NULL)
-    return FALSE;
-  reader->client = tide_kafka_client_new(config, conf, error);
+  /* Of a partition that holds fewer than its share, or lost its oldest meanwhile, what is left. */
+  static const TideKafkaSetting settings[] = {
+      {"auto.offset.reset", "earliest"},
+      {"queued.max.messages.kbytes", QUEUE_KIB},
+      {NULL},
+  };
+  reader->client = tide_kafka_client_new(config, NULL, settings, error);
   if (reader->client == NULL)
     return FALSE;
   rd_kafka_t *kafka = tide_kafka_client_handle(reader->client);

@@ -615,11 +615,8 @@ tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideKafkaHand
   rd_kafka_conf_set_error_cb(conf, on_error);
   rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
 
-  char reason[512];
-  source->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
+  source->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
   if (source->kafka == NULL) {
-    rd_kafka_conf_destroy(conf);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot make a Kafka consumer: %s", reason);
     tide_kafka_source_free(source);
     return NULL;
   }

@@ -19,35 +19,16 @@ struct TideTopicReader {
   GHashTable *topics;            /* owned (element-type utf8 rd_kafka_topic_t) */
 };
 
-static rd_kafka_conf_t *
-make_conf(const TideKafkaConfig *config, const char *group, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  if (tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.auto.offset.store", "false", error) &&
-      tide_kafka_conf_set(conf, "enable.partition.eof", "true", error) &&
-      /* Of a partition that lost its oldest meanwhile, what is left. */
-      tide_kafka_conf_set(conf, "auto.offset.reset", "earliest", error) &&
-      tide_kafka_conf_set(conf, "queued.max.messages.kbytes", QUEUE_KIB, error) &&
-      (group == NULL || tide_kafka_conf_set(conf, "group.id", group, error)))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
-static TideKafkaClient *
-make_client(const TideKafkaConfig *config, const char *group, GError **error)
-{
-  rd_kafka_conf_t *conf = make_conf(config, group, error);
-  return conf != NULL ? tide_kafka_client_new(config, conf, error) : NULL;
-}
-
 TideTopicReader *
 tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop, GError **error)
 {
-  TideKafkaClient *client = make_client(config, NULL, error);
+  /* Of a partition that lost its oldest meanwhile, what is left. */
+  static const TideKafkaSetting settings[] = {
+      {"auto.offset.reset", "earliest"},
+      {"queued.max.messages.kbytes", QUEUE_KIB},
+      {NULL},
+  };
+  TideKafkaClient *client = tide_kafka_client_new(config, NULL, settings, error);
   if (client == NULL)
     return NULL;
   TideTopicReader *reader = g_new0(TideTopicReader, 1);
@@ -208,7 +189,7 @@ gboolean
 tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts, guint *ret_n_committed,
                                  GError **error)
 {
-  g_autoptr(TideKafkaClient) member = make_client(reader->config, group, error);
+  g_autoptr(TideKafkaClient) member = tide_kafka_client_new(reader->config, group, NULL, error);
   if (member == NULL)
     return FALSE;
   rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);

@@ -460,35 +460,20 @@ run_watch(gpointer data)
   } while (wait_for_round(watch));
 }
 
-static rd_kafka_conf_t *
-new_conf(const TideKafkaConfig *config, GError **error)
-{
-  rd_kafka_conf_t *conf = tide_kafka_conf_new(config, error);
-  if (conf == NULL)
-    return NULL;
-  /* It asks for the group's offsets and never joins it. Kafka's tool counts what transactions have not committed. */
-  if (tide_kafka_conf_set(conf, "group.id", config->group, error) &&
-      tide_kafka_conf_set(conf, "enable.auto.commit", "false", error) &&
-      tide_kafka_conf_set(conf, "isolation.level", "read_uncommitted", error))
-    return conf;
-  rd_kafka_conf_destroy(conf);
-  return NULL;
-}
-
 gboolean
 tide_kafka_watch_start(TideKafkaWatch *watch, GError **error)
 {
-  rd_kafka_conf_t *conf = new_conf(watch->config, error);
-  if (conf == NULL)
+  /* Kafka's tool counts what transactions have not committed. */
+  static const TideKafkaSetting settings[] = {
+      {"isolation.level", "read_uncommitted"},
+      {NULL},
+  };
+  const TideKafkaConfig *config = watch->config;
+  watch->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER,
+                                         tide_kafka_conf_new_bystander(config, config->group, settings, error), error);
+  if (watch->kafka == NULL)
     return FALSE;
-  char reason[512];
-  watch->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, reason, sizeof reason);
-  if (watch->kafka == NULL) {
-    rd_kafka_conf_destroy(conf);
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot make a Kafka client: %s", reason);
-    return FALSE;
-  }
-  for (char **topic = watch->config->topics; *topic != NULL; topic++)
+  for (char **topic = config->topics; *topic != NULL; topic++)
     if (**topic != '^')
       g_ptr_array_add(watch->topics, rd_kafka_topic_new(watch->kafka, *topic, NULL));
     else

@@ -86,7 +86,7 @@ test_property_that_nobody_knows(void)
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   add_property(&config, "no.such.property", "1", FALSE);
   g_autoptr(GError) error = NULL;
-  g_assert_null(tide_kafka_conf_new(&config, &error));
+  g_assert_null(tide_kafka_conf_new(&config, NULL, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
   g_assert_nonnull(strstr(error->message, "'no.such.property' is not accepted"));
   g_array_unref(config.properties);
@@ -246,7 +246,7 @@ test_what_clients_fix_cannot_be_set(void)
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   TideKafkaConsumerConf consumer = {.queue_bytes = 64 * 1024 * 1024, .max_message_bytes = 1024 * 1024};
   g_autoptr(GError) error = NULL;
-  rd_kafka_conf_t *plain = tide_kafka_conf_new(&config, &error);
+  rd_kafka_conf_t *plain = tide_kafka_conf_new(&config, NULL, &error);
   rd_kafka_conf_t *ours[] = {tide_kafka_conf_new_consumer(&config, &consumer, &error),
                              tide_kafka_conf_new_originals(&config, &error),
                              tide_kafka_conf_new_dead_letters(&config, &error)};
