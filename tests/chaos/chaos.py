@@ -35,7 +35,7 @@ class Chaos(Proof):
                             poison_share=options.poison, refused_bytes=REFUSED_BYTES + 1024 if options.refused else 0)
         super().__init__(stack, directory, result, workload, tidemark=options.tidemark, n_daemons=options.daemons,
                          messages_per_s=options.readings * (1 + options.poison) / options.duration, changes={},
-                         has_letters=options.poison > 0)
+                         has_dead_letters=options.poison > 0)
         self.options = options
         self.scene = Scene(stack, self.fleet, (HISTORY, LATEST), N_HOSTS, lambda host: host_name(host).encode())
 

@@ -53,7 +53,7 @@ def totals_of(samples: Samples) -> dict[str, int]:
     return {name: int(value) for name, value in sums.items()}
 
 
-def books_difference(totals: Mapping[str, int]) -> int:
+def accounting_difference(totals: Mapping[str, int]) -> int:
     """Received messages that have ended in no counter and are not in flight either."""
     ended = sum(totals.get(f"tidemark_messages_{end}_total", 0) for end in ENDS)
     return totals.get("tidemark_messages_received_total", 0) - ended - totals.get("tidemark_messages_in_flight", 0)
@@ -109,7 +109,7 @@ class Member:
 
     def stop(self, deadline_s: float) -> int:
         """SIGTERM, after a look into its accounting; its exit code."""
-        self.check_books()
+        self.check_accounting()
         with self._lock:
             self._asked_to_end = True
             code = self.daemon.stop(deadline_s)
@@ -149,13 +149,13 @@ class Member:
             life.totals = totals_of(samples)
         return samples
 
-    def check_books(self) -> None:
+    def check_accounting(self) -> None:
         """Complains when the accounting balances at no look."""
         least: Optional[int] = None
         wait = threading.Event().wait
         for _ in range(BOOKS_LOOKS):
             if self.watch() is not None:
-                difference = abs(books_difference(self.life.totals))
+                difference = abs(accounting_difference(self.life.totals))
                 least = difference if least is None else min(least, difference)
             if least == 0:
                 return

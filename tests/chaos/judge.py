@@ -28,8 +28,8 @@ class TableVerdict:
 
 
 @dataclass
-class LettersVerdict:
-    n_letters: int = 0
+class DeadLettersVerdict:
+    n_dead_letters: int = 0
     n_missing: int = 0
     n_unexpected: int = 0
     n_altered: int = 0
@@ -73,12 +73,12 @@ def judge_latest(oracle: Oracle, workload: Workload, table: str) -> TableVerdict
     return verdict
 
 
-def judge_letters(workload: Workload, brokers: str, topic: str, log_path: Path) -> LettersVerdict:
+def judge_dead_letters(workload: Workload, brokers: str, topic: str, log_path: Path) -> DeadLettersVerdict:
     """Each rejected message is among the dead letters, byte for byte, and no other is; more than once is allowed."""
-    verdict = LettersVerdict()
+    verdict = DeadLettersVerdict()
     seen: set[tuple[int, int]] = set()
     for headers, key, value in read_topic(brokers, topic, "%h\t%k\t%s", 3, log_path):
-        verdict.n_letters += 1
+        verdict.n_dead_letters += 1
         found = LETTER_PLACE.search(headers)
         place = (int(found[1]), int(found[2])) if found else (-1, -1)
         verdict.n_repeated += place in seen

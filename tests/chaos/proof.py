@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from daemon import configuration, merged, metric_tables, wait_until
-from fleet import RSS_ALLOWANCE_KIB, Fleet, books_difference
-from judge import judge_history, judge_latest, judge_letters, topic_differences
+from fleet import RSS_ALLOWANCE_KIB, Fleet, accounting_difference
+from judge import judge_dead_letters, judge_history, judge_latest, topic_differences
 from jvm_process import StackError
 from maven_jars import JarError
 from stack import Stack
 from stack_services import free_port
 from workload import Feeder, Workload, host_name
 
-TOPIC, LETTERS, GROUP = "chaos", "chaos-letters", "chaos"
+TOPIC, DEAD_LETTERS, GROUP = "chaos", "chaos-dead-letters", "chaos"
 HISTORY, LATEST = "METRIC", "CURRENT_METRIC"
 
 N_PARTITIONS = 12
@@ -68,14 +68,14 @@ class Proof:
     """One run on a stack that is up. What happens between start and drain is `happen`, of each kind of run."""
 
     def __init__(self, stack: Stack, directory: Path, result: Result, workload: Workload, *, tidemark: Path, n_daemons: int,
-                 messages_per_s: float, changes: Mapping[str, Any], has_letters: bool = False) -> None:
+                 messages_per_s: float, changes: Mapping[str, Any], has_dead_letters: bool = False) -> None:
         """`changes`: to the daemons' configuration."""
         self.stack = stack
         self.directory = directory
         self.result = result
         self.workload = workload
         self.messages_per_s = messages_per_s
-        self.has_letters = has_letters
+        self.has_dead_letters = has_dead_letters
         self._changes = changes
         self.fleet = Fleet(tidemark, directory, self._config, n_daemons, messages_per_s, stack.kafka.admin)
 
@@ -114,17 +114,17 @@ class Proof:
             gateways=[gateway.address for gateway in self.stack.gateways], tables=metric_tables(HISTORY, LATEST),
             changes={
                 "hbase": {"call_timeout": "5s", "settle": "20s", "region_refresh": "5s"},
-                "readings": {"on_bad_message": "dead_letter" if self.has_letters else "stop"},
+                "readings": {"on_bad_message": "dead_letter" if self.has_dead_letters else "stop"},
                 "limits": {"memory": f"{BUDGET_MIB}MiB"},
                 "service": {"http": f"127.0.0.1:{free_port()}"},
             })
-        return merged(base, {**self._changes, **({"dead_letters": {"topic": LETTERS}} if self.has_letters else {})})
+        return merged(base, {**self._changes, **({"dead_letters": {"topic": DEAD_LETTERS}} if self.has_dead_letters else {})})
 
     def _prepare(self) -> None:
         admin = self.stack.kafka.admin
         admin.create_topic(TOPIC, N_PARTITIONS)
-        if self.has_letters:
-            admin.create_topic(LETTERS, 3)
+        if self.has_dead_letters:
+            admin.create_topic(DEAD_LETTERS, 3)
         splits = tuple(host_name(N_HOSTS * region // N_REGIONS).encode() for region in range(1, N_REGIONS))
         self.stack.oracle.create(HISTORY, "M", splits)
         self.stack.oracle.create(LATEST, "M")
@@ -148,7 +148,7 @@ class Proof:
         codes = self.fleet.stop(START_DEADLINE_S)
         lives = self.fleet.lives
         self.result.check("daemons end cleanly", not any(codes), f"exit codes {codes}")
-        left = [books_difference(member.life.totals) or member.life.totals.get("tidemark_messages_in_flight", 0)
+        left = [accounting_difference(member.life.totals) or member.life.totals.get("tidemark_messages_in_flight", 0)
                 for member in self.fleet.members]
         complaints = self.fleet.complaints + ([f"at the end they differ by {left}"] if any(left) else [])
         self.result.check("accounting balances", not complaints, "\n".join(complaints) or f"of {len(lives)} processes")
@@ -185,13 +185,13 @@ class Proof:
                               f"{verdict.n_earlier_of_equal_times} cells")
             self.result.figures[table] = {"rows": comparison.n_rows, "cells": comparison.n_cells, **comparison.counts,
                                           "earlier_of_equal_times": verdict.n_earlier_of_equal_times}
-        if self.has_letters:
-            letters = judge_letters(self.workload, brokers, LETTERS, log_path)
-            self.result.check("letters are right", letters.is_right, "\n".join(
-                [f"{letters.n_letters:,} dead letters of {len(self.workload.rejected):,} rejected messages: missing "
-                 f"{letters.n_missing}, unexpected {letters.n_unexpected}, altered {letters.n_altered}; "
-                 f"{letters.n_repeated} repeated", *letters.samples[:10]]))
-            self.result.figures["letters"] = asdict(letters)
+        if self.has_dead_letters:
+            dead_letters = judge_dead_letters(self.workload, brokers, DEAD_LETTERS, log_path)
+            self.result.check("dead letters are right", dead_letters.is_right, "\n".join(
+                [f"{dead_letters.n_dead_letters:,} dead letters of {len(self.workload.rejected):,} rejected messages: missing "
+                 f"{dead_letters.n_missing}, unexpected {dead_letters.n_unexpected}, altered {dead_letters.n_altered}; "
+                 f"{dead_letters.n_repeated} repeated", *dead_letters.samples[:10]]))
+            self.result.figures["dead_letters"] = asdict(dead_letters)
 
 
 def parser(description: str, *, readings: Optional[int] = None) -> argparse.ArgumentParser:

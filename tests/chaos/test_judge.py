@@ -79,29 +79,29 @@ class Judge(unittest.TestCase):
         self.assertEqual(len(self.workload.differs_from(iter(records[1:]))), 1)
         self.assertEqual(len(self.workload.differs_from(iter([*records, records[0]]))), 1)
 
-    def test_letters(self) -> None:
+    def test_dead_letters(self) -> None:
         """Rejected ones, however often, are right; none missing, none more, none changed."""
         n_before = [0] * 3
-        letters = []
+        dead_letters = []
         for message in self.messages:
             partition = self.workload.partition_of(message.key)
             if message.is_rejected:
                 self.assertEqual(self.workload.rejected[partition, n_before[partition]], digest(message.key, message.value))
-                letters.append([f"tidemark-partition={partition},tidemark-offset={n_before[partition]}".encode(), message.key,
+                dead_letters.append([f"tidemark-partition={partition},tidemark-offset={n_before[partition]}".encode(), message.key,
                                 message.value])
             n_before[partition] += 1
-        self.assertGreater(len(letters), 100)
-        self.assertTrue(self.letters_verdict(letters).is_right)
-        self.assertEqual(self.letters_verdict([*letters, letters[0]]).n_repeated, 1)
-        self.assertTrue(self.letters_verdict([*letters, letters[0]]).is_right)
-        self.assertEqual(self.letters_verdict(letters[1:]).n_missing, 1)
+        self.assertGreater(len(dead_letters), 100)
+        self.assertTrue(self.dead_letters_verdict(dead_letters).is_right)
+        self.assertEqual(self.dead_letters_verdict([*dead_letters, dead_letters[0]]).n_repeated, 1)
+        self.assertTrue(self.dead_letters_verdict([*dead_letters, dead_letters[0]]).is_right)
+        self.assertEqual(self.dead_letters_verdict(dead_letters[1:]).n_missing, 1)
         self.assertEqual(
-            self.letters_verdict([*letters, [b"tidemark-partition=9,tidemark-offset=1", b"", b""]]).n_unexpected, 1)
-        self.assertEqual(self.letters_verdict([[*letters[0][:2], b"changed"], *letters[1:]]).n_altered, 1)
+            self.dead_letters_verdict([*dead_letters, [b"tidemark-partition=9,tidemark-offset=1", b"", b""]]).n_unexpected, 1)
+        self.assertEqual(self.dead_letters_verdict([[*dead_letters[0][:2], b"changed"], *dead_letters[1:]]).n_altered, 1)
 
-    def letters_verdict(self, letters: list[list[bytes]]) -> judge.LettersVerdict:
-        with mock.patch.object(judge, "read_topic", lambda *_: iter(letters)):
-            return judge.judge_letters(self.workload, "", "", HERE)
+    def dead_letters_verdict(self, dead_letters: list[list[bytes]]) -> judge.DeadLettersVerdict:
+        with mock.patch.object(judge, "read_topic", lambda *_: iter(dead_letters)):
+            return judge.judge_dead_letters(self.workload, "", "", HERE)
 
 
 if __name__ == "__main__":

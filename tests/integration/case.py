@@ -140,7 +140,7 @@ class Case(unittest.TestCase):
             n_differences = check_tables.check(self.stack.oracle, self.sent, history or self.history, latest or self.latest)
         self.assertEqual(n_differences, 0, differences.getvalue())
 
-    def assert_books_balance(self, daemon: Daemon) -> None:
+    def assert_accounting_balances(self, daemon: Daemon) -> None:
         """Every message that this process received has ended in one counter."""
         ends = {name: daemon.metric(f"tidemark_messages_{name}") for name in (
             "received_total", "written_total", "skipped_total", "unmatched_total", "expired_total", "handed_back_total",

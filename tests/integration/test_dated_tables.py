@@ -81,7 +81,7 @@ class DatedTables(Case):
         for day in ("20170725", "20170727"):
             self.assertEqual(self.stored(day), cells_of([*sent[day], *later[day]]))
         self.assertEqual(daemon.metric("tidemark_tables_created_total"), len(DAYS) + 1)
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
 
     def test_table_is_dropped_in_the_middle_of_a_flow(self) -> None:
@@ -105,7 +105,7 @@ class DatedTables(Case):
         self.assertLessEqual(stored.items(), cells_of(readings).items())
         self.assertLessEqual(cells_of(last).items(), stored.items())
         self.assertEqual(self.description("20170725")[0], ["", "1", "2", "3"])
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
 
     def send_slowly(self, readings: Sequence[Reading], stop: threading.Event) -> None:
@@ -155,7 +155,7 @@ class DatedTables(Case):
             self.assertEqual(self.description(day)[0], ["", "1", "2", "3"])
         self.assertEqual(sum(daemon.metric("tidemark_tables_created_total") for daemon in daemons), len(DAYS))
         for daemon in daemons:
-            self.assert_books_balance(daemon)
+            self.assert_accounting_balances(daemon)
             self.assertEqual(daemon.metric("tidemark_messages_written_total"), len(sent) // 2)
             self.assertEqual(daemon.stop(), 0, daemon.log_tail())
 

@@ -29,7 +29,7 @@ class MainJob(Case):
         self.assertLess(committed_at_kill, n_messages)
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.metric(WRITTEN), n_messages - committed_at_kill)
         self.assertEqual(daemon.stop(), 0)
         self.assertEqual(daemon.committed(), n_messages)
@@ -53,7 +53,7 @@ class MainJob(Case):
         n_messages = self.finish(simulation)
         daemons[1].wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemons[1])
+        self.assert_accounting_balances(daemons[1])
         self.assertEqual(daemons[1].stop(), 0)
 
     def test_second_daemon_joins_and_leaves(self) -> None:
@@ -71,7 +71,7 @@ class MainJob(Case):
         n_messages = self.finish(simulation)
         first.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(first)
+        self.assert_accounting_balances(first)
         self.assertEqual(first.stop(), 0)
 
 
@@ -95,7 +95,7 @@ class Gateways(Case):
         n_messages = self.finish(simulation)
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
         self.assertEqual(daemon.stop(), 0)
 
@@ -114,7 +114,7 @@ class Gateways(Case):
             daemon.wait_committed(n_messages)
             self.assertEqual(daemon.metric("tidemark_gateway_up"), 1)
             self.assert_tables_hold_what_was_sent()
-            self.assert_books_balance(daemon)
+            self.assert_accounting_balances(daemon)
             self.assertEqual(daemon.stop(), 0)
         finally:
             gateway.start()
@@ -133,6 +133,6 @@ class Gateways(Case):
         n_messages = self.finish(simulation)
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         daemon.wait_metric("tidemark_table_regions", 4)
         self.assertEqual(daemon.stop(), 0)

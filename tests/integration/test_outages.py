@@ -29,7 +29,7 @@ class Outages(Case):
         self.assertGreater(n_messages, n_readings)
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)
 
     def test_hbase_hangs(self) -> None:
@@ -50,7 +50,7 @@ class Outages(Case):
         n_messages = self.finish(simulation)
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)
 
     def test_abandoned_call_does_not_win(self) -> None:
@@ -78,7 +78,7 @@ class Outages(Case):
         self.assertEqual(self.cells(self.latest), {(host, "M:value"): (START_MS, "last") for host in hosts})
         in_history = self.cells(self.history)
         self.assertEqual({host: in_history[f"{host}#{START_MS}", "M:value"][1] for host in hosts}, dict.fromkeys(hosts, "last"))
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)
 
     def test_one_region_is_offline(self) -> None:
@@ -110,5 +110,5 @@ class Outages(Case):
             self.stack.oracle.assign(self.history, b"server0100")
         daemon.wait_committed(n_messages + n_second)
         self.assert_tables_hold_what_was_sent()
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)

@@ -54,7 +54,7 @@ class End(Case):
         daemon.start()
         daemon.wait_committed(12)
         self.assertEqual(daemon.metric("tidemark_messages_skipped_total"), 2)
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         self.assert_tables_hold_what_was_sent()
         self.assertEqual(daemon.stop(), 0)
 

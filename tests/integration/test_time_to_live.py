@@ -35,6 +35,6 @@ class TimeToLive(Case):
         self.assertEqual(expired, {row_ttl: 3, family_ttl: 2, kept: 0})
         self.assertEqual(daemon.metric("tidemark_messages_expired_total"), 1)
         self.assertEqual(daemon.metric("tidemark_messages_written_total"), 3)
-        self.assert_books_balance(daemon)
+        self.assert_accounting_balances(daemon)
         wait_until(lambda: not self.cells(row_ttl), "HBase still shows a row whose time to live is over", 30)
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())

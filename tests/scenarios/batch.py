@@ -20,7 +20,7 @@ from oracle import Message, Oracle, Outcome, Row
 from processes import Daemon, Gateway, Kafka, ProcessFailed
 
 GROUP = "scenarios"
-LETTERS = "letters"
+DEAD_LETTERS = "letters"
 STILL_S = 30.0     # nothing has moved for so long, and work is outstanding: a standstill
 ENDLESS_S = 240.0  # something moves, and it comes to no end
 
@@ -43,8 +43,8 @@ class Programs:
 
 
 @dataclass
-class Letter:
-    place: tuple[str, int, int]
+class DeadLetter:
+    source: tuple[str, int, int]
     reading: int | None
     reason: str
     key: bytes | None
@@ -97,7 +97,7 @@ class Batch:
         self.n_daemons = self.n_joined = 0
         # Partitions change hands, if only while several threads join: what was done may be done twice.
         self.is_disturbed = batch["config"].get("kafka", {}).get("threads", 2) > 1
-        self.file_letters = directory / "letters"
+        self.dead_letter_folder = directory / "letters"
         self.known: tuple[int, dict[tuple[str, int, int], Outcome]] = (-1, {})
         self.oracles: dict[str, Oracle] = {}
 
@@ -110,20 +110,20 @@ class Batch:
             topics=[topic_of(scenario, index) for scenario in self.scenarios for index in range(len(scenario["topics"]))])
         config["kafka"].setdefault("librdkafka", {})["fetch.wait.max.ms"] = 20  # the mock answers no sooner
         config.setdefault("hbase", {})["gateways"] = [f"127.0.0.1:{self.gateway.greeting}"]
-        letters = config.setdefault("dead_letters", {})
-        if letters.pop("place", "topic") == "topic":
-            letters["topic"] = LETTERS
+        dead_letters = config.setdefault("dead_letters", {})
+        if dead_letters.pop("place", "topic") == "topic":
+            dead_letters["topic"] = DEAD_LETTERS
         else:
-            letters["file"] = str(self.file_letters / f"letters{self.n_joined or ''}.jsonl")  # two must not share one
+            dead_letters["file"] = str(self.dead_letter_folder / f"letters{self.n_joined or ''}.jsonl")  # one each
         config["tables"] = {name: table for scenario in self.scenarios for name, table in tables_of(scenario).items()}
         return config
 
     def prepare(self) -> None:
-        self.file_letters.mkdir()
+        self.dead_letter_folder.mkdir()
         self.gateway.ask("max-cell", str(self.batch["max_cell"]))
         self.kafka.ask_all([("topic", topic_of(scenario, index), str(count)) for scenario in self.scenarios
                             for index, count in enumerate(scenario["topics"])])
-        self.kafka.ask("topic", LETTERS, "1")
+        self.kafka.ask("topic", DEAD_LETTERS, "1")
         path = self.directory / "tables.yaml"
         path.write_text(json.dumps(self.config()))
         made = subprocess.run([self.programs.tidemark, "tables", "create", "-c", path], capture_output=True, text=True)
@@ -142,12 +142,12 @@ class Batch:
             for one in scenario["messages"]:
                 if one["step"] != step:
                     continue
-                place = topic_of(scenario, one.get("topic", 0)), one.get("partition", 0)
-                message = Message(*place, self.ends[place], to_bytes(one.get("key")), to_bytes(one["value"]), one["ts"],
+                source = topic_of(scenario, one.get("topic", 0)), one.get("partition", 0)
+                message = Message(*source, self.ends[source], to_bytes(one.get("key")), to_bytes(one["value"]), one["ts"],
                                   [(name, to_bytes(value) or b"") for name, value in one.get("headers", [])])
-                self.ends[place] += 1
+                self.ends[source] += 1
                 self.messages.append(message)
-                commands.append(self.kafka.produce_command(*place, message.key, message.value, message.timestamp_ms,
+                commands.append(self.kafka.produce_command(*source, message.key, message.value, message.timestamp_ms,
                                                            message.headers))
         self.kafka.ask_all([*commands, ("flush",)])
 
@@ -194,14 +194,14 @@ class Batch:
         time.sleep(0.3)
         self.gateway.ask("start")
 
-    def event_letters_fail(self) -> None:
+    def event_dead_letters_fail(self) -> None:
         self.kafka.ask("fail", "produce", "19", "30")
-        if self.file_letters.exists():
-            self.file_letters.rename(self.directory / f"letters-away-{time.monotonic_ns()}")
+        if self.dead_letter_folder.exists():
+            self.dead_letter_folder.rename(self.directory / f"letters-away-{time.monotonic_ns()}")
 
-    def event_letters_mend(self) -> None:
+    def event_dead_letters_repair(self) -> None:
         self.kafka.ask("clear", "produce")
-        self.file_letters.mkdir(exist_ok=True)
+        self.dead_letter_folder.mkdir(exist_ok=True)
 
     def event_commits_fail(self) -> None:
         self.is_disturbed = True
@@ -232,7 +232,7 @@ class Batch:
             # The mock's errors for dead letters would hit these messages, too: a place that fails is repaired by then.
             self.produce(step)
             time.sleep(self.batch["pauses_ms"][step] / 1000)
-        self.event_letters_mend()
+        self.event_dead_letters_repair()
 
     # ---- the end ----
 
@@ -278,7 +278,7 @@ class Batch:
         """What is to be committed: the ends, or the first message that stops its partition."""
         if self.batch["config"].get("readings", {}).get("on_bad_message") != "stop":
             return dict(self.ends)
-        targets = {place: 0 for place in self.ends}
+        targets = {source: 0 for source in self.ends}
         for topic, partition, offset in self.outcomes():
             targets[topic, partition] = max(targets[topic, partition], offset + 1)
         return targets
@@ -293,8 +293,8 @@ class Batch:
     def is_done(self, committed: dict[tuple[str, int], int], targets: dict[tuple[str, int], int]) -> bool:
         if self.batch.get("long_settle"):
             # An offset may wait for as long as an abandoned call may land. What is newer, and all else, may not.
-            return not self.content_problems(self.outcomes(), self.read_letters(), None, True)
-        return all(committed[place] == target or target == 0 for place, target in targets.items())
+            return not self.content_problems(self.outcomes(), self.read_dead_letters(), None, True)
+        return all(committed[source] == target or target == 0 for source, target in targets.items())
 
     def wait_done(self) -> None:
         started = moved = time.monotonic()
@@ -315,7 +315,7 @@ class Batch:
 
     def tell_standstill(self, committed: dict[tuple[str, int], int], targets: dict[tuple[str, int], int], after_s: float) -> None:
         if self.batch.get("long_settle"):
-            for problem in self.content_problems(self.outcomes(), self.read_letters(), None, True):
+            for problem in self.content_problems(self.outcomes(), self.read_dead_letters(), None, True):
                 self.problems.append(Problem(problem.scenario, f"not there after {after_s:.0f} s", problem.text))
             return
         self.fail("batch", "ready", " | ".join(daemon.get("/readyz")[1].strip()[:300] for daemon in self.daemons))
@@ -356,116 +356,117 @@ class Batch:
 
     # ---- the verdict ----
 
-    def read_letters(self) -> list[Letter]:
-        found = [self.topic_letter(record) for record in self.kafka.read(LETTERS, 1)]
+    def read_dead_letters(self) -> list[DeadLetter]:
+        found = [self.topic_dead_letter(record) for record in self.kafka.read(DEAD_LETTERS, 1)]
         for path in sorted(self.directory.glob("letters*/letters*.jsonl*")):
             if not path.name.endswith((".lock", ".torn")):
-                found += [self.file_letter(json.loads(line)) for line in path.read_text().split("\n") if line.endswith("}")]
+                found += [self.file_dead_letter(json.loads(line)) for line in path.read_text().split("\n") if line.endswith("}")]
         return found
 
     @staticmethod
-    def topic_letter(record: dict[str, Any]) -> Letter:
+    def topic_dead_letter(record: dict[str, Any]) -> DeadLetter:
         own = {name: value.decode() for name, value in record["headers"] if name.startswith("tidemark-")}
-        place = own["tidemark-topic"], int(own["tidemark-partition"]), int(own["tidemark-offset"])
+        source = own["tidemark-topic"], int(own["tidemark-partition"]), int(own["tidemark-offset"])
         reading = int(own["tidemark-reading"]) if "tidemark-reading" in own else None
-        return Letter(place, reading, own["tidemark-reason"], record["key"], record["value"], int(own["tidemark-timestamp"]),
+        return DeadLetter(source, reading, own["tidemark-reason"], record["key"], record["value"],
+                          int(own["tidemark-timestamp"]),
                       [header for header in record["headers"] if not header[0].startswith("tidemark-")])
 
     @staticmethod
-    def file_letter(line: dict[str, Any]) -> Letter:
+    def file_dead_letter(line: dict[str, Any]) -> DeadLetter:
         def plain(text: str | None) -> bytes | None:
             return None if text is None else base64.b64decode(text)
-        return Letter((line["topic"], line["partition"], line["offset"]), line.get("reading"), line["reason"],
+        return DeadLetter((line["topic"], line["partition"], line["offset"]), line.get("reading"), line["reason"],
                       plain(line["key"]), plain(line["value"]), line["timestamp_ms"],
                       [(header["name"], plain(header["value"])) for header in line.get("headers", [])])
 
-    def rows(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+    def rows(self, outcomes: dict[tuple[str, int, int], Outcome], dead_letters: list[DeadLetter],
              committed: dict[tuple[str, int], int] | None) -> dict[str, list[Row]]:
         """By scenario: what must be in the tables, and what may be. @committed: only what lies below must."""
-        refused = {letter.place for letter in letters if letter.reason == "refused_by_hbase"}
+        refused = {dead_letter.source for dead_letter in dead_letters if dead_letter.reason == "refused_by_hbase"}
         found: dict[str, list[Row]] = {scenario["name"]: [] for scenario in self.scenarios}
-        for place, outcome in outcomes.items():
+        for source, outcome in outcomes.items():
             for row in outcome.rows:
                 row = copy.copy(row)
-                if row.state == "optional" and outcome.letters == "maybe" and place not in refused:
+                if row.state == "optional" and outcome.dead_letters == "maybe" and source not in refused:
                     row.state = "certain"
-                elif row.state == "certain" and place in refused:
+                elif row.state == "certain" and source in refused:
                     row.state = "optional"  # the dead letter is the whole message; other rows of it may be there
-                if row.state == "certain" and committed is not None and place[2] >= committed[place[:2]]:
+                if row.state == "certain" and committed is not None and source[2] >= committed[source[:2]]:
                     row.state = "optional"
-                found[self.scenario_of(place[0])].append(row)
+                found[self.scenario_of(source[0])].append(row)
         return found
 
-    def content_problems(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+    def content_problems(self, outcomes: dict[tuple[str, int, int], Outcome], dead_letters: list[DeadLetter],
                          committed: dict[tuple[str, int], int] | None, ties: bool) -> list[Problem]:
-        rows, stored = self.rows(outcomes, letters, committed), self.gateway.dump(self.gateway.tables())
-        problems = self.letter_problems(outcomes, letters, committed)
+        rows, stored = self.rows(outcomes, dead_letters, committed), self.gateway.dump(self.gateway.tables())
+        problems = self.dead_letter_problems(outcomes, dead_letters, committed)
         for name, oracle in self.oracles.items():
             own = {table: found for table, found in stored.items() if self.scenario_of(table) == name}
             problems += [Problem(name, "content", text) for _, text in judge_tables(oracle, rows[name], own, ties)]
         return problems
 
-    def letter_problems(self, outcomes: dict[tuple[str, int, int], Outcome], letters: list[Letter],
+    def dead_letter_problems(self, outcomes: dict[tuple[str, int, int], Outcome], dead_letters: list[DeadLetter],
                         committed: dict[tuple[str, int], int] | None) -> list[Problem]:
         problems: list[Problem] = []
-        originals = {message.place: message for message in self.messages}
+        originals = {message.source: message for message in self.messages}
         kept: dict[tuple[tuple[str, int, int], Any], int] = {}
         keeps = self.batch["config"].get("readings", {}).get("on_bad_message", "dead_letter") == "dead_letter"
 
-        def fail(place: tuple[str, int, int], text: str) -> None:
-            problems.append(Problem(self.scenario_of(place[0]), "letter", f"of {'/'.join(map(str, place))} {text}"))
+        def fail(source: tuple[str, int, int], text: str) -> None:
+            problems.append(Problem(self.scenario_of(source[0]), "dead letter", f"of {'/'.join(map(str, source))} {text}"))
 
-        for letter in letters:
-            outcome, original = outcomes.get(letter.place), originals.get(letter.place)
+        for dead_letter in dead_letters:
+            outcome, original = outcomes.get(dead_letter.source), originals.get(dead_letter.source)
             if outcome is None or original is None:
-                fail(letter.place, "is there, and nothing says so")
+                fail(dead_letter.source, "is there, and nothing says so")
                 continue
-            which = self.which_letter(letter, outcome, keeps)
+            which = self.which_dead_letter(dead_letter, outcome, keeps)
             if which is None:
-                fail(letter.place, f"says {letter.reason}, reading {letter.reading}; expected {dict(outcome.bad) or 'none'}, "
-                     f"refused: {outcome.letters}")
-            if (letter.key, letter.value, letter.timestamp_ms) != (original.key, original.value, original.timestamp_ms) \
-                    or letter.headers != original.headers:
-                fail(letter.place, "is not the original byte for byte")
-            kept[letter.place, which] = kept.get((letter.place, which), 0) + 1
-        for (place, _), count in kept.items():
+                fail(dead_letter.source, f"says {dead_letter.reason}, reading {dead_letter.reading}; expected "
+                     f"{dict(outcome.bad) or 'none'}, refused: {outcome.dead_letters}")
+            if (dead_letter.key, dead_letter.value, dead_letter.timestamp_ms, dead_letter.headers) != \
+                    (original.key, original.value, original.timestamp_ms, original.headers):
+                fail(dead_letter.source, "is not the original byte for byte")
+            kept[dead_letter.source, which] = kept.get((dead_letter.source, which), 0) + 1
+        for (source, _), count in kept.items():
             if count > 1 and not self.is_disturbed:
-                fail(place, f"is there {count} times")
-        for place, outcome in outcomes.items():
-            if committed is not None and place[2] >= committed[place[:2]]:
+                fail(source, f"is there {count} times")
+        for source, outcome in outcomes.items():
+            if committed is not None and source[2] >= committed[source[:2]]:
                 continue
             needed: list[Any] = ["whole" if which is None else which for which in outcome.bad] if keeps else []
-            needed += ["refused"] if outcome.letters == "sure" else []
+            needed += ["refused"] if outcome.dead_letters == "sure" else []
             for which in needed:
-                if (place, which) not in kept:
-                    fail(place, f"is missing: {which}, {[sorted(reasons) for reasons in outcome.bad.values()]}")
+                if (source, which) not in kept:
+                    fail(source, f"is missing: {which}, {[sorted(reasons) for reasons in outcome.bad.values()]}")
         return problems
 
     @staticmethod
-    def which_letter(letter: Letter, outcome: Outcome, keeps: bool) -> Any:
+    def which_dead_letter(dead_letter: DeadLetter, outcome: Outcome, keeps: bool) -> Any:
         """Which of the message's expected dead letters this is: "refused", "whole", or the reading; None: none."""
-        if letter.reason == "refused_by_hbase":
-            return "refused" if outcome.letters != "none" else None
+        if dead_letter.reason == "refused_by_hbase":
+            return "refused" if outcome.dead_letters != "none" else None
         for reading, reasons in outcome.bad.items():
-            if keeps and letter.reason in reasons and reading in (None, letter.reading):
+            if keeps and dead_letter.reason in reasons and reading in (None, dead_letter.reading):
                 return reading if reading is not None else "whole"
         return None
 
     def judge_kill(self) -> None:
         """Below what is committed, all must be there at any instant."""
         committed = self.kafka.committed(GROUP, list(self.ends))
-        for problem in self.content_problems(self.outcomes(), self.read_letters(), committed, True):
+        for problem in self.content_problems(self.outcomes(), self.read_dead_letters(), committed, True):
             self.problems.append(Problem(problem.scenario, f"after a kill, {problem.kind}", problem.text))
 
     def judge_end(self) -> None:
-        outcomes, letters = self.outcomes(), self.read_letters()
+        outcomes, dead_letters = self.outcomes(), self.read_dead_letters()
         committed = self.kafka.committed(GROUP, list(self.ends))
-        for place, offset in committed.items():
-            if offset > self.ends[place]:
-                self.fail(self.scenario_of(place[0]), "commit", f"{place} is committed up to {offset} of {self.ends[place]}")
+        for source, offset in committed.items():
+            if offset > self.ends[source]:
+                self.fail(self.scenario_of(source[0]), "commit", f"{source} is committed up to {offset} of {self.ends[source]}")
         unfinished = bool(self.problems) or bool(self.batch.get("long_settle"))
         ties = bool(self.batch.get("long_settle"))  # the last value is written once more when the call cannot land any more
-        self.problems += self.content_problems(outcomes, letters, committed if unfinished else None, ties)
+        self.problems += self.content_problems(outcomes, dead_letters, committed if unfinished else None, ties)
 
     def judge_counters(self) -> None:
         """The accounting balances, by topic and partition, when nothing moves."""
@@ -481,13 +482,13 @@ class Batch:
         ends = ("written", "dead_lettered", "unmatched", "expired", "skipped", "handed_back")
         problems = []
         for unit in ("messages", "readings"):
-            for place, received in metrics.get(f"tidemark_{unit}_received_total", {}).items():
+            for source, received in metrics.get(f"tidemark_{unit}_received_total", {}).items():
                 ways = {end: sum(number for labels, number in metrics.get(f"tidemark_{unit}_{end}_total", {}).items()
-                                 if labels[:2] == place) for end in ends}
-                flying = metrics.get(f"tidemark_{unit}_in_flight", {}).get(place, 0)
+                                 if labels[:2] == source) for end in ends}
+                flying = metrics.get(f"tidemark_{unit}_in_flight", {}).get(source, 0)
                 if received != sum(ways.values()) + flying or flying and not self.batch.get("long_settle"):
-                    problems.append(Problem(self.scenario_of(place[0]), "books",
-                                            f"{unit} of {place}: received {received:.0f}, {ways}, in flight {flying:.0f}"))
+                    problems.append(Problem(self.scenario_of(source[0]), "accounting",
+                                            f"{unit} of {source}: received {received:.0f}, {ways}, in flight {flying:.0f}"))
         if not self.is_disturbed and not self.batch.get("long_settle"):
             problems += self.count_problems(metrics)
         return problems
@@ -501,7 +502,7 @@ class Batch:
             for (topic, *_), number in metrics.get(f"tidemark_messages_{end}_total", {}).items():
                 counted[topic] = counted.get(topic, 0) + number
             for topic in {topic for topic, _ in self.ends}:
-                own = [outcome for place, outcome in outcomes.items() if place[0] == topic]
+                own = [outcome for source, outcome in outcomes.items() if source[0] == topic]
                 least = sum(outcome.ends == {end} for outcome in own)
                 most = sum(end in outcome.ends for outcome in own)
                 if not least <= counted.get(topic, 0) <= most:

@@ -57,7 +57,7 @@ def short(value: Any) -> str:
 
 def told(row: Row, column: tuple[str, bytes] | None) -> str:
     cells = row.cells if column is None else row.cells[column]
-    return f"{short(cells)} of {row.time_ms} by {'/'.join(map(str, row.place))}"
+    return f"{short(cells)} of {row.time_ms} by {'/'.join(map(str, row.source))}"
 
 
 def judge_tables(oracle: Oracle, rows: list[Row], stored: dict[str, dict[bytes, Stored]], ties: bool) -> Iterator[tuple[str, str]]:

@@ -403,7 +403,7 @@ def scenario_of(rng: random.Random, name: str, options: Json) -> Json:
 
 
 def batch_events(rng: random.Random, steps: int) -> list[Json]:
-    kind = rng.choices(["none", "resets", "gateway", "restart", "kill", "join", "letters", "kafka", "mixed"],
+    kind = rng.choices(["none", "resets", "gateway", "restart", "kill", "join", "dead_letters", "kafka", "mixed"],
                        [3, 3, 1, 4, 3, 2, 2, 1, 1])[0]
     at = rng.randrange(1, steps)
     if kind == "none":
@@ -412,8 +412,8 @@ def batch_events(rng: random.Random, steps: int) -> list[Json]:
         return [{"step": step, "do": "reset"} for step in range(1, steps) if rng.random() < 0.6]
     if kind == "join":
         return [{"step": at, "do": "join"}] + [{"step": min(at + 2, steps - 1), "do": "leave"}] * (rng.random() < 0.7)
-    if kind == "letters":
-        return [{"step": at, "do": "letters_fail"}, {"step": min(at + 1, steps - 1), "do": "letters_mend"}]
+    if kind == "dead_letters":
+        return [{"step": at, "do": "dead_letters_fail"}, {"step": min(at + 1, steps - 1), "do": "dead_letters_repair"}]
     if kind == "kafka":
         return [{"step": at, "do": rng.choice(["commits_fail", "fetches_fail"])}]
     if kind == "mixed":
@@ -432,7 +432,7 @@ def patience(rng: random.Random, steps: int, events: set[str]) -> tuple[int, int
     return 5, rng.choice([900, 1600, 3000, 3000]), pauses_ms
 
 
-def letters_of(readings: Json, scenarios: list[Json]) -> int:
+def dead_letters_of(readings: Json, scenarios: list[Json]) -> int:
     """The messages that may become dead letters."""
     count = 0
     for scenario in scenarios:
@@ -483,7 +483,7 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
         for scenario in scenarios:
             scenario["messages"] = [one for one in scenario["messages"] if "x" * LONG not in str(one["value"])]
     # A hundred dead letters are looked at, by dead_letters.max_ratio: half of them may come twice.
-    if letters_of(readings, scenarios) >= 50:
+    if dead_letters_of(readings, scenarios) >= 50:
         config["dead_letters"]["max_ratio"] = 1
     return {"seed": seed, "max_cell": MAX_CELL, "steps": steps, "long_settle": long_settle, "events": events,
             "pauses_ms": pauses_ms, "config": config, "scenarios": scenarios}

@@ -520,7 +520,7 @@ class Row:
     key: bytes
     time_ms: int    # of its cells, and of the delete
     cells: Cells
-    place: tuple[str, int, int]  # topic, partition, offset
+    source: tuple[str, int, int]  # topic, partition, offset
     reading: int
     is_delete: bool = False
     is_long: bool = False  # it has a cell that HBase refuses
@@ -534,7 +534,7 @@ class Outcome:
     bad: dict[int | None, frozenset[str]] = field(default_factory=dict)  # reading (None: all) -> reasons
     n_readings: int = 0
     ends: set[str] = field(default_factory=set)  # the counters, one of which it ends in
-    letters: str = "none"  # of those for refused rows: none, maybe, sure
+    dead_letters: str = "none"  # of those for refused rows: none, maybe, sure
 
 
 def table_name(declared: str, table: dict[str, Any], time_ms: int) -> str:
@@ -547,9 +547,9 @@ def beats(one: Row, other: Row, or_may: bool = False) -> bool:
     nothing; @or_may: then both may."""
     if one.time_ms != other.time_ms:
         return one.time_ms > other.time_ms
-    if one.place[:2] != other.place[:2] or one.place == other.place:
+    if one.source[:2] != other.source[:2] or one.source == other.source:
         return or_may
-    return one.place[2] > other.place[2]
+    return one.source[2] > other.source[2]
 
 
 @dataclass
@@ -563,7 +563,7 @@ class Message:
     headers: list[tuple[str, bytes]]
 
     @property
-    def place(self) -> tuple[str, int, int]:
+    def source(self) -> tuple[str, int, int]:
         return self.topic, self.partition, self.offset
 
     def own_fields(self) -> dict[str, Any]:
@@ -614,7 +614,7 @@ class Oracle:
             return "expired"
         name = table_name(declared, table, time.ms)
         is_long = any(cell_size(value) > self.max_cell_bytes for value in cells.values())
-        return Row(name, declared, key, cell_ms, cells, message.place, reading, is_long=is_long)
+        return Row(name, declared, key, cell_ms, cells, message.source, reading, is_long=is_long)
 
     def rows_of_reading(self, message: Message, reading: Pairs, index: int) -> list[Row] | set[str]:
         """Its rows, or why there are none. Raises Bad."""
@@ -646,7 +646,7 @@ class Oracle:
             if not all(holds(one, known) for one in judged):
                 continue
             key = make_parts(table["key"], fields, message.timestamp_ms)
-            rows.append(Row(declared, declared, key, message.timestamp_ms, Cells(), message.place, 0, is_delete=True))
+            rows.append(Row(declared, declared, key, message.timestamp_ms, Cells(), message.source, 0, is_delete=True))
         return Outcome(rows, ends={"written"} if rows else {"skipped"})
 
     def outcome(self, message: Message) -> Outcome:
@@ -683,7 +683,7 @@ class Oracle:
         return Outcome(bad={None: reasons}, ends={ends})
 
     def outcomes(self, messages: list[Message]) -> dict[tuple[str, int, int], Outcome]:
-        found = {message.place: self.outcome(message) for message in messages}
+        found = {message.source: self.outcome(message) for message in messages}
         if self.readings.get("on_bad_message") == "stop":
             self.cut_at_stops(found)
         self.refuse(found)
@@ -696,8 +696,8 @@ class Oracle:
         for (topic, partition, offset), outcome in found.items():
             if "stopped" in outcome.ends:
                 stops[topic, partition] = min(offset, stops.get((topic, partition), offset))
-        for place in [place for place in found if place[2] >= stops.get(place[:2], place[2] + 1)]:
-            del found[place]
+        for source in [source for source in found if source[2] >= stops.get(source[:2], source[2] + 1)]:
+            del found[source]
 
     def refuse(self, found: dict[tuple[str, int, int], Outcome]) -> None:
         """HBase refuses rows with too long a cell: no cell of them is written, and the message becomes a dead letter. Where a
@@ -711,9 +711,9 @@ class Oracle:
                 if row.is_long:
                     replaced = self.may_be_replaced(row, by_row[row.table, row.key])
                     row.state = "optional" if replaced else "never"
-                    outcome.letters = "sure" if not replaced or outcome.letters == "sure" else "maybe"
-            if outcome.letters != "none":
-                outcome.ends = {"dead_lettered"} | (outcome.ends if outcome.letters == "maybe" else set())
+                    outcome.dead_letters = "sure" if not replaced or outcome.dead_letters == "sure" else "maybe"
+            if outcome.dead_letters != "none":
+                outcome.ends = {"dead_lettered"} | (outcome.ends if outcome.dead_letters == "maybe" else set())
                 self.refuse_dependents(outcome)
 
     def may_be_replaced(self, row: Row, others: list[Row]) -> bool:

@@ -86,9 +86,9 @@ class Scene:
         self.file_config = self.write_config("file.yaml", {"file": "letters.jsonl"})
         self.topic_config = self.write_config("topic.yaml", {"topic": "letters"})
 
-    def write_config(self, name: str, letters: dict[str, str]) -> Path:
+    def write_config(self, name: str, dead_letters: dict[str, str]) -> Path:
         path = self.directory / name
-        config = {**self.config, "dead_letters": letters}
+        config = {**self.config, "dead_letters": dead_letters}
         path.write_text(json.dumps({**config, "kafka": {**config["kafka"], "group": path.stem}}))
         return path
 
@@ -233,7 +233,7 @@ def kept_schemes(scene: Scene) -> Iterator[str]:
         made.end()
 
 
-def letter_headers(scene: Scene) -> Iterator[str]:
+def dead_letter_headers(scene: Scene) -> Iterator[str]:
     return (name for record in scene.kafka.read("letters", 1) for name, _ in record["headers"])
 
 
@@ -259,7 +259,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
         "configuration": set(yaml_keys()),
         "reasons of dead letters": set(reasons()),
         "dead letters in a file": shapes(letters),
-        "dead letters in a topic, headers": set(letter_headers(scene)),
+        "dead letters in a topic, headers": set(dead_letter_headers(scene)),
         "members of the log": shapes(log + log_2),
         "metrics": set(metric_names()),
         "labels of metrics": set(labels(metrics)),

@@ -95,7 +95,7 @@ class Messages(unittest.TestCase):
         long = {"host": "a", "ts": T, "v": "x" * 400}
         for next_value, expected in ({"host": "a", "ts": T + 1, "v": 1}, "maybe"), ({"host": "a", "ts": T + 1, "w": 1}, "sure"):
             found = oracle_of(table).outcomes([message(0, long), message(1, next_value)])
-            self.assertEqual(found["t", 0, 0].letters, expected)
+            self.assertEqual(found["t", 0, 0].dead_letters, expected)
 
 
 class Content(unittest.TestCase):

@@ -169,7 +169,7 @@ test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
 {
   const TideDeadLetterHeader headers[] = {
       {TIDE_BYTES_LITERAL("trace"), TIDE_BYTES_LITERAL("\x00\xff"), TRUE},
-      {TIDE_BYTES_LITERAL("tidemark-reason"), TIDE_BYTES_LITERAL("an older letter's"), TRUE},
+      {TIDE_BYTES_LITERAL("tidemark-reason"), TIDE_BYTES_LITERAL("an older dead letter's"), TRUE},
       {TIDE_BYTES_LITERAL("none"), TIDE_BYTES_EMPTY, FALSE},
       {TIDE_BYTES_LITERAL("empty"), TIDE_BYTES_EMPTY, TRUE},
   };
@@ -190,7 +190,7 @@ test_topic_has_the_original_byte_for_byte(Fixture *fixture, gconstpointer data)
   assert_bytes(record->key, dead_letter.key);
   assert_bytes(record->payload, dead_letter.value);
   assert_header_at(record, 0, "trace", "\x00\xff", 2);
-  assert_header_at(record, 1, "tidemark-reason", "an older letter's", 17);
+  assert_header_at(record, 1, "tidemark-reason", "an older dead letter's", 22);
   assert_header_at(record, 2, "none", NULL, 0);
   assert_header_at(record, 3, "empty", "", 0);
   assert_header(record, "tidemark-reason", "refused_by_hbase");

@@ -191,14 +191,14 @@ test_rejected_among_ten_thousand_are_dead_lettered_alone(PipelineFixture *fixtur
 static void
 test_index_does_not_name_a_refused_row(PipelineFixture *fixture, gconstpointer data)
 {
-  produce_oversized(fixture, 0, "guilty", PIPELINE_BASE_MS);
-  pipeline_fixture_produce(fixture, 0, "innocent", PIPELINE_BASE_MS, "good");
+  produce_oversized(fixture, 0, "rejected", PIPELINE_BASE_MS);
+  pipeline_fixture_produce(fixture, 0, "accepted", PIPELINE_BASE_MS, "good");
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC WITH_INDEX);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "INDEX"), ==, 1);
-  dead_letters_fixture_assert_value(fixture, "INDEX", "guilty", "ts", NULL);
+  dead_letters_fixture_assert_value(fixture, "INDEX", "rejected", "ts", NULL);
   dead_letters_fixture_assert_only(fixture, "0", "0");
 }
 

@@ -356,13 +356,13 @@ test_abandoned_mutation_does_not_win_over_a_later_value(LatestFixture *fixture, 
   RunningPipeline *running = running_pipeline_start(&fixture->base, 1, TABLES);
   g_assert_true(scripted_gateway_wait_fault_hits(fixture->base.gateways[0], id, 2, pipeline_fixture_deadline_us()));
   produce_reading(fixture, 0, "host1", 5, "\"v\":\"second\"");
-  produce_reading(fixture, 0, "host2", 5, "\"v\":\"innocent\"");
+  produce_reading(fixture, 0, "host2", 5, "\"v\":\"accepted\"");
   pipeline_fixture_flush(&fixture->base);
   /* A row that contradicts nothing is not kept waiting by the one that does. */
-  g_assert_true(fake_hbase_wait_value(fixture->base.hbase, "REPLACED", "host2", "M", "v", "innocent",
+  g_assert_true(fake_hbase_wait_value(fixture->base.hbase, "REPLACED", "host2", "M", "v", "accepted",
                                       pipeline_fixture_deadline_us()));
   pipeline_fixture_wait_all_committed(&fixture->base);
-  assert_table(fixture, "REPLACED", "REPLACED host1 M:v 5 second\nREPLACED host2 M:v 5 innocent\n");
+  assert_table(fixture, "REPLACED", "REPLACED host1 M:v 5 second\nREPLACED host2 M:v 5 accepted\n");
   g_autoptr(GPtrArray) writes = fake_hbase_writes(fixture->base.hbase);
   guint n_first = 0, n_second = 0, n_first_before = 0;
   for (guint i = 0; i < writes->len; i++) {

@@ -520,7 +520,7 @@ main(int argc, char *argv[])
 #define ADD(name, function) g_test_add_func("/pipeline-readings/" name, function)
   ADD("messages/A27-headers-are-no-matter", test_headers_are_no_matter);
   ADD("messages/reasons-are-counted", test_reasons_are_counted);
-  ADD("letters/A1-A21-dead-letters-keep-payloads-and-tell-reasons", test_dead_letters_keep_payloads_and_tell_reasons);
+  ADD("dead-letters/A1-A21-they-keep-payloads-and-tell-reasons", test_dead_letters_keep_payloads_and_tell_reasons);
   ADD("messages/A19-what-has-expired-is-counted-and-hides-nothing", test_what_has_expired_is_counted_and_hides_nothing);
   ADD("messages/A28-the-same-reading-twice-is-one-cell", test_the_same_reading_twice_is_one_cell);
   ADD("messages/A29-of-equal-times-the-later-offset-wins", test_of_equal_times_the_later_offset_wins);

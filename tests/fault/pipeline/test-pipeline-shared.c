@@ -49,7 +49,7 @@ static void
 test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *value = dead_letters_fixture_oversized();
-  produce_field(fixture, 1, "a", "innocent");
+  produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 1, "b", value);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC WITH_INDEX);
@@ -57,7 +57,7 @@ test_index_names_the_row_of_an_accepted_message(PipelineFixture *fixture, gconst
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
   g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "innocent");
+  dead_letters_fixture_assert_value(fixture, "METRIC", row, "a", "accepted");
   dead_letters_fixture_assert_value(fixture, "METRIC", row, "b", NULL);
   dead_letters_fixture_assert_value(fixture, "INDEX", "host1", "ts", time);
   dead_letters_fixture_assert_only(fixture, "0", "1");
@@ -73,7 +73,7 @@ static void
 test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *value = dead_letters_fixture_oversized();
-  produce_field(fixture, 1, "a", "innocent");
+  produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 1, "b", value);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC DATED);
@@ -82,9 +82,9 @@ test_accepted_part_goes_to_its_dated_table(PipelineFixture *fixture, gconstpoint
   g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(PIPELINE_BASE_MS / 1000);
   g_autofree char *table = g_date_time_format(day, "D_%Y%m%d");
   g_autofree char *row = g_strdup_printf("host1#%" G_GINT64_FORMAT, PIPELINE_BASE_MS + 1000);
-  dead_letters_fixture_assert_value(fixture, table, row, "a", "innocent");
+  dead_letters_fixture_assert_value(fixture, table, row, "a", "accepted");
   dead_letters_fixture_assert_value(fixture, table, row, "b", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "innocent");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", "accepted");
   dead_letters_fixture_assert_only(fixture, "0", "1");
 }
 
@@ -138,7 +138,7 @@ test_message_that_became_a_dead_letter_meanwhile_is_not_sent_again(PipelineFixtu
   g_autofree char *first = g_strdup_printf("{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"c\":1,\"a\":\"%s\"}",
                                            PIPELINE_BASE_MS + 1000, value);
   g_autofree char *second = g_strdup_printf(
-      "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"own\":\"%s\",\"b\":\"innocent\"}", PIPELINE_BASE_MS, value);
+      "{\"host\":\"host1\",\"ts\":%" G_GINT64_FORMAT ",\"own\":\"%s\",\"b\":\"accepted\"}", PIPELINE_BASE_MS, value);
   pipeline_fixture_produce_raw(fixture, 0, first);
   pipeline_fixture_produce_raw(fixture, 0, second);
   pipeline_fixture_flush(fixture);
@@ -424,14 +424,14 @@ test_replacing_row_is_that_of_the_newest_accepted(PipelineFixture *fixture, gcon
 {
   g_autofree char *value = dead_letters_fixture_oversized();
   produce_field(fixture, 1, "a", "oldest");
-  produce_field(fixture, 2, "b", "newest innocent");
+  produce_field(fixture, 2, "b", "newest accepted");
   produce_field(fixture, 3, "c", value);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, FIXTURE_GATEWAYS, TO_TOPIC REPLACING);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "a", NULL);
-  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest innocent");
+  dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "b", "newest accepted");
   dead_letters_fixture_assert_value(fixture, "CURRENT_METRIC", "host1", "c", NULL);
   dead_letters_fixture_assert_only(fixture, "0", "2");
 }
@@ -506,7 +506,7 @@ test_originals_that_are_gone_hold_nobody(PipelineFixture *fixture, gconstpointer
   g_autofree char *junk = g_strnfill(60000, 'x');
   g_autofree char *large = g_strdup_printf("{\"host\":\"host2\",\"ts\":%" G_GINT64_FORMAT ",\"a\":1,\"junk\":\"%s\"}",
                                            PIPELINE_BASE_MS, junk);
-  produce_field(fixture, 1, "a", "innocent");
+  produce_field(fixture, 1, "a", "accepted");
   produce_field(fixture, 2, "b", value);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC NAMED_COLUMNS);
@@ -578,7 +578,7 @@ static void
 append_rejected(GString *payload, GRand *random, guint n_readings)
 {
   g_autofree char *large = dead_letters_fixture_oversized();
-  g_autofree char *refused = g_strdup_printf(",\"a\":\"guilty\",\"z\":\"%s\"", large);
+  g_autofree char *refused = g_strdup_printf(",\"a\":\"rejected\",\"z\":\"%s\"", large);
   guint which = (guint)g_rand_int_range(random, 0, (gint32)n_readings);
   for (guint i = 0; i < n_readings; i++) {
     guint host = (guint)g_rand_int_range(random, 0, N_HOSTS), time = (guint)g_rand_int_range(random, 0, N_TIMES);

@@ -100,10 +100,10 @@ test_abandoned_call_does_not_win_over_a_later_value(PipelineFixture *fixture, gc
   RunningPipeline *running = running_pipeline_start(fixture, 1, NULL);
   g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, 2, pipeline_fixture_deadline_us()));
   pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS, "second");
-  pipeline_fixture_produce(fixture, 0, "host2", PIPELINE_BASE_MS, "innocent");
+  pipeline_fixture_produce(fixture, 0, "host2", PIPELINE_BASE_MS, "accepted");
   pipeline_fixture_flush(fixture);
   /* A row that contradicts nothing is not kept waiting by the one that does. */
-  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host2", "M", "v", "innocent",
+  g_assert_true(fake_hbase_wait_value(fixture->hbase, "CURRENT_METRIC", "host2", "M", "v", "accepted",
                                       pipeline_fixture_deadline_us()));
   pipeline_fixture_wait_all_committed(fixture);
   gint64 committed_us = tide_now_us();

@@ -44,7 +44,7 @@ run(Fixture *fixture, const char *words, const char *input)
 }
 
 static void
-test_made_up_readings(Fixture *fixture, gconstpointer unused)
+test_synthetic_readings(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", NULL), ==, 0);
   assert_prints(fixture->done.output, "500 messages of ");
@@ -97,7 +97,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
 #define ADD(path, test) g_test_add("/bench-command/" path, Fixture, NULL, set_up, test, tear_down)
-  ADD("made-up-readings", test_made_up_readings);
+  ADD("synthetic-readings", test_synthetic_readings);
   ADD("given-messages", test_given_messages);
   ADD("only-some-stages", test_only_some_stages);
   ADD("unusable-messages-are-told", test_unusable_messages_are_told);

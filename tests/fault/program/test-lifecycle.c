@@ -506,8 +506,8 @@ main(int argc, char **argv)
   ADD("stop-2/E2-while-kafka-is-gone", test_stop_while_kafka_is_gone);
   ADD("stop-3/E2-during-the-start", test_stop_during_the_start);
   ADD("stop-3/A25-E2-while-kafkas-client-spins", test_stop_while_kafkas_client_spins);
-  ADD("letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
-  ADD("letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
+  ADD("dead-letters/U4-they-have-a-place-by-default", test_dead_letters_have_a_place_by_default);
+  ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);

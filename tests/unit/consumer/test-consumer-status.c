@@ -102,7 +102,7 @@ test_only_assigned_partitions_count(Fixture *fixture, gconstpointer data)
 }
 
 static void
-test_each_held_partition_is_named(Fixture *fixture, gconstpointer data)
+test_each_halted_partition_is_named(Fixture *fixture, gconstpointer data)
 {
   assert_held(fixture, 0, NULL);
   partition_at(fixture, 0)->halt.text = g_strdup("one");
@@ -135,7 +135,7 @@ main(int argc, char **argv)
   ADD("new-one-has-nothing-but-its-time", test_new_one_has_nothing_but_its_time);
   ADD("each-flag-is-read-as-itself", test_each_flag_is_read_as_itself);
   ADD("only-assigned-partitions-count", test_only_assigned_partitions_count);
-  ADD("each-held-partition-is-named", test_each_held_partition_is_named);
+  ADD("each-halted-partition-is-named", test_each_halted_partition_is_named);
   ADD("trouble-is-what-was-said-last", test_trouble_is_what_was_said_last);
   return g_test_run();
 }

@@ -360,7 +360,7 @@ test_nothing_is_read_behind_a_message_that_holds(Fixture *fixture, gconstpointer
 }
 
 static void
-test_message_with_one_bad_reading_holds(Fixture *fixture, gconstpointer options)
+test_message_with_one_bad_reading_halts(Fixture *fixture, gconstpointer options)
 {
   assign(fixture, 0, 5);
   receive(fixture, 5, PARTLY_BAD);
@@ -381,7 +381,7 @@ lose_messages(Fixture *fixture)
 }
 
 static void
-test_lost_messages_hold_their_partition(Fixture *fixture, gconstpointer options)
+test_lost_messages_halt_their_partition(Fixture *fixture, gconstpointer options)
 {
   lose_messages(fixture);
   assert_stands_still(fixture, "4 messages are gone");
@@ -417,10 +417,10 @@ main(int argc, char **argv)
   ADD("pauses/dead-letters-that-cannot-be-kept-pause-what-is-read-again", plain,
       test_dead_letters_that_cannot_be_kept_pause_what_is_read_again);
   ADD("pauses/until-no-reason-is-left", plain, test_partition_pauses_until_no_reason_is_left);
-  ADD("held/nothing-is-read-behind-a-message-that-holds", stopping_at_bad,
+  ADD("halted/nothing-is-read-behind-a-message-that-halts", stopping_at_bad,
       test_nothing_is_read_behind_a_message_that_holds);
-  ADD("held/by-a-message-with-one-bad-reading", stopping_at_bad, test_message_with_one_bad_reading_holds);
-  ADD("held/by-lost-messages", plain, test_lost_messages_hold_their_partition);
-  ADD("held/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
+  ADD("halted/by-a-message-with-one-bad-reading", stopping_at_bad, test_message_with_one_bad_reading_halts);
+  ADD("halted/by-lost-messages", plain, test_lost_messages_halt_their_partition);
+  ADD("halted/not-by-lost-messages-where-wanted", going_on_behind_lost, test_lost_messages_are_passed_where_wanted);
   return g_test_run();
 }

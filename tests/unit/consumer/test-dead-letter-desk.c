@@ -381,6 +381,6 @@ main(int argc, char **argv)
   ADD("refused/original-of-an-older-ownership-is-not-sent", plain, test_original_of_an_older_ownership_is_not_sent);
   ADD("refused/so-many-at-a-time", plain, test_so_many_refused_are_under_way_at_a_time);
   ADD("refused/holds-where-that-is-chosen", stopping_at_bad, test_refused_row_holds_where_that_is_chosen);
-  ADD("letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
+  ADD("dead-letters-are-told-what-is-new", plain, test_dead_letters_are_told_what_is_new);
   return g_test_run();
 }

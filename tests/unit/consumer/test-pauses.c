@@ -342,7 +342,7 @@ test_what_is_assigned_pauses_for_what_holds(Fixture *fixture, gconstpointer data
 /* ---- halted ---- */
 
 static void
-test_held_partition_says_why(Fixture *fixture, gconstpointer data)
+test_halted_partition_says_why(Fixture *fixture, gconstpointer data)
 {
   tide_pauses_halt_partition(&fixture->pauses, partition_at(fixture, 1), g_strdup("its messages are gone"));
   ASSERT_TOLD(fixture, "pause 1, ");
@@ -372,8 +372,8 @@ main(int argc, char **argv)
   ADD("read-ahead/is-shortened", test_read_ahead_is_shortened);
   ADD("read-ahead/has-a-least", test_read_ahead_has_a_least);
   ADD("read-ahead/comes-back", test_read_ahead_comes_back);
-  ADD("letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
-  ADD("letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
-  ADD("held/says-why", test_held_partition_says_why);
+  ADD("dead-letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
+  ADD("dead-letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
+  ADD("halted/says-why", test_halted_partition_says_why);
   return g_test_run();
 }

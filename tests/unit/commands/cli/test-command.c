@@ -110,15 +110,15 @@ test_verbs(void)
     const char *verb, *text;
   } cases[] = {{"show", NULL},
                {NULL, "say what to do: list, show or replay"},
-               {"shwo", "cannot 'shwo' letters: did you mean 'show'?"},
-               {"colour", "cannot 'colour' letters: say list, show or replay"}};
+               {"shwo", "cannot 'shwo' dead letters: did you mean 'show'?"},
+               {"colour", "cannot 'colour' dead letters: say list, show or replay"}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) arguments = g_ptr_array_new();
     g_autoptr(GError) error = NULL;
     TideCommandCall call = {.command = &command, .arguments = arguments};
     if (cases[i].verb != NULL)
       g_ptr_array_add(arguments, (gpointer)cases[i].verb);
-    g_assert_true(tide_command_check_verb(&call, verbs, "letters", &error) == (cases[i].text == NULL));
+    g_assert_true(tide_command_check_verb(&call, verbs, "dead letters", &error) == (cases[i].text == NULL));
     if (cases[i].text != NULL)
       g_assert_cmpstr(error->message, ==, cases[i].text);
   }
