@@ -6,7 +6,7 @@ run_chaos() {
   local name=$1
   shift
   /usr/bin/python3 tests/chaos/chaos.py --tidemark build-check/plain/daemon/tidemark --counts "$results/$name" \
-    --summary "build-check/$name.json" "$@" || [ -s "$results/$name" ] || count "$name" 0 1 0
+    --summary "build-check/$name.json" --seed "$seed" "$@" || [ -s "$results/$name" ] || count "$name" 0 1 0
 }
 
 if ! build_plain; then

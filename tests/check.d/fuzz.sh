@@ -18,7 +18,7 @@ run_fuzzer() {
   corpus=build-check/fuzz/corpus-$name
   mkdir -p "$corpus"
   [ ! -f "tests/fuzz/${name#fuzz-}.dict" ] || dictionary=("-dict=tests/fuzz/${name#fuzz-}.dict")
-  if "$1" -max_total_time="$(fuzz_seconds "$name")" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "${dictionary[@]}" \
+  if "$1" -seed="$seed" -max_total_time="$(fuzz_seconds "$name")" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "${dictionary[@]}" \
     -artifact_prefix=build-check/fuzz/ "$corpus" "tests/fuzz/corpus/${name#fuzz-}" >"build-check/fuzz/$name.log" 2>&1; then
     printf '   %-24s %s runs, no finding\n' "$name" \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "build-check/fuzz/$name.log")"
