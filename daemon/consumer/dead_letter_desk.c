@@ -169,7 +169,7 @@ part_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
 static TideRefusedRow *
 make_row(const TideDeadLetterDesk *desk, const TideBatch *batch, const TideBatchPoison *poison, gboolean is_shared)
 {
-  const TideTable *table = tide_lane_table(batch->lane);
+  const TideTable *table = batch->lane->table;
   TideRefusedRow row = {.budget = desk->context.budget,
                         .table_index = table->index,
                         .attempts = poison->attempts,

@@ -121,9 +121,9 @@ tide_table_accumulator_key_is_under_way(const TideTableAccumulator *table, const
 static gboolean
 ranges_overlap(const TideLane *a, const TideLane *b)
 {
-  TideBytes a_end = tide_lane_end_key(a), b_end = tide_lane_end_key(b);
-  return (b_end.len == 0 || tide_bytes_compare(tide_lane_start_key(a), b_end) < 0) &&
-         (a_end.len == 0 || tide_bytes_compare(tide_lane_start_key(b), a_end) < 0);
+  TideBytes a_end = a->end_key, b_end = b->end_key;
+  return (b_end.len == 0 || tide_bytes_compare(a->start_key, b_end) < 0) &&
+         (a_end.len == 0 || tide_bytes_compare(b->start_key, a_end) < 0);
 }
 
 static void
@@ -149,7 +149,7 @@ adopt_map(TideTableAccumulator *table, TideRegionMap *map)
     TideLaneBuffer *open = before[i];
     if (open == NULL)
       continue;
-    guint32 slot = tide_region_map_find(map, tide_lane_start_key(open->lane));
+    guint32 slot = tide_region_map_find(map, open->lane->start_key);
     if (map->lanes[slot] == open->lane)
       table->lanes[slot] = open;
     else

@@ -1,7 +1,5 @@
 #include "write/batch.h"
 
-#include "write/lanes.h"
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -7,14 +7,11 @@
  * Wherever it is, its consumer may give rows of it up: they are not sent any more. */
 #pragma once
 
-#include "model/table/table.h"
 #include "util/budget.h"
-#include "util/bytes.h"
 #include "util/lock.h"
+#include "write/lane.h"
 
 G_BEGIN_DECLS
-
-typedef struct TideLane TideLane;
 
 /* Which message a row came from, small enough to be kept for each row. */
 typedef struct TideSourceRef {

@@ -24,15 +24,15 @@ tide_lanes_free(TideLanes *lanes)
    * its lane, so the lists are walked by the batches. */
   GList *link;
   while ((link = g_queue_peek_head_link(&lanes->busy)) != NULL) {
-    TideLane *lane = link->data;
-    tide_lane_ref(lane);
+    LaneQueue *queue = link->data;
+    tide_lane_ref(&queue->lane);
     g_queue_unlink(&lanes->busy, link);
-    for (TideBatch *batch = lane->first, *next; batch != NULL; batch = next) {
+    for (TideBatch *batch = queue->first, *next; batch != NULL; batch = next) {
       next = batch->next;
       tide_batch_free(batch);
     }
-    lane->first = lane->last = NULL;
-    tide_lane_unref(lane);
+    queue->first = queue->last = NULL;
+    tide_lane_unref(&queue->lane);
   }
   for (guint32 i = 0; i < lanes->options.n_tables; i++) {
     g_free(lanes->tables[i].blocked.reason);
@@ -44,77 +44,40 @@ tide_lanes_free(TideLanes *lanes)
   g_free(lanes);
 }
 
-static TideBytes
-copy_bytes(TideBytes bytes)
+static void
+free_queue(TideLane *lane)
 {
-  return tide_bytes(bytes.len > 0 ? g_memdup2(bytes.data, bytes.len) : NULL, bytes.len);
-}
-
-TideLane *
-tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key)
-{
-  TideLane *lane = g_new0(TideLane, 1);
-  atomic_init(&lane->references, 1);
-  lane->lanes = lanes;
-  lane->table = table;
-  lane->start_key = copy_bytes(start_key);
-  lane->end_key = copy_bytes(end_key);
-  lane->link.data = lane->busy_link.data = lane;
-  lane->window_rows = tide_lane_widest_window_rows(lanes);
-  return lane;
-}
-
-TideLane *
-tide_lane_ref(TideLane *lane)
-{
-  atomic_fetch_add_explicit(&lane->references, 1, memory_order_relaxed);
-  return lane;
-}
-
-void
-tide_lane_unref(TideLane *lane)
-{
-  if (lane == NULL || atomic_fetch_sub_explicit(&lane->references, 1, memory_order_acq_rel) > 1)
-    return;
   /* A batch holds a reference, so a lane without references is in no list. */
-  g_free((void *)lane->start_key.data);
-  g_free((void *)lane->end_key.data);
-  g_free(lane->error_text);
-  g_free(lane);
+  LaneQueue *queue = (LaneQueue *)lane;
+  g_free(queue->error_text);
+  g_free(queue);
 }
 
-const TideTable *
-tide_lane_table(const TideLane *lane)
+TideLane *
+tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key)
 {
-  return lane->table;
-}
-
-TideBytes
-tide_lane_start_key(const TideLane *lane)
-{
-  return lane->start_key;
-}
-
-TideBytes
-tide_lane_end_key(const TideLane *lane)
-{
-  return lane->end_key;
+  LaneQueue *queue = g_new0(LaneQueue, 1);
+  tide_lane_init(&queue->lane, table, start_key, end_key, free_queue);
+  queue->lanes = lanes;
+  queue->link.data = queue->busy_link.data = queue;
+  queue->window_rows = tide_lane_widest_window_rows(lanes);
+  return &queue->lane;
 }
 
 /* ---- state = list membership ---- */
 
 /* The list that a lane in @state is in; NULL: none. */
 static GQueue *
-list_of_locked(TideLane *lane, LaneState state)
+list_of_locked(LaneQueue *queue, LaneState state)
 {
-  TableSlot *slot = &lane->lanes->tables[lane->table->index];
+  TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
   switch (state) {
   case LANE_READY:
     return &slot->ready;
   case LANE_PROBE:
     return &slot->probes;
   case LANE_DELAYED:
-    return &lane->lanes->delayed;
+    return &queue->lanes->delayed;
   case LANE_IDLE:
   case LANE_FULL:
     break;
@@ -123,53 +86,53 @@ list_of_locked(TideLane *lane, LaneState state)
 }
 
 static void
-set_state_locked(TideLane *lane, LaneState state)
+set_state_locked(LaneQueue *queue, LaneState state)
 {
-  TideLanes *lanes = lane->lanes;
-  if (lane->state == state)
+  TideLanes *lanes = queue->lanes;
+  if (queue->state == state)
     return;
-  lanes->n_used = MAX(lanes->n_used, lane->table->index + 1);
-  GQueue *left = list_of_locked(lane, lane->state), *joined = list_of_locked(lane, state);
+  lanes->n_used = MAX(lanes->n_used, queue->lane.table->index + 1);
+  GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);
   if (left != NULL)
-    g_queue_unlink(left, &lane->link);
+    g_queue_unlink(left, &queue->link);
   if (joined != NULL)
-    g_queue_push_tail_link(joined, &lane->link);
-  lane->state = state;
+    g_queue_push_tail_link(joined, &queue->link);
+  queue->state = state;
 }
 
 /* Whether the next batch may go while others of the lane are on their way. Something always may. */
 static gboolean
-has_room_locked(const TideLane *lane)
+has_room_locked(const LaneQueue *queue)
 {
-  return lane->in_flight_rows == 0 || lane->in_flight_rows + lane->first->n_rows <= lane->window_rows;
+  return queue->in_flight_rows == 0 || queue->in_flight_rows + queue->first->n_rows <= queue->window_rows;
 }
 
 /* A lane in trouble has one call in flight at a time. */
 static guint32
-in_flight_cap_locked(const TideLane *lane)
+in_flight_cap_locked(const LaneQueue *queue)
 {
-  return lane->failures > 0 ? 1 : lane->lanes->options.max_in_flight_per_region;
+  return queue->failures > 0 ? 1 : queue->lanes->options.max_in_flight_per_region;
 }
 
 void
-tide_lane_settle_state_locked(TideLane *lane, gint64 now_us)
+tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
 {
-  if (lane->first == NULL)
-    set_state_locked(lane, LANE_IDLE);
-  else if (lane->n_in_flight >= in_flight_cap_locked(lane) || !has_room_locked(lane))
-    set_state_locked(lane, LANE_FULL);
-  else if (lane->not_before_us > now_us)
-    set_state_locked(lane, LANE_DELAYED);
+  if (queue->first == NULL)
+    set_state_locked(queue, LANE_IDLE);
+  else if (queue->n_in_flight >= in_flight_cap_locked(queue) || !has_room_locked(queue))
+    set_state_locked(queue, LANE_FULL);
+  else if (queue->not_before_us > now_us)
+    set_state_locked(queue, LANE_DELAYED);
   else
-    set_state_locked(lane, lane->failures > 0 ? LANE_PROBE : LANE_READY);
+    set_state_locked(queue, queue->failures > 0 ? LANE_PROBE : LANE_READY);
 
-  GQueue *busy = &lane->lanes->busy;
-  gboolean is_busy = lane->busy_link.prev != NULL || busy->head == &lane->busy_link;
-  gboolean should_be_busy = lane->first != NULL || lane->n_in_flight > 0;
+  GQueue *busy = &queue->lanes->busy;
+  gboolean is_busy = queue->busy_link.prev != NULL || busy->head == &queue->busy_link;
+  gboolean should_be_busy = queue->first != NULL || queue->n_in_flight > 0;
   if (should_be_busy && !is_busy)
-    g_queue_push_tail_link(busy, &lane->busy_link);
+    g_queue_push_tail_link(busy, &queue->busy_link);
   else if (!should_be_busy && is_busy)
-    g_queue_unlink(busy, &lane->busy_link);
+    g_queue_unlink(busy, &queue->busy_link);
 }
 
 static void
@@ -180,36 +143,36 @@ count_waiting_locked(TideLanes *lanes, gint64 rows)
 }
 
 void
-tide_lane_push_back_locked(TideLane *lane, TideBatch *batch)
+tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch)
 {
   batch->next = NULL;
-  if (lane->last != NULL)
-    lane->last->next = batch;
+  if (queue->last != NULL)
+    queue->last->next = batch;
   else
-    lane->first = batch;
-  lane->last = batch;
-  count_waiting_locked(lane->lanes, batch->n_rows);
+    queue->first = batch;
+  queue->last = batch;
+  count_waiting_locked(queue->lanes, batch->n_rows);
 }
 
 void
-tide_lane_push_front_locked(TideLane *lane, TideBatch *batch)
+tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch)
 {
-  batch->next = lane->first;
-  lane->first = batch;
-  if (lane->last == NULL)
-    lane->last = batch;
-  count_waiting_locked(lane->lanes, batch->n_rows);
+  batch->next = queue->first;
+  queue->first = batch;
+  if (queue->last == NULL)
+    queue->last = batch;
+  count_waiting_locked(queue->lanes, batch->n_rows);
 }
 
 static TideBatch *
-pop_locked(TideLane *lane)
+pop_locked(LaneQueue *queue)
 {
-  TideBatch *batch = lane->first;
-  lane->first = batch->next;
-  if (lane->first == NULL)
-    lane->last = NULL;
+  TideBatch *batch = queue->first;
+  queue->first = batch->next;
+  if (queue->first == NULL)
+    queue->last = NULL;
   batch->next = NULL;
-  count_waiting_locked(lane->lanes, -(gint64)batch->n_rows);
+  count_waiting_locked(queue->lanes, -(gint64)batch->n_rows);
   return batch;
 }
 
@@ -227,8 +190,8 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   {
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
-      tide_lane_push_back_locked(batch->lane, batch);
-      tide_lane_settle_state_locked(batch->lane, now_us);
+      tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch);
+      tide_lane_queue_settle_locked(tide_lane_queue_of(batch), now_us);
     }
     tide_cond_signal(&lanes->work);
   }
@@ -254,37 +217,37 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
          call->n_bytes + batch->wire.len <= lanes->options.max_bytes;
 }
 
-/* Moves batches of @lane into @call as far as they fit. */
+/* Moves batches of @queue into @call as far as they fit. */
 static void
-take_from_lane_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
+take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now_us)
 {
   guint32 before = call->n_batches;
-  while (lane->first != NULL && fits_locked(lanes, call, lane->first) && has_room_locked(lane)) {
-    TideBatch *batch = pop_locked(lane);
-    batch->lane_ok_us = lane->last_ok_us;
+  while (queue->first != NULL && fits_locked(lanes, call, queue->first) && has_room_locked(queue)) {
+    TideBatch *batch = pop_locked(queue);
+    batch->lane_ok_us = queue->last_ok_us;
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
     call->n_bytes += batch->wire.len;
-    lane->in_flight_rows += batch->n_rows;
-    if (lane->failures > 0)
+    queue->in_flight_rows += batch->n_rows;
+    if (queue->failures > 0)
       break; /* what is tried again is tried alone */
   }
   if (call->n_batches == before)
     return;
-  lane->n_in_flight++;
-  set_state_locked(lane, LANE_IDLE); /* so that it queues up behind the others */
-  tide_lane_settle_state_locked(lane, now_us);
+  queue->n_in_flight++;
+  set_state_locked(queue, LANE_IDLE); /* so that it queues up behind the others */
+  tide_lane_queue_settle_locked(queue, now_us);
 }
 
 /* Fills what is left of @call with batches of other lanes that are well. */
 static void
 gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
 {
-  const TideLane *first = call->batches[0]->lane;
+  const LaneQueue *first = tide_lane_queue_of(call->batches[0]);
   GList *next;
   for (GList *link = g_queue_peek_head_link(ready); link != NULL; link = next) {
     next = link->next;
-    TideLane *other = link->data;
+    LaneQueue *other = link->data;
     if (other == first || goes_alone(other->first))
       continue;
     if (!fits_locked(lanes, call, other->first))
@@ -301,11 +264,11 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
   GList *next;
   for (GList *link = g_queue_peek_head_link(&lanes->delayed); link != NULL; link = next) {
     next = link->next;
-    TideLane *lane = link->data;
-    if (lane->not_before_us <= now_us)
-      tide_lane_settle_state_locked(lane, now_us);
+    LaneQueue *queue = link->data;
+    if (queue->not_before_us <= now_us)
+      tide_lane_queue_settle_locked(queue, now_us);
     else
-      next_us = MIN(next_us, lane->not_before_us);
+      next_us = MIN(next_us, queue->not_before_us);
   }
   for (guint32 i = 0; lanes->n_suspended > 0 && i < lanes->n_used; i++) {
     const TableSlot *slot = &lanes->tables[i];
@@ -316,17 +279,17 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 }
 
 /* The lane that a call of @slot can be begun with; NULL when there is none now. */
-static TideLane *
+static LaneQueue *
 due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 {
   gboolean may_probe = lanes->n_probes < MAX(lanes->options.max_probes, 1);
   if (slot->blocked.is_on)
     return NULL;
-  TideLane *ready = g_queue_peek_head(&slot->ready), *probe = g_queue_peek_head(&slot->probes);
+  LaneQueue *ready = g_queue_peek_head(&slot->ready), *probe = g_queue_peek_head(&slot->probes);
   if (slot->suspended.is_on) {
     if (slot->is_probed || slot->probe_at_us > now_us || !may_probe)
       return NULL;
-    TideLane *failed = slot->suspended_lane;
+    LaneQueue *failed = slot->suspended_lane;
     gboolean same_again = failed != NULL && (failed->state == LANE_READY || failed->state == LANE_PROBE);
     return same_again ? failed : probe != NULL ? probe : ready;
   }
@@ -334,27 +297,27 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 }
 
 /* Tables take turns: the first one of the next_table that a call can be begun with. */
-static TideLane *
+static LaneQueue *
 next_lane_locked(const TideLanes *lanes, gint64 now_us)
 {
   for (guint32 i = 0; i < lanes->n_used; i++) {
-    TideLane *lane = due_lane_locked(lanes, &lanes->tables[(lanes->next_table + i) % lanes->n_used], now_us);
-    if (lane != NULL)
-      return lane;
+    LaneQueue *queue = due_lane_locked(lanes, &lanes->tables[(lanes->next_table + i) % lanes->n_used], now_us);
+    if (queue != NULL)
+      return queue;
   }
   return NULL;
 }
 
 static void
-begin_call_locked(TideLanes *lanes, TideLane *lane, TideCall *call, gint64 now_us)
+begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now_us)
 {
-  TableSlot *slot = &lanes->tables[lane->table->index];
-  lanes->next_table = lane->table->index + 1;
-  call->table = lane->table;
+  TableSlot *slot = &lanes->tables[queue->lane.table->index];
+  lanes->next_table = queue->lane.table->index + 1;
+  call->table = queue->lane.table;
   call->last_ok_us = lanes->last_ok_us;
   call->is_probe_of_table = slot->suspended.is_on;
-  call->is_probe = slot->suspended.is_on || lane->failures > 0;
-  take_from_lane_locked(lanes, lane, call, now_us);
+  call->is_probe = slot->suspended.is_on || queue->failures > 0;
+  take_from_lane_locked(lanes, queue, call, now_us);
   if (!call->is_probe && !goes_alone(call->batches[0]))
     gather_locked(lanes, &slot->ready, call, now_us);
   if (call->is_probe_of_table)
@@ -379,9 +342,9 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
       break;
     }
     gint64 wake_us = wake_delayed_locked(lanes, now_us);
-    TideLane *lane = next_lane_locked(lanes, now_us);
-    if (lane != NULL) {
-      begin_call_locked(lanes, lane, ret_call, now_us);
+    LaneQueue *queue = next_lane_locked(lanes, now_us);
+    if (queue != NULL) {
+      begin_call_locked(lanes, queue, ret_call, now_us);
       /* Who brings work wakes one writer, and that one the next, so that small batches share calls. */
       if (next_lane_locked(lanes, now_us) != NULL)
         tide_cond_signal(&lanes->work);
@@ -402,7 +365,7 @@ void
 tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us)
 {
   tide_mutex_lock(&lanes->lock);
-  tide_table_stop_report_locked(&lanes->tables[table->index].blocked, reason, now_us);
+  tide_table_stop_report(&lanes->tables[table->index].blocked, reason, now_us);
   tide_mutex_unlock(&lanes->lock);
 }
 
@@ -411,7 +374,7 @@ tide_lanes_unblock(TideLanes *lanes, const TideTable *table)
 {
   tide_mutex_lock(&lanes->lock);
   {
-    tide_table_stop_end_locked(&lanes->tables[table->index].blocked);
+    tide_table_stop_end(&lanes->tables[table->index].blocked);
     tide_cond_broadcast(&lanes->work);
   }
   tide_mutex_unlock(&lanes->lock);

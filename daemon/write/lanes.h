@@ -39,12 +39,7 @@ TideLanes *tide_lanes_new(const TideLanesOptions *options);
 void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have ended; NULL ok */
 
 /* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
-TideLane *tide_lane_new(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
-TideLane *tide_lane_ref(TideLane *lane);
-void tide_lane_unref(TideLane *lane); /* NULL ok */
-const TideTable *tide_lane_table(const TideLane *lane);
-TideBytes tide_lane_start_key(const TideLane *lane);
-TideBytes tide_lane_end_key(const TideLane *lane);
+TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 
 /* Hands over @first and all batches linked behind it; each one's lane is set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);

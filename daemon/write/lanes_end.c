@@ -5,25 +5,6 @@
 
 /* ---- tables that are suspended ---- */
 
-void
-tide_table_stop_report_locked(TableStop *stop, const char *reason, gint64 now_us)
-{
-  if (stop->reason == NULL)
-    stop->since_us = now_us;
-  stop->is_on = TRUE;
-  stop->n_reports++;
-  g_free(stop->reason);
-  stop->reason = g_strdup(reason);
-}
-
-void
-tide_table_stop_end_locked(TableStop *stop)
-{
-  stop->is_on = FALSE;
-  stop->n_reports = 0;
-  g_clear_pointer(&stop->reason, g_free);
-}
-
 static gint64
 backoff_us(const TideLanesOptions *options, guint32 failures)
 {
@@ -39,18 +20,18 @@ suspend_table_locked(TideLanes *lanes, const TideCall *call, const char *reason,
   gboolean is_news = !slot->suspended.is_on;
   if (!is_news && !call->is_probe_of_table)
     return;
-  tide_table_stop_report_locked(&slot->suspended, reason, now_us);
+  tide_table_stop_report(&slot->suspended, reason, now_us);
   slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   if (!is_news)
     return;
-  slot->suspended_lane = call->batches[0]->lane;
+  slot->suspended_lane = tide_lane_queue_of(call->batches[0]);
   lanes->n_suspended++;
 }
 
 static void
 end_suspension_locked(TideLanes *lanes, TableSlot *slot)
 {
-  tide_table_stop_end_locked(&slot->suspended);
+  tide_table_stop_end(&slot->suspended);
   slot->suspended_lane = NULL;
   lanes->n_suspended--;
 }
@@ -70,38 +51,38 @@ end_probe_of_table_locked(TideLanes *lanes, const TideCall *call, TideOutcome ou
 /* ---- lanes ---- */
 
 static void
-note_failure_locked(TideLane *lane, const char *error_text, gint64 now_us)
+note_failure_locked(LaneQueue *queue, const char *error_text, gint64 now_us)
 {
-  if (lane->failures++ == 0)
-    lane->failing_since_us = now_us;
-  lane->not_before_us = now_us + backoff_us(&lane->lanes->options, lane->failures);
-  lane->window_rows = MAX(lane->window_rows / 2, 1);
-  g_free(lane->error_text);
-  lane->error_text = g_strdup(error_text);
+  if (queue->failures++ == 0)
+    queue->failing_since_us = now_us;
+  queue->not_before_us = now_us + backoff_us(&queue->lanes->options, queue->failures);
+  queue->window_rows = MAX(queue->window_rows / 2, 1);
+  g_free(queue->error_text);
+  queue->error_text = g_strdup(error_text);
 }
 
 static void
-note_success_locked(TideLane *lane, gint64 now_us)
+note_success_locked(LaneQueue *queue, gint64 now_us)
 {
-  lane->last_ok_us = now_us;
-  guint32 step_rows = lane->lanes->options.max_rows / 8 + 1;
-  lane->window_rows = MIN(lane->window_rows + step_rows, tide_lane_widest_window_rows(lane->lanes));
-  lane->failures = 0;
-  lane->not_before_us = 0;
-  g_clear_pointer(&lane->error_text, g_free);
+  queue->last_ok_us = now_us;
+  guint32 step_rows = queue->lanes->options.max_rows / 8 + 1;
+  queue->window_rows = MIN(queue->window_rows + step_rows, tide_lane_widest_window_rows(queue->lanes));
+  queue->failures = 0;
+  queue->not_before_us = 0;
+  g_clear_pointer(&queue->error_text, g_free);
 }
 
 static void
-note_outcome_locked(TideLane *lane, TideOutcome outcome, const char *error_text, gint64 now_us)
+note_outcome_locked(LaneQueue *queue, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
   switch (outcome) {
   case TIDE_OUTCOME_OK:
-    note_success_locked(lane, now_us);
+    note_success_locked(queue, now_us);
     break;
   case TIDE_OUTCOME_RETRY:
   case TIDE_OUTCOME_UNKNOWN:
   case TIDE_OUTCOME_POISON: /* a row is suspected, and not yet found to be poison */
-    note_failure_locked(lane, error_text, now_us);
+    note_failure_locked(queue, error_text, now_us);
     break;
   case TIDE_OUTCOME_NOT_SENT:
   case TIDE_OUTCOME_SUSPEND:
@@ -131,8 +112,8 @@ pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
   TableSlot *slot = &lanes->tables[call->table->index];
   gboolean is_awaited = FALSE;
   for (const GList *link = lanes->busy.head; link != NULL && !is_awaited; link = link->next) {
-    const TideLane *lane = link->data;
-    is_awaited = lane->table == call->table && lane->first != NULL;
+    const LaneQueue *queue = link->data;
+    is_awaited = queue->lane.table == call->table && queue->first != NULL;
   }
   slot->suspended_lane = NULL;
   if (!is_awaited)
@@ -151,12 +132,12 @@ any_is_reported(const TideCall *call, TideOutcome outcome)
 /* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
  * their region works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
 static void
-take_back_locked(TideLane *lane, TideBatch *batch)
+take_back_locked(LaneQueue *queue, TideBatch *batch)
 {
   if (batch->suspects.len > 0 || batch->n_cut > 0)
-    tide_lane_push_back_locked(lane, batch);
+    tide_lane_queue_push_back_locked(queue, batch);
   else
-    tide_lane_push_front_locked(lane, batch);
+    tide_lane_queue_push_front_locked(queue, batch);
 }
 
 static void
@@ -177,21 +158,21 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   /* From the last to the first, so that what goes back to the front stands in its old order. */
   for (guint32 i = call->n_batches; i-- > 0;) {
     TideBatch *batch = call->batches[i];
-    TideLane *lane = batch->lane;
+    LaneQueue *queue = tide_lane_queue_of(batch);
     batch->attempts++;
-    lane->in_flight_rows -= batch->n_rows;
+    queue->in_flight_rows -= batch->n_rows;
     if (outcome == TIDE_OUTCOME_UNKNOWN)
       tide_batch_mark_in_doubt(batch, now_us);
     lane_reported |= is_reported(batch, outcome);
     if (outcome != TIDE_OUTCOME_OK)
-      take_back_locked(lane, batch);
+      take_back_locked(queue, batch);
     if (!begins_lane(call, i))
       continue;
-    lane->n_in_flight--;
+    queue->n_in_flight--;
     if (lane_reported)
-      note_outcome_locked(lane, outcome, error_text, now_us);
+      note_outcome_locked(queue, outcome, error_text, now_us);
     lane_reported = FALSE;
-    tide_lane_settle_state_locked(lane, now_us);
+    tide_lane_queue_settle_locked(queue, now_us);
   }
   if (call->is_probe_of_table && !any_reported)
     pass_probe_of_table_locked(lanes, call);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "write/lanes.h"
+#include "write/table_stop.h"
 
 G_BEGIN_DECLS
 
@@ -14,13 +15,10 @@ typedef enum LaneState {
   LANE_DELAYED, /* in delayed: waits for not_before_us */
 } LaneState;
 
-struct TideLane {
-  _Atomic guint32 references; /* C11, not GLib's: the thread sanitizer must see it */
-  /* set at creation, then read-only */
-  TideLanes *lanes; /* borrowed */
-  const TideTable *table;
-  TideBytes start_key; /* owned */
-  TideBytes end_key;   /* owned */
+/* A lane with what waits in it; freed as the lane. */
+typedef struct LaneQueue {
+  TideLane lane;    /* first: a TideLane that the lanes made is one of these */
+  TideLanes *lanes; /* borrowed, read-only */
   /* under TideLanes.lock */
   LaneState state;
   GList link;      /* in its table's ready or probes, or in delayed */
@@ -35,27 +33,25 @@ struct TideLane {
   gint64 not_before_us;
   char *error_text;  /* owned: of the last failure */
   gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
-};
+} LaneQueue;
 
-/* Why nothing of a table is sent. */
-typedef struct TableStop {
-  gboolean is_on;
-  char *reason; /* owned; NULL: nobody has said yet */
-  gint64 since_us;
-  guint32 n_reports;
-} TableStop;
+static inline LaneQueue *
+tide_lane_queue_of(const TideBatch *batch)
+{
+  return (LaneQueue *)batch->lane;
+}
 
 /* A table's slot. */
 typedef struct TableSlot {
-  GQueue ready;        /* lanes a call can be taken from, in turn */
-  GQueue probes;       /* lanes in trouble whose wait is over, in turn */
-  TableStop blocked;   /* by tide_lanes_block() */
-  TableStop suspended; /* by a call's end: HBase takes no rows of this table */
+  GQueue ready;            /* lanes a call can be taken from, in turn */
+  GQueue probes;           /* lanes in trouble whose wait is over, in turn */
+  TideTableStop blocked;   /* by tide_lanes_block() */
+  TideTableStop suspended; /* by a call's end: HBase takes no rows of this table */
   /* while suspended */
-  gint64 probe_at_us;       /* when one call is tried */
-  gboolean is_probed;       /* it is on its way */
-  TideLane *suspended_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe takes
-                             * it. NULL: a probe had nothing left to send */
+  gint64 probe_at_us;        /* when one call is tried */
+  gboolean is_probed;        /* it is on its way */
+  LaneQueue *suspended_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe
+                              * takes it. NULL: a probe had nothing left to send */
 } TableSlot;
 
 struct TideLanes {
@@ -88,13 +84,9 @@ tide_lane_widest_window_rows(const TideLanes *lanes)
   return lanes->options.max_rows * lanes->options.max_in_flight_per_region;
 }
 
-/* Puts @lane into the list where it belongs now. */
-void tide_lane_settle_state_locked(TideLane *lane, gint64 now_us);
-void tide_lane_push_front_locked(TideLane *lane, TideBatch *batch);
-void tide_lane_push_back_locked(TideLane *lane, TideBatch *batch);
-
-/* Said again, a stop lasts since the first time. */
-void tide_table_stop_report_locked(TableStop *stop, const char *reason, gint64 now_us);
-void tide_table_stop_end_locked(TableStop *stop);
+/* Puts @queue into the list where it belongs now. */
+void tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us);
+void tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch);
+void tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch);
 
 G_END_DECLS

@@ -11,58 +11,58 @@ trouble_free(TideLaneTrouble *trouble)
 }
 
 static guint64
-count_waiting_rows_locked(const TideLane *lane)
+count_waiting_rows_locked(const LaneQueue *queue)
 {
   guint64 n_rows = 0;
-  for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
+  for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
     n_rows += batch->n_rows;
   return n_rows;
 }
 
 /* Why all of the lane's table is suspended; NULL when it is not. */
-static const TableStop *
-stop_of_table_locked(const TideLane *lane)
+static const TideTableStop *
+stop_of_table_locked(const LaneQueue *queue)
 {
-  const TableSlot *slot = &lane->lanes->tables[lane->table->index];
+  const TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
   return slot->blocked.is_on ? &slot->blocked : slot->suspended.is_on ? &slot->suspended : NULL;
 }
 
-/* Of @lane, or of its whole table when that is suspended. */
+/* Of @queue, or of its whole table when that is suspended. */
 static TideLaneTrouble *
-describe_trouble_locked(const TideLane *lane)
+describe_trouble_locked(const LaneQueue *queue)
 {
-  const TableStop *stop = stop_of_table_locked(lane);
+  const TideTableStop *stop = stop_of_table_locked(queue);
   TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
-  trouble->table = lane->table;
-  trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : lane->start_key);
+  trouble->table = queue->lane.table;
+  trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : queue->lane.start_key);
   trouble->first_row_key =
-      lane->first != NULL ? tide_bytes_printable(tide_batch_row_key(lane->first, 0)) : g_strdup("(in flight)");
-  trouble->error_text = g_strdup(stop != NULL ? stop->reason : lane->error_text);
-  trouble->since_us = stop != NULL ? stop->since_us : lane->failing_since_us;
-  trouble->failures = stop != NULL ? stop->n_reports : lane->failures;
-  trouble->waiting_rows = count_waiting_rows_locked(lane);
-  trouble->is_suspended = stop == &lane->lanes->tables[lane->table->index].suspended;
+      queue->first != NULL ? tide_bytes_printable(tide_batch_row_key(queue->first, 0)) : g_strdup("(in flight)");
+  trouble->error_text = g_strdup(stop != NULL ? stop->reason : queue->error_text);
+  trouble->since_us = stop != NULL ? stop->since_us : queue->failing_since_us;
+  trouble->failures = stop != NULL ? stop->n_reports : queue->failures;
+  trouble->waiting_rows = count_waiting_rows_locked(queue);
+  trouble->is_suspended = stop == &queue->lanes->tables[queue->lane.table->index].suspended;
   return trouble;
 }
 
 static gboolean
-is_in_trouble_locked(const TideLane *lane, gint64 before_us)
+is_in_trouble_locked(const LaneQueue *queue, gint64 before_us)
 {
-  const TableSlot *slot = &lane->lanes->tables[lane->table->index];
+  const TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
   if (slot->blocked.is_on)
-    return lane->first != NULL && slot->blocked.reason != NULL && slot->blocked.since_us <= before_us;
+    return queue->first != NULL && slot->blocked.reason != NULL && slot->blocked.since_us <= before_us;
   if (slot->suspended.is_on)
     return TRUE; /* it does not pass by itself, so nobody need wait to be told */
-  return lane->failures > 0 && lane->failing_since_us <= before_us;
+  return queue->failures > 0 && queue->failing_since_us <= before_us;
 }
 
-/* The trouble of @lane's table that is suspended, where another of its lanes was found before. */
+/* The trouble of @queue's table that is suspended, where another of its lanes was found before. */
 static TideLaneTrouble *
-find_same_table_locked(const GPtrArray *found, const TideLane *lane)
+find_same_table_locked(const GPtrArray *found, const LaneQueue *queue)
 {
-  for (guint i = 0; stop_of_table_locked(lane) != NULL && i < found->len; i++) {
+  for (guint i = 0; stop_of_table_locked(queue) != NULL && i < found->len; i++) {
     TideLaneTrouble *trouble = g_ptr_array_index(found, i);
-    if (trouble->table == lane->table)
+    if (trouble->table == queue->lane.table)
       return trouble;
   }
   return NULL;
@@ -75,14 +75,14 @@ tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
   tide_mutex_lock(&lanes->lock);
   {
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
-      const TideLane *lane = link->data;
-      if (!is_in_trouble_locked(lane, before_us))
+      const LaneQueue *queue = link->data;
+      if (!is_in_trouble_locked(queue, before_us))
         continue;
-      TideLaneTrouble *of_table = find_same_table_locked(found, lane);
+      TideLaneTrouble *of_table = find_same_table_locked(found, queue);
       if (of_table != NULL)
-        of_table->waiting_rows += count_waiting_rows_locked(lane);
+        of_table->waiting_rows += count_waiting_rows_locked(queue);
       else
-        g_ptr_array_add(found, describe_trouble_locked(lane));
+        g_ptr_array_add(found, describe_trouble_locked(queue));
     }
   }
   tide_mutex_unlock(&lanes->lock);
@@ -101,10 +101,10 @@ tide_lanes_state(TideLanes *lanes)
     state.in_flight_probes = lanes->n_probes;
     state.suspended_tables = lanes->n_suspended;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
-      const TideLane *lane = link->data;
-      state.narrowed_lanes += lane->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;
-      state.troubled_lanes += is_in_trouble_locked(lane, G_MAXINT64) ? 1 : 0;
-      for (const TideBatch *batch = lane->first; batch != NULL; batch = batch->next)
+      const LaneQueue *queue = link->data;
+      state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;
+      state.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
+      for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
         if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)
           state.oldest_us = batch->oldest_us;
     }

@@ -92,7 +92,7 @@ tide_region_map_find(const TideRegionMap *map, TideBytes key)
   guint32 low = 0, high = map->n_lanes;
   while (high - low > 1) {
     guint32 middle = low + (high - low) / 2;
-    if (tide_bytes_compare(tide_lane_start_key(map->lanes[middle]), key) <= 0)
+    if (tide_bytes_compare(map->lanes[middle]->start_key, key) <= 0)
       low = middle;
     else
       high = middle;
@@ -106,15 +106,14 @@ fallback_map(TideRegions *regions, const TideTable *table)
   guint32 n_lanes = table->lane_prefix_bytes > 0 ? PREFIX_LANES : 1;
   TideRegionMap *map = map_new(n_lanes, table->lane_prefix_bytes, 0);
   for (guint32 i = 0; i < n_lanes; i++)
-    map->lanes[i] = tide_lane_new(regions->options.lanes, table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
+    map->lanes[i] = tide_lanes_make_lane(regions->options.lanes, table, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
   return map;
 }
 
 static gboolean
 lane_covers(const TideLane *lane, const TideRegion *region)
 {
-  return tide_bytes_equal(tide_lane_start_key(lane), region->start_key) &&
-         tide_bytes_equal(tide_lane_end_key(lane), region->end_key);
+  return tide_bytes_equal(lane->start_key, region->start_key) && tide_bytes_equal(lane->end_key, region->end_key);
 }
 
 static gboolean
@@ -138,7 +137,7 @@ map_of_regions(TideRegions *regions, const TideTable *table, const TideRegionMap
     guint32 old = tide_region_map_find(before, region->start_key);
     map->lanes[i] = before->generation > 0 && lane_covers(before->lanes[old], region)
                         ? tide_lane_ref(before->lanes[old])
-                        : tide_lane_new(regions->options.lanes, table, region->start_key, region->end_key);
+                        : tide_lanes_make_lane(regions->options.lanes, table, region->start_key, region->end_key);
   }
   return map;
 }

@@ -1,13 +1,8 @@
-/* Lanes and regions in place of lanes.c and regions.c, for tests that drive the accumulator: batches that are submitted
- * wait in a list, and a test says what the regions are. */
+/* The lanes and regions in place of lanes.c and regions.c, for tests that drive the accumulator: batches that are
+ * submitted wait in a list, and a test says what the regions are. */
 #pragma once
 
 #include "write/regions.h"
-
-struct TideLane {
-  guint n_refs;
-  char start[4], end[4];
-};
 
 struct TideRegions {
   TideRegionMap *map;
@@ -17,32 +12,6 @@ struct TideRegions {
 struct TideLanes {
   GPtrArray *waiting; /* owned (element-type TideBatch): submitted, not acknowledged */
 };
-
-TideLane *
-tide_lane_ref(TideLane *lane)
-{
-  lane->n_refs++;
-  return lane;
-}
-
-void
-tide_lane_unref(TideLane *lane)
-{
-  if (lane != NULL && --lane->n_refs == 0)
-    g_free(lane);
-}
-
-TideBytes
-tide_lane_start_key(const TideLane *lane)
-{
-  return tide_bytes_of_string(lane->start);
-}
-
-TideBytes
-tide_lane_end_key(const TideLane *lane)
-{
-  return tide_bytes_of_string(lane->end);
-}
 
 void
 tide_lanes_submit(TideLanes *lanes, TideBatch *first)
@@ -74,7 +43,7 @@ guint32
 tide_region_map_find(const TideRegionMap *map, TideBytes key)
 {
   guint32 at = 0;
-  while (at + 1 < map->n_lanes && tide_bytes_compare(tide_lane_start_key(map->lanes[at + 1]), key) <= 0)
+  while (at + 1 < map->n_lanes && tide_bytes_compare(map->lanes[at + 1]->start_key, key) <= 0)
     at++;
   return at;
 }
@@ -102,12 +71,16 @@ tide_regions_close(TideRegions *regions, const TideTable *table)
 {
 }
 
+static void
+free_lane(TideLane *lane)
+{
+  g_free(lane);
+}
+
 static inline TideLane *
 make_lane(const char *start, const char *end)
 {
   TideLane *lane = g_new0(TideLane, 1);
-  lane->n_refs = 1;
-  g_strlcpy(lane->start, start, sizeof lane->start);
-  g_strlcpy(lane->end, end, sizeof lane->end);
+  tide_lane_init(lane, NULL, tide_bytes_of_string(start), tide_bytes_of_string(end), free_lane);
   return lane;
 }

@@ -216,7 +216,7 @@ test_halves_of_a_region_have_lanes_of_their_own(Fixture *fixture, gconstpointer 
   TideRegionMap *map = tide_regions_get(fixture->regions, table);
   g_assert_cmpuint(map->n_lanes, ==, 4);
   for (guint32 i = 0; i < 3; i++)
-    g_assert_true(tide_bytes_equal(tide_lane_end_key(map->lanes[i]), tide_lane_start_key(map->lanes[i + 1])));
+    g_assert_true(tide_bytes_equal(map->lanes[i]->end_key, map->lanes[i + 1]->start_key));
   g_assert_true(map->lanes[0] == before->lanes[0]); /* the others go on as they are */
   g_assert_true(map->lanes[3] == before->lanes[2]);
   tide_region_map_unref(map);
@@ -345,7 +345,7 @@ test_place_of_a_closed_table_serves_another(Fixture *fixture, gconstpointer data
   wait_gauge(fixture, 3);
   g_assert_true(fake_hbase_table_exists(scripted_gateway_hbase(fixture->gateway), "S_20251121"));
   TideRegionMap *map = tide_regions_get(fixture->regions, next);
-  g_assert_true(tide_lane_table(map->lanes[0]) == next);
+  g_assert_true(map->lanes[0]->table == next);
   tide_region_map_unref(map);
   tide_regions_close(fixture->regions, next);
 }

@@ -350,7 +350,8 @@ change_regions(World *world)
   for (guint i = 0; i < n; i++) {
     const char *end = i + 1 < n ? borders[i + 1] : "";
     for (guint k = 0; old != NULL && k < old->n_lanes && map->lanes[i] == NULL; k++)
-      if (strcmp(old->lanes[k]->start, borders[i]) == 0 && strcmp(old->lanes[k]->end, end) == 0)
+      if (tide_bytes_equal(old->lanes[k]->start_key, tide_bytes_of_string(borders[i])) &&
+          tide_bytes_equal(old->lanes[k]->end_key, tide_bytes_of_string(end)))
         map->lanes[i] = tide_lane_ref(old->lanes[k]);
     if (map->lanes[i] == NULL)
       map->lanes[i] = make_lane(borders[i], end);

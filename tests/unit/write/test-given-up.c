@@ -196,7 +196,7 @@ static void
 submit(Lanes *fixture, const char *start, const char *end, guint n_batches)
 {
   TideLane *lane =
-      tide_lane_new(fixture->lanes, &fixture->table, tide_bytes_of_string(start), tide_bytes_of_string(end));
+      tide_lanes_make_lane(fixture->lanes, &fixture->table, tide_bytes_of_string(start), tide_bytes_of_string(end));
   for (guint i = 0; i < n_batches; i++) {
     TideBatch *batch = tide_batch_new();
     TideBatchRow row = {.key_len = 0};
@@ -269,7 +269,7 @@ test_suspended_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
   finish(fixture, &call, TIDE_OUTCOME_SUSPEND, FALSE);
   submit(fixture, "m", "", 1);
   take(fixture, &call);
-  g_assert_cmpuint(tide_lane_end_key(call.batches[0]->lane).len, ==, 1);
+  g_assert_cmpuint(call.batches[0]->lane->end_key.len, ==, 1);
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
   g_assert_cmpuint(count_completed(fixture), ==, 1);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);

@@ -60,7 +60,8 @@ submit(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes)
 static TideLane *
 lane_of(Fixture *fixture, guint table, const char *start, const char *end)
 {
-  return tide_lane_new(fixture->lanes, &fixture->tables[table], tide_bytes_of_string(start), tide_bytes_of_string(end));
+  return tide_lanes_make_lane(fixture->lanes, &fixture->tables[table], tide_bytes_of_string(start),
+                              tide_bytes_of_string(end));
 }
 
 static gboolean

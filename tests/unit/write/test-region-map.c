@@ -20,7 +20,7 @@ map_new(TideLanes *lanes, const TideBytes *starts, guint n)
   map->n_lanes = n;
   map->lanes = g_new0(TideLane *, n);
   for (guint i = 0; i < n; i++)
-    map->lanes[i] = tide_lane_new(lanes, &table, starts[i], i + 1 < n ? starts[i + 1] : TIDE_BYTES_EMPTY);
+    map->lanes[i] = tide_lanes_make_lane(lanes, &table, starts[i], i + 1 < n ? starts[i + 1] : TIDE_BYTES_EMPTY);
   return map;
 }
 
