@@ -60,6 +60,27 @@ tide_kafka_client_handle(TideKafkaClient *client)
   return client->kafka;
 }
 
+const struct rd_kafka_metadata *
+tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_resp_err_t result = rd_kafka_metadata(client->kafka, 1, NULL, &metadata, timeout_ms);
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
+    return metadata;
+  tide_kafka_client_set_error(client, result, error);
+  return NULL;
+}
+
+gboolean
+tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error)
+{
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, NULL, NULL, error);
+  const struct rd_kafka_metadata *metadata = client != NULL ? tide_kafka_client_ask(client, timeout_ms, error) : NULL;
+  if (metadata != NULL)
+    rd_kafka_metadata_destroy(metadata);
+  return metadata != NULL;
+}
+
 void
 tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error)
 {

@@ -18,6 +18,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaClient, tide_kafka_client_free)
 
 rd_kafka_t *tide_kafka_client_handle(TideKafkaClient *client); /* borrowed */
 
+/* All brokers and topics; rd_kafka_metadata_destroy() frees it. Errors: KAFKA. */
+const struct rd_kafka_metadata *tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms,
+                                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether a broker answers at all. Errors: KAFKA with what librdkafka said of the brokers, CONFIG. */
+gboolean tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* KAFKA: no answer, with the first thing that was said of a broker, which is the cause where @result is only a timeout.
  */
 void tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error);

@@ -92,12 +92,9 @@ has_topic(const struct rd_kafka_metadata *metadata, const char *name)
 static gboolean
 ask_for_topics(Looking *it, GError **error)
 {
-  const struct rd_kafka_metadata *metadata = NULL;
-  rd_kafka_resp_err_t result = rd_kafka_metadata(it->kafka, 1, NULL, &metadata, (int)it->timeout_ms);
-  if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    tide_kafka_client_set_error(it->client, result, error);
+  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(it->client, (int)it->timeout_ms, error);
+  if (metadata == NULL)
     return FALSE;
-  }
   it->look->n_brokers = (guint)metadata->broker_cnt;
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
     find_topic(it, *topic, metadata);

@@ -18,7 +18,6 @@ typedef struct TideKafkaReadRequest {
 
 typedef struct TideKafkaReadResult {
   guint64 n_messages; /* handed out */
-  guint n_partitions;
   gboolean timed_out; /* before each partition's share or end was reached */
 } TideKafkaReadResult;
 

@@ -6,21 +6,21 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-#define ANSWER_TIMEOUT_MS 15000         /* for one question to the brokers */
-#define SILENCE_US (60 * TIDE_US_PER_S) /* without a message, where there should be one */
-#define WAIT_MS 100                     /* short enough that a stop is noticed */
-#define MAX_OPEN_PARTITIONS 16u         /* each with a queue as large as this: */
-#define QUEUE_KIB "4096"                /* a fetch of librdkafka's default size fits several times */
+#define ANSWER_MS 15000
+#define SILENCE_MS 60000
+#define MAX_OPEN 16
+#define WAIT_MS 100      /* short enough that a stop is noticed */
+#define QUEUE_KIB "4096" /* of each partition: a fetch of librdkafka's default size fits several times */
 
 struct TideTopicReader {
   const TideKafkaConfig *config; /* borrowed */
-  const volatile int *stop;      /* borrowed */
-  TideKafkaClient *client;       /* owned */
-  GHashTable *topics;            /* owned (element-type utf8 rd_kafka_topic_t) */
+  TideTopicReaderOptions options;
+  TideKafkaClient *client; /* owned */
+  GHashTable *topics;      /* owned (element-type utf8 rd_kafka_topic_t) */
 };
 
 TideTopicReader *
-tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop, GError **error)
+tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOptions *options, GError **error)
 {
   /* Of a partition that lost its oldest meanwhile, what is left. */
   static const TideKafkaSetting settings[] = {
@@ -33,7 +33,10 @@ tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop, G
     return NULL;
   TideTopicReader *reader = g_new0(TideTopicReader, 1);
   reader->config = config;
-  reader->stop = stop;
+  reader->options = *options;
+  reader->options.answer_ms = options->answer_ms > 0 ? options->answer_ms : ANSWER_MS;
+  reader->options.silence_ms = options->silence_ms > 0 ? options->silence_ms : SILENCE_MS;
+  reader->options.max_open = options->max_open > 0 ? options->max_open : MAX_OPEN;
   reader->client = client;
   reader->topics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)rd_kafka_topic_destroy);
   return reader;
@@ -47,6 +50,12 @@ tide_topic_reader_free(TideTopicReader *reader)
   g_hash_table_unref(reader->topics); /* before the client: it waits for them */
   tide_kafka_client_free(reader->client);
   g_free(reader);
+}
+
+static int
+answer_ms(const TideTopicReader *reader)
+{
+  return (int)reader->options.answer_ms;
 }
 
 /* ---- which partitions ----------------------------------------------------------------------------------------------
@@ -119,24 +128,25 @@ find_one(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wa
 }
 
 GArray *
-tide_topic_reader_find(TideTopicReader *reader, const char *const *topics, GError **error)
+tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GError **error)
 {
-  const struct rd_kafka_metadata *metadata = NULL;
-  rd_kafka_resp_err_t result =
-      rd_kafka_metadata(tide_kafka_client_handle(reader->client), 1, NULL, &metadata, ANSWER_TIMEOUT_MS);
-  if (result != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    tide_kafka_client_set_error(reader->client, result, error);
+  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, answer_ms(reader), error);
+  if (metadata == NULL)
     return NULL;
-  }
   g_autoptr(GArray) parts = parts_new();
   gboolean ok = TRUE;
   for (gsize i = 0; ok && topics[i] != NULL; i++)
     ok = find_one(parts, metadata, topics[i], error);
   rd_kafka_metadata_destroy(metadata);
-  if (!ok)
-    return NULL;
   g_array_sort(parts, compare_parts);
-  if (!tide_topic_reader_refresh(reader, parts, error))
+  return ok ? g_steal_pointer(&parts) : NULL;
+}
+
+GArray *
+tide_topic_reader_find(TideTopicReader *reader, const char *const *topics, GError **error)
+{
+  g_autoptr(GArray) parts = tide_topic_reader_list(reader, topics, error);
+  if (parts == NULL || !tide_topic_reader_refresh(reader, parts, error))
     return NULL;
   for (guint i = 0; i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
@@ -153,7 +163,7 @@ tide_topic_reader_refresh(TideTopicReader *reader, GArray *parts, GError **error
   for (guint i = 0; i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     rd_kafka_resp_err_t result = rd_kafka_query_watermark_offsets(kafka, part->topic, part->partition, &part->first,
-                                                                  &part->last, ANSWER_TIMEOUT_MS);
+                                                                  &part->last, answer_ms(reader));
     if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
       continue;
     tide_kafka_client_set_error(reader->client, result, error);
@@ -194,7 +204,7 @@ tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GAr
     return FALSE;
   rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);
   rd_kafka_resp_err_t result =
-      first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, ANSWER_TIMEOUT_MS), list);
+      first_error(rd_kafka_committed(tide_kafka_client_handle(member), list, answer_ms(reader)), list);
   guint n_committed = 0;
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
@@ -217,7 +227,7 @@ limit_to_time(TideTopicReader *reader, gint64 time_ms, GArray *parts, gboolean i
 {
   rd_kafka_topic_partition_list_t *list = list_parts(parts, time_ms);
   rd_kafka_resp_err_t result =
-      first_error(rd_kafka_offsets_for_times(tide_kafka_client_handle(reader->client), list, ANSWER_TIMEOUT_MS), list);
+      first_error(rd_kafka_offsets_for_times(tide_kafka_client_handle(reader->client), list, answer_ms(reader)), list);
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     gint64 offset = list->elems[i].offset >= 0 ? list->elems[i].offset : part->last; /* none is so late */
@@ -256,7 +266,8 @@ typedef struct Reading {
   const GArray *parts;
   const GArray *spans;
   rd_kafka_queue_t *queue; /* owned: of all that are open */
-  OpenSpan open[MAX_OPEN_PARTITIONS];
+  OpenSpan *open;          /* owned: max_open places */
+  guint max_open;
   guint n_open;
   guint next_span;
   TideTopicFunc func;
@@ -289,7 +300,7 @@ close_span(Reading *reading, OpenSpan *open)
 static gboolean
 is_open(const Reading *reading, const TideTopicPart *part, const rd_kafka_topic_t *topic)
 {
-  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++)
+  for (guint i = 0; i < reading->max_open; i++)
     if (reading->open[i].span != NULL && reading->open[i].topic == topic &&
         reading->open[i].partition == part->partition)
       return TRUE;
@@ -300,7 +311,7 @@ is_open(const Reading *reading, const TideTopicPart *part, const rd_kafka_topic_
 static gboolean
 open_spans(Reading *reading, GError **error)
 {
-  for (guint i = 0; i < MAX_OPEN_PARTITIONS && reading->next_span < reading->spans->len; i++) {
+  for (guint i = 0; i < reading->max_open && reading->next_span < reading->spans->len; i++) {
     OpenSpan *open = &reading->open[i];
     const TideTopicSpan *span = &g_array_index(reading->spans, TideTopicSpan, reading->next_span);
     if (open->span != NULL)
@@ -328,7 +339,7 @@ open_spans(Reading *reading, GError **error)
 static OpenSpan *
 find_open(Reading *reading, const rd_kafka_message_t *raw)
 {
-  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++) {
+  for (guint i = 0; i < reading->max_open; i++) {
     OpenSpan *open = &reading->open[i];
     if (open->span != NULL && open->topic == raw->rkt && open->partition == raw->partition)
       return open;
@@ -345,22 +356,27 @@ take_message(Reading *reading, const rd_kafka_message_t *raw)
   gboolean is_end = raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
   if (!is_end && raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
     return; /* librdkafka goes on trying, until the silence is too long */
+  if (!reading->reader->options.is_total)
+    reading->progress_us = tide_now_us();
   if (raw->offset < open->next)
     return;
+  TideTopicStep step = TIDE_TOPIC_GO_ON;
   if (!is_end && raw->offset < open->span->end) {
     TideMessage message = tide_kafka_message(raw);
-    reading->stopped = !reading->func(&message, open->span->part, reading->data);
+    step = reading->func(&message, open->span->part, reading->data);
   }
+  reading->stopped = step == TIDE_TOPIC_STOP;
   open->next = is_end ? raw->offset : raw->offset + 1;
-  if (open->next >= open->span->end)
+  if (step == TIDE_TOPIC_NEXT_SPAN || open->next >= open->span->end || (is_end && open->span->end == TIDE_TOPIC_END))
     close_span(reading, open);
 }
 
 static gboolean
 read_spans(Reading *reading, GError **error)
 {
+  const TideTopicReaderOptions *options = &reading->reader->options;
   while (!reading->stopped) {
-    if (*reading->reader->stop != 0) {
+    if (options->stop != NULL && *options->stop != 0) {
       g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped by a signal");
       return FALSE;
     }
@@ -370,10 +386,11 @@ read_spans(Reading *reading, GError **error)
       return TRUE;
     rd_kafka_message_t *raw = rd_kafka_consume_queue(reading->queue, WAIT_MS);
     if (raw != NULL) {
-      reading->progress_us = tide_now_us();
       take_message(reading, raw);
       rd_kafka_message_destroy(raw);
-    } else if (tide_now_us() - reading->progress_us > SILENCE_US) {
+    }
+    if (!reading->stopped && reading->n_open > 0 &&
+        tide_now_us() - reading->progress_us > options->silence_ms * TIDE_US_PER_MS) {
       tide_kafka_client_set_error(reading->reader->client, RD_KAFKA_RESP_ERR__TIMED_OUT, error);
       return FALSE;
     }
@@ -388,14 +405,17 @@ tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArra
   Reading reading = {.reader = reader,
                      .parts = parts,
                      .spans = spans,
+                     .max_open = MIN(reader->options.max_open, MAX(spans->len, 1)),
                      .queue = rd_kafka_queue_new(tide_kafka_client_handle(reader->client)),
                      .func = func,
                      .data = data,
                      .progress_us = tide_now_us()};
+  reading.open = g_new0(OpenSpan, reading.max_open);
   gboolean ok = read_spans(&reading, error);
-  for (guint i = 0; i < MAX_OPEN_PARTITIONS; i++)
+  for (guint i = 0; i < reading.max_open; i++)
     if (reading.open[i].span != NULL)
       close_span(&reading, &reading.open[i]);
   rd_kafka_queue_destroy(reading.queue);
+  g_free(reading.open);
   return ok;
 }

@@ -2,7 +2,7 @@
  * them or what was written to them in a span of time, and the messages between two offsets. Joins no group and commits
  * nothing.
  *
- * Threads: one at a time. Memory: some MiB for each of a few partitions that are read at a time. */
+ * Threads: one at a time. Memory: some MiB for each partition that is read at a time. */
 #pragma once
 
 #include "config/config.h"
@@ -22,16 +22,26 @@ typedef struct TideTopicPart {
   gint64 end;
 } TideTopicPart;
 
+/* As a span's end: wherever the partition ends when it is come to. */
+#define TIDE_TOPIC_END G_MAXINT64
+
 /* Offsets [begin, end) of the part at a place in the array. */
 typedef struct TideTopicSpan {
   guint part;
-  gint64 begin;
+  gint64 begin; /* or one of librdkafka's, such as RD_KAFKA_OFFSET_BEGINNING */
   gint64 end;
 } TideTopicSpan;
 
-/* @config, @stop: borrowed for the reader's life; @stop: not 0 ends a reading with CANCELLED. Errors: CONFIG for
- * properties that librdkafka refuses. */
-TideTopicReader *tide_topic_reader_new(const TideKafkaConfig *config, const volatile int *stop,
+typedef struct TideTopicReaderOptions {
+  const volatile int *stop; /* borrowed; not 0 ends a reading with CANCELLED; NULL: nothing does */
+  gint64 answer_ms;         /* for one question to the brokers; 0: 15 s */
+  gint64 silence_ms;        /* without a message, where there should be one; 0: a minute */
+  gboolean is_total;        /* silence_ms is for a reading as a whole */
+  guint max_open;           /* partitions that are read at a time; 0: 16 */
+} TideTopicReaderOptions;
+
+/* @config: borrowed for the reader's life. Errors: CONFIG for properties that librdkafka refuses. */
+TideTopicReader *tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOptions *options,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_topic_reader_free(TideTopicReader *reader); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTopicReader, tide_topic_reader_free)
@@ -43,6 +53,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTopicReader, tide_topic_reader_free)
  * Errors: NOT_FOUND: no such topic; KAFKA: no answer; USAGE: a pattern that is none.
  */
 GArray *tide_topic_reader_find(TideTopicReader *reader, const char *const *topics,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same without asking what they hold: all offsets are 0. */
+GArray *tide_topic_reader_list(TideTopicReader *reader, const char *const *topics,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Asks again what each part holds: first and last. */
@@ -58,12 +72,14 @@ gboolean tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *g
 gboolean tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64 to_ms, GArray *parts,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* @part: place in the array. Return FALSE to stop. */
-typedef gboolean (*TideTopicFunc)(const TideMessage *message, guint part, gpointer data);
+typedef enum TideTopicStep { TIDE_TOPIC_STOP, TIDE_TOPIC_GO_ON, TIDE_TOPIC_NEXT_SPAN } TideTopicStep;
+
+/* @part: place in the array. NEXT_SPAN: no more of the span that @message is of. */
+typedef TideTopicStep (*TideTopicFunc)(const TideMessage *message, guint part, gpointer data);
 
 /**
  * tide_topic_reader_read: hand the messages of @spans to @func, those of a partition in their order. Not two spans of
- * one partition that meet: they are read in turn. Errors: KAFKA when nothing came for a minute though something should.
+ * one partition that meet: they are read in turn. Errors: KAFKA when nothing came for too long though something should.
  */
 gboolean tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArray *spans, TideTopicFunc func,
                                 gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,7 +1,7 @@
 #include "commands/dead_letters/dead_letter_replay.h"
 
 #include "commands/cli/progress.h"
-#include "kafka/kafka_probe.h"
+#include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"
 #include "util/clock.h"
 
@@ -29,8 +29,7 @@ tide_dead_letter_replay_new(const TideKafkaConfig *config, const TideDeadLetterR
   replay->options = *options;
   replay->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
   if (!options->dry_run) {
-    g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(config, PROBE_TIMEOUT_MS, error);
-    if (probe == NULL)
+    if (!tide_kafka_client_try(config, PROBE_TIMEOUT_MS, error))
       return NULL;
     replay->producer = tide_kafka_producer_new(config, options->topic != NULL ? options->topic : "originals",
                                                TIDE_KAFKA_PRODUCER_LINGER_MS, error);

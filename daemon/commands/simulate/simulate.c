@@ -7,7 +7,7 @@
 #include "commands/cli/time_argument.h"
 #include "commands/simulate/message_sample.h"
 #include "commands/simulate/simulation.h"
-#include "kafka/kafka_probe.h"
+#include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"
 #include "mapping/mapping.h"
 #include "model/reading.h"
@@ -265,8 +265,7 @@ run_simulation(Simulate *simulate, GError **error)
 static gboolean
 open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
 {
-  g_autoptr(TideKafkaProbe) probe = tide_kafka_probe(kafka, KAFKA_TIMEOUT_MS, error);
-  if (probe == NULL)
+  if (!tide_kafka_client_try(kafka, KAFKA_TIMEOUT_MS, error))
     return FALSE;
   simulate->producer = tide_kafka_producer_new(kafka, topic, simulate->linger_ms, error);
   return simulate->producer != NULL;
@@ -276,8 +275,7 @@ static gboolean
 open_named_topic(const SimulateOptions *options, Simulate *simulate, GError **error)
 {
   g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
-  char *no_topics[] = {NULL};
-  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .topics = no_topics, .properties = properties};
+  TideKafkaConfig kafka = {.brokers = (char *)(gsize)options->brokers, .properties = properties};
   return open_producer(&kafka, options->topic, simulate, error);
 }
 

@@ -40,14 +40,16 @@ noun_of_pass(const Job *job, const char *noun)
 /* ---- messages ------------------------------------------------------------------------------------------------------
  */
 
-static gboolean
+static TideTopicStep
 take_message(const TideMessage *message, guint part, gpointer data)
 {
   Job *job = data;
   gboolean is_counted = job->role != TIDE_VERIFY_EXPLAIN && job->result->n_passes == 1;
   tide_progress_update(&job->progress, ++job->done, tide_now_us());
   return tide_verify_messages_add(job->messages, message, part, job->role, is_counted ? &job->result->counts : NULL,
-                                  &job->error);
+                                  &job->error)
+             ? TIDE_TOPIC_GO_ON
+             : TIDE_TOPIC_STOP;
 }
 
 static gboolean

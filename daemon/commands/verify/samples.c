@@ -117,12 +117,14 @@ take_message_cell(guint slot, const TideRow *row, const TideCell *cell, const Ti
   return TRUE;
 }
 
-static gboolean
+static TideTopicStep
 take_message(const TideMessage *message, guint part, gpointer data)
 {
   Resolving *resolving = data;
   return tide_verify_messages_walk(resolving->sources->messages, message, take_message_cell, resolving,
-                                   &resolving->error);
+                                   &resolving->error)
+             ? TIDE_TOPIC_GO_ON
+             : TIDE_TOPIC_STOP;
 }
 
 static int

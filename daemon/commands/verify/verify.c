@@ -151,7 +151,8 @@ find_window(Verify *verify, GError **error)
     g_ptr_array_add(options->topics, NULL);
     topics = (const char *const *)options->topics->pdata;
   }
-  verify->topics = tide_topic_reader_new(&verify->config->kafka, verify->stop, error);
+  TideTopicReaderOptions reading = {.stop = verify->stop};
+  verify->topics = tide_topic_reader_new(&verify->config->kafka, &reading, error);
   if (verify->topics == NULL)
     return FALSE;
   verify->parts = tide_topic_reader_find(verify->topics, topics, error);

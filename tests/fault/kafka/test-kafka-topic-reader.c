@@ -30,7 +30,8 @@ set_up(Fixture *fixture, gconstpointer unused)
   fixture->config = (TideKafkaConfig){.brokers = (char *)mock_kafka_brokers(fixture->kafka),
                                       .properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty))};
   g_autoptr(GError) error = NULL;
-  fixture->reader = tide_topic_reader_new(&fixture->config, &fixture->stop, &error);
+  TideTopicReaderOptions options = {.stop = &fixture->stop};
+  fixture->reader = tide_topic_reader_new(&fixture->config, &options, &error);
   g_assert_no_error(error);
 }
 
@@ -89,7 +90,7 @@ typedef struct Seen {
   volatile int *stop; /* set at the first message; NULL: never */
 } Seen;
 
-static gboolean
+static TideTopicStep
 take(const TideMessage *message, guint part, gpointer data)
 {
   Seen *seen = data;
@@ -100,7 +101,7 @@ take(const TideMessage *message, guint part, gpointer data)
   seen->n[part]++;
   if (seen->stop != NULL)
     *seen->stop = 1;
-  return TRUE;
+  return TIDE_TOPIC_GO_ON;
 }
 
 static void
