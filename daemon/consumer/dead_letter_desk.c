@@ -195,7 +195,7 @@ add_parts(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *first
     g_array_append_val(parts, part);
   }
   if (is_shared)
-    tide_accumulator_hold_key(desk->context.accumulator, row->table_index, row->key, n_parts);
+    tide_accumulator_defer_key(desk->context.accumulator, row->table_index, row->key, n_parts);
 }
 
 /* @parts will not be appended again. */
@@ -205,7 +205,7 @@ let_go(TideDeadLetterDesk *desk, const GArray *parts)
   for (guint i = 0; i < parts->len; i++) {
     const TideRefusedRow *row = g_array_index(parts, TideRefusedPart, i).row;
     if (row->is_shared)
-      tide_accumulator_hold_key(desk->context.accumulator, row->table_index, row->key, -1);
+      tide_accumulator_defer_key(desk->context.accumulator, row->table_index, row->key, -1);
   }
 }
 

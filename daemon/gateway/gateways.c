@@ -293,7 +293,7 @@ tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayL
 
 /* The breaker opens. */
 static void
-rest_locked(TideGateway *gateway, gint64 now_us)
+open_circuit_locked(TideGateway *gateway, gint64 now_us)
 {
   TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gateway->circuit_open_until_us = tide_gateway_load_open_circuit(load, now_us);
@@ -319,7 +319,7 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
       load->n_verified++;
     }
     if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
-      rest_locked(link->gateway, now_us);
+      open_circuit_locked(link->gateway, now_us);
     tide_gateway_show_locked(link->gateway);
     if (load->n_allowed != allowed_before)
       tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */

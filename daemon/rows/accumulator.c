@@ -82,9 +82,9 @@ take_batch(gpointer data)
     return tide_batch_new();
   accumulator->pool = batch->next;
   batch->next = NULL;
-  gint64 held = (gint64)tide_batch_memory_bytes(batch);
-  accumulator->pool_bytes -= held;
-  tide_budget_charge(accumulator->context.budget, -held);
+  gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
+  accumulator->pool_bytes -= memory_bytes;
+  tide_budget_charge(accumulator->context.budget, -memory_bytes);
   return batch;
 }
 
@@ -92,14 +92,14 @@ static void
 keep_batch(TideAccumulator *accumulator, TideBudget *table_budget, TideBatch *batch)
 {
   tide_budget_charge(table_budget, -batch->charged_bytes);
-  gint64 held = (gint64)tide_batch_memory_bytes(batch);
-  if (accumulator->pool_bytes + held > (gint64)(accumulator->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
+  gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
+  if (accumulator->pool_bytes + memory_bytes > (gint64)(accumulator->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
     tide_batch_free(batch);
     return;
   }
   tide_batch_reset(batch);
-  tide_budget_charge(accumulator->context.budget, held);
-  accumulator->pool_bytes += held;
+  tide_budget_charge(accumulator->context.budget, memory_bytes);
+  accumulator->pool_bytes += memory_bytes;
   batch->next = accumulator->pool;
   accumulator->pool = batch;
 }
@@ -148,8 +148,8 @@ static void
 seal(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
-  GHashTable *held = accumulator->slots[open->table->index]->held_keys;
-  request.held = G_UNLIKELY(g_hash_table_size(held) > 0) ? held : NULL;
+  GHashTable *deferred = accumulator->slots[open->table->index]->deferred_keys;
+  request.deferred = G_UNLIKELY(g_hash_table_size(deferred) > 0) ? deferred : NULL;
   open->last_seal_us = now_us;
   send_batches(accumulator, open, tide_row_buffer_seal(&open->buffer, &request), now_us);
   open->left_rows = open->buffer.n_rows;
@@ -170,7 +170,7 @@ seal_unmerged(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
   send_batches(accumulator, open, batches, now_us);
 }
 
-/* Keys of unmerged rows on their way are held: what the buffer has of them is left out of the sealing. */
+/* Keys of unmerged rows on their way are deferred: what the buffer has of them is left out of the sealing. */
 static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
@@ -477,9 +477,9 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
 }
 
 void
-tide_accumulator_hold_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
+tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts)
 {
-  tide_table_accumulator_hold_key(accumulator->slots[table_index], tide_key_hash(key), n_parts);
+  tide_table_accumulator_defer_key(accumulator->slots[table_index], tide_key_hash(key), n_parts);
 }
 
 guint32
@@ -518,7 +518,7 @@ let_go_unmerged(TideAccumulator *accumulator, TideTableAccumulator *table, const
   tide_counter_add(accumulator->accepted, batch->n_rows - n_poison - tide_batch_count_given_up(batch));
   accumulator->n_unmerged -= batch->n_rows;
   for (guint32 i = 0; i < batch->n_rows; i++)
-    tide_table_accumulator_hold_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
+    tide_table_accumulator_defer_key(table, tide_key_hash(tide_batch_row_key(batch, i)), -1);
 }
 
 /* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not

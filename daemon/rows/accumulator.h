@@ -14,7 +14,7 @@
  *     when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - while the messages of a refused row are read again, no row of that key is sealed but their own: see
- *     tide_accumulator_hold_key();
+ *     tide_accumulator_defer_key();
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are given up.
@@ -64,7 +64,7 @@ guint32 tide_accumulator_append_message(TideAccumulator *accumulator, const Tide
 
 /* @n_parts of row @key of that table will come, or will not come any more (negative): each ends with
  * tide_accumulator_append_unmerged() or so. */
-void tide_accumulator_hold_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts);
+void tide_accumulator_defer_key(TideAccumulator *accumulator, guint32 table_index, TideBytes key, gint32 n_parts);
 
 /* Adds row @at of a message, which follows none, and those that follow it. It is written by itself: when HBase refuses
  * it, it is for that message's sake. Returns: how many rows that were, each of which is acknowledged. */

@@ -21,12 +21,12 @@ tide_row_buffer_init(TideRowBuffer *buffer, TideBudget *budget, TideWireProtocol
 void
 tide_row_buffer_charge(TideRowBuffer *buffer)
 {
-  gint64 held = (gint64)(buffer->bytes.capacity + buffer->rows.capacity + buffer->cells.capacity +
-                         buffer->sources.capacity + buffer->dependents.capacity + buffer->index.capacity);
-  if (held == buffer->charged_bytes)
+  gint64 memory_bytes = (gint64)(buffer->bytes.capacity + buffer->rows.capacity + buffer->cells.capacity +
+                                 buffer->sources.capacity + buffer->dependents.capacity + buffer->index.capacity);
+  if (memory_bytes == buffer->charged_bytes)
     return;
-  tide_budget_charge(buffer->budget, held - buffer->charged_bytes);
-  buffer->charged_bytes = held;
+  tide_budget_charge(buffer->budget, memory_bytes - buffer->charged_bytes);
+  buffer->charged_bytes = memory_bytes;
 }
 
 void

@@ -90,7 +90,7 @@ gboolean tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_h
 typedef struct TideSealRequest {
   guint32 max_rows;            /* in a batch */
   guint32 max_bytes;           /* encoded puts in a batch */
-  GHashTable *held;            /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
+  GHashTable *deferred;        /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
   const GPtrArray *on_the_way; /* (nullable) (element-type TideBatch): unmerged rows of their keys stay, too */
   /* a batch to fill: empty */
   TideBatch *(*take_batch)(gpointer data);

@@ -139,7 +139,7 @@ must_wait(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest
   if (written != NULL)
     return row_contradicts(buffer, row, written) || is_on_the_way(row, request->on_the_way);
   return row->follows_same_key ||
-         (request->held != NULL && g_hash_table_contains(request->held, GSIZE_TO_POINTER(row->key_hash)));
+         (request->deferred != NULL && g_hash_table_contains(request->deferred, GSIZE_TO_POINTER(row->key_hash)));
 }
 
 /* Encodes the rows that may go into batches, and copies the others to where they wait. */

@@ -75,15 +75,15 @@ tide_lane_buffer_unmerged_wait_for_predecessor(const TideLaneBuffer *lane)
 }
 
 void
-tide_table_accumulator_hold_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts)
+tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts)
 {
   gpointer key = GSIZE_TO_POINTER(key_hash);
-  gint32 n = GPOINTER_TO_INT(g_hash_table_lookup(table->held_keys, key)) + n_parts;
+  gint32 n = GPOINTER_TO_INT(g_hash_table_lookup(table->deferred_keys, key)) + n_parts;
   g_assert(n >= 0);
   if (n > 0)
-    g_hash_table_insert(table->held_keys, key, GINT_TO_POINTER(n));
+    g_hash_table_insert(table->deferred_keys, key, GINT_TO_POINTER(n));
   else
-    g_hash_table_remove(table->held_keys, key);
+    g_hash_table_remove(table->deferred_keys, key);
 }
 
 TideLaneBuffer *
@@ -256,7 +256,7 @@ tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_sh
   gint64 idle_us = is_short ? SHORT_IDLE_TABLE_US : IDLE_TABLE_US;
   if (table->table->declared == NULL || now_us - table->last_row_us < idle_us || table->retired->len > 0 ||
       !tide_cells_in_doubt_is_empty(table->in_doubt) || !tide_heals_is_empty(table->heals) ||
-      g_hash_table_size(table->held_keys) > 0)
+      g_hash_table_size(table->deferred_keys) > 0)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
     if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->on_the_way->len > 0))
@@ -276,7 +276,7 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   open->retired = g_ptr_array_new();
   open->in_doubt = tide_cells_in_doubt_new(context->doubt);
   open->heals = tide_heals_new(context->doubt, context->heal_handler);
-  open->held_keys = g_hash_table_new(NULL, NULL);
+  open->deferred_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;
   return open;
 }
@@ -303,6 +303,6 @@ tide_table_accumulator_free(TideTableAccumulator *table)
   tide_region_map_unref(table->map);
   tide_cells_in_doubt_free(table->in_doubt);
   tide_heals_free(table->heals);
-  g_hash_table_unref(table->held_keys);
+  g_hash_table_unref(table->deferred_keys);
   g_free(table);
 }

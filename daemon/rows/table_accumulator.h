@@ -51,7 +51,7 @@ typedef struct TideTableAccumulator {
   GPtrArray *retired;     /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
   TideHeals *heals;           /* owned */
-  GHashTable *held_keys;      /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
+  GHashTable *deferred_keys;  /* owned: hash of a refused row's key -> its parts that are not sent again yet; until all
                                * are, no other row of that key is sealed: so offsets keep their order */
   gint64 last_row_us;         /* as of the last housekeeping */
   TideCounter *rows_mapped;   /* those of an instance are its template's */
@@ -80,7 +80,7 @@ void tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_u
 gboolean tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean is_short, gint64 now_us);
 
 /* So many parts more, or less, hold the key with that hash. */
-void tide_table_accumulator_hold_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
+void tide_table_accumulator_defer_key(TideTableAccumulator *table, guint64 key_hash, gint32 n_parts);
 
 static inline gboolean
 tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
@@ -88,8 +88,9 @@ tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
   return !tide_row_buffer_is_empty(&lane->buffer) || !tide_row_buffer_is_empty(&lane->unmerged);
 }
 
-/* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are held, so
- * nothing else of theirs is sealed beside them: other rows need not wait while they are tried, which may take minutes.
+/* TRUE while rows of @lane are on their way that are not parts of refused ones. The keys of those parts are deferred,
+ * so nothing else of theirs is sealed beside them: other rows need not wait while they are tried, which may take
+ * minutes.
  */
 gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
 

@@ -25,7 +25,7 @@ forget_source(TideSourceRef source, gpointer data)
 static void
 let_key_go(guint64 key_hash, gpointer data)
 {
-  tide_table_accumulator_hold_key(((GivingUp *)data)->table, key_hash, -1);
+  tide_table_accumulator_defer_key(((GivingUp *)data)->table, key_hash, -1);
 }
 
 /* Returns: how many were unmerged. */

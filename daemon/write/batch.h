@@ -44,12 +44,12 @@ typedef struct TideBatchPoison {
 
 /* A row that HBase refuses alone, with a text that does not tell whose fault that is. */
 typedef struct TideBatchSuspect {
-  guint32 row;       /* index in rows */
-  guint32 text_kind; /* of what the gateway said; another one begins anew */
-  guint32 n_rounds;  /* so often ... */
-  guint32 n_proven;  /* ... and so often while its region took other rows */
-  gint64 since_us;   /* the first round */
-  gint64 counted_us; /* the last one that was counted */
+  guint32 row;        /* index in rows */
+  guint32 text_kind;  /* of what the gateway said; another one begins anew */
+  guint32 n_rounds;   /* so often ... */
+  guint32 n_verified; /* ... and so often while its region took other rows */
+  gint64 since_us;    /* the first round */
+  gint64 counted_us;  /* the last one that was counted */
 } TideBatchSuspect;
 
 typedef struct TideCompletionQueue TideCompletionQueue;

@@ -482,7 +482,7 @@ count_round(TideRowIsolation *isolation, const Suspect *suspect, gboolean has_wi
     return known;
   gboolean region_works = has_witness || (!is_first && batch->lane_ok_us > known->counted_us);
   known->n_rounds++;
-  known->n_proven += region_works ? 1 : 0;
+  known->n_verified += region_works ? 1 : 0;
   known->counted_us = isolation->now_us;
   return known;
 }
@@ -554,10 +554,10 @@ judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
       return settle(isolation, suspect, TRUE);
   }
   const TideBatchSuspect *known = count_round(isolation, suspect, has_witness);
-  gboolean is_proven = known->n_proven >= TIDE_PROOF_LIMIT;
+  gboolean is_verified = known->n_verified >= TIDE_PROOF_LIMIT;
   if (known->n_rounds >= TIDE_LONE_LIMIT && isolation->call->last_ok_us > known->since_us)
     return settle(isolation, suspect, TRUE);
-  if (!is_proven && !(has_witness && is_believed(isolation, suspect->text_kind)))
+  if (!is_verified && !(has_witness && is_believed(isolation, suspect->text_kind)))
     return TIDE_OUTCOME_POISON;
   outcome = has_witness ? confirm(isolation, suspect, witness) : TIDE_OUTCOME_OK;
   if (outcome != TIDE_OUTCOME_OK)

@@ -264,13 +264,13 @@ check_regions(TideTableState *state)
   guint n_faults = 0;
   for (guint i = 0; i < state->regions->len; i++) {
     const TideRegion *region = state->regions->pdata[i];
-    gboolean all_is_held = i > 0 && end.len == 0;
-    int order = all_is_held ? -1 : tide_bytes_compare(region->start_key, end);
+    gboolean all_is_covered = i > 0 && end.len == 0;
+    int order = all_is_covered ? -1 : tide_bytes_compare(region->start_key, end);
     if (order > 0)
       add_border_fault(state, &n_faults, "no region holds the rows in front of", region->start_key);
     else if (order < 0)
       add_border_fault(state, &n_faults, "two regions hold the rows from", region->start_key);
-    if (!all_is_held && (order >= 0 || region->end_key.len == 0 || tide_bytes_compare(region->end_key, end) > 0))
+    if (!all_is_covered && (order >= 0 || region->end_key.len == 0 || tide_bytes_compare(region->end_key, end) > 0))
       end = region->end_key;
   }
   if (state->regions->len == 0)

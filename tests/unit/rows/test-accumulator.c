@@ -229,7 +229,7 @@ test_other_rows_go_on_while_parts_of_a_refused_row_are_tried(Fixture *fixture, g
 {
   guint32 table = GPOINTER_TO_UINT(data);
   TideCall parts, others, rest;
-  tide_accumulator_hold_key(fixture->accumulator, table, TIDE_BYTES_LITERAL("refused"), 1);
+  tide_accumulator_defer_key(fixture->accumulator, table, TIDE_BYTES_LITERAL("refused"), 1);
   append(fixture, table, "refused", "part", TRUE);
   flush(fixture);
   ASSERT_CALL(fixture, &parts, "refused ");
@@ -256,8 +256,8 @@ static void
 test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
 {
   TideCall first, other, second;
-  tide_accumulator_hold_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("refused"), 2);
-  tide_accumulator_hold_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("other"), 1);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("refused"), 2);
+  tide_accumulator_defer_key(fixture->accumulator, LATEST, TIDE_BYTES_LITERAL("other"), 1);
   append(fixture, LATEST, "refused", "1", TRUE);
   flush(fixture);
   ASSERT_CALL(fixture, &first, "refused ");
@@ -275,15 +275,15 @@ test_parts_of_other_rows_go_on(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(tide_accumulator_count_unmerged(fixture->accumulator), ==, 0);
 }
 
-/* Rows that are held do not fill a call: one more row would else be sealed by itself, and each time all that is held be
- * copied. */
+/* Rows that are deferred do not fill a call: one more row would else be sealed by itself, and each time all that is
+ * deferred be copied. */
 static void
-test_held_rows_fill_no_call(Fixture *fixture, gconstpointer data)
+test_deferred_rows_fill_no_call(Fixture *fixture, gconstpointer data)
 {
   TideCall call;
   for (guint i = 0; i < 20; i++) {
     g_autofree char *key = g_strdup_printf("held%u", i);
-    tide_accumulator_hold_key(fixture->accumulator, DATA, tide_bytes_of_string(key), 1);
+    tide_accumulator_defer_key(fixture->accumulator, DATA, tide_bytes_of_string(key), 1);
     append(fixture, DATA, key, "1", FALSE);
   }
   for (guint i = 0; i < 9; i++)
@@ -343,7 +343,7 @@ main(int argc, char **argv)
   ADD("F16/data-rows-go-on-while-parts-of-a-refused-one-are-tried",
       test_other_rows_go_on_while_parts_of_a_refused_row_are_tried, DATA);
   ADD("F16/parts-of-other-rows-go-on", test_parts_of_other_rows_go_on, 0);
-  ADD("held-rows-fill-no-call", test_held_rows_fill_no_call, 0);
+  ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
   ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);

@@ -204,25 +204,25 @@ test_unmerged_rows_wait_for_what_they_contradict(void)
   check_unmerged(TIDE_WIRE_COMPACT);
 }
 
-/* Rows whose key is held stay, and go on merging. */
+/* Rows whose key is deferred stay, and go on merging. */
 static void
-test_held_keys_stay(void)
+test_deferred_keys_stay(void)
 {
   Column a;
   make_column(&a, TIDE_WIRE_BINARY, 1);
   TideRowBuffer buffer;
   tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
-  g_autoptr(GHashTable) held = g_hash_table_new(NULL, NULL);
-  g_hash_table_add(held, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("held"))));
+  g_autoptr(GHashTable) deferred = g_hash_table_new(NULL, NULL);
+  g_hash_table_add(deferred, GSIZE_TO_POINTER(tide_key_hash(TIDE_BYTES_LITERAL("held"))));
   append(&buffer, "held", &a, "1", 10, 1);
   append(&buffer, "free", &a, "1", 10, 2);
   TideSealRequest seal = request(1000, 1 << 20);
-  seal.held = held;
+  seal.deferred = deferred;
   g_autofree char *first = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(first, ==, "[free q1@10=1;]1 ");
   append(&buffer, "held", &a, "2", 11, 3);
   g_assert_null(tide_row_buffer_seal(&buffer, &seal));
-  seal.held = NULL;
+  seal.deferred = NULL;
   g_autofree char *second = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(second, ==, "[held q1@11=2;]2 ");
   tide_row_buffer_clear(&buffer);
@@ -626,7 +626,7 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/row-buffer/F1-unmerged-rows-wait-for-what-they-contradict",
                   test_unmerged_rows_wait_for_what_they_contradict);
-  g_test_add_func("/row-buffer/F1-held-keys-stay", test_held_keys_stay);
+  g_test_add_func("/row-buffer/F1-deferred-keys-stay", test_deferred_keys_stay);
   g_test_add_func("/row-buffer/B9-merge-rules", test_merge_rules);
   g_test_add_func("/row-buffer/cells-meet-in-any-order", test_cells_meet_in_any_order);
   g_test_add_func("/row-buffer/A29-other-values-of-one-time-are-counted", test_other_values_of_one_time_are_counted);

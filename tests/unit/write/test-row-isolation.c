@@ -383,7 +383,7 @@ test_f16_suspect_is_not_marked_poison_in_a_moment(void)
 
 /* The rows that come after are marked as poison at once, where their region takes others. */
 static void
-test_f16_text_that_is_proven_is_believed(void)
+test_f16_text_that_is_verified_is_believed(void)
 {
   Gateway *gateway = gateway_new();
   add_batch(gateway, 0, 50);
@@ -715,7 +715,7 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/F16-region-that-refuses-all-is-held", test_f16_region_that_refuses_all_is_held);
   g_test_add_func("/row-isolation/F16-suspect-is-not-marked-poison-in-a-moment",
                   test_f16_suspect_is_not_marked_poison_in_a_moment);
-  g_test_add_func("/row-isolation/F16-text-that-is-proven-is-believed", test_f16_text_that_is_proven_is_believed);
+  g_test_add_func("/row-isolation/F16-text-that-is-verified-is-believed", test_f16_text_that_is_verified_is_believed);
   g_test_add_func("/row-isolation/F16-lone-row-is-marked-poison-when-its-region-is-seen-to-work",
                   test_lone_row_is_marked_poison_when_its_region_is_seen_to_work);
   g_test_add_func("/row-isolation/given-up-slice-passes-over-no-row", test_given_up_slice_passes_over_no_row);
