@@ -1,32 +1,76 @@
 #include "rows/cells_in_doubt.h"
 
-#define FIRST_CAPACITY 1024u
+/* Each grows by itself: what is copied at a time, and for that while there twice, is a small part of the set. */
+#define N_SEGMENTS 256u
 
-typedef struct Cell {
-  guint64 identity; /* 0: the slot is empty */
-  guint64 content;
-  gint64 until_us;
-} Cell;
+/* Slots that a segment has first, and gets more of at the least. */
+#define FEW_SLOTS 8u
+
+/* Of a slot's moment; 0 stands for an empty slot. */
+#define N_MOMENTS 256u
+
+/* With the segment's number it has all 64 bits of the identity. */
+typedef struct Slot {
+  guint32 identity_low; /* also says where it belongs in its segment */
+  guint32 identity_middle : 24;
+  guint32 moment : 8; /* index in moments_us; 0: the slot is empty */
+  guint32 content;    /* 32 bits of the hash; TIDE_CONTENT_ANY */
+} Slot;
+
+G_STATIC_ASSERT(sizeof(Slot) == 12);
+
+typedef struct Segment {
+  Slot *slots; /* owned; open-addressed */
+  guint32 capacity;
+  guint32 n_cells;
+} Segment;
+
+/* There while any cell is in doubt. */
+typedef struct Cells {
+  Segment segments[N_SEGMENTS];
+  gint64 moments_us[N_MOMENTS]; /* until when cells are in doubt; 0: free */
+  guint last_moment;            /* used last */
+} Cells;
 
 struct TideCellsInDoubt {
   TideBudget *share; /* borrowed */
-  /* owner's */
-  Cell *slots; /* owned; open-addressed, a power of two */
-  guint32 capacity;
-  guint32 n_cells;
+  gint64 step_us;
+  Cells *cells;          /* owned; NULL: none is in doubt */
   gint64 first_until_us; /* nothing settles before this ... */
   gint64 last_until_us;  /* ... and all has at this */
 };
 
-static const TideCellsInDoubt empty = {.first_until_us = G_MAXINT64};
-
 TideCellsInDoubt *
-tide_cells_in_doubt_new(TideBudget *share)
+tide_cells_in_doubt_new(TideBudget *share, gint64 step_us)
 {
-  TideCellsInDoubt *in_doubt = g_new(TideCellsInDoubt, 1);
-  *in_doubt = empty;
+  TideCellsInDoubt *in_doubt = g_new0(TideCellsInDoubt, 1);
   in_doubt->share = share;
+  in_doubt->step_us = MAX(step_us, 1);
   return in_doubt;
+}
+
+/* Charges @bytes to the share; FALSE: they are more than it has left. */
+static gboolean
+charge(const TideCellsInDoubt *in_doubt, guint64 bytes)
+{
+  if (tide_budget_used_racy(in_doubt->share) + bytes > in_doubt->share->limit_bytes)
+    return FALSE;
+  tide_budget_charge(in_doubt->share, (gint64)bytes);
+  return TRUE;
+}
+
+static void
+forget_all(TideCellsInDoubt *in_doubt)
+{
+  if (in_doubt->cells == NULL)
+    return;
+  gsize bytes = sizeof(Cells);
+  for (guint i = 0; i < N_SEGMENTS; i++) {
+    bytes += in_doubt->cells->segments[i].capacity * sizeof(Slot);
+    g_free(in_doubt->cells->segments[i].slots);
+  }
+  g_clear_pointer(&in_doubt->cells, g_free);
+  tide_budget_charge(in_doubt->share, -(gint64)bytes);
 }
 
 void
@@ -34,101 +78,222 @@ tide_cells_in_doubt_free(TideCellsInDoubt *in_doubt)
 {
   if (in_doubt == NULL)
     return;
-  tide_budget_charge(in_doubt->share, -(gint64)(in_doubt->capacity * sizeof(Cell)));
-  g_free(in_doubt->slots);
+  forget_all(in_doubt);
   g_free(in_doubt);
 }
 
 gboolean
 tide_cells_in_doubt_is_empty(const TideCellsInDoubt *in_doubt)
 {
-  return in_doubt->n_cells == 0;
+  return in_doubt->cells == NULL;
 }
 
-static Cell *
-find_slot(const TideCellsInDoubt *in_doubt, guint64 identity)
+/* ---- segments ---- */
+
+static Segment *
+segment_of(const TideCellsInDoubt *in_doubt, guint64 identity)
 {
-  guint32 mask = in_doubt->capacity - 1;
-  guint32 slot = (guint32)identity & mask;
-  while (in_doubt->slots[slot].identity != 0 && in_doubt->slots[slot].identity != identity)
-    slot = (slot + 1) & mask;
-  return &in_doubt->slots[slot];
+  return &in_doubt->cells->segments[identity >> 56];
 }
 
-/* Makes a table of @capacity with those that are in doubt after @to_us. */
-static void
-rebuild(TideCellsInDoubt *in_doubt, guint32 capacity, gint64 to_us)
+/* That of the cell, or the empty one where it would be. */
+static Slot *
+find_slot(const Segment *segment, guint32 identity_low, guint32 identity_middle)
 {
-  TideCellsInDoubt fresh = empty;
-  fresh.share = in_doubt->share;
-  fresh.capacity = capacity;
-  fresh.slots = g_new0(Cell, capacity);
-  for (guint32 i = 0; i < in_doubt->capacity; i++) {
-    const Cell *cell = &in_doubt->slots[i];
-    if (cell->identity == 0 || cell->until_us <= to_us)
-      continue;
-    *find_slot(&fresh, cell->identity) = *cell;
-    fresh.n_cells++;
-    fresh.first_until_us = MIN(fresh.first_until_us, cell->until_us);
-    fresh.last_until_us = MAX(fresh.last_until_us, cell->until_us);
+  guint32 index = (guint32)((guint64)identity_low * segment->capacity >> 32);
+  Slot *slot = &segment->slots[index];
+  while (slot->moment != 0 && (slot->identity_low != identity_low || slot->identity_middle != identity_middle)) {
+    index = index + 1 < segment->capacity ? index + 1 : 0;
+    slot = &segment->slots[index];
   }
-  tide_budget_charge(in_doubt->share, ((gint64)capacity - in_doubt->capacity) * (gint64)sizeof(Cell));
-  g_free(in_doubt->slots);
-  *in_doubt = fresh;
+  return slot;
+}
+
+static Slot *
+find_cell(const Segment *segment, guint64 identity)
+{
+  return find_slot(segment, (guint32)identity, (guint32)(identity >> 32) & 0xffffff);
+}
+
+/* Gives @segment slots for @capacity cells and more, and moves those there whose moment @cells still has. */
+static void
+rebuild(const Cells *cells, Segment *segment, guint32 capacity)
+{
+  Segment fresh = {.slots = g_new0(Slot, capacity), .capacity = capacity};
+  for (guint32 i = 0; i < segment->capacity; i++) {
+    const Slot *slot = &segment->slots[i];
+    if (slot->moment == 0 || cells->moments_us[slot->moment] == 0)
+      continue;
+    *find_slot(&fresh, slot->identity_low, slot->identity_middle) = *slot;
+    fresh.n_cells++;
+  }
+  g_free(segment->slots);
+  *segment = fresh;
 }
 
 static gboolean
-make_room(TideCellsInDoubt *in_doubt)
+make_room(const TideCellsInDoubt *in_doubt, Segment *segment)
 {
-  if ((in_doubt->n_cells + 1) * 2 <= in_doubt->capacity)
+  if ((segment->n_cells + 1) * 8 <= segment->capacity * 7)
     return TRUE;
-  guint32 capacity = MAX(in_doubt->capacity * 2, FIRST_CAPACITY);
-  guint64 more_bytes = (guint64)(capacity - in_doubt->capacity) * sizeof(Cell);
-  if (tide_budget_used_racy(in_doubt->share) + more_bytes > in_doubt->share->limit_bytes)
+  guint32 n_more = MAX(segment->capacity / 8, FEW_SLOTS);
+  if (!charge(in_doubt, n_more * sizeof(Slot)))
     return FALSE;
-  rebuild(in_doubt, capacity, G_MININT64);
+  rebuild(in_doubt->cells, segment, segment->capacity + n_more);
+  return TRUE;
+}
+
+/* ---- moments ---- */
+
+/* That of the moment at @until_us, else a free one, else that of the first moment that is later; 0: none is. */
+static guint
+find_moment(const Cells *cells, gint64 until_us)
+{
+  guint unused = 0, later = 0;
+  for (guint i = 1; i < N_MOMENTS; i++) {
+    gint64 at_us = cells->moments_us[i];
+    if (at_us == until_us)
+      return i;
+    if (at_us == 0)
+      unused = i;
+    else if (at_us > until_us && (later == 0 || at_us < cells->moments_us[later]))
+      later = i;
+  }
+  return unused != 0 ? unused : later;
+}
+
+static guint
+last_moment(const Cells *cells)
+{
+  guint last = 1;
+  for (guint i = 2; i < N_MOMENTS; i++)
+    if (cells->moments_us[i] > cells->moments_us[last])
+      last = i;
+  return last;
+}
+
+/* Of a moment at @until_us, or somewhat later: that does no harm. */
+static guint
+moment_of(TideCellsInDoubt *in_doubt, gint64 until_us)
+{
+  Cells *cells = in_doubt->cells;
+  if (cells->moments_us[cells->last_moment] == until_us)
+    return cells->last_moment;
+  guint moment = find_moment(cells, until_us);
+  if (moment == 0)
+    moment = last_moment(cells); /* which comes later now, for all that have it */
+  cells->moments_us[moment] = MAX(cells->moments_us[moment], until_us);
+  cells->last_moment = moment;
+  in_doubt->first_until_us = MIN(in_doubt->first_until_us, cells->moments_us[moment]);
+  in_doubt->last_until_us = MAX(in_doubt->last_until_us, cells->moments_us[moment]);
+  return moment;
+}
+
+/* ---- cells ---- */
+
+static guint32
+short_content(guint64 content)
+{
+  if (content == TIDE_CONTENT_ANY)
+    return TIDE_CONTENT_ANY;
+  return (guint32)content != TIDE_CONTENT_ANY ? (guint32)content : 1;
+}
+
+static gboolean
+begin(TideCellsInDoubt *in_doubt)
+{
+  if (in_doubt->cells != NULL)
+    return TRUE;
+  if (!charge(in_doubt, sizeof(Cells)))
+    return FALSE;
+  in_doubt->cells = g_new0(Cells, 1);
+  in_doubt->first_until_us = G_MAXINT64;
+  in_doubt->last_until_us = 0;
   return TRUE;
 }
 
 gboolean
 tide_cells_in_doubt_add(TideCellsInDoubt *in_doubt, guint64 identity, guint64 content, gint64 until_us)
 {
-  if (!make_room(in_doubt))
+  if (!begin(in_doubt) || !make_room(in_doubt, segment_of(in_doubt, identity)))
     return FALSE;
-  Cell *slot = find_slot(in_doubt, identity);
-  if (slot->identity == 0) {
-    *slot = (Cell){identity, content, until_us};
-    in_doubt->n_cells++;
-  } else {
-    slot->content = slot->content == content ? content : TIDE_CONTENT_ANY;
-    slot->until_us = MAX(slot->until_us, until_us);
+  Segment *segment = segment_of(in_doubt, identity);
+  guint moment = moment_of(in_doubt, (until_us + in_doubt->step_us - 1) / in_doubt->step_us * in_doubt->step_us);
+  Slot *slot = find_cell(segment, identity);
+  if (slot->moment == 0) {
+    *slot = (Slot){(guint32)identity, (guint32)(identity >> 32) & 0xffffff, moment & 0xff, short_content(content)};
+    segment->n_cells++;
+    return TRUE;
   }
-  in_doubt->first_until_us = MIN(in_doubt->first_until_us, slot->until_us);
-  in_doubt->last_until_us = MAX(in_doubt->last_until_us, slot->until_us);
+  const gint64 *moments_us = in_doubt->cells->moments_us;
+  slot->content = slot->content == short_content(content) ? slot->content : TIDE_CONTENT_ANY;
+  slot->moment = (moments_us[moment] > moments_us[slot->moment] ? moment : slot->moment) & 0xff;
   return TRUE;
 }
 
 gint64
 tide_cells_in_doubt_conflict_us(const TideCellsInDoubt *in_doubt, guint64 identity, guint64 content, gint64 sealed_us)
 {
-  if (in_doubt->n_cells == 0)
+  if (in_doubt->cells == NULL || segment_of(in_doubt, identity)->n_cells == 0)
     return 0;
-  const Cell *slot = find_slot(in_doubt, identity);
-  return slot->identity != 0 && slot->until_us > sealed_us && slot->content != content ? slot->until_us : 0;
+  const Slot *slot = find_cell(segment_of(in_doubt, identity), identity);
+  if (slot->moment == 0 || (slot->content == short_content(content) && slot->content != TIDE_CONTENT_ANY))
+    return 0;
+  gint64 until_us = in_doubt->cells->moments_us[slot->moment];
+  return until_us > sealed_us ? until_us : 0;
+}
+
+/* ---- their end ---- */
+
+/* Frees the moments up to @to_us. */
+static void
+expire_moments(TideCellsInDoubt *in_doubt, gint64 to_us)
+{
+  Cells *cells = in_doubt->cells;
+  in_doubt->first_until_us = G_MAXINT64;
+  for (guint i = 1; i < N_MOMENTS; i++) {
+    if (cells->moments_us[i] <= to_us)
+      cells->moments_us[i] = 0;
+    else
+      in_doubt->first_until_us = MIN(in_doubt->first_until_us, cells->moments_us[i]);
+  }
+}
+
+static guint32
+count_left(const Cells *cells, const Segment *segment)
+{
+  guint32 n_left = 0;
+  for (guint32 i = 0; i < segment->capacity; i++)
+    n_left += cells->moments_us[segment->slots[i].moment] != 0;
+  return n_left;
+}
+
+static void
+shrink(const TideCellsInDoubt *in_doubt, Segment *segment)
+{
+  guint32 n_left = count_left(in_doubt->cells, segment), before = segment->capacity;
+  if (n_left == segment->n_cells)
+    return;
+  guint32 capacity = n_left > 0 ? n_left + MAX(n_left / 4, FEW_SLOTS) : 0; /* some room before it grows again */
+  rebuild(in_doubt->cells, segment, MIN(capacity, before));
+  tide_budget_charge(in_doubt->share, ((gint64)segment->capacity - before) * (gint64)sizeof(Slot));
+}
+
+static void
+forget_some(TideCellsInDoubt *in_doubt, gint64 to_us)
+{
+  expire_moments(in_doubt, to_us);
+  for (guint i = 0; i < N_SEGMENTS; i++)
+    shrink(in_doubt, &in_doubt->cells->segments[i]);
 }
 
 void
 tide_cells_in_doubt_expire(TideCellsInDoubt *in_doubt, gint64 to_us)
 {
-  if (in_doubt->n_cells == 0 || in_doubt->first_until_us > to_us)
+  if (in_doubt->cells == NULL)
     return;
-  if (in_doubt->last_until_us > to_us) {
-    rebuild(in_doubt, in_doubt->capacity, to_us);
-    return;
-  }
-  tide_budget_charge(in_doubt->share, -(gint64)(in_doubt->capacity * sizeof(Cell)));
-  g_free(in_doubt->slots);
-  TideBudget *share = in_doubt->share;
-  *in_doubt = empty;
-  in_doubt->share = share;
+  if (in_doubt->last_until_us <= to_us)
+    forget_all(in_doubt);
+  else if (in_doubt->first_until_us <= to_us)
+    forget_some(in_doubt, to_us);
 }

@@ -5,6 +5,9 @@
 /* A lane without rows gives its memory back after this long. */
 #define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
 
+/* Moments at which doubts end, that are told apart within a settle. */
+#define SETTLE_STEPS 128
+
 /* A dated table without rows is given up after this long: late readings come within the hour, if at all. */
 #define IDLE_TABLE_US (3600 * TIDE_US_PER_S)
 
@@ -274,7 +277,7 @@ tide_table_accumulator_new(const TideTableAccumulatorContext *context, const Tid
   open->map = tide_regions_get(context->regions, table);
   open->lanes = g_new0(TideLaneBuffer *, open->map->n_lanes);
   open->retired = g_ptr_array_new();
-  open->in_doubt = tide_cells_in_doubt_new(context->doubt);
+  open->in_doubt = tide_cells_in_doubt_new(context->doubt, context->settle_us / SETTLE_STEPS);
   open->heals = tide_heals_new(context->doubt, context->heal_handler);
   open->deferred_keys = g_hash_table_new(NULL, NULL);
   open->last_row_us = now_us;

@@ -289,8 +289,9 @@ static void
 test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gconstpointer data)
 {
   for (guint i = 0; i < N_MANY; i++) {
-    g_autofree char *host = g_strdup_printf("host%u", i);
-    pipeline_fixture_produce(fixture, 0, host, BASE_MS, "v");
+    g_autofree char *reading = g_strdup_printf(
+        "{\"host\":\"host%u\",\"ts\":%" G_GINT64_FORMAT ",\"v\":\"v\",\"w\":1,\"x\":2,\"y\":3,\"z\":4}", i, BASE_MS);
+    pipeline_fixture_produce_raw(fixture, 0, reading);
   }
   pipeline_fixture_flush(fixture);
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);

@@ -13,6 +13,15 @@ set_share(guint64 limit_bytes)
   share.whole = &budget;
 }
 
+/* A hash, as identities are. */
+static guint64
+mixed(guint64 number)
+{
+  number *= G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+  number = (number ^ number >> 32) * G_GUINT64_CONSTANT(0xd6e8feb86659fd93);
+  return number ^ number >> 32;
+}
+
 static gint64
 conflict_us(const TideCellsInDoubt *in_doubt, guint64 identity, guint64 content, gint64 sealed_us)
 {
@@ -23,7 +32,7 @@ static void
 test_another_value_conflicts_until_its_time(void)
 {
   set_share(1 << 20);
-  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share);
+  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share, 1);
   g_assert_cmpint(conflict_us(in_doubt, 7, 2, 0), ==, 0);
   g_assert_true(tide_cells_in_doubt_add(in_doubt, 7, 1, 9000));
   g_assert_cmpint(conflict_us(in_doubt, 7, 1, 0), ==, 0); /* the same again */
@@ -49,19 +58,24 @@ test_another_value_conflicts_until_its_time(void)
   tide_cells_in_doubt_free(in_doubt);
 }
 
-/* M04: none is forgotten while the table grows. */
+/* M04: none is forgotten while the set grows, and once there are many a cell takes no more than 16 bytes. */
 static void
 test_M04_thousands_of_cells_are_remembered(void)
 {
   set_share(64 << 20);
-  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share);
+  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share, 1);
   for (guint64 i = 1; i <= 100000; i++) {
-    g_assert_true(tide_cells_in_doubt_add(in_doubt, i * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15), i, 5000));
+    g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(i), i, 5000));
     guint64 old = 1 + i / 3;
-    g_assert_cmpint(conflict_us(in_doubt, old * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15), old + 1, 0), ==, 5000);
+    g_assert_cmpint(conflict_us(in_doubt, mixed(old), old + 1, 0), ==, 5000);
+    if (i > 50000)
+      g_assert_cmpuint(tide_budget_used_racy(&share), <=, i * 16);
   }
-  for (guint64 i = 1; i <= 100000; i++)
-    g_assert_cmpint(conflict_us(in_doubt, i * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15), i + 1, 0), ==, 5000);
+  for (guint64 i = 1; i <= 100000; i++) {
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i), i + 1, 0), ==, 5000);
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i), i, 0), ==, 0);
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i + 100000), i, 0), ==, 0);
+  }
   tide_cells_in_doubt_free(in_doubt);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
 }
@@ -71,17 +85,193 @@ static void
 test_F14_memory_is_charged_and_bounded(void)
 {
   set_share(100 * 1024);
-  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share);
+  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share, 1);
   guint64 n = 0;
-  while (tide_cells_in_doubt_add(in_doubt, n + 1, 1, 5000))
+  while (tide_cells_in_doubt_add(in_doubt, mixed(n + 1), 1, 5000))
     n++;
-  g_assert_cmpuint(n, >=, 1000);
-  g_assert_cmpuint(tide_budget_used_racy(&share), >, n * 24);
+  g_assert_cmpuint(n, >=, 3000);
+  g_assert_cmpuint(tide_budget_used_racy(&share), >, n * 12);
   g_assert_cmpuint(tide_budget_used_racy(&share), <=, 100 * 1024);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, tide_budget_used_racy(&share));
-  g_assert_cmpint(conflict_us(in_doubt, 1, 2, 0), ==, 5000);
+  for (guint64 i = 1; i <= n; i++)
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), ==, 5000);
   tide_cells_in_doubt_free(in_doubt);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+
+  set_share(100); /* not enough for any */
+  in_doubt = tide_cells_in_doubt_new(&share, 1);
+  g_assert_false(tide_cells_in_doubt_add(in_doubt, mixed(1), 1, 5000));
+  g_assert_true(tide_cells_in_doubt_is_empty(in_doubt));
+  tide_cells_in_doubt_free(in_doubt);
+}
+
+/* A set that could not take its first cell is empty again with the next look. */
+static void
+test_room_for_no_cell_is_given_back(void)
+{
+  set_share(10 * 1024);
+  TideCellsInDoubt *full = tide_cells_in_doubt_new(&share, 1);
+  guint64 n = 0;
+  while (tide_cells_in_doubt_add(full, mixed(++n), 1, 5000))
+    ;
+  tide_budget_charge(&share, -64);
+  TideCellsInDoubt *none = tide_cells_in_doubt_new(&share, 1);
+  g_assert_false(tide_cells_in_doubt_add(none, mixed(1), 1, 5000));
+  tide_cells_in_doubt_expire(none, 1);
+  g_assert_true(tide_cells_in_doubt_is_empty(none));
+  tide_budget_charge(&share, 64);
+  tide_cells_in_doubt_free(none);
+  tide_cells_in_doubt_free(full);
+  g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
+}
+
+/* ---- against a plain model ---- */
+
+/* What the set says of a cell, without its economies. */
+typedef struct ModelCell {
+  guint64 content;
+  gint64 until_us;
+} ModelCell;
+
+#define MODEL_STEPS 200000u
+#define MODEL_CELLS 3000u
+#define MODEL_DOUBT_US 6400
+
+typedef struct Model {
+  TideCellsInDoubt *in_doubt;
+  ModelCell cells[MODEL_CELLS]; /* until_us 0: not in doubt */
+  GRand *random;
+  gint64 now_us;
+  gint64 step_us;
+  guint64 n_refused;
+} Model;
+
+static gint64
+up_to_step(const Model *model, gint64 until_us)
+{
+  return (until_us + model->step_us - 1) / model->step_us * model->step_us;
+}
+
+static void
+model_add(Model *model, guint32 number, guint64 content)
+{
+  gint64 until_us = model->now_us + g_rand_int_range(model->random, 1, MODEL_DOUBT_US);
+  if (!tide_cells_in_doubt_add(model->in_doubt, mixed(number), content, until_us)) {
+    model->n_refused++;
+    return;
+  }
+  ModelCell *cell = &model->cells[number];
+  if (cell->until_us == 0)
+    cell->content = content;
+  else if (cell->content != content)
+    cell->content = TIDE_CONTENT_ANY;
+  cell->until_us = MAX(cell->until_us, up_to_step(model, until_us));
+}
+
+static void
+model_expire(Model *model)
+{
+  guint64 used = tide_budget_used_racy(&share);
+  guint n_left = 0;
+  tide_cells_in_doubt_expire(model->in_doubt, model->now_us);
+  for (guint i = 0; i < MODEL_CELLS; i++) {
+    if (model->cells[i].until_us <= model->now_us)
+      model->cells[i].until_us = 0;
+    n_left += model->cells[i].until_us > 0;
+  }
+  g_assert_cmpuint(tide_budget_used_racy(&share), <=, used);
+  if (n_left == 0)
+    g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
+}
+
+static void
+model_compare(const Model *model, guint32 number, guint64 content)
+{
+  const ModelCell *cell = &model->cells[number];
+  gint64 sealed_us = model->now_us - g_rand_int_range(model->random, 0, 50);
+  gboolean conflicts = cell->until_us > sealed_us && (cell->content != content || cell->content == TIDE_CONTENT_ANY);
+  g_assert_cmpint(conflict_us(model->in_doubt, mixed(number), content, sealed_us), ==, conflicts ? cell->until_us : 0);
+}
+
+static void
+model_step(Model *model, guint32 n_cells)
+{
+  guint32 number = (guint32)g_rand_int_range(model->random, 0, (gint32)n_cells);
+  guint64 content = mixed((guint64)g_rand_int_range(model->random, 1, 4));
+  switch (g_rand_int_range(model->random, 0, 4)) {
+  case 0:
+    model_add(model, number, g_rand_int_range(model->random, 0, 50) == 0 ? TIDE_CONTENT_ANY : content);
+    break;
+  case 1:
+    if (g_rand_int_range(model->random, 0, 100) == 0) {
+      model->now_us += g_rand_int_range(model->random, 0, 100) == 0 ? 2 * MODEL_DOUBT_US : MODEL_DOUBT_US / 50;
+      model_expire(model);
+    }
+    break;
+  default:
+    model_compare(model, number, content);
+    break;
+  }
+}
+
+/* @limit_bytes: enough, or not for all. */
+static void
+run_model(guint32 seed, guint64 limit_bytes, guint32 n_cells)
+{
+  Model *model = g_new0(Model, 1);
+  set_share(limit_bytes);
+  model->random = g_rand_new_with_seed(seed);
+  model->now_us = 100000;
+  model->step_us = MODEL_DOUBT_US / 64;
+  model->in_doubt = tide_cells_in_doubt_new(&share, model->step_us);
+  for (guint i = 0; i < MODEL_STEPS; i++) {
+    model_step(model, n_cells);
+    g_assert_cmpuint(tide_budget_used_racy(&share), <=, limit_bytes);
+  }
+  for (guint32 i = 0; i < n_cells; i++)
+    model_compare(model, i, mixed(1));
+  g_assert_true((model->n_refused > 0) == (limit_bytes < 1 << 20));
+  tide_cells_in_doubt_free(model->in_doubt);
+  g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
+  g_rand_free(model->random);
+  g_free(model);
+}
+
+static void
+test_a_plain_model_says_the_same(void)
+{
+  guint32 last = g_random_int();
+  g_test_message("seed %u", last);
+  run_model(1, 1 << 20, MODEL_CELLS);
+  run_model(2, 1 << 20, 40);
+  run_model(3, 25 * 1024, MODEL_CELLS);
+  run_model(last, 1 << 20, MODEL_CELLS);
+}
+
+/* Where more moments come than the set tells apart, doubts last longer, and never end too early. */
+static void
+test_moments_without_number_end_late_not_early(void)
+{
+  set_share(1 << 20);
+  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share, 1);
+  for (guint64 i = 1; i <= 1000; i++) { /* in no order */
+    gint64 until_us = 10000 + (gint64)(mixed(i) % 5000);
+    g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(i), 1, until_us));
+  }
+  for (guint64 i = 1; i <= 1000; i++) {
+    gint64 until_us = 10000 + (gint64)(mixed(i) % 5000);
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), >=, until_us);
+    g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), <, 15000);
+  }
+  tide_cells_in_doubt_expire(in_doubt, 14000); /* which makes room for others */
+  g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(2000), 1, 20001));
+  g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(2001), 1, 20002));
+  g_assert_cmpint(conflict_us(in_doubt, mixed(2000), 2, 0), ==, 20001);
+  g_assert_cmpint(conflict_us(in_doubt, mixed(2001), 2, 0), ==, 20002);
+  for (guint64 i = 1; i <= 1000; i++)
+    if (mixed(i) % 5000 > 4000)
+      g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), >, 14000);
+  tide_cells_in_doubt_free(in_doubt);
 }
 
 static void
@@ -138,6 +328,10 @@ main(int argc, char **argv)
                   test_another_value_conflicts_until_its_time);
   g_test_add_func("/cells-in-doubt/M04-thousands-of-cells-are-remembered", test_M04_thousands_of_cells_are_remembered);
   g_test_add_func("/cells-in-doubt/F14-memory-is-charged-and-bounded", test_F14_memory_is_charged_and_bounded);
+  g_test_add_func("/cells-in-doubt/room-for-no-cell-is-given-back", test_room_for_no_cell_is_given_back);
+  g_test_add_func("/cells-in-doubt/a-plain-model-says-the-same", test_a_plain_model_says_the_same);
+  g_test_add_func("/cells-in-doubt/moments-without-number-end-late-not-early",
+                  test_moments_without_number_end_late_not_early);
   g_test_add_func("/cells-in-doubt/cells-are-read-back-from-a-batch", test_cells_are_read_back_from_a_batch);
   return g_test_run();
 }
