@@ -1,0 +1,122 @@
+/* Each failure of Kerberos has its sentence: what the codes, and Kerberos's own, often misleading, words come to. */
+#include "thrift/security/kerberos_failure.h"
+
+#include <gssapi/gssapi.h>
+#include <krb5.h>
+
+typedef enum Source {
+  KEYTAB,
+  CACHE,
+  DEFAULT_CACHE,
+  ANSWER, /* a keytab, and the gateway has answered */
+} Source;
+
+static TideKerberosSituation
+situation_of(Source source, const char *host)
+{
+  return (TideKerberosSituation){
+      .peer = "gw:9090",
+      .service = "hbase",
+      .host = host,
+      .principal = source == KEYTAB || source == ANSWER ? "tidemark@R" : NULL,
+      .keytab = source == KEYTAB || source == ANSWER ? "/etc/t.keytab" : NULL,
+      .cache = source == CACHE ? "FILE:/tmp/cc" : NULL,
+      .answered = source == ANSWER,
+  };
+}
+
+static const struct {
+  const char *name;
+  Source source;
+  const char *host;
+  guint32 major;
+  krb5_error_code minor;
+  const char *text;
+  const char *explained;
+} cases[] = {
+    {"unknown-service", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server hbase/gw@R not found",
+     "the KDC does not know 'hbase/gw': set 'sasl.service' and 'sasl.host' to the two parts of the gateway's "
+     "principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
+    {"address-as-host", KEYTAB, "10.0.0.7", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server not found",
+     "the KDC does not know 'hbase/10.0.0.7': set 'sasl.host' to the gateway's name in place of its address, and "
+     "'sasl.service', as in its 'hbase.thrift.kerberos.principal' ('Server not found')"},
+    {"foreign-realm", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server krbtgt/B@A not found",
+     "'gw' is taken for a host of another realm, to which this KDC knows no way: name its realm in krb5.conf's "
+     "[domain_realm] ('Server krbtgt/B@A not found')"},
+    {"no-ticket", DEFAULT_CACHE, "gw", GSS_S_NO_CRED, KRB5_FCC_NOFILE, "No Kerberos credentials available",
+     "there is no ticket in the default ticket cache: set 'kerberos.keytab', which needs no kinit, or run kinit ('No "
+     "Kerberos credentials available')"},
+    {"no-ticket-in-cache", CACHE, "gw", GSS_S_NO_CRED, 12345, "whatever",
+     "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run kinit "
+     "('whatever')"},
+    {"no-ticket-by-keytab", KEYTAB, "gw", GSS_S_NO_CRED, KRB5_CC_NOTFOUND, "No credentials cache found",
+     "there is no ticket, and the keytab '/etc/t.keytab' brought no new one ('No credentials cache found')"},
+    {"expired", CACHE, "gw", GSS_S_CREDENTIALS_EXPIRED, 0, "Ticket expired",
+     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run "
+     "kinit ('Ticket expired')"},
+    {"expired-by-code", CACHE, "gw", GSS_S_FAILURE, KRB5KRB_AP_ERR_TKT_EXPIRED, "Ticket expired",
+     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run "
+     "kinit ('Ticket expired')"},
+    {"unreadable-cache", CACHE, "gw", GSS_S_FAILURE, KRB5_FCC_PERM, "Credentials cache permissions incorrect",
+     "the ticket cache cannot be used: 'kerberos.cache' must be one that this user can read, such as FILE:/path "
+     "('Credentials cache permissions incorrect')"},
+    {"unknown-client", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN, "Client not found",
+     "the KDC does not know 'tidemark@R', who is in the keytab '/etc/t.keytab': let the KDC's administrator look at it "
+     "('Client not found')"},
+    {"locked-client", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_CLIENT_REVOKED, "credentials have been revoked",
+     "the KDC has locked or expired 'tidemark@R', who is in the keytab '/etc/t.keytab': let the KDC's administrator "
+     "look at it ('credentials have been revoked')"},
+    {"old-key", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_PREAUTH_FAILED, "Preauthentication failed",
+     "the key of 'tidemark@R' in the keytab '/etc/t.keytab' is not the KDC's: each 'ktadd' makes new keys, so fetch "
+     "the newest keytab ('Preauthentication failed')"},
+    {"no-kdc", KEYTAB, "gw", GSS_S_FAILURE, KRB5_KDC_UNREACH, "Cannot contact any KDC for realm 'R'",
+     "no KDC answers: it is down, or krb5.conf names another host or port ('Cannot contact any KDC for realm 'R'')"},
+    {"no-realm", KEYTAB, "gw", GSS_S_FAILURE, KRB5_REALM_UNKNOWN, "Cannot find KDC for realm 'R'",
+     "krb5.conf has no KDC for the realm: name it in [realms], and in [domain_realm] the gateway's host ('Cannot find "
+     "KDC for realm 'R'')"},
+    {"clock", KEYTAB, "gw", GSS_S_FAILURE, KRB5_KDCREP_SKEW, "Clock skew too great in KDC reply",
+     "the clocks of this machine, the KDC and the gateway differ by more than five minutes ('Clock skew too great in "
+     "KDC reply')"},
+    {"key-types", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_ETYPE_NOSUPP, "no support for encryption type",
+     "the KDC and this machine have no type of key in common: make new keys, of aes256-cts or aes128-cts ('no support "
+     "for encryption type')"},
+    {"krb5.conf", KEYTAB, "gw", GSS_S_FAILURE, KRB5_CONFIG_BADFORMAT, "Improper format",
+     "krb5.conf cannot be read ('KRB5_CONFIG' says where it is, /etc/krb5.conf otherwise) ('Improper format')"},
+    {"another-gateway", ANSWER, "gw", GSS_S_DEFECTIVE_TOKEN, 0, "Invalid token was supplied",
+     "it could not prove that it is 'hbase/gw': something else answers in its place ('Invalid token was supplied')"},
+    {"unknown-code", KEYTAB, "gw", GSS_S_FAILURE, 42, "odd", "'odd' (status 0xd0000, 42)"},
+};
+
+static void
+test_sentence(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  TideKerberosSituation situation = situation_of(cases[i].source, cases[i].host);
+  g_autofree char *text =
+      tide_kerberos_failure_text(&situation, cases[i].major, (guint32)cases[i].minor, cases[i].text);
+  g_autofree char *expected =
+      g_strconcat("cannot authenticate to gateway 'gw:9090' by Kerberos: ", cases[i].explained, NULL);
+  g_assert_cmpstr(text, ==, expected);
+}
+
+static void
+test_silence(void)
+{
+  TideKerberosSituation situation = situation_of(KEYTAB, "gw");
+  g_autofree char *text = tide_kerberos_silence_text(&situation, 1500);
+  g_assert_cmpstr(text, ==,
+                  "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC gave no answer within 1500 ms: it "
+                  "hangs, or a firewall drops its packets");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = g_strconcat("/kerberos-failure/", cases[i].name, NULL);
+    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_sentence);
+  }
+  g_test_add_func("/kerberos-failure/silent-kdc", test_silence);
+  return g_test_run();
+}

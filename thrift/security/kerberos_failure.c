@@ -1,0 +1,198 @@
+#include "thrift/security/kerberos_failure.h"
+
+#include <gssapi/gssapi.h>
+#include <krb5.h>
+#include <string.h>
+
+typedef enum Meaning {
+  SERVICE_UNKNOWN,
+  CLIENT_UNKNOWN,
+  CLIENT_CLOSED,
+  WRONG_KEY,
+  EXPIRED,
+  NO_TICKET,
+  CACHE_UNREADABLE,
+  KDC_AWAY,
+  REALM_UNKNOWN,
+  FOREIGN_REALM,
+  CLOCK,
+  KEY_TYPES,
+  BAD_CONFIGURATION,
+  WRONG_GATEWAY,
+  OTHER,
+} Meaning;
+
+static const struct {
+  krb5_error_code code;
+  Meaning meaning;
+} meanings[] = {
+    {KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, SERVICE_UNKNOWN},
+    {KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN, CLIENT_UNKNOWN},
+    {KRB5KDC_ERR_NAME_EXP, CLIENT_CLOSED},
+    {KRB5KDC_ERR_CLIENT_REVOKED, CLIENT_CLOSED},
+    {KRB5KDC_ERR_KEY_EXP, CLIENT_CLOSED},
+    {KRB5KDC_ERR_PREAUTH_FAILED, WRONG_KEY},
+    {KRB5KRB_AP_ERR_BAD_INTEGRITY, WRONG_KEY},
+    {KRB5_KT_NOTFOUND, WRONG_KEY},
+    {KRB5KRB_AP_ERR_TKT_EXPIRED, EXPIRED},
+    {KRB5_CC_NOTFOUND, NO_TICKET},
+    {KRB5_FCC_NOFILE, NO_TICKET},
+    {KRB5_FCC_PERM, CACHE_UNREADABLE},
+    {KRB5_CC_FORMAT, CACHE_UNREADABLE},
+    {KRB5_CC_IO, CACHE_UNREADABLE},
+    {KRB5_CC_BADNAME, CACHE_UNREADABLE},
+    {KRB5_CC_UNKNOWN_TYPE, CACHE_UNREADABLE},
+    {KRB5_KDC_UNREACH, KDC_AWAY},
+    {KRB5_REALM_CANT_RESOLVE, KDC_AWAY},
+    {KRB5_REALM_UNKNOWN, REALM_UNKNOWN},
+    {KRB5_CONFIG_NODEFREALM, REALM_UNKNOWN},
+    {KRB5KRB_AP_ERR_SKEW, CLOCK},
+    {KRB5KRB_AP_ERR_TKT_NYV, CLOCK},
+    {KRB5_KDCREP_SKEW, CLOCK},
+    {KRB5KDC_ERR_ETYPE_NOSUPP, KEY_TYPES},
+    {KRB5_CONFIG_ETYPE_NOSUPP, KEY_TYPES},
+    {KRB5_CONFIG_CANTOPEN, BAD_CONFIGURATION},
+    {KRB5_CONFIG_BADFORMAT, BAD_CONFIGURATION},
+    {KRB5_MUTUAL_FAILED, WRONG_GATEWAY},
+    {KRB5KRB_AP_ERR_MODIFIED, WRONG_GATEWAY},
+};
+
+static Meaning
+meaning_of(const TideKerberosSituation *situation, guint32 major, guint32 minor, const char *text)
+{
+  if (situation->answered) /* whatever is wrong with its token, it is not that of the holder of the key */
+    return WRONG_GATEWAY;
+  if ((guint32)KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN == minor && strstr(text, "krbtgt/") != NULL)
+    return FOREIGN_REALM;
+  for (gsize i = 0; i < G_N_ELEMENTS(meanings); i++) {
+    if ((guint32)meanings[i].code == minor)
+      return meanings[i].meaning;
+  }
+  if (GSS_ROUTINE_ERROR(major) == GSS_S_CREDENTIALS_EXPIRED)
+    return EXPIRED;
+  return GSS_ROUTINE_ERROR(major) == GSS_S_NO_CRED ? NO_TICKET : OTHER;
+}
+
+/* "the keytab '/etc/x'", "the ticket cache 'FILE:/x'": where we have what we are from. */
+static char *
+source_of(const TideKerberosSituation *situation)
+{
+  if (situation->keytab != NULL)
+    return g_strdup_printf("the keytab '%s'", situation->keytab);
+  if (situation->cache != NULL)
+    return g_strdup_printf("the ticket cache '%s'", situation->cache);
+  return g_strdup("the default ticket cache");
+}
+
+static const char *
+principal_of(const TideKerberosSituation *situation)
+{
+  return situation->principal != NULL ? situation->principal : "the cache's principal";
+}
+
+/* What a gateway of another name needs: an address is never the name of one. */
+static char *
+service_unknown(const TideKerberosSituation *situation)
+{
+  gboolean is_address = g_hostname_is_ip_address(situation->host);
+  return g_strdup_printf("the KDC does not know '%s/%s': set %s%s, as in its 'hbase.thrift.kerberos.principal'",
+                         situation->service, situation->host,
+                         is_address ? "'sasl.host' to the gateway's name in place of its address"
+                                    : "'sasl.service' and 'sasl.host' to the two parts of the gateway's principal",
+                         is_address ? ", and 'sasl.service'" : "");
+}
+
+/* Of one who has no valid ticket and cannot get any. */
+static char *
+no_ticket(const TideKerberosSituation *situation, const char *what)
+{
+  if (situation->keytab != NULL)
+    return g_strdup_printf("%s, and the keytab '%s' brought no new one", what, situation->keytab);
+  g_autofree char *source = source_of(situation);
+  return g_strdup_printf("%s in %s: set 'kerberos.keytab', which needs no kinit, or run kinit", what, source);
+}
+
+static char *
+about_keys(const TideKerberosSituation *situation)
+{
+  if (situation->keytab == NULL)
+    return g_strdup("the KDC did not take the key: run kinit anew");
+  return g_strdup_printf(
+      "the key of '%s' in the keytab '%s' is not the KDC's: each 'ktadd' makes new keys, so fetch the "
+      "newest keytab",
+      principal_of(situation), situation->keytab);
+}
+
+static char *
+about_client(const TideKerberosSituation *situation, const char *what)
+{
+  g_autofree char *source = source_of(situation);
+  return g_strdup_printf("the KDC %s '%s', who is in %s: let the KDC's administrator look at it", what,
+                         principal_of(situation), source);
+}
+
+/* The cause and the remedy, without Kerberos's own words. Ownership: (transfer full). NULL: none is known. */
+static char *
+explain(const TideKerberosSituation *situation, Meaning meaning)
+{
+  switch (meaning) {
+  case SERVICE_UNKNOWN:
+    return service_unknown(situation);
+  case CLIENT_UNKNOWN:
+    return about_client(situation, "does not know");
+  case CLIENT_CLOSED:
+    return about_client(situation, "has locked or expired");
+  case WRONG_KEY:
+    return about_keys(situation);
+  case EXPIRED:
+    return no_ticket(situation, "the ticket has expired");
+  case NO_TICKET:
+    return no_ticket(situation, "there is no ticket");
+  case CACHE_UNREADABLE:
+    return g_strdup("the ticket cache cannot be used: 'kerberos.cache' must be one that this user can read, "
+                    "such as FILE:/path");
+  case KDC_AWAY:
+    return g_strdup("no KDC answers: it is down, or krb5.conf names another host or port");
+  case REALM_UNKNOWN:
+    return g_strdup(
+        "krb5.conf has no KDC for the realm: name it in [realms], and in [domain_realm] the gateway's host");
+  case FOREIGN_REALM:
+    return g_strdup_printf(
+        "'%s' is taken for a host of another realm, to which this KDC knows no way: name its realm in "
+        "krb5.conf's [domain_realm]",
+        situation->host);
+  case CLOCK:
+    return g_strdup("the clocks of this machine, the KDC and the gateway differ by more than five minutes");
+  case KEY_TYPES:
+    return g_strdup(
+        "the KDC and this machine have no type of key in common: make new keys, of aes256-cts or aes128-cts");
+  case BAD_CONFIGURATION:
+    return g_strdup("krb5.conf cannot be read ('KRB5_CONFIG' says where it is, /etc/krb5.conf otherwise)");
+  case WRONG_GATEWAY:
+    return g_strdup_printf("it could not prove that it is '%s/%s': something else answers in its place",
+                           situation->service, situation->host);
+  case OTHER:
+    break;
+  }
+  return NULL;
+}
+
+char *
+tide_kerberos_failure_text(const TideKerberosSituation *situation, guint32 major, guint32 minor, const char *text)
+{
+  g_autofree char *explained = explain(situation, meaning_of(situation, major, minor, text));
+  if (explained == NULL)
+    return g_strdup_printf("cannot authenticate to gateway '%s' by Kerberos: '%s' (status 0x%x, %d)", situation->peer,
+                           text, major, (int)(gint32)minor);
+  return g_strdup_printf("cannot authenticate to gateway '%s' by Kerberos: %s ('%s')", situation->peer, explained,
+                         text);
+}
+
+char *
+tide_kerberos_silence_text(const TideKerberosSituation *situation, gint64 waited_ms)
+{
+  return g_strdup_printf(
+      "cannot authenticate to gateway '%s' by Kerberos: the KDC gave no answer within %" G_GINT64_FORMAT
+      " ms: it hangs, or a firewall drops its packets",
+      situation->peer, waited_ms);
+}
