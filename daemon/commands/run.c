@@ -198,6 +198,8 @@ run_stop(gpointer data)
   Run *run = data;
   gint64 drain_us = run->config->limits.drain_timeout_ms * TIDE_US_PER_MS;
   run->stop_code = tide_pipeline_stop(run->pipeline, tide_now_us() + drain_us);
+  if (run->stop_code == TIDE_PIPELINE_STUCK)
+    _exit(TIDE_EXIT_TEMPFAIL);
 }
 
 /* Waits for @thread while signals are handled and systemd is told that this goes on. @timeout_us: 0: for ever */

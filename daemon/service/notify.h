@@ -1,4 +1,5 @@
-/* What the daemon tells systemd (sd_notify(3)). The only file that does. Without $NOTIFY_SOCKET, all of it does nothing.
+/* What the daemon tells systemd (sd_notify(3)). The only file that does. Without $NOTIFY_SOCKET, all of it does
+ * nothing.
  *
  * Threads: the main thread only. Blocks: as long as systemd leaves its socket unread. Errors are ignored: there is
  * nothing better to do about a service manager that does not listen. */

@@ -1,6 +1,5 @@
 #include "service/pipeline.h"
 
-#include "service/pipeline_private.h"
 #include "tables/table_check.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -14,6 +13,31 @@
 
 /* Waits are cut into pieces of this length so that a stop during the start is noticed. */
 #define START_ROUND_US (TIDE_US_PER_S / 5)
+
+struct TidePipeline {
+  TidePipelineParts parts;
+  TidePipelineHealth health;
+  TideThread *starter;
+  GError *failure; /* owned; written by the starter before stage is FAILED */
+  /* any thread */
+  _Atomic gboolean stopping;
+  _Atomic TidePipelineStage stage;
+  /* under lock */
+  TideMutex lock;
+  TideCond stop_asked;
+  char *waiting_for; /* owned: what the start waits for */
+};
+
+TidePipeline *
+tide_pipeline_new(const TidePipelineOptions *options)
+{
+  TidePipeline *pipeline = g_new0(TidePipeline, 1);
+  tide_pipeline_parts_init(&pipeline->parts, options);
+  tide_pipeline_health_init(&pipeline->health, &pipeline->parts);
+  tide_mutex_init(&pipeline->lock);
+  tide_cond_init(&pipeline->stop_asked);
+  return pipeline;
+}
 
 /* ---- start ---- */
 
@@ -52,140 +76,97 @@ static gboolean
 wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
 {
   while (!is_stopping(pipeline)) {
-    if (tide_gateways_wait_up(pipeline->gateways, tide_now_us() + START_ROUND_US, ret_protocol))
+    if (tide_gateways_wait_up(pipeline->parts.gateways, tide_now_us() + START_ROUND_US, ret_protocol))
       return TRUE;
-    char *last_error = tide_gateways_last_error(pipeline->gateways);
+    char *last_error = tide_gateways_last_error(pipeline->parts.gateways);
     set_waiting_for(pipeline, g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing"));
     g_free(last_error);
   }
   return FALSE;
 }
 
-/* What is missing, joined; NULL when all is there. FALSE when no gateway could be asked. */
-static gboolean
-ask_for_tables(TidePipeline *pipeline, char **ret_missing)
+/* What became of a question to HBase; zeros: no gateway could be asked. */
+typedef struct Answer {
+  gboolean is_good;
+  gboolean is_lost;       /* the connection is of no use any more */
+  char *text;             /* owned: what is waited for */
+  const char *log_suffix; /* what an operator reads behind it; NULL: it is not logged */
+  gint64 pause_us;        /* until it is asked again; 0: not long */
+} Answer;
+
+/* May set @pipeline's failure. */
+typedef Answer (*AskFunc)(TidePipeline *pipeline, TideHBaseClient *client);
+
+static Answer
+ask_for_tables(TidePipeline *pipeline, TideHBaseClient *client)
 {
-  const TideConfig *config = pipeline->options.config;
-  TideHBaseClient *client = NULL;
-  TideGateway *gateway = tide_gateways_connect(pipeline->gateways, tide_now_us() + START_ROUND_US, &client);
-  if (gateway == NULL)
-    return FALSE;
+  const TideConfig *config = pipeline->parts.options.config;
   g_autoptr(GError) error = NULL;
   g_autoptr(GPtrArray) missing = tide_table_check(config, client, config->hbase.call_timeout_ms, &error);
-  tide_gateways_release(pipeline->gateways, gateway, client, missing == NULL);
-  if (missing == NULL) {
-    set_waiting_for(pipeline, g_strdup_printf("cannot look at the tables: %s", error->message));
-    return FALSE;
-  }
-  *ret_missing = NULL;
-  if (missing->len > 0) {
-    g_ptr_array_add(missing, NULL);
-    *ret_missing = g_strjoinv("; ", (char **)missing->pdata);
-  }
-  return TRUE;
-}
-
-static gboolean
-wait_for_tables(TidePipeline *pipeline)
-{
-  gint64 logged_us = 0;
-  while (!is_stopping(pipeline)) {
-    g_autofree char *missing = NULL;
-    gboolean asked = ask_for_tables(pipeline, &missing);
-    if (asked && missing == NULL)
-      return TRUE;
-    if (asked && pipeline->options.config->service.startup == TIDE_STARTUP_FAIL) {
-      g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "%s", missing);
-      return FALSE;
-    }
-    gint64 now_us = tide_now_us();
-    if (asked && (logged_us == 0 || now_us - logged_us >= TIDE_TROUBLE_US)) {
-      logged_us = now_us;
-      tide_log(TIDE_LOG_ERROR, "%s; waiting for it (service.startup: wait)", missing);
-    }
-    if (asked)
-      set_waiting_for(pipeline, g_steal_pointer(&missing));
-    wait_for_stop_until(pipeline, now_us + (asked ? TABLE_CHECK_US : START_ROUND_US));
-  }
-  return FALSE;
-}
-
-/* FALSE when HBase could not be asked: @ret_error says why, or nothing when no gateway is up. */
-static gboolean
-ask_for_fingerprints(TidePipeline *pipeline, GError **ret_error)
-{
-  TideHBaseClient *client = NULL;
-  TideGateway *gateway = tide_gateways_connect(pipeline->gateways, tide_now_us() + START_ROUND_US, &client);
-  if (gateway == NULL)
-    return FALSE;
-  gboolean good = tide_fingerprint_check(&pipeline->fingerprints, client, pipeline->options.config->tables,
-                                         pipeline->options.accept_scheme_change, ret_error);
-  tide_gateways_release(pipeline->gateways, gateway, client, !tide_hbase_client_is_open(client));
-  return good;
+  if (missing == NULL)
+    return (Answer){.is_lost = TRUE, .text = g_strdup_printf("cannot look at the tables: %s", error->message)};
+  if (missing->len == 0)
+    return (Answer){.is_good = TRUE};
+  g_ptr_array_add(missing, NULL);
+  Answer answer = {.text = g_strjoinv("; ", (char **)missing->pdata),
+                   .log_suffix = "waiting for it (service.startup: wait)",
+                   .pause_us = TABLE_CHECK_US};
+  if (config->service.startup == TIDE_STARTUP_FAIL)
+    g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "%s", answer.text);
+  return answer;
 }
 
 /* A changed key fingerprint fails the start at once; HBase that cannot be asked is waited for, as for the tables. */
+static Answer
+ask_for_fingerprints(TidePipeline *pipeline, TideHBaseClient *client)
+{
+  g_autoptr(GError) error = NULL;
+  Answer answer = {.log_suffix = "trying again"};
+  answer.is_good = tide_fingerprint_check(&pipeline->parts.fingerprints, client, pipeline->parts.options.config->tables,
+                                          pipeline->parts.options.accept_scheme_change, &error);
+  answer.is_lost = !tide_hbase_client_is_open(client);
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONFIG))
+    pipeline->failure = g_steal_pointer(&error);
+  else if (error != NULL)
+    answer.text = g_strdup_printf("cannot compare the key fingerprints of the tables: %s", error->message);
+  return answer;
+}
+
+static Answer
+ask_hbase(TidePipeline *pipeline, AskFunc ask)
+{
+  TideHBaseClient *client = NULL;
+  TideGateway *gateway = tide_gateways_connect(pipeline->parts.gateways, tide_now_us() + START_ROUND_US, &client);
+  if (gateway == NULL)
+    return (Answer){0};
+  Answer answer = ask(pipeline, client);
+  tide_gateways_release(pipeline->parts.gateways, gateway, client, answer.is_lost);
+  return answer;
+}
+
+/* FALSE when it ends otherwise: with @pipeline's failure, or by a stop. */
 static gboolean
-wait_for_fingerprints(TidePipeline *pipeline)
+wait_for_answer(TidePipeline *pipeline, AskFunc ask)
 {
   gint64 logged_us = 0;
   while (!is_stopping(pipeline)) {
-    g_autoptr(GError) error = NULL;
-    if (ask_for_fingerprints(pipeline, &error))
+    Answer answer = ask_hbase(pipeline, ask);
+    gint64 now_us = tide_now_us();
+    if (answer.is_good)
       return TRUE;
-    if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONFIG)) {
-      pipeline->failure = g_steal_pointer(&error);
+    if (pipeline->failure != NULL) {
+      g_free(answer.text);
       return FALSE;
     }
-    gint64 now_us = tide_now_us();
-    if (error != NULL && (logged_us == 0 || now_us - logged_us >= TIDE_TROUBLE_US)) {
+    if (answer.text != NULL && answer.log_suffix != NULL && !tide_pipeline_was_just_logged(logged_us, now_us)) {
       logged_us = now_us;
-      tide_log(TIDE_LOG_ERROR, "cannot compare the key fingerprints of the tables: %s; trying again", error->message);
+      tide_log(TIDE_LOG_ERROR, "%s; %s", answer.text, answer.log_suffix);
     }
-    if (error != NULL)
-      set_waiting_for(pipeline,
-                      g_strdup_printf("cannot compare the key fingerprints of the tables: %s", error->message));
-    wait_for_stop_until(pipeline, now_us + START_ROUND_US);
+    if (answer.text != NULL)
+      set_waiting_for(pipeline, answer.text);
+    wait_for_stop_until(pipeline, now_us + MAX(answer.pause_us, START_ROUND_US));
   }
   return FALSE;
-}
-
-static void
-start_writers(TidePipeline *pipeline)
-{
-  TideWriterContext context = {.config = &pipeline->options.config->hbase,
-                               .lanes = pipeline->lanes,
-                               .gateways = pipeline->gateways,
-                               .regions = pipeline->regions,
-                               .metrics = pipeline->options.metrics};
-  for (guint32 i = 0; i < pipeline->options.config->hbase.writers; i++)
-    g_ptr_array_add(pipeline->writers, tide_writer_start(&context, i));
-}
-
-static gboolean
-start_consumers(TidePipeline *pipeline, TideWireProtocol protocol)
-{
-  if (!tide_kafka_watch_start(pipeline->watch, &pipeline->failure))
-    return FALSE;
-  TideConsumerContext context = {.config = pipeline->options.config,
-                                 .protocol = protocol,
-                                 .budget = &pipeline->budget,
-                                 .table_budgets = pipeline->table_budgets,
-                                 .lanes = pipeline->lanes,
-                                 .regions = pipeline->regions,
-                                 .dated = pipeline->dated,
-                                 .dead_letters = pipeline->dead_letters,
-                                 .metrics = pipeline->options.metrics,
-                                 .watch = pipeline->watch,
-                                 .until_end = pipeline->options.until_end};
-  pipeline->joined_us = tide_now_us();
-  for (guint32 i = 0; i < pipeline->options.config->kafka.threads; i++) {
-    TideConsumer *consumer = tide_consumer_start(&context, i, &pipeline->failure);
-    if (consumer == NULL)
-      return FALSE;
-    g_ptr_array_add(pipeline->consumers, consumer);
-  }
-  return TRUE;
 }
 
 /* The starter thread's owner function. */
@@ -197,12 +178,13 @@ run_start(gpointer data)
   if (!wait_for_gateway(pipeline, &protocol))
     return;
   set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
-  if (wait_for_tables(pipeline) && wait_for_fingerprints(pipeline)) {
-    tide_regions_refresh_all(pipeline->regions, tide_now_us() + TABLE_CHECK_US);
-    tide_regions_start(pipeline->regions);
-    start_writers(pipeline);
-    if (!is_stopping(pipeline) && tide_dead_letter_queue_start(pipeline->dead_letters, protocol, &pipeline->failure) &&
-        start_consumers(pipeline, protocol)) {
+  if (wait_for_answer(pipeline, ask_for_tables) && wait_for_answer(pipeline, ask_for_fingerprints)) {
+    tide_regions_refresh_all(pipeline->parts.regions, tide_now_us() + TABLE_CHECK_US);
+    tide_regions_start(pipeline->parts.regions);
+    tide_pipeline_parts_start_writers(&pipeline->parts);
+    if (!is_stopping(pipeline) &&
+        tide_dead_letter_queue_start(pipeline->parts.dead_letters, protocol, &pipeline->failure) &&
+        tide_pipeline_parts_start_consumers(&pipeline->parts, protocol, &pipeline->failure)) {
       set_waiting_for(pipeline, NULL);
       set_stage(pipeline, TIDE_STAGE_RUNNING);
       return;
@@ -212,120 +194,51 @@ run_start(gpointer data)
     set_stage(pipeline, TIDE_STAGE_FAILED);
 }
 
-static void
-register_metrics(TidePipeline *pipeline)
-{
-  TideMetrics *metrics = pipeline->options.metrics;
-  TideGauge *limit =
-      tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Budget for all that is in flight", NULL);
-  tide_gauge_set(limit, (gint64)pipeline->budget.limit_bytes);
-  pipeline->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Of the budget, in use", NULL);
-  pipeline->waiting_rows =
-      tide_metrics_gauge(metrics, "tidemark_lane_waiting_rows", "Sealed rows that wait for a writer", NULL);
-  pipeline->in_flight_rows =
-      tide_metrics_gauge(metrics, "tidemark_lane_in_flight_rows", "Rows in calls that run", NULL);
-  pipeline->troubled_lanes =
-      tide_metrics_gauge(metrics, "tidemark_lanes_in_trouble", "Lanes (regions) whose calls keep failing", NULL);
-  pipeline->narrowed_lanes =
-      tide_metrics_gauge(metrics, "tidemark_lanes_narrowed",
-                         "Lanes that may have fewer rows in flight since a call of theirs failed", NULL);
-  pipeline->probes =
-      tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
-  pipeline->suspended_tables = tide_metrics_gauge(
-      metrics, "tidemark_tables_held", "Tables that are suspended until an operator repairs them in HBase", NULL);
-  pipeline->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
-                                              "Age of the oldest row that HBase has not acknowledged", NULL);
-  pipeline->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
-                                        "Partitions that are halted until an operator acts", NULL);
-}
-
-TidePipeline *
-tide_pipeline_new(const TidePipelineOptions *options)
-{
-  const TideConfig *config = options->config;
-  TidePipeline *pipeline = g_new0(TidePipeline, 1);
-  pipeline->options = *options;
-  tide_fingerprint_store_init(&pipeline->fingerprints, config);
-  guint64 memory_bytes = config->limits.memory_bytes;
-  tide_budget_init(&pipeline->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
-  tide_mutex_init(&pipeline->lock);
-  tide_cond_init(&pipeline->stop_asked);
-  pipeline->writers = g_ptr_array_new();
-  pipeline->consumers = g_ptr_array_new();
-  pipeline->dated = tide_dated_tables_new(config);
-  guint32 n_dated;
-  guint32 n_slots = tide_dated_tables_slots(config, &n_dated);
-  pipeline->table_budgets = g_new0(TideBudget, n_slots);
-  for (guint32 i = 0; i < n_slots; i++)
-    tide_budget_init_table_share(&pipeline->table_budgets[i], &pipeline->budget);
-  TideLanesOptions lanes = {.n_tables = n_slots,
-                            .n_blocked = n_dated,
-                            .max_rows = config->batch.max_rows,
-                            .max_bytes = config->batch.max_bytes,
-                            .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
-                            .max_probes = config->hbase.writers / 2,
-                            .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
-                            .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
-  pipeline->lanes = tide_lanes_new(&lanes);
-  pipeline->gateways = tide_gateways_new(&config->hbase, options->metrics);
-  TideRegionsOptions regions = {.config = config,
-                                .dated = pipeline->dated,
-                                .lanes = pipeline->lanes,
-                                .gateways = pipeline->gateways,
-                                .metrics = options->metrics,
-                                .fingerprints = &pipeline->fingerprints,
-                                .accept_scheme_change = options->accept_scheme_change,
-                                .n_slots = n_slots};
-  pipeline->regions = tide_regions_new(&regions);
-  TideDeadLetterQueueContext dead_letters = {
-      .config = config, .budget = &pipeline->budget, .metrics = options->metrics};
-  pipeline->dead_letters = tide_dead_letter_queue_new(&dead_letters);
-  pipeline->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
-  register_metrics(pipeline);
-  return pipeline;
-}
-
 void
 tide_pipeline_start(TidePipeline *pipeline)
 {
-  tide_gateways_start(pipeline->gateways);
+  tide_gateways_start(pipeline->parts.gateways);
   pipeline->starter = tide_thread_start("tide-start", run_start, pipeline);
 }
 
 /* ---- stop ---- */
 
-static void
-end_here(const char *what)
+static gboolean
+join_consumers(TidePipeline *pipeline, gint64 deadline_us)
 {
-  tide_log(TIDE_LOG_ERROR, "%s did not end in time: ending without it; what it held was not committed and comes again",
-           what);
-  _exit(TIDE_EXIT_TEMPFAIL);
+  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
+    tide_consumer_stop(g_ptr_array_index(pipeline->parts.consumers, i), deadline_us);
+  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
+    if (!tide_consumer_join_until(g_ptr_array_index(pipeline->parts.consumers, i), deadline_us + CLOSE_US))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
-stop_consumers(TidePipeline *pipeline, gint64 deadline_us)
+join_writers(TidePipeline *pipeline)
 {
-  gboolean left_work = FALSE;
-  for (guint i = 0; i < pipeline->consumers->len; i++)
-    tide_consumer_stop(g_ptr_array_index(pipeline->consumers, i), deadline_us);
-  for (guint i = 0; i < pipeline->consumers->len; i++) {
-    TideConsumer *consumer = g_ptr_array_index(pipeline->consumers, i);
-    if (!tide_consumer_join_until(consumer, deadline_us + CLOSE_US))
-      end_here("a Kafka consumer");
-    left_work |= tide_consumer_state_racy(consumer).left_work;
-  }
-  return left_work;
+  tide_lanes_stop(pipeline->parts.lanes);
+  for (guint i = 0; i < pipeline->parts.writers->len; i++)
+    tide_writer_cancel(g_ptr_array_index(pipeline->parts.writers, i));
+  for (guint i = 0; i < pipeline->parts.writers->len; i++)
+    if (!tide_writer_join_until(g_ptr_array_index(pipeline->parts.writers, i), tide_now_us() + CLOSE_US))
+      return FALSE;
+  return TRUE;
 }
 
-static void
-stop_writers(TidePipeline *pipeline)
+/* Ends the threads that hold messages, rows or connections. Returns what did not end in time; NULL: all did. */
+static const char *
+join_all(TidePipeline *pipeline, gint64 deadline_us)
 {
-  tide_lanes_stop(pipeline->lanes);
-  for (guint i = 0; i < pipeline->writers->len; i++)
-    tide_writer_cancel(g_ptr_array_index(pipeline->writers, i));
-  for (guint i = 0; i < pipeline->writers->len; i++)
-    if (!tide_writer_join_until(g_ptr_array_index(pipeline->writers, i), tide_now_us() + CLOSE_US))
-      end_here("a writer");
+  if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
+    return "the start";
+  pipeline->starter = NULL;
+  tide_kafka_watch_stop(pipeline->parts.watch);
+  if (!join_consumers(pipeline, deadline_us))
+    return "a Kafka consumer";
+  if (!tide_dead_letter_queue_stop(pipeline->parts.dead_letters, tide_now_us() + CLOSE_US))
+    return "the keeping of dead letters";
+  return join_writers(pipeline) ? NULL : "a writer";
 }
 
 int
@@ -335,16 +248,17 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   atomic_store_explicit(&pipeline->stopping, TRUE, memory_order_release);
   tide_cond_broadcast(&pipeline->stop_asked);
   tide_mutex_unlock(&pipeline->lock);
-  if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
-    end_here("the start");
-  pipeline->starter = NULL;
-  tide_kafka_watch_stop(pipeline->watch);
-  gboolean left_work = stop_consumers(pipeline, deadline_us);
-  if (!tide_dead_letter_queue_stop(pipeline->dead_letters, tide_now_us() + CLOSE_US))
-    end_here("the keeping of dead letters");
-  stop_writers(pipeline);
-  tide_regions_stop(pipeline->regions);
-  tide_gateways_stop(pipeline->gateways);
+  const char *stuck = join_all(pipeline, deadline_us);
+  if (stuck != NULL) {
+    tide_log(TIDE_LOG_ERROR,
+             "%s did not end in time: ending without it; what it held was not committed and comes again", stuck);
+    return TIDE_PIPELINE_STUCK;
+  }
+  tide_regions_stop(pipeline->parts.regions);
+  tide_gateways_stop(pipeline->parts.gateways);
+  gboolean left_work = FALSE;
+  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
+    left_work |= tide_consumer_state_racy(g_ptr_array_index(pipeline->parts.consumers, i)).left_work;
   return left_work ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK;
 }
 
@@ -353,20 +267,7 @@ tide_pipeline_free(TidePipeline *pipeline)
 {
   if (pipeline == NULL)
     return;
-  for (guint i = 0; i < pipeline->consumers->len; i++)
-    tide_consumer_free(g_ptr_array_index(pipeline->consumers, i));
-  for (guint i = 0; i < pipeline->writers->len; i++)
-    tide_writer_free(g_ptr_array_index(pipeline->writers, i));
-  g_ptr_array_unref(pipeline->consumers);
-  g_ptr_array_unref(pipeline->writers);
-  tide_kafka_watch_free(pipeline->watch);
-  tide_dead_letter_queue_free(pipeline->dead_letters);
-  tide_regions_free(pipeline->regions);
-  tide_lanes_free(pipeline->lanes);
-  tide_gateways_free(pipeline->gateways);
-  tide_dated_tables_free(pipeline->dated);
-  g_free(pipeline->table_budgets);
-  tide_fingerprint_store_clear(&pipeline->fingerprints);
+  tide_pipeline_parts_clear(&pipeline->parts);
   tide_cond_clear(&pipeline->stop_asked);
   tide_mutex_clear(&pipeline->lock);
   g_free(pipeline->waiting_for);
@@ -378,4 +279,27 @@ const GError *
 tide_pipeline_failure(TidePipeline *pipeline)
 {
   return pipeline->failure;
+}
+
+TidePipelineState
+tide_pipeline_state(TidePipeline *pipeline)
+{
+  TidePipelineState state = {.healthy = TRUE, .unread = -1};
+  state.stage = atomic_load_explicit(&pipeline->stage, memory_order_acquire);
+  if (state.stage == TIDE_STAGE_RUNNING) {
+    tide_pipeline_health_fill_running(&pipeline->health, &state);
+    return state;
+  }
+  tide_mutex_lock(&pipeline->lock);
+  state.reason = g_strdup(pipeline->waiting_for != NULL ? pipeline->waiting_for : "starting");
+  tide_mutex_unlock(&pipeline->lock);
+  state.status = g_strdup_printf("starting: %s", state.reason);
+  return state;
+}
+
+void
+tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
+{
+  gboolean is_running = atomic_load_explicit(&pipeline->stage, memory_order_acquire) == TIDE_STAGE_RUNNING;
+  tide_pipeline_health_watch(&pipeline->health, is_running, now_us);
 }

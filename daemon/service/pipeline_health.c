@@ -1,0 +1,320 @@
+#include "service/pipeline_health.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+/* A thread that has not gone round for this long beyond its longest lawful wait is stuck. */
+#define STUCK_US (30 * TIDE_US_PER_S)
+
+typedef struct Totals {
+  guint32 assigned, halted, paused;
+  guint64 in_flight;
+  gint64 oldest_us;
+  guint32 n_finished;
+  gboolean had_assignment;
+  gboolean fatal;
+  gboolean denied;
+  gboolean stuck;
+} Totals;
+
+void
+tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *parts)
+{
+  *health = (TidePipelineHealth){.parts = parts};
+  TideMetrics *metrics = parts->options.metrics;
+  TideGauge *limit =
+      tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Budget for all that is in flight", NULL);
+  tide_gauge_set(limit, (gint64)parts->budget.limit_bytes);
+  health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Of the budget, in use", NULL);
+  health->waiting_rows =
+      tide_metrics_gauge(metrics, "tidemark_lane_waiting_rows", "Sealed rows that wait for a writer", NULL);
+  health->in_flight_rows = tide_metrics_gauge(metrics, "tidemark_lane_in_flight_rows", "Rows in calls that run", NULL);
+  health->troubled_lanes =
+      tide_metrics_gauge(metrics, "tidemark_lanes_in_trouble", "Lanes (regions) whose calls keep failing", NULL);
+  health->narrowed_lanes =
+      tide_metrics_gauge(metrics, "tidemark_lanes_narrowed",
+                         "Lanes that may have fewer rows in flight since a call of theirs failed", NULL);
+  health->probes =
+      tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
+  health->suspended_tables = tide_metrics_gauge(
+      metrics, "tidemark_tables_held", "Tables that are suspended until an operator repairs them in HBase", NULL);
+  health->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
+                                            "Age of the oldest row that HBase has not acknowledged", NULL);
+  health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
+                                      "Partitions that are halted until an operator acts", NULL);
+}
+
+static Totals
+total(TidePipelineHealth *health, gint64 now_us)
+{
+  Totals totals = {.had_assignment = TRUE};
+  for (guint i = 0; i < health->parts->consumers->len; i++) {
+    TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(health->parts->consumers, i));
+    totals.assigned += state.assigned;
+    totals.halted += state.halted;
+    totals.paused += state.paused;
+    totals.in_flight += state.in_flight;
+    totals.n_finished += state.finished ? 1 : 0;
+    totals.had_assignment &= state.had_assignment;
+    totals.fatal |= state.fatal;
+    totals.denied |= state.denied;
+    totals.stuck |= now_us - state.last_round_us > STUCK_US;
+    if (state.oldest_us > 0 && (totals.oldest_us == 0 || state.oldest_us < totals.oldest_us))
+      totals.oldest_us = state.oldest_us;
+  }
+  gint64 longest_us = STUCK_US + health->parts->options.config->hbase.call_timeout_ms * TIDE_US_PER_MS;
+  for (guint i = 0; i < health->parts->writers->len; i++)
+    totals.stuck |= now_us - tide_writer_last_round_us_racy(g_ptr_array_index(health->parts->writers, i)) > longest_us;
+  return totals;
+}
+
+static char *
+halt_text(TidePipelineHealth *health)
+{
+  for (guint i = 0; i < health->parts->consumers->len; i++) {
+    char *text = tide_consumer_halt_text(g_ptr_array_index(health->parts->consumers, i));
+    if (text != NULL)
+      return text;
+  }
+  return g_strdup("a partition is halted");
+}
+
+static char *
+trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
+{
+  return g_strdup_printf("table '%s', region from '%s', first row key '%s': %" G_GUINT64_FORMAT
+                         " rows wait for %" G_GINT64_FORMAT " s, %u calls failed, the last with: %s",
+                         trouble->table->name, trouble->region_start, trouble->first_row_key, trouble->waiting_rows,
+                         (now_us - trouble->since_us) / TIDE_US_PER_S, trouble->failures, trouble->error_text);
+}
+
+static char *
+kafka_trouble(TidePipelineHealth *health)
+{
+  char *text = NULL;
+  for (guint i = 0; i < health->parts->consumers->len && text == NULL; i++)
+    text = tide_consumer_trouble_text(g_ptr_array_index(health->parts->consumers, i));
+  return text;
+}
+
+/* A group in which nobody died has given out its partitions by then: brokers let a new one wait for 3 s. */
+#define GROUP_WAIT_US (4 * TIDE_US_PER_S)
+
+/* A client that found no broker looks again at the latest after so long (reconnect.backoff.max.ms). */
+#define RECONNECT_US (10 * TIDE_US_PER_S)
+
+/* From when on the group can be expected to give out partitions. */
+static gint64
+group_begins_us(const TidePipelineHealth *health, const TideKafkaAnswers *answers)
+{
+  gboolean were_silent = answers->since_us - health->parts->joined_us > GROUP_WAIT_US;
+  return were_silent ? answers->since_us + RECONNECT_US : health->parts->joined_us;
+}
+
+static char *
+brokers_text(TidePipelineHealth *health)
+{
+  g_autofree char *trouble = kafka_trouble(health);
+  return g_strdup_printf("no broker of '%s' answers%s%s; they are asked until one does, and no offset moves meanwhile",
+                         health->parts->options.config->kafka.brokers, trouble != NULL ? ": " : "",
+                         trouble != NULL ? trouble : "");
+}
+
+/* Why the group gives out no partitions, as far as that can be told from here. */
+static char *
+group_text(TidePipelineHealth *health, gint64 now_us)
+{
+  const TideKafkaConfig *config = &health->parts->options.config->kafka;
+  TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
+  gint64 waited_us = now_us - group_begins_us(health, &answers);
+  gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
+  if (waited_us < GROUP_WAIT_US)
+    return g_strdup("no assignment yet");
+  if (answers.since_us == 0)
+    return brokers_text(health);
+  if (left_us < 0)
+    return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
+                           " s: a member that does not join again is waited for as long as its kafka.max_poll_interval",
+                           config->group, waited_us / TIDE_US_PER_S);
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  g_autoptr(GDateTime) until = g_date_time_add(now, left_us);
+  g_autofree char *time = g_date_time_format(until, "%H:%M:%S");
+  return g_strdup_printf("the group '%s' keeps partitions for a member that ended without leaving, a daemon that was "
+                         "killed: its kafka.session_timeout is over by %s UTC at the latest",
+                         config->group, time);
+}
+
+/* Why the program must end by itself, as an exit code; 0: it need not. */
+static int
+fatal_exit(const TidePipelineHealth *health, const Totals *totals)
+{
+  if (totals->fatal)
+    return TIDE_EXIT_TEMPFAIL;
+  if (health->parts->options.config->service.startup == TIDE_STARTUP_WAIT)
+    return 0;
+  if (totals->denied && !totals->had_assignment)
+    return TIDE_EXIT_PERMISSION;
+  g_autofree char *missing = NULL;
+  (void)tide_kafka_watch_topics(health->parts->watch, &missing);
+  gboolean was_ready = atomic_load_explicit(&health->was_ready, memory_order_relaxed);
+  return missing != NULL && !was_ready ? TIDE_EXIT_UNAVAILABLE : 0;
+}
+
+/* What keeps a running pipeline from being ready; NULL when nothing does. */
+static char *
+why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+{
+  if (!totals->had_assignment || totals->denied) {
+    g_autofree char *trouble = kafka_trouble(health);
+    g_autofree char *group = group_text(health, now_us);
+    return g_strdup_printf("waiting for Kafka: %s", trouble != NULL ? trouble : group);
+  }
+  char *missing = NULL;
+  if (!tide_kafka_watch_topics(health->parts->watch, &missing))
+    return g_strdup("waiting for Kafka: no broker has said yet whether the topics exist");
+  if (missing != NULL)
+    return missing;
+  if (totals->halted > 0)
+    return halt_text(health);
+  char *dead_letters_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
+  if (dead_letters_text != NULL)
+    return dead_letters_text;
+  if (tide_gateways_n_up(health->parts->gateways) == 0) {
+    g_autofree char *last_error = tide_gateways_last_error(health->parts->gateways);
+    return g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing");
+  }
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
+  return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
+}
+
+/* As part of the status line. */
+static char *
+lag_text(const TideKafkaLag *lag)
+{
+  if (!lag->is_known)
+    return g_strdup("lag unknown");
+  return lag->seconds < 0 ? g_strdup_printf("lag %" G_GINT64_FORMAT " messages", lag->messages)
+                          : g_strdup_printf("lag %" G_GINT64_FORMAT " messages, %" G_GINT64_FORMAT " s", lag->messages,
+                                            lag->seconds);
+}
+
+void
+tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState *state)
+{
+  gint64 now_us = tide_now_us();
+  Totals totals = total(health, now_us);
+  state->healthy = !totals.stuck;
+  state->fatal_exit = fatal_exit(health, &totals);
+  state->any_halted = totals.halted > 0;
+  state->finished = totals.n_finished == health->parts->consumers->len;
+  state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
+                               : why_not_ready(health, &totals, now_us);
+  state->ready = state->reason == NULL;
+  if (state->ready)
+    atomic_store_explicit(&health->was_ready, TRUE, memory_order_relaxed);
+  g_autofree char *detail = state->ready ? NULL : g_strdup_printf("; %s", state->reason);
+  TideKafkaLag lag = tide_kafka_watch_lag(health->parts->watch);
+  state->unread = lag.is_known ? lag.unread : -1;
+  g_autofree char *lag_part = lag_text(&lag);
+  state->status =
+      g_strdup_printf("%u partitions, %s, in flight %" G_GUINT64_FORMAT " messages, gateways %u/%u up, paused %u%s",
+                      totals.assigned, lag_part, totals.in_flight, tide_gateways_n_up(health->parts->gateways),
+                      tide_gateways_n(health->parts->gateways), totals.paused, detail != NULL ? detail : "");
+}
+
+void
+tide_pipeline_state_clear(TidePipelineState *state)
+{
+  g_free(state->reason);
+  g_free(state->status);
+  *state = (TidePipelineState){0};
+}
+
+static void
+log_troubles(TidePipelineHealth *health, gint64 now_us)
+{
+  if (now_us - health->trouble_logged_us < TIDE_TROUBLE_US)
+    return;
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
+  if (troubles->len == 0)
+    return;
+  health->trouble_logged_us = now_us;
+  for (guint i = 0; i < troubles->len; i++) {
+    const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
+    g_autofree char *text = trouble_text(trouble, now_us);
+    const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
+    tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
+                    "%s; it is sent again until it is written, offsets stay where they are", text);
+  }
+}
+
+static void
+log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+{
+  TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
+  if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
+    return; /* there is no group that anybody could wait for, or another line says why */
+  if (now_us - group_begins_us(health, &answers) < GROUP_WAIT_US ||
+      tide_pipeline_was_just_logged(health->group_logged_us, now_us))
+    return;
+  health->group_logged_us = now_us;
+  g_autofree char *text = group_text(health, now_us);
+  tide_log(TIDE_LOG_NOTICE, "waiting for partitions: %s", text);
+}
+
+static void
+log_brokers(TidePipelineHealth *health, gint64 now_us)
+{
+  if (tide_kafka_watch_answers(health->parts->watch).since_us > 0) {
+    if (health->brokers_logged_us > 0)
+      tide_log(TIDE_LOG_NOTICE, "the brokers answer after %" G_GINT64_FORMAT " s",
+               (now_us - health->brokers_silent_us) / TIDE_US_PER_S);
+    health->brokers_silent_us = health->brokers_logged_us = 0;
+    return;
+  }
+  if (health->brokers_silent_us == 0)
+    health->brokers_silent_us = now_us;
+  if (now_us - health->brokers_silent_us < GROUP_WAIT_US ||
+      tide_pipeline_was_just_logged(health->brokers_logged_us, now_us))
+    return;
+  health->brokers_logged_us = now_us;
+  g_autofree char *text = brokers_text(health);
+  tide_log(TIDE_LOG_WARNING, "%s", text);
+}
+
+static void
+log_missing_topics(TidePipelineHealth *health, gint64 now_us)
+{
+  g_autofree char *missing = NULL;
+  (void)tide_kafka_watch_topics(health->parts->watch, &missing);
+  if (missing == NULL || tide_pipeline_was_just_logged(health->missing_logged_us, now_us))
+    return;
+  health->missing_logged_us = now_us;
+  tide_log(TIDE_LOG_ERROR, "%s", missing);
+}
+
+void
+tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us)
+{
+  tide_gauge_set(health->budget_used, (gint64)tide_budget_used_racy(&health->parts->budget));
+  TideLanesState lanes = tide_lanes_state(health->parts->lanes);
+  tide_gauge_set(health->waiting_rows, (gint64)lanes.waiting_rows);
+  tide_gauge_set(health->in_flight_rows, (gint64)lanes.in_flight_rows);
+  tide_gauge_set(health->troubled_lanes, lanes.troubled_lanes);
+  tide_gauge_set(health->narrowed_lanes, lanes.narrowed_lanes);
+  tide_gauge_set(health->probes, lanes.in_flight_probes);
+  tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
+  if (!is_running)
+    return;
+  Totals totals = total(health, now_us);
+  gint64 oldest_us = lanes.oldest_us > 0 && (totals.oldest_us == 0 || lanes.oldest_us < totals.oldest_us)
+                         ? lanes.oldest_us
+                         : totals.oldest_us;
+  tide_gauge_set(health->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
+  tide_gauge_set(health->halted, totals.halted);
+  log_troubles(health, now_us);
+  log_brokers(health, now_us);
+  log_group(health, &totals, now_us);
+  log_missing_topics(health, now_us);
+}

@@ -1,0 +1,71 @@
+/* How the pipeline is, for readiness, the status line, the gauges and the log. */
+#pragma once
+
+#include "service/pipeline_parts.h"
+#include "util/clock.h"
+
+G_BEGIN_DECLS
+
+/* What an operator must know is said again this often; a lane is that when it has failed for so long. */
+#define TIDE_TROUBLE_US (30 * TIDE_US_PER_S)
+
+/* Whether what was logged at @logged_us (0: never) need not be told again yet. */
+static inline gboolean
+tide_pipeline_was_just_logged(gint64 logged_us, gint64 now_us)
+{
+  return logged_us > 0 && now_us - logged_us < TIDE_TROUBLE_US;
+}
+
+typedef enum TidePipelineStage {
+  TIDE_STAGE_WAITING_FOR_GATEWAY,
+  TIDE_STAGE_WAITING_FOR_TABLES,
+  TIDE_STAGE_RUNNING,
+  TIDE_STAGE_FAILED, /* it cannot start: see tide_pipeline_failure() */
+} TidePipelineStage;
+
+typedef struct TidePipelineState {
+  TidePipelineStage stage;
+  gboolean ready;      /* assigned, or waiting lawfully for partitions, and nothing is halted */
+  gboolean healthy;    /* every thread went round its loop lately */
+  gboolean finished;   /* with until_end */
+  int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
+                        * its topics or does not have them, and the start is to fail then */
+  gboolean any_halted; /* a partition is halted until an operator acts */
+  gint64 unread;       /* messages of our partitions; -1: unknown */
+  char *reason;        /* owned: why not ready or not healthy; NULL */
+  char *status;        /* owned: one line for STATUS= */
+} TidePipelineState;
+
+void tide_pipeline_state_clear(TidePipelineState *state);
+
+typedef struct TidePipelineHealth {
+  /* set at the beginning, then read-only */
+  const TidePipelineParts *parts; /* borrowed */
+  TideGauge *budget_used;
+  TideGauge *waiting_rows;
+  TideGauge *in_flight_rows;
+  TideGauge *troubled_lanes;
+  TideGauge *narrowed_lanes;
+  TideGauge *probes;
+  TideGauge *suspended_tables;
+  TideGauge *oldest;
+  TideGauge *halted;
+  /* main thread only */
+  gint64 trouble_logged_us;
+  gint64 missing_logged_us;
+  gint64 group_logged_us;
+  gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
+  gint64 brokers_logged_us; /* 0: their silence was not said */
+  /* any thread */
+  _Atomic gboolean was_ready;
+} TidePipelineHealth;
+
+void tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *parts);
+
+/* Fills all of @state but its stage, while the parts run. Threads: any. */
+void tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState *state);
+
+/* Logs what an operator must know (lanes that fail for 30 s and more, every 30 s) and sets gauges. */
+void tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us);
+
+G_END_DECLS

@@ -1,0 +1,116 @@
+#include "service/pipeline_parts.h"
+
+#include "util/clock.h"
+
+/* One budget for each table slot, a share of the whole. Returns the number of slots. */
+static guint32
+make_budgets(TidePipelineParts *parts, guint32 *ret_n_dated)
+{
+  guint64 memory_bytes = parts->options.config->limits.memory_bytes;
+  tide_budget_init(&parts->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
+  guint32 n_slots = tide_dated_tables_slots(parts->options.config, ret_n_dated);
+  parts->table_budgets = g_new0(TideBudget, n_slots);
+  for (guint32 i = 0; i < n_slots; i++)
+    tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
+  return n_slots;
+}
+
+static TideLanes *
+make_lanes(const TideConfig *config, guint32 n_slots, guint32 n_dated)
+{
+  TideLanesOptions options = {.n_tables = n_slots,
+                              .n_blocked = n_dated,
+                              .max_rows = config->batch.max_rows,
+                              .max_bytes = config->batch.max_bytes,
+                              .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
+                              .max_probes = config->hbase.writers / 2,
+                              .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
+                              .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
+  return tide_lanes_new(&options);
+}
+
+static TideRegions *
+make_regions(const TidePipelineParts *parts, guint32 n_slots)
+{
+  TideRegionsOptions options = {.config = parts->options.config,
+                                .dated = parts->dated,
+                                .lanes = parts->lanes,
+                                .gateways = parts->gateways,
+                                .metrics = parts->options.metrics,
+                                .fingerprints = &parts->fingerprints,
+                                .accept_scheme_change = parts->options.accept_scheme_change,
+                                .n_slots = n_slots};
+  return tide_regions_new(&options);
+}
+
+void
+tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options)
+{
+  const TideConfig *config = options->config;
+  guint32 n_dated;
+  *parts = (TidePipelineParts){.options = *options};
+  tide_fingerprint_store_init(&parts->fingerprints, config);
+  parts->dated = tide_dated_tables_new(config);
+  guint32 n_slots = make_budgets(parts, &n_dated);
+  parts->lanes = make_lanes(config, n_slots, n_dated);
+  parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
+  parts->regions = make_regions(parts, n_slots);
+  TideDeadLetterQueueContext dead_letters = {.config = config, .budget = &parts->budget, .metrics = options->metrics};
+  parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
+  parts->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
+  parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);
+  parts->consumers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_consumer_free);
+}
+
+void
+tide_pipeline_parts_clear(TidePipelineParts *parts)
+{
+  g_ptr_array_unref(parts->consumers);
+  g_ptr_array_unref(parts->writers);
+  tide_kafka_watch_free(parts->watch);
+  tide_dead_letter_queue_free(parts->dead_letters);
+  tide_regions_free(parts->regions);
+  tide_lanes_free(parts->lanes);
+  tide_gateways_free(parts->gateways);
+  tide_dated_tables_free(parts->dated);
+  g_free(parts->table_budgets);
+  tide_fingerprint_store_clear(&parts->fingerprints);
+}
+
+void
+tide_pipeline_parts_start_writers(TidePipelineParts *parts)
+{
+  TideWriterContext context = {.config = &parts->options.config->hbase,
+                               .lanes = parts->lanes,
+                               .gateways = parts->gateways,
+                               .regions = parts->regions,
+                               .metrics = parts->options.metrics};
+  for (guint32 i = 0; i < parts->options.config->hbase.writers; i++)
+    g_ptr_array_add(parts->writers, tide_writer_start(&context, i));
+}
+
+gboolean
+tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol, GError **error)
+{
+  if (!tide_kafka_watch_start(parts->watch, error))
+    return FALSE;
+  TideConsumerContext context = {.config = parts->options.config,
+                                 .protocol = protocol,
+                                 .budget = &parts->budget,
+                                 .table_budgets = parts->table_budgets,
+                                 .lanes = parts->lanes,
+                                 .regions = parts->regions,
+                                 .dated = parts->dated,
+                                 .dead_letters = parts->dead_letters,
+                                 .metrics = parts->options.metrics,
+                                 .watch = parts->watch,
+                                 .until_end = parts->options.until_end};
+  parts->joined_us = tide_now_us();
+  for (guint32 i = 0; i < parts->options.config->kafka.threads; i++) {
+    TideConsumer *consumer = tide_consumer_start(&context, i, error);
+    if (consumer == NULL)
+      return FALSE;
+    g_ptr_array_add(parts->consumers, consumer);
+  }
+  return TRUE;
+}

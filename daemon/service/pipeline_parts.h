@@ -1,0 +1,49 @@
+/* The parts of the pipeline: makes each of what it needs of the others, and frees them in the opposite order. Who
+ * starts and stops them: pipeline.h.
+ *
+ * Threads: one at a time; what is written later says so. */
+#pragma once
+
+#include "config/config.h"
+#include "consumer/consumer.h"
+#include "dead_letters/dead_letter_queue.h"
+#include "tables/dated_tables.h"
+#include "tables/fingerprint_check.h"
+#include "write/writer.h"
+
+G_BEGIN_DECLS
+
+typedef struct TidePipelineOptions {
+  const TideConfig *config; /* borrowed */
+  TideMetrics *metrics;     /* borrowed */
+  gboolean until_end;
+  gboolean accept_scheme_change; /* of tables with rows: fingerprint_check.h */
+} TidePipelineOptions;
+
+typedef struct TidePipelineParts {
+  /* set at the beginning, then read-only */
+  TidePipelineOptions options;
+  TideFingerprintStore fingerprints;
+  TideBudget budget;
+  TideBudget *table_budgets; /* owned array, by table slot */
+  TideDatedTables *dated;
+  TideLanes *lanes;
+  TideGateways *gateways;
+  TideRegions *regions;
+  TideDeadLetterQueue *dead_letters;
+  TideKafkaWatch *watch;
+  /* set by tide_pipeline_parts_start_writers() and _consumers(), then read-only */
+  GPtrArray *writers;   /* owned (element-type TideWriter) */
+  GPtrArray *consumers; /* owned (element-type TideConsumer) */
+  gint64 joined_us;     /* when the consumers began to join the group, monotonic */
+} TidePipelineParts;
+
+/* All but writers and consumers, which run from their making on; nothing runs yet. */
+void tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options);
+void tide_pipeline_parts_clear(TidePipelineParts *parts); /* when nothing runs any more */
+
+void tide_pipeline_parts_start_writers(TidePipelineParts *parts);
+gboolean tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
