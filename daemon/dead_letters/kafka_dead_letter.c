@@ -1,40 +1,17 @@
 #include "dead_letters/kafka_dead_letter.h"
 
+#include "kafka/kafka_producer.h"
 #include "util/error.h"
 
 /* ---- from the original ---- */
-
-static rd_kafka_headers_t *
-headers_of(const TideMessage *message)
-{
-  rd_kafka_headers_t *headers = NULL;
-  if (rd_kafka_message_headers(message->headers, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return NULL;
-  return headers;
-}
-
-/* FALSE behind the last. */
-static gboolean
-header_at(const rd_kafka_headers_t *headers, gsize index, TideDeadLetterHeader *ret_header)
-{
-  const char *name = NULL;
-  const void *value = NULL;
-  size_t size = 0;
-  if (headers == NULL || rd_kafka_header_get_all(headers, index, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return FALSE;
-  *ret_header = (TideDeadLetterHeader){
-      .name = tide_bytes_of_string(name), .value = tide_bytes(value, size), .has_value = value != NULL};
-  return TRUE;
-}
 
 /* The first @n headers of @message. */
 static void
 set_record(TideDeadLetter *dead_letter, const TideMessage *message, TideBuffer *memory, gsize n)
 {
-  const rd_kafka_headers_t *headers = headers_of(message);
   TideDeadLetterHeader header;
   tide_buffer_reset(memory);
-  for (gsize i = 0; i < n && header_at(headers, i, &header); i++)
+  for (gsize i = 0; i < n && message->header_at(message, i, &header); i++)
     tide_buffer_append(memory, &header, sizeof header);
   dead_letter->headers = (const TideDeadLetterHeader *)(const void *)memory->data;
   dead_letter->n_headers = (guint32)(memory->len / sizeof header);
@@ -71,22 +48,10 @@ add_number(rd_kafka_headers_t *headers, const char *name, gint64 value)
   add(headers, name, tide_bytes_of_string(text));
 }
 
-static void
-add_original_headers(rd_kafka_headers_t *headers, const TideDeadLetter *dead_letter)
-{
-  for (guint32 i = 0; i < dead_letter->n_headers; i++) {
-    const TideDeadLetterHeader *header = &dead_letter->headers[i];
-    const void *value = header->value.len > 0 ? (const void *)header->value.data : "";
-    (void)rd_kafka_header_add(headers, header->name.len > 0 ? (const char *)header->name.data : "",
-                              (gssize)header->name.len, header->has_value ? value : NULL, (gssize)header->value.len);
-  }
-}
-
 rd_kafka_headers_t *
 tide_kafka_dead_letter_headers(const TideDeadLetter *dead_letter)
 {
-  rd_kafka_headers_t *headers = rd_kafka_headers_new(dead_letter->n_headers + 12);
-  add_original_headers(headers, dead_letter);
+  rd_kafka_headers_t *headers = tide_kafka_headers_new(dead_letter->headers, dead_letter->n_headers, 12);
   add(headers, TIDE_DEAD_LETTER_HEADER_REASON,
       dead_letter->reason); /* the first of ours: a reader knows where they begin */
   add(headers, TIDE_DEAD_LETTER_HEADER_TEXT, dead_letter->text);
@@ -121,11 +86,11 @@ tide_kafka_dead_letter_memory_clear(TideKafkaDeadLetterMemory *memory)
 
 /* Where our own headers begin; FALSE when there are none. */
 static gboolean
-find_own(const rd_kafka_headers_t *headers, gsize *ret_first)
+find_own(const TideMessage *message, gsize *ret_first)
 {
   TideDeadLetterHeader header;
   gboolean found = FALSE;
-  for (gsize i = 0; header_at(headers, i, &header); i++)
+  for (gsize i = 0; message->header_at(message, i, &header); i++)
     if (tide_bytes_equal(header.name, TIDE_BYTES_LITERAL(TIDE_DEAD_LETTER_HEADER_REASON))) {
       *ret_first = i;
       found = TRUE;
@@ -194,9 +159,8 @@ gboolean
 tide_kafka_dead_letter_read(const TideMessage *message, TideKafkaDeadLetterMemory *memory,
                             TideDeadLetter *ret_dead_letter, GError **error)
 {
-  const rd_kafka_headers_t *headers = headers_of(message);
   gsize first = 0;
-  if (!find_own(headers, &first)) {
+  if (!find_own(message, &first)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
                 "record %" G_GINT64_FORMAT " of partition %d is no dead letter: it has no header '%s'", message->offset,
                 message->partition, TIDE_DEAD_LETTER_HEADER_REASON);
@@ -205,7 +169,7 @@ tide_kafka_dead_letter_read(const TideMessage *message, TideKafkaDeadLetterMemor
   TideDeadLetter dead_letter = {.partition = -1, .offset = -1, .timestamp_ms = -1, .reading_index = -1};
   TideDeadLetterHeader header;
   tide_buffer_reset(&memory->row_key);
-  for (gsize i = first; header_at(headers, i, &header); i++)
+  for (gsize i = first; message->header_at(message, i, &header); i++)
     if (!take_own(&header, &dead_letter, &memory->row_key)) {
       g_autofree char *value = tide_bytes_printable(tide_bytes(header.value.data, MIN(header.value.len, 64)));
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,

@@ -2,6 +2,7 @@
 
 #include "dead_letters/kafka_dead_letter.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_producer.h"
 #include "util/error.h"
 
 /* Under way at a time. Their memory is the jobs', which the budget holds; here they only must not crowd out each other.
@@ -158,15 +159,6 @@ tide_kafka_dead_letters_free(TideKafkaDeadLetters *dead_letters)
 
 /* ---- sending ---- */
 
-/* @bytes as librdkafka tells absent from empty. */
-static void *
-pointer_to(gboolean has, TideBytes bytes)
-{
-  if (!has)
-    return NULL;
-  return bytes.len > 0 ? (void *)(guintptr)bytes.data : (void *)(guintptr) "";
-}
-
 gboolean
 tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJob *job)
 {
@@ -175,18 +167,19 @@ tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJ
   if (dead_letters->n_under_way >= MAX_DEAD_LETTERS ||
       (dead_letters->n_under_way > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
     return FALSE;
-  rd_kafka_headers_t *headers = tide_kafka_dead_letter_headers(dead_letter);
-  rd_kafka_resp_err_t result = rd_kafka_producev(
-      dead_letters->kafka, RD_KAFKA_V_TOPIC(dead_letters->topic),
-      RD_KAFKA_V_KEY(pointer_to(dead_letter->has_key, dead_letter->key), dead_letter->key.len),
-      RD_KAFKA_V_VALUE(pointer_to(dead_letter->has_value, dead_letter->value), dead_letter->value.len),
-      RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(job), RD_KAFKA_V_END);
+  TideKafkaProducerRecord record = {.topic = dead_letters->topic,
+                                    .partition = RD_KAFKA_PARTITION_UA,
+                                    .key = dead_letter->key,
+                                    .has_key = dead_letter->has_key,
+                                    .value = dead_letter->value,
+                                    .has_value = dead_letter->has_value};
+  rd_kafka_resp_err_t result =
+      tide_kafka_produce(dead_letters->kafka, &record, tide_kafka_dead_letter_headers(dead_letter), 0, job);
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
     dead_letters->n_under_way++;
     dead_letters->bytes_under_way += bytes;
     return TRUE;
   }
-  rd_kafka_headers_destroy(headers);
   if (result != RD_KAFKA_RESP_ERR__QUEUE_FULL)
     set_trouble(dead_letters, describe(dead_letters, result, dead_letter));
   return FALSE;

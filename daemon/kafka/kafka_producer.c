@@ -8,7 +8,6 @@
 
 struct TideKafkaProducer {
   rd_kafka_t *kafka; /* owned */
-  char *topic;       /* owned */
   guint64 delivered;
   char *failure;      /* owned: of the first message that failed */
   char *broker_fault; /* owned: the last one */
@@ -36,7 +35,7 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 }
 
 TideKafkaProducer *
-tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64 linger_ms, GError **error)
+tide_kafka_producer_new(const TideKafkaConfig *config, gint64 linger_ms, GError **error)
 {
   g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
   const TideKafkaSetting settings[] = {
@@ -50,7 +49,6 @@ tide_kafka_producer_new(const TideKafkaConfig *config, const char *topic, gint64
   if (conf == NULL)
     return NULL;
   g_autoptr(TideKafkaProducer) producer = g_new0(TideKafkaProducer, 1);
-  producer->topic = g_strdup(topic);
   rd_kafka_conf_set_opaque(conf, producer);
   /* Faults come through the callbacks above; the rest would only mix with the command's progress. */
   rd_kafka_conf_set_log_cb(conf, NULL);
@@ -70,42 +68,9 @@ tide_kafka_producer_free(TideKafkaProducer *producer)
     rd_kafka_poll(producer->kafka, 0);
     rd_kafka_destroy(producer->kafka);
   }
-  g_free(producer->topic);
   g_free(producer->failure);
   g_free(producer->broker_fault);
   g_free(producer);
-}
-
-static rd_kafka_resp_err_t
-produce(TideKafkaProducer *producer, TideBytes key, TideBytes payload)
-{
-  return rd_kafka_producev(producer->kafka, RD_KAFKA_V_TOPIC(producer->topic), RD_KAFKA_V_KEY(key.data, key.len),
-                           RD_KAFKA_V_VALUE((void *)(gsize)payload.data, payload.len),
-                           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
-}
-
-static gboolean
-check_sent(rd_kafka_resp_err_t result, const char *topic, GError **error)
-{
-  if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
-    return TRUE;
-  if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", topic);
-  else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", topic, rd_kafka_err2str(result));
-  return FALSE;
-}
-
-gboolean
-tide_kafka_producer_send(TideKafkaProducer *producer, TideBytes key, TideBytes payload, const volatile int *stop,
-                         GError **error)
-{
-  rd_kafka_resp_err_t result = produce(producer, key, payload);
-  while (result == RD_KAFKA_RESP_ERR__QUEUE_FULL && *stop == 0) {
-    rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
-    result = produce(producer, key, payload);
-  }
-  return check_sent(result, producer->topic, error);
 }
 
 /* An empty value is not one that is null: it needs an address. */
@@ -114,40 +79,50 @@ address_of(TideBytes bytes, gboolean is_there)
 {
   if (!is_there)
     return NULL;
-  return bytes.data != NULL ? (void *)(gsize)bytes.data : (void *)(gsize) "";
+  return bytes.len > 0 ? (void *)(gsize)bytes.data : (void *)(gsize) "";
 }
 
-static rd_kafka_resp_err_t
-produce_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record)
+rd_kafka_headers_t *
+tide_kafka_headers_new(const TideDeadLetterHeader *headers, guint32 n, guint32 n_more)
 {
-  rd_kafka_headers_t *headers = rd_kafka_headers_new(record->n_headers);
-  for (guint32 i = 0; i < record->n_headers; i++) {
-    const TideDeadLetterHeader *header = &record->headers[i];
-    (void)rd_kafka_header_add(headers, header->name.len > 0 ? (const char *)header->name.data : "",
-                              (gssize)header->name.len, address_of(header->value, header->has_value),
-                              (gssize)header->value.len); /* it fails for a list that is read-only: this one is new */
-  }
-  rd_kafka_resp_err_t result =
-      rd_kafka_producev(producer->kafka, RD_KAFKA_V_TOPIC(record->topic), RD_KAFKA_V_PARTITION(record->partition),
-                        RD_KAFKA_V_TIMESTAMP(MAX(record->timestamp_ms, 0)), /* 0: now */
-                        RD_KAFKA_V_KEY(address_of(record->key, record->has_key), record->key.len),
-                        RD_KAFKA_V_VALUE(address_of(record->value, record->has_value), record->value.len),
-                        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+  rd_kafka_headers_t *made = rd_kafka_headers_new(n + n_more);
+  for (guint32 i = 0; i < n; i++) /* it fails for a list that is read-only: this one is new */
+    (void)rd_kafka_header_add(made, address_of(headers[i].name, TRUE), (gssize)headers[i].name.len,
+                              address_of(headers[i].value, headers[i].has_value), (gssize)headers[i].value.len);
+  return made;
+}
+
+rd_kafka_resp_err_t
+tide_kafka_produce(rd_kafka_t *kafka, const TideKafkaProducerRecord *record, rd_kafka_headers_t *headers, int flags,
+                   gpointer opaque)
+{
+  rd_kafka_resp_err_t result = rd_kafka_producev(
+      kafka, RD_KAFKA_V_TOPIC(record->topic), RD_KAFKA_V_PARTITION(record->partition),
+      RD_KAFKA_V_TIMESTAMP(MAX(record->timestamp_ms, 0)), /* 0: now */
+      RD_KAFKA_V_KEY(address_of(record->key, record->has_key), record->key.len),
+      RD_KAFKA_V_VALUE(address_of(record->value, record->has_value), record->value.len), RD_KAFKA_V_HEADERS(headers),
+      RD_KAFKA_V_MSGFLAGS(flags), RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
   if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
     rd_kafka_headers_destroy(headers); /* else the message has it */
   return result;
 }
 
 gboolean
-tide_kafka_producer_send_record(TideKafkaProducer *producer, const TideKafkaProducerRecord *record,
-                                const volatile int *stop, GError **error)
+tide_kafka_producer_send(TideKafkaProducer *producer, const TideKafkaProducerRecord *record,
+                         const TideDeadLetterHeader *headers, guint32 n_headers, const volatile int *stop,
+                         GError **error)
 {
-  rd_kafka_resp_err_t result = produce_record(producer, record);
-  while (result == RD_KAFKA_RESP_ERR__QUEUE_FULL && *stop == 0) {
+  rd_kafka_resp_err_t result;
+  while ((result = tide_kafka_produce(producer->kafka, record, tide_kafka_headers_new(headers, n_headers, 0),
+                                      RD_KAFKA_MSG_F_COPY, NULL)) == RD_KAFKA_RESP_ERR__QUEUE_FULL &&
+         *stop == 0)
     rd_kafka_poll(producer->kafka, QUEUE_FULL_WAIT_MS);
-    result = produce_record(producer, record);
-  }
-  return check_sent(result, record->topic, error);
+  if (result == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "stopped while the queue to '%s' was full", record->topic);
+  else if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "cannot send to '%s': %s", record->topic,
+                rd_kafka_err2str(result));
+  return result == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 guint64

@@ -31,8 +31,7 @@ tide_dead_letter_replay_new(const TideKafkaConfig *config, const TideDeadLetterR
   if (!options->dry_run) {
     if (!tide_kafka_client_try(config, PROBE_TIMEOUT_MS, error))
       return NULL;
-    replay->producer = tide_kafka_producer_new(config, options->topic != NULL ? options->topic : "originals",
-                                               TIDE_KAFKA_PRODUCER_LINGER_MS, error);
+    replay->producer = tide_kafka_producer_new(config, TIDE_KAFKA_PRODUCER_LINGER_MS, error);
     if (replay->producer == NULL)
       return NULL;
   }
@@ -102,10 +101,9 @@ tide_dead_letter_replay_send(TideDeadLetterReplay *replay, const TideDeadLetter 
                                       .key = dead_letter->key,
                                       .has_key = dead_letter->has_key,
                                       .value = dead_letter->value,
-                                      .has_value = dead_letter->has_value,
-                                      .headers = dead_letter->headers,
-                                      .n_headers = dead_letter->n_headers};
-    if (!tide_kafka_producer_send_record(replay->producer, &record, replay->options.stop, error))
+                                      .has_value = dead_letter->has_value};
+    if (!tide_kafka_producer_send(replay->producer, &record, dead_letter->headers, dead_letter->n_headers,
+                                  replay->options.stop, error))
       return FALSE;
     (void)tide_kafka_producer_poll(replay->producer, 0);
   }

@@ -46,6 +46,7 @@ typedef struct Simulate {
   TideMessageSample *sample;  /* owned; NULL without --sample */
   TideSimulationParameters parameters;
   TideKafkaProducer *producer; /* owned; NULL with --print */
+  const char *topic;           /* borrowed: where it sends to */
   FILE *log;                   /* owned; NULL without --log */
   const char *log_path;
   const volatile int *stop; /* set by a signal */
@@ -144,7 +145,13 @@ static gboolean
 send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
 {
   if (simulate->producer != NULL) {
-    if (!tide_kafka_producer_send(simulate->producer, key, payload, simulate->stop, error))
+    TideKafkaProducerRecord record = {.topic = simulate->topic,
+                                      .partition = -1,
+                                      .key = key,
+                                      .has_key = TRUE,
+                                      .value = payload,
+                                      .has_value = TRUE};
+    if (!tide_kafka_producer_send(simulate->producer, &record, NULL, 0, simulate->stop, error))
       return FALSE;
     tide_kafka_producer_poll(simulate->producer, 0);
     return TRUE;
@@ -267,7 +274,8 @@ open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulat
 {
   if (!tide_kafka_client_try(kafka, KAFKA_TIMEOUT_MS, error))
     return FALSE;
-  simulate->producer = tide_kafka_producer_new(kafka, topic, simulate->linger_ms, error);
+  simulate->topic = topic;
+  simulate->producer = tide_kafka_producer_new(kafka, simulate->linger_ms, error);
   return simulate->producer != NULL;
 }
 
