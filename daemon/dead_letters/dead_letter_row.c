@@ -3,11 +3,6 @@
 #include "thrift/wire/wire_reader.h"
 #include "util/json_writer.h"
 
-typedef struct Row {
-  TideBuffer *cells;
-  TideBuffer *deletes;
-} Row;
-
 static void
 read_cell(TideWireReader *reader, TideBuffer *cells)
 {
@@ -35,20 +30,6 @@ read_cell(TideWireReader *reader, TideBuffer *cells)
 }
 
 static void
-read_put(TideWireReader *reader, const Row *row)
-{
-  TideWireField field = {0};
-  while (tide_wire_read_field(reader, &field)) {
-    guint32 n = 0;
-    if (field.id != 2)
-      tide_wire_skip(reader, field.type);
-    else if (tide_wire_read_list_of(reader, TIDE_WIRE_STRUCT, &n))
-      for (guint32 i = 0; i < n && reader->status == TIDE_WIRE_OK; i++)
-        read_cell(reader, row->cells);
-  }
-}
-
-static void
 read_deleted_family(TideWireReader *reader, TideBuffer *deletes)
 {
   TideWireField field = {0};
@@ -68,8 +49,9 @@ read_deleted_family(TideWireReader *reader, TideBuffer *deletes)
   tide_json_close(deletes, "}");
 }
 
+/* A put or a delete: its row, and behind that a list of what @read_one reads. */
 static void
-read_delete(TideWireReader *reader, const Row *row)
+read_columns(TideWireReader *reader, void (*read_one)(TideWireReader *reader, TideBuffer *out), TideBuffer *out)
 {
   TideWireField field = {0};
   while (tide_wire_read_field(reader, &field)) {
@@ -78,20 +60,20 @@ read_delete(TideWireReader *reader, const Row *row)
       tide_wire_skip(reader, field.type);
     else if (tide_wire_read_list_of(reader, TIDE_WIRE_STRUCT, &n))
       for (guint32 i = 0; i < n && reader->status == TIDE_WIRE_OK; i++)
-        read_deleted_family(reader, row->deletes);
+        read_one(reader, out);
   }
 }
 
 static void
-read_mutations(TideWireReader *reader, const Row *row)
+read_mutations(TideWireReader *reader, TideBuffer *cells, TideBuffer *deletes)
 {
   while (reader->offset < reader->len && reader->status == TIDE_WIRE_OK) {
     TideWireField field = {0};
     while (tide_wire_read_field(reader, &field)) {
       if (field.id == 1)
-        read_put(reader, row);
+        read_columns(reader, read_cell, cells);
       else
-        read_delete(reader, row);
+        read_columns(reader, read_deleted_family, deletes);
     }
   }
 }
@@ -110,7 +92,6 @@ gboolean
 tide_dead_letter_row_json(TideWireProtocol protocol, TideBytes row_key, TideBytes wire, TideBuffer *out)
 {
   g_auto(TideBuffer) deletes = {0};
-  Row row = {out, &deletes};
   gsize start = out->len;
   tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
   tide_json_hex(out, "row_key", row_key);
@@ -118,9 +99,9 @@ tide_dead_letter_row_json(TideWireProtocol protocol, TideBytes row_key, TideByte
   TideWireReader reader;
   tide_wire_reader_init(&reader, protocol, wire);
   if (is_put(protocol, wire))
-    read_put(&reader, &row);
+    read_columns(&reader, read_cell, out);
   else
-    read_mutations(&reader, &row);
+    read_mutations(&reader, out, &deletes);
   if (reader.status != TIDE_WIRE_OK || reader.offset != reader.len) {
     out->len = start;
     return FALSE;

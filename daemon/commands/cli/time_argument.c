@@ -87,6 +87,17 @@ tide_time_option_parse(const char *option, const char *text, gint64 now_ns, gint
   return FALSE;
 }
 
+gboolean
+tide_time_option_parse_ms(const char *option, const char *text, gint64 now_ms, gint64 *ret_ms, GError **error)
+{
+  gint64 ns = 0;
+  if (!tide_time_option_parse(option, text, now_ms * TIDE_NS_PER_MS, &ns, error))
+    return FALSE;
+  if (text != NULL)
+    *ret_ms = tide_ns_to_ms(ns) + (ns % TIDE_NS_PER_MS > 0 ? 1 : 0);
+  return TRUE;
+}
+
 char *
 tide_time_text(gint64 epoch_ms)
 {

@@ -26,6 +26,10 @@ gboolean tide_time_argument_parse(const char *text, gint64 now_ns, gint64 *ret_n
 gboolean tide_time_option_parse(const char *option, const char *text, gint64 now_ns, gint64 *ret_ns,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same in milliseconds, rounded up: a moment is the first of what is at or after it. */
+gboolean tide_time_option_parse_ms(const char *option, const char *text, gint64 now_ms, gint64 *ret_ms,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* "2026-11-21T04:45:00.123Z"; a moment that no calendar of ours holds is its number. (transfer full) */
 char *tide_time_text(gint64 epoch_ms);
 

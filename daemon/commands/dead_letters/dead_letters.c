@@ -246,18 +246,6 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
 
 /* ---- the command line ---- */
 
-static gboolean
-parse_moment(const char *option, const char *text, gint64 *ret_ms, GError **error)
-{
-  gint64 ns = 0;
-  if (text == NULL)
-    return TRUE;
-  if (!tide_time_option_parse(option, text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error))
-    return FALSE;
-  *ret_ms = ns / TIDE_NS_PER_MS;
-  return TRUE;
-}
-
 /* "metrics/3/1234". */
 static gboolean
 parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, GError **error)
@@ -339,8 +327,10 @@ read_options(const TideCommandCall *call, char **ret_topic, GError **error)
   DeadLettersOptions *options = call->options;
   TideDeadLetterFilter *filter = &options->filter;
   const GPtrArray *arguments = call->arguments;
-  return check_arguments(call, error) && parse_moment("from", options->from, &filter->from_ms, error) &&
-         parse_moment("to", options->to, &filter->to_ms, error) &&
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  return check_arguments(call, error) &&
+         tide_time_option_parse_ms("from", options->from, now_ms, &filter->from_ms, error) &&
+         tide_time_option_parse_ms("to", options->to, now_ms, &filter->to_ms, error) &&
          (arguments->len < 2 || parse_message(arguments->pdata[1], options, ret_topic, error)) &&
          check_reason(filter->reason, error) &&
          (strcmp(arguments->pdata[0], "replay") != 0 || check_replay(options, error));

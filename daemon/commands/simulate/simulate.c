@@ -145,12 +145,8 @@ static gboolean
 send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
 {
   if (simulate->producer != NULL) {
-    TideKafkaProducerRecord record = {.topic = simulate->topic,
-                                      .partition = -1,
-                                      .key = key,
-                                      .has_key = TRUE,
-                                      .value = payload,
-                                      .has_value = TRUE};
+    TideKafkaProducerRecord record = {
+        .topic = simulate->topic, .partition = -1, .key = key, .has_key = TRUE, .value = payload, .has_value = TRUE};
     if (!tide_kafka_producer_send(simulate->producer, &record, NULL, 0, simulate->stop, error))
       return FALSE;
     tide_kafka_producer_poll(simulate->producer, 0);

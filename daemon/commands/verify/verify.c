@@ -88,27 +88,15 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Verify, clear_verify)
 /* ---- the window ----------------------------------------------------------------------------------------------------
  */
 
-/* Milliseconds, rounded up: a moment is the first of what is at or after it. */
-static gboolean
-parse_time(const char *text, const char *option, gint64 *ret_ms, GError **error)
-{
-  gint64 ns = 0;
-  if (text == NULL)
-    return TRUE;
-  if (!tide_time_option_parse(option, text, tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS, &ns, error))
-    return FALSE;
-  *ret_ms = tide_ns_to_ms(ns) + (ns % TIDE_NS_PER_MS > 0 ? 1 : 0);
-  return TRUE;
-}
-
 static gboolean
 parse_times(Verify *verify, GError **error)
 {
   const TideKafkaConfig *kafka = &verify->config->kafka;
   verify->from_ms = kafka->start == TIDE_START_TIME ? kafka->start_epoch_ms : 0; /* where the group began */
   verify->to_ms = G_MAXINT64;
-  if (!parse_time(verify->options->from, "from", &verify->from_ms, error) ||
-      !parse_time(verify->options->to, "to", &verify->to_ms, error))
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  if (!tide_time_option_parse_ms("from", verify->options->from, now_ms, &verify->from_ms, error) ||
+      !tide_time_option_parse_ms("to", verify->options->to, now_ms, &verify->to_ms, error))
     return FALSE;
   if (verify->from_ms < verify->to_ms)
     return TRUE;
