@@ -133,14 +133,14 @@ tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms)
   return waiting > 0 ? (guint64)waiting : 0;
 }
 
-guint64
-tide_kafka_producer_delivered(const TideKafkaProducer *producer)
+gboolean
+tide_kafka_producer_check(const TideKafkaProducer *producer, guint64 n_sent, const char *advice, GError **error)
 {
-  return producer->delivered;
-}
-
-const char *
-tide_kafka_producer_fault(const TideKafkaProducer *producer)
-{
-  return producer->failure != NULL ? producer->failure : producer->broker_fault;
+  if (producer->delivered == n_sent)
+    return TRUE;
+  const char *fault = producer->failure != NULL ? producer->failure : producer->broker_fault;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were acknowledged: %s%s",
+              producer->delivered, n_sent, fault != NULL ? fault : "no reason was given", advice);
+  return FALSE;
 }

@@ -64,7 +64,7 @@ tide_kafka_read(const TideKafkaConfig *config, const TideKafkaReadRequest *reque
 {
   TideTopicReaderOptions options = {.answer_ms = request->timeout_ms,
                                     .silence_ms = request->timeout_ms,
-                                    .is_total = !request->waits_for_each,
+                                    .is_total = !request->to_present_end,
                                     .max_open = G_MAXUINT};
   Reading reading = {.request = request, .func = func, .data = data};
   const char *const topics[] = {request->topic, NULL};

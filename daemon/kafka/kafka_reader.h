@@ -11,8 +11,7 @@ typedef struct TideKafkaReadRequest {
   const char *topic;
   guint64 max_messages;    /* in all; each partition gives its share of them at the most */
   gboolean newest;         /* the last ones of each partition, else the first */
-  gint64 timeout_ms;       /* for the whole of it */
-  gboolean waits_for_each; /* timeout_ms is for each message instead */
+  gint64 timeout_ms;       /* for the whole of it; with to_present_end, for each message */
   gboolean to_present_end; /* what comes while it reads is not read: @func may make more of it */
 } TideKafkaReadRequest;
 

@@ -126,15 +126,8 @@ tide_dead_letter_replay_finish(TideDeadLetterReplay *replay, GError **error)
       deadline_us = tide_now_us() + SETTLE_US;
     before = waiting;
   }
-  guint64 delivered = tide_kafka_producer_delivered(replay->producer);
-  if (delivered == replay->counts.n_sent)
-    return TRUE;
-  const char *fault = tide_kafka_producer_fault(replay->producer);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " messages were acknowledged: %s; replaying all of them again does no harm",
-              delivered, replay->counts.n_sent, fault != NULL ? fault : "no reason was given");
-  return FALSE;
+  return tide_kafka_producer_check(replay->producer, replay->counts.n_sent,
+                                   "; replaying all of them again does no harm", error);
 }
 
 TideDeadLetterReplayCounts

@@ -1,9 +1,10 @@
 #include "commands/dead_letters/dead_letter_source.h"
 
 #include "commands/cli/time_argument.h"
-#include "commands/dead_letters/kafka_dead_letter_reader.h"
 #include "dead_letters/dead_letter_file.h"
 #include "dead_letters/dead_letter_json.h"
+#include "dead_letters/kafka_dead_letter.h"
+#include "kafka/kafka_reader.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -11,12 +12,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/* Without a message for so long the brokers are taken for gone. */
+#define TIMEOUT_MS 10000
+
 typedef struct Source {
   const TideDeadLetterFilter *filter;
   TideDeadLetterFunc func;
   gpointer data;
   TideDeadLetterCounts *counts;
-  GError *error; /* owned: of func */
+  TideKafkaDeadLetterMemory memory; /* of a topic */
+  GError *error;                    /* owned: of func */
   gboolean stopped;
 } Source;
 
@@ -37,9 +42,8 @@ passes(const TideDeadLetterFilter *filter, const TideDeadLetter *dead_letter, gi
 
 /* @dead_letter: NULL: it cannot be read. FALSE to stop. */
 static gboolean
-take(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data)
+take(Source *source, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
-  Source *source = data;
   source->counts->n_read++;
   if (dead_letter == NULL) {
     source->counts->n_unreadable++;
@@ -71,8 +75,8 @@ take_line(Source *source, TideDeadLetterParser *parser, TideBytes line)
     line = tide_bytes(line.data + 1, line.len - 1);
   /* The last line of the file that is being written may not have its end yet. */
   if (line.data[line.len - 1] != '\n' || !tide_dead_letter_parser_parse(parser, line, &dead_letter, &kept_at, NULL))
-    return take(NULL, -1, source);
-  return take(&dead_letter, kept_at_ms(kept_at), source);
+    return take(source, NULL, -1);
+  return take(source, &dead_letter, kept_at_ms(kept_at));
 }
 
 /* A file as it was when the reading began: what is appended meanwhile, perhaps because of the dead letters that are
@@ -168,6 +172,30 @@ read_files(Source *source, const char *path, GError **error)
   return ok;
 }
 
+static gboolean
+take_record(const TideMessage *message, gpointer data)
+{
+  Source *source = data;
+  TideDeadLetter dead_letter;
+  gboolean is_one = tide_kafka_dead_letter_read(message, &source->memory, &dead_letter, NULL);
+  return take(source, is_one ? &dead_letter : NULL, message->timestamp_ms);
+}
+
+static gboolean
+read_topic(Source *source, const TideKafkaConfig *config, const char *topic, GError **error)
+{
+  TideKafkaReadRequest request = {
+      .topic = topic, .max_messages = G_MAXINT64, .timeout_ms = TIMEOUT_MS, .to_present_end = TRUE};
+  TideKafkaReadResult result;
+  gboolean ok = tide_kafka_read(config, &request, take_record, source, &result, error);
+  tide_kafka_dead_letter_memory_clear(&source->memory);
+  if (!ok || !result.timed_out)
+    return ok;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "topic '%s' was read only in part: nothing came for %d s", topic,
+              TIMEOUT_MS / 1000);
+  return FALSE;
+}
+
 gboolean
 tide_dead_letter_source_read(const TideConfig *config, const TideDeadLetterLocation *location,
                              const TideDeadLetterFilter *filter, TideDeadLetterFunc func, gpointer data,
@@ -175,9 +203,8 @@ tide_dead_letter_source_read(const TideConfig *config, const TideDeadLetterLocat
 {
   *ret_counts = (TideDeadLetterCounts){0};
   Source source = {.filter = filter, .func = func, .data = data, .counts = ret_counts};
-  gboolean ok = location->topic != NULL
-                    ? tide_kafka_dead_letters_read(&config->kafka, location->topic, take, &source, error)
-                    : read_files(&source, location->file, error);
+  gboolean ok = location->topic != NULL ? read_topic(&source, &config->kafka, location->topic, error)
+                                        : read_files(&source, location->file, error);
   if (source.error == NULL)
     return ok;
   g_clear_error(error);

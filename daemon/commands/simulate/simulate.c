@@ -217,22 +217,6 @@ print_summary(const Simulate *simulate, FILE *stream)
 }
 
 static gboolean
-check_deliveries(const Simulate *simulate, GError **error)
-{
-  if (simulate->producer == NULL)
-    return TRUE;
-  guint64 n = n_messages(simulate);
-  guint64 delivered = tide_kafka_producer_delivered(simulate->producer);
-  if (delivered == n)
-    return TRUE;
-  const char *fault = tide_kafka_producer_fault(simulate->producer);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-              "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were delivered: %s", delivered, n,
-              fault != NULL ? fault : "no reason was given");
-  return FALSE;
-}
-
-static gboolean
 close_log(Simulate *simulate, GError **error)
 {
   FILE *log = g_steal_pointer(&simulate->log);
@@ -253,7 +237,9 @@ run_simulation(Simulate *simulate, GError **error)
   tide_progress_end(&simulate->progress);
   /* With --print, standard output is the messages'. */
   print_summary(simulate, simulate->producer != NULL ? stdout : stderr);
-  if (!ok || !check_deliveries(simulate, error) || !close_log(simulate, error))
+  if (!ok ||
+      (simulate->producer != NULL && !tide_kafka_producer_check(simulate->producer, n_messages(simulate), "", error)) ||
+      !close_log(simulate, error))
     return FALSE;
   if (*simulate->stop == 0)
     return TRUE;
