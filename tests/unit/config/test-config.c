@@ -501,28 +501,70 @@ read_source(const char *name)
 }
 
 static void
+write_source(const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename(TIDE_TEST_SOURCE_DIR, name, NULL);
+  g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void
+assert_as_printed(const char *name, const char *text, const char *printed)
+{
+  if (strcmp(text, printed) == 0)
+    return;
+  g_test_message("%s is not what the option tables print: `%s --write` puts it anew", name, g_get_prgname());
+  g_test_fail();
+}
+
+#define SAMPLE "config/tidemark.yaml"
+#define GUIDE "docs/configuration.md"
+#define REFERENCE_BEGIN "<!-- reference begins -->\n"
+#define REFERENCE_END "\n<!-- reference ends -->"
+
+static void
 test_sample_file_is_the_printed_one(void)
 {
-  g_autofree char *sample = read_source("config/tidemark.yaml");
+  g_autofree char *sample = read_source(SAMPLE);
   g_autofree char *printed = tide_config_print_defaults();
-  g_autoptr(TideConfig) config = load_good(sample);
+  g_autoptr(TideConfig) config = load_good(printed);
 
   g_assert_cmpuint(config->tables->len, ==, 2);
-  g_assert_cmpstr(sample, ==, printed);
+  assert_as_printed(SAMPLE, sample, printed);
+}
+
+/* The guide with the reference as it is printed between its markers. */
+static char *
+guide_as_printed(const char *guide)
+{
+  g_autofree char *printed = tide_config_print_reference();
+  const char *begin = strstr(guide, REFERENCE_BEGIN);
+  g_assert_nonnull(begin);
+  begin += strlen(REFERENCE_BEGIN);
+  const char *end = strstr(begin - 1, REFERENCE_END);
+  g_assert_nonnull(end);
+  g_autofree char *front = g_strndup(guide, (gsize)(begin - guide));
+  return g_strconcat(front, printed, end, NULL);
 }
 
 static void
 test_reference_in_the_guide_is_the_printed_one(void)
 {
-  g_autofree char *guide = read_source("docs/configuration.md");
-  g_autofree char *printed = tide_config_print_reference();
-  const char *begin = strstr(guide, "<!-- reference begins -->\n");
-  const char *end = strstr(guide, "\n<!-- reference ends -->");
+  g_autofree char *guide = read_source(GUIDE);
+  g_autofree char *expected = guide_as_printed(guide);
 
-  g_assert_true(begin != NULL && end != NULL);
-  begin += strlen("<!-- reference begins -->\n");
-  g_autofree char *between = g_strndup(begin, (gsize)(end - begin));
-  g_assert_cmpstr(between, ==, printed);
+  assert_as_printed(GUIDE, guide, expected);
+}
+
+/* --write: both as they are printed. */
+static int
+write_both(void)
+{
+  g_autofree char *sample = tide_config_print_defaults();
+  g_autofree char *guide = read_source(GUIDE);
+  g_autofree char *expected = guide_as_printed(guide);
+  write_source(SAMPLE, sample);
+  write_source(GUIDE, expected);
+  return 0;
 }
 
 /* A fragment of the guide as a whole file: its tables, or what stands in one, or whole sections. */
@@ -549,7 +591,7 @@ complete_snippet(const char *snippet)
 static void
 test_snippets_in_the_guide_load(void)
 {
-  g_autofree char *guide = read_source("docs/configuration.md");
+  g_autofree char *guide = read_source(GUIDE);
   guint n_loaded = 0;
 
   for (const char *at = strstr(guide, "\n```yaml\n"); at != NULL; at = strstr(at, "\n```yaml\n")) {
@@ -573,6 +615,8 @@ test_snippets_in_the_guide_load(void)
 int
 main(int argc, char **argv)
 {
+  if (argc == 2 && strcmp(argv[1], "--write") == 0)
+    return write_both();
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/config/values-reach-their-places", test_values_reach_their_places);
   g_test_add_func("/config/values-out-of-the-environment", test_values_out_of_the_environment);
