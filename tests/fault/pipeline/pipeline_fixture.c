@@ -102,13 +102,13 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
   g_autofree char *list =
       running->gateway_list != NULL ? g_strdup(running->gateway_list) : gateway_list(fixture, running->gateways);
   return g_strdup_printf(
-      "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1,"
-      " session_timeout: 6s%s%s%s%s }\n"
+      "kafka: { brokers: \"%s\", group: %s, topics: [%s], threads: 1%s%s%s%s%s }\n"
       "hbase: { gateways: [%s], writers: 3, connect_timeout: 1s, call_timeout: 1s, retry_min: 20ms,"
       " retry_max: 200ms%s%s }\n"
       "%s%s%s%s",
       mock_kafka_brokers(fixture->kafka), running->group != NULL ? running->group : FIXTURE_GROUP,
       running->topics != NULL ? running->topics : FIXTURE_TOPIC,
+      strstr(kafka, "session_timeout:") != NULL ? "" : ", session_timeout: 6s",
       strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
       strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
       strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
