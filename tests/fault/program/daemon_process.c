@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,10 +20,12 @@ new_file(const char *text, const char *pattern)
   return path;
 }
 
-/* In the child: only what may be called between fork and exec. */
+/* In the child: only what may be called between fork and exec. It ends with its test: one that went on would hold the
+ * pipe whose end meson waits for. */
 static void
 become_daemon(char **arguments, char **environment, int stderr_fd)
 {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(stderr_fd, STDERR_FILENO);
   execve(arguments[0], arguments, environment);
   _exit(127);
