@@ -193,6 +193,8 @@ service THBaseService {
   TResult get(1: required Bytes table, 2: required TGet tget) throws (1: TIOError io),
   list<TResult> getMultiple(1: required Bytes table, 2: required list<TGet> tgets) throws (1: TIOError io),
   void putMultiple(1: required Bytes table, 2: required list<TPut> tputs) throws (1: TIOError io),
+  bool checkAndPut(1: required Bytes table, 2: required Bytes row, 3: required Bytes family, 4: required Bytes qualifier,
+      5: Bytes value, 6: required TPut tput) throws (1: TIOError io),
   void mutateRow(1: required Bytes table, 2: required TRowMutations trowMutations) throws (1: TIOError io),
 
   i32 openScanner(1: required Bytes table, 2: required TScan tscan) throws (1: TIOError io),

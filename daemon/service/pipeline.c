@@ -1,6 +1,7 @@
 #include "service/pipeline.h"
 
 #include "tables/table_check.h"
+#include "thrift/client/access_denied.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -127,8 +128,9 @@ ask_for_fingerprints(TidePipeline *pipeline, TideHBaseClient *client)
   answer.is_lost = !tide_hbase_client_is_open(client);
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONFIG))
     pipeline->failure = g_steal_pointer(&error);
-  else if (error != NULL)
-    answer.text = g_strdup_printf("cannot compare the key fingerprints of the tables: %s", error->message);
+  g_autofree char *reason = error != NULL ? tide_access_denied_explain(error) : NULL;
+  if (reason != NULL)
+    answer.text = g_strdup_printf("cannot compare the key fingerprints of the tables: %s", reason);
   return answer;
 }
 

@@ -20,7 +20,7 @@ has_family(const TideTableDescription *description, const char *name)
 void
 tide_table_check_families(const TideTable *table, const TideTableDescription *description, GPtrArray *missing)
 {
-  for (guint i = 0; i < table->families->len; i++) {
+  for (guint i = 0; description->hidden == NULL && i < table->families->len; i++) {
     const TideFamilySettings *family = g_ptr_array_index(table->families, i);
     if (!has_family(description, family->name))
       g_ptr_array_add(missing, g_strdup_printf("table '%s' has no column family '%s': add it in the HBase shell with: "
@@ -44,9 +44,23 @@ tide_table_durability_risk(const char *table, const TideTableDescription *descri
       tide_durability_name(durability));
 }
 
-void
-tide_table_warn_of_durability(const char *table, const TideTableDescription *description)
+/* HBase shows tables to those who may create them; to write them the rights READ and WRITE are enough. */
+static void
+warn_of_hidden(const char *table, const TideTableDescription *description)
 {
+  tide_log(TIDE_LOG_WARNING,
+           "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
+           "which HBase does not show: %s",
+           table, description->hidden);
+}
+
+void
+tide_table_warn_of_risks(const char *table, const TideTableDescription *description)
+{
+  if (description->hidden != NULL) {
+    warn_of_hidden(table, description);
+    return;
+  }
   g_autofree char *remedy = NULL;
   g_autofree char *risk = tide_table_durability_risk(table, description, &remedy);
   if (risk != NULL)
@@ -80,7 +94,7 @@ tide_table_check(const TideConfig *config, TideHBaseClient *client, gint64 timeo
   }
   for (guint i = 0; missing->len == 0 && i < found->len; i++) {
     const TideTableDescription *description = g_ptr_array_index(found, i);
-    tide_table_warn_of_durability(description->name, description);
+    tide_table_warn_of_risks(description->name, description);
   }
   return g_steal_pointer(&missing);
 }

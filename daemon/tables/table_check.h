@@ -23,7 +23,7 @@ void tide_table_check_families(const TideTable *table, const TideTableDescriptio
  * NULL when nothing can. (transfer full), both. */
 char *tide_table_durability_risk(const char *table, const TideTableDescription *description, char **ret_remedy);
 
-/* Says it in the log, at crit. */
-void tide_table_warn_of_durability(const char *table, const TideTableDescription *description);
+/* Says it in the log, at crit; of a table that HBase does not show, a warning says what is not known. */
+void tide_table_warn_of_risks(const char *table, const TideTableDescription *description);
 
 G_END_DECLS

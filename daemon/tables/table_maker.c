@@ -58,7 +58,7 @@ require_families(const TideTableMaker *maker, TideHBaseClient *client, const Tid
     return FALSE;
   g_autoptr(GPtrArray) missing = g_ptr_array_new_with_free_func(g_free);
   tide_table_check_families(table, description, missing);
-  tide_table_warn_of_durability(table->name, description);
+  tide_table_warn_of_risks(table->name, description);
   if (missing->len == 0)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "%s", (const char *)g_ptr_array_index(missing, 0));

@@ -2,6 +2,7 @@
 
 #include "model/table/dated_table.h"
 #include "tables/table_maker.h"
+#include "thrift/client/access_denied.h"
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -223,10 +224,11 @@ prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
   }
   if (tide_error_is_cancelled(error))
     return FALSE;
-  tide_lanes_block(regions->options.lanes, table->table, error->message, tide_now_us());
+  g_autofree char *reason = tide_access_denied_explain(error);
+  tide_lanes_block(regions->options.lanes, table->table, reason, tide_now_us());
   if (table->failures++ == 0)
     tide_log(TIDE_LOG_ERROR, "table '%s' cannot be written to: %s; its rows wait, and it is tried again",
-             table->table->name, error->message);
+             table->table->name, reason);
   return FALSE;
 }
 

@@ -1,6 +1,7 @@
 #include "write/writer.h"
 
 #include "gateway/writer_connection.h"
+#include "thrift/client/access_denied.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -125,6 +126,15 @@ note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_u
   tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
+/* What went wrong, and what the operator can do about it. (transfer full) */
+static char *
+tell_failure(const GError *error, TideFailure failure)
+{
+  g_autofree char *grant = tide_access_denied_remedy(error, NULL);
+  const char *remedy = grant != NULL ? grant : failure.remedy;
+  return remedy != NULL ? g_strdup_printf("%s; %s", error->message, remedy) : g_strdup(error->message);
+}
+
 /* One call to the gateway: puts together, a mutated row alone. */
 static TideFailure
 send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
@@ -151,8 +161,7 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
     tide_counter_add(writer->methods[method].rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
   } else {
-    *ret_text =
-        failure.remedy != NULL ? g_strdup_printf("%s; %s", error->message, failure.remedy) : g_strdup(error->message);
+    *ret_text = tell_failure(error, failure);
   }
   return failure;
 }

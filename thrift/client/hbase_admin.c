@@ -1,5 +1,6 @@
 /* Tables, namespaces, and what kind of gateway this is. These calls are rare: the generated code writes them, and
  * reply_reader.h reads what comes back. */
+#include "thrift/client/access_denied.h"
 #include "thrift/client/client_call.h"
 #include "thrift/client/shell_command.h"
 #include "util/error.h"
@@ -105,8 +106,45 @@ tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 de
     return NULL;
   GError *failure = NULL;
   TideTableDescription *description = tide_reply_read_description(&reply, &failure);
-  (void)tide_client_conclude(client, description != NULL, &failure, error);
+  char *hidden = description == NULL ? tide_access_denied_remedy(failure, NULL) : NULL;
+  if (hidden == NULL) {
+    (void)tide_client_conclude(client, description != NULL, &failure, error);
+    return description;
+  }
+  g_error_free(failure);
+  description = tide_table_description_new(table);
+  description->hidden = hidden;
   return description;
+}
+
+/* ---- rights ---- */
+
+gboolean
+tide_hbase_client_try_rights(TideHBaseClient *client, const char *table, const char *family, gint64 deadline_us,
+                             GError **error)
+{
+  HbaseTHBaseServiceIf *service = tide_client_begin_control(client, deadline_us, error);
+  if (service == NULL)
+    return FALSE;
+  g_autoptr(GByteArray) table_name = generated_bytes(tide_bytes_of_string(table));
+  g_autoptr(GByteArray) text = generated_bytes(TIDE_BYTES_LITERAL(PROBE_TABLE));
+  g_autoptr(GByteArray) family_name = generated_bytes(tide_bytes_of_string(family));
+  g_autoptr(GObject) put = g_object_new(HBASE_TYPE_T_PUT, NULL);
+  HBASE_T_PUT(put)->row = g_byte_array_ref(text);
+  HbaseTColumnValue *cell = g_object_new(HBASE_TYPE_T_COLUMN_VALUE, NULL);
+  cell->family = g_byte_array_ref(family_name);
+  cell->qualifier = g_byte_array_ref(text);
+  cell->value = g_byte_array_ref(text);
+  g_ptr_array_add(HBASE_T_PUT(put)->columnValues, cell);
+  GError *failure = NULL;
+  gboolean sent = hbase_t_h_base_service_client_send_check_and_put(service, table_name, text, family_name, text, text,
+                                                                   HBASE_T_PUT(put), &failure);
+  TideReply reply;
+  if (!tide_client_receive_control(client, "checkAndPut", sent, failure, &reply, error))
+    return FALSE;
+  failure = NULL;
+  gboolean is_written;
+  return tide_client_conclude(client, tide_reply_read_bool(&reply, &is_written, &failure), &failure, error);
 }
 
 /* ---- creating ---- */

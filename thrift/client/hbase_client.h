@@ -100,9 +100,16 @@ gboolean tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char 
 GPtrArray *tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Errors: NOT_FOUND when there is no such table. Ownership: (transfer full). */
+/* Errors: NOT_FOUND when there is no such table. One that HBase does not let the gateway's user see, for which it wants
+ * the right CREATE or ADMIN, has `hidden` set, and nothing but its name. Ownership: (transfer full). */
 TideTableDescription *tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the gateway's user may read and write @family, by a checkAndPut whose condition does not hold: HBase asks for
+ * both rights before it looks at the condition, and nothing is written. Errors: those of access_denied.h; WRONG_SERVICE
+ * from a gateway that does not know the call. */
+gboolean tide_hbase_client_try_rights(TideHBaseClient *client, const char *table, const char *family,
+                                      gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* @splits: (element-type TideBytes) (nullable). Errors: on a framed gateway with splits or attributes, fails before
  * sending with TIDE_ERROR_UNAVAILABLE and the HBase shell's command in the text: that gateway takes its whole frame

@@ -160,6 +160,19 @@ tide_shell_alter_command(const TideTableDescription *changes)
 }
 
 char *
+tide_shell_grant_command(const char *user, const char *rights, const char *scope)
+{
+  GString *command = g_string_new("grant ");
+  append_quoted(command, tide_bytes_of_string(user));
+  g_string_append_printf(command, ", \"%s\"", rights);
+  if (scope != NULL) {
+    g_string_append(command, ", ");
+    append_quoted(command, tide_bytes_of_string(scope));
+  }
+  return g_string_free(command, FALSE);
+}
+
+char *
 tide_shell_split_command(const char *table, TideBytes point)
 {
   GString *command = g_string_new("split ");

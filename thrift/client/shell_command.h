@@ -13,6 +13,9 @@ char *tide_shell_create_command(const TideTableDescription *description, const G
  * added. (transfer full) */
 char *tide_shell_alter_command(const TideTableDescription *changes);
 
+/* @scope: a table, "@ns", or NULL for all of HBase. Rights that the user has already stay. (transfer full) */
+char *tide_shell_grant_command(const char *user, const char *rights, const char *scope);
+
 /* Divides the region that holds @point there. (transfer full) */
 char *tide_shell_split_command(const char *table, TideBytes point);
 

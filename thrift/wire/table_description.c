@@ -78,6 +78,7 @@ tide_table_description_free(TideTableDescription *description)
   if (description == NULL)
     return;
   g_free(description->name);
+  g_free(description->hidden);
   g_ptr_array_unref(description->families);
   g_array_unref(description->attributes);
   g_free(description);

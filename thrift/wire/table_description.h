@@ -54,6 +54,7 @@ typedef struct TideTableDescription {
   char *name;          /* owned: "TABLE" or "ns:TABLE" */
   GPtrArray *families; /* owned (element-type TideFamilySettings) */
   GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
+  char *hidden; /* owned: why HBase does not show the rest, and what helps; NULL: it does */
   int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
 } TideTableDescription;
 

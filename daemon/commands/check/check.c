@@ -9,6 +9,8 @@
 #include "kafka/kafka_check.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
+#include "thrift/client/access_denied.h"
+#include "util/error.h"
 
 typedef struct CheckOptions {
   gboolean offline;
@@ -108,9 +110,11 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
     return;
   }
   g_autofree char *key = fingerprint_detail(state);
+  const char *hidden = state->description->hidden;
   g_autofree char *detail =
-      g_strdup_printf("%u region%s; %s", state->regions->len, state->regions->len == 1 ? "" : "s", key);
-  gboolean is_fine = state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state);
+      g_strdup_printf("%u region%s; %s%s%s", state->regions->len, state->regions->len == 1 ? "" : "s", key,
+                      hidden != NULL ? "; how it was made cannot be seen: " : "", hidden != NULL ? hidden : "");
+  gboolean is_fine = hidden == NULL && (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME || is_remembered(state));
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 
@@ -133,20 +137,63 @@ note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
   }
 }
 
+/* A right that the gateway's user has not. FALSE when @error is something else. */
+static gboolean
+add_denial(const TideTable *table, const GError *error, TideCheckList *list, Remedies *remedies)
+{
+  char *command = NULL;
+  g_autofree char *denial = tide_access_denied_remedy(error, &command);
+  if (denial == NULL)
+    return FALSE;
+  tide_check_list_add(list, "rights", table->name, TIDE_CHECK_PROBLEM, denial);
+  if (!g_ptr_array_find_with_equal_func(remedies->commands, command, g_str_equal, NULL))
+    g_ptr_array_add(remedies->commands, g_steal_pointer(&command));
+  g_free(command);
+  return TRUE;
+}
+
+/* Of a table that is as declared: one with a family missing would be refused for that. */
+static gboolean
+check_rights(TideGatewaySession *session, const TideTable *table, GError **error)
+{
+  for (guint i = 0; i < table->families->len; i++) {
+    const TideFamilySettings *family = table->families->pdata[i];
+    g_autoptr(GError) failure = NULL;
+    if (tide_hbase_client_try_rights(tide_gateway_session_client(session), table->name, family->name,
+                                     tide_gateway_session_deadline_us(session), &failure))
+      continue;
+    /* A gateway that does not know the call leaves it open. */
+    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
+      return TRUE;
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+check_table(TideGatewaySession *session, const TideConfig *config, const TideTable *table, TideCheckList *list,
+            Remedies *remedies, GError **error)
+{
+  g_autoptr(GError) failure = NULL;
+  g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &failure);
+  if (state != NULL) {
+    add_table(table, state, list, remedies);
+    if (!state->exists || state->differences->len > 0 || check_rights(session, table, &failure))
+      return;
+  }
+  if (!add_denial(table, failure, list, remedies))
+    g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot look at '%s': ", table->name);
+}
+
 static void
 check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
   g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
-  for (guint i = 0; tables != NULL && i < tables->len && error == NULL; i++) {
-    const TideTable *table = tables->pdata[i];
-    g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &error);
-    if (state != NULL)
-      add_table(table, state, list, remedies);
-    else
-      g_prefix_error(&error, "cannot look at '%s': ", table->name);
-  }
+  for (guint i = 0; tables != NULL && i < tables->len && error == NULL; i++)
+    check_table(session, config, tables->pdata[i], list, remedies, &error);
   if (error != NULL)
     tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
 }

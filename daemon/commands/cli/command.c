@@ -3,6 +3,7 @@
 #include "commands/cli/command_line.h"
 #include "commands/cli/output.h"
 #include "config/option/nearest_name.h"
+#include "thrift/client/access_denied.h"
 
 static GPtrArray **
 list_of(const TideCommandCall *call, const TideOption *option)
@@ -74,7 +75,8 @@ tide_command_main(const TideCommand *command, int argc, char **argv)
 int
 tide_command_fail(const TideCommand *command, const GError *error)
 {
-  fprintf(stderr, "tidemark %s: %s\n", command->name, error->message);
+  g_autofree char *text = tide_access_denied_explain(error);
+  fprintf(stderr, "tidemark %s: %s\n", command->name, text);
   return tide_error_exit_code(error);
 }
 

@@ -284,7 +284,8 @@ check_regions(TideTableState *state)
 void
 tide_table_state_compare(TideTableState *state, const TideTable *table, const TideTableDescription *declared)
 {
-  for (guint i = 0; i < declared->families->len; i++) {
+  gboolean is_shown = state->description->hidden == NULL;
+  for (guint i = 0; is_shown && i < declared->families->len; i++) {
     const TideFamilySettings *family = declared->families->pdata[i];
     const TideFamilySettings *present = find_family(state->description, family->name);
     if (present != NULL)
@@ -292,7 +293,8 @@ tide_table_state_compare(TideTableState *state, const TideTable *table, const Ti
     else
       add_missing_family(state, declared->name, family);
   }
-  compare_attributes(state, declared);
+  if (is_shown)
+    compare_attributes(state, declared);
   check_durability(state, declared->name);
   check_regions(state);
   compare_splits(state, table);

@@ -435,6 +435,7 @@ read_argument(TideFakeRequest *request, TideFakeReader *reader, const TideFakeFi
   case TIDE_CALL_GET:
   case TIDE_CALL_GET_MULTIPLE:
   case TIDE_CALL_PUT_MULTIPLE:
+  case TIDE_CALL_CHECK_AND_PUT:
   case TIDE_CALL_MUTATE_ROW:
   case TIDE_CALL_OPEN_SCANNER:
   case TIDE_CALL_GET_ALL_REGION_LOCATIONS:

@@ -17,6 +17,7 @@ static const char *const call_names[TIDE_CALL_COUNT] = {
     [TIDE_CALL_GET] = "get",
     [TIDE_CALL_GET_MULTIPLE] = "getMultiple",
     [TIDE_CALL_PUT_MULTIPLE] = "putMultiple",
+    [TIDE_CALL_CHECK_AND_PUT] = "checkAndPut",
     [TIDE_CALL_MUTATE_ROW] = "mutateRow",
     [TIDE_CALL_OPEN_SCANNER] = "openScanner",
     [TIDE_CALL_GET_SCANNER_ROWS] = "getScannerRows",

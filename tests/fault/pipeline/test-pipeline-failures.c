@@ -16,7 +16,8 @@
   "server=rs1: 1 time, servers with issues: rs1.example.com,16020,1718040000000"
 #define DENIED                                                                                                         \
   "Failed 1 action: org.apache.hadoop.hbase.security.AccessDeniedException: Insufficient permissions (user=tidemark, " \
-  "scope=METRIC, family=M:v, params=[table=METRIC,family=M:v],action=WRITE): 1 time, servers with issues: rs1,16020,1"
+  "scope=default:METRIC, family=M:v, params=[table=METRIC,family=M:v],action=WRITE): 1 time, servers with issues: "    \
+  "rs1,16020,1"
 
 /* ---- rows that can never be written ---- */
 
@@ -178,7 +179,8 @@ static const SuspendCase suspend_cases[] = {
     {"B11-D11-missing-table-is-waited-for", "tidemark tables create"},
     {"B11-D11-disabled-table-is-waited-for", NULL},
     {"B11-D11-table-without-its-family-is-waited-for", "add the column family"},
-    {"B11-D11-forbidden-table-is-waited-for", "grant"},
+    {"B11-D11-forbidden-table-is-waited-for", "user 'tidemark' has no right WRITE on table 'METRIC'; in the HBase "
+                                              "shell: grant \"tidemark\", \"RW\", \"METRIC\""},
 };
 
 static void

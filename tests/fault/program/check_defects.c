@@ -463,6 +463,34 @@ table_of_another_key(CheckScene *scene, gboolean has_rows)
 }
 
 static void
+refuse(CheckScene *scene, TideGatewayCall call, const char *message)
+{
+  TideScriptedFault refusing = {.kind = TIDE_FAULT_IO_ERROR, .call = call, .table = "METRIC", .message = message};
+  for (guint i = 0; i < CHECK_SCENE_GATEWAYS; i++)
+    scripted_gateway_add_fault(scene->gateways[i], &refusing);
+}
+
+#define DENIED "org.apache.hadoop.hbase.security.AccessDeniedException: Insufficient permissions (user=tide/h@R, scope="
+
+/* Whoever may read and write a table need not be shown how it was made. */
+static void
+table_that_is_hidden(CheckScene *scene)
+{
+  refuse(scene, TIDE_CALL_GET_TABLE_DESCRIPTOR, DENIED "default:METRIC, params=[table=default:METRIC,],action=CREATE)");
+}
+
+static void
+table_that_is_denied(CheckScene *scene)
+{
+  table_that_is_hidden(scene);
+  refuse(scene, TIDE_CALL_CHECK_AND_PUT,
+         DENIED "default:METRIC, family=M:v, params=[table=default:METRIC,family=M:v],action=WRITE)");
+  refuse(scene, TIDE_CALL_PUT_MULTIPLE,
+         "Failed 1 action: " DENIED "default:METRIC, family=M:v, params=[table=default:METRIC,family=M:v],action=WRITE)"
+         ": 1 time, servers with issues: rs1,16020,1");
+}
+
+static void
 keys_that_cannot_be_remembered(CheckScene *scene)
 {
   delete_table(scene, "tidemark_schemes");
@@ -647,6 +675,9 @@ static const CheckDefect defects[] = {
     {"table-that-is-not-there", table_that_is_not_there, "tables create", WAITS},
     {"family-that-is-not-there", family_that_is_not_there, "family 'M' is missing", WAITS},
     {"table-that-is-disabled", table_that_is_disabled, "it is disabled", "enable"},
+    {"table-that-is-hidden", table_that_is_hidden, "grant \"tide\", \"C\", \"METRIC\"", NULL},
+    {"table-that-is-denied", table_that_is_denied, "user 'tide' has no right WRITE on table 'METRIC'",
+     "grant \"tide\", \"RW\", \"METRIC\""},
     {"keys-that-cannot-be-remembered", keys_that_cannot_be_remembered, "with 'tidemark tables create'", NULL},
     {"key-that-was-changed", key_that_was_changed, "THE KEY CHANGED", NULL},
     {"key-that-was-changed-while-empty", key_that_was_changed_while_empty, NULL, NULL},

@@ -44,6 +44,15 @@ test_defaults(void)
 }
 
 static void
+test_grant(void)
+{
+  g_autofree char *table = tide_shell_grant_command("tide", "RW", "ns:T");
+  g_assert_cmpstr(table, ==, "grant \"tide\", \"RW\", \"ns:T\"");
+  g_autofree char *all = tide_shell_grant_command("it's", "A", NULL);
+  g_assert_cmpstr(all, ==, "grant \"it's\", \"A\"");
+}
+
+static void
 test_alter(void)
 {
   g_autoptr(TideTableDescription) changes = tide_table_description_new("ns:T");
@@ -73,6 +82,7 @@ main(int argc, char **argv)
   g_test_add_func("/shell-command/settings-attributes-and-splits-are-written", test_all_settings);
   g_test_add_func("/shell-command/defaults-are-left-out", test_defaults);
   g_test_add_func("/shell-command/alter-sets-only-what-changes", test_alter);
+  g_test_add_func("/shell-command/grant-sets-only-what-changes", test_grant);
   g_test_add_func("/shell-command/split-takes-any-bytes", test_split);
   return g_test_run();
 }
