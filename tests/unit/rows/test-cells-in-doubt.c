@@ -58,6 +58,32 @@ test_another_value_conflicts_until_its_time(void)
   tide_cells_in_doubt_free(in_doubt);
 }
 
+/* What the set shortens or leaves out of a cell's hashes tells cells and contents apart all the same. */
+static void
+test_hashes_that_are_alike_are_told_apart(void)
+{
+  static const guint64 alike[] = {7, 7 | G_GUINT64_CONSTANT(1) << 32, 7 | G_GUINT64_CONSTANT(1) << 55,
+                                  7 | G_GUINT64_CONSTANT(1) << 56, 8};
+  static const guint64 without_lower_half = G_GUINT64_CONSTANT(5) << 32;
+  set_share(1 << 20);
+  TideCellsInDoubt *in_doubt = tide_cells_in_doubt_new(&share, 1);
+  for (guint i = 0; i < G_N_ELEMENTS(alike); i++) {
+    g_assert_cmpint(conflict_us(in_doubt, alike[i], 100, 0), ==, 0);
+    g_assert_true(tide_cells_in_doubt_add(in_doubt, alike[i], i + 1, 9000 + i));
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(alike); i++) {
+    g_assert_cmpint(conflict_us(in_doubt, alike[i], i + 1, 0), ==, 0);
+    g_assert_cmpint(conflict_us(in_doubt, alike[i], i + 2, 0), ==, 9000 + i);
+  }
+  /* A value whose short content would be that of any is one like others; any is contradicted by all. */
+  g_assert_true(tide_cells_in_doubt_add(in_doubt, 20, without_lower_half, 9000));
+  g_assert_cmpint(conflict_us(in_doubt, 20, without_lower_half, 0), ==, 0);
+  g_assert_true(tide_cells_in_doubt_add(in_doubt, 21, TIDE_CONTENT_ANY, 9000));
+  g_assert_cmpint(conflict_us(in_doubt, 21, without_lower_half, 0), ==, 9000);
+  g_assert_cmpint(conflict_us(in_doubt, 21, TIDE_CONTENT_ANY, 0), ==, 9000);
+  tide_cells_in_doubt_free(in_doubt);
+}
+
 /* M04: none is forgotten while the set grows, and once there are many a cell takes no more than 16 bytes. */
 static void
 test_M04_thousands_of_cells_are_remembered(void)
@@ -263,6 +289,8 @@ test_moments_without_number_end_late_not_early(void)
     g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), >=, until_us);
     g_assert_cmpint(conflict_us(in_doubt, mixed(i), 2, 0), <, 15000);
   }
+  g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(1999), 1, 19000)); /* after all that there are */
+  g_assert_cmpint(conflict_us(in_doubt, mixed(1999), 2, 0), ==, 19000);
   tide_cells_in_doubt_expire(in_doubt, 14000); /* which makes room for others */
   g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(2000), 1, 20001));
   g_assert_true(tide_cells_in_doubt_add(in_doubt, mixed(2001), 1, 20002));
@@ -326,6 +354,7 @@ main(int argc, char **argv)
   tide_budget_init(&budget, G_MAXINT64);
   g_test_add_func("/cells-in-doubt/another-value-conflicts-until-its-time",
                   test_another_value_conflicts_until_its_time);
+  g_test_add_func("/cells-in-doubt/hashes-that-are-alike-are-told-apart", test_hashes_that_are_alike_are_told_apart);
   g_test_add_func("/cells-in-doubt/M04-thousands-of-cells-are-remembered", test_M04_thousands_of_cells_are_remembered);
   g_test_add_func("/cells-in-doubt/F14-memory-is-charged-and-bounded", test_F14_memory_is_charged_and_bounded);
   g_test_add_func("/cells-in-doubt/room-for-no-cell-is-given-back", test_room_for_no_cell_is_given_back);
