@@ -281,7 +281,7 @@ test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, 
 
 /* ---- memory ---- */
 
-#define N_MANY 40000u
+#define N_MANY 60000u
 
 /* F14: an owner before us may have sent more than can be remembered in the memory there is. It is all written at once,
  * and read again when settle has passed; only then it is committed. */

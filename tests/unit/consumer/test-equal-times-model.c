@@ -67,8 +67,8 @@ static void
 consumer_start(World *world, Consumer *consumer)
 {
   *consumer = (Consumer){.world = world, .lives = TRUE};
-  /* An eighth of it is for what is in doubt: enough, enough for some heals, or for nothing at all. */
-  static const guint64 limits[] = {64 << 20, 448 << 10, 64 << 10};
+  /* A quarter of it is for what is in doubt: enough, enough for some heals, or for nothing at all. */
+  static const guint64 limits[] = {32 << 20, 224 << 10, 16 << 10};
   tide_budget_init(&consumer->budget, limits[world->scarcity]);
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
