@@ -102,9 +102,7 @@ tide_dead_letter_queue_start(TideDeadLetterQueue *dead_letters, TideWireProtocol
   if (!tide_dead_letter_queue_exist(dead_letters))
     return TRUE;
   dead_letters->protocol = protocol;
-  dead_letters->originals = tide_kafka_originals_new(config, &dead_letters->stopping, error);
-  if (dead_letters->originals == NULL)
-    return FALSE;
+  dead_letters->originals = tide_kafka_originals_new(config, &dead_letters->stopping);
   if (dead_letters->path != NULL)
     dead_letters->file = open_file(dead_letters, error);
   else

@@ -10,10 +10,8 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaOriginals TideKafkaOriginals;
 
-/* @config, @stopping: borrowed; once @stopping is TRUE, a read ends within seconds. Does not wait for brokers.
- * Errors: CONFIG. */
-TideKafkaOriginals *tide_kafka_originals_new(const TideConfig *config, const _Atomic gboolean *stopping,
-                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* @config, @stopping: borrowed; once @stopping is TRUE, a read ends within seconds. Does not wait for brokers. */
+TideKafkaOriginals *tide_kafka_originals_new(const TideConfig *config, const _Atomic gboolean *stopping);
 void tide_kafka_originals_free(TideKafkaOriginals *originals); /* NULL ok */
 
 /**

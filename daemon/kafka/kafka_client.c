@@ -25,19 +25,19 @@ note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 }
 
 TideKafkaClient *
-tide_kafka_client_new(const TideKafkaConfig *config, const char *group, const TideKafkaSetting *settings,
-                      GError **error)
+tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboolean is_quiet, GError **error)
 {
-  rd_kafka_conf_t *conf = tide_kafka_conf_new_bystander(config, group, settings, error);
   if (conf == NULL)
     return NULL;
   g_autoptr(TideKafkaClient) client = g_new0(TideKafkaClient, 1);
   client->brokers = config->brokers;
   tide_mutex_init(&client->lock);
   /* What matters comes through note_fault(); the rest would only mix with the command's output. */
-  rd_kafka_conf_set_log_cb(conf, NULL);
-  rd_kafka_conf_set_error_cb(conf, note_fault);
-  rd_kafka_conf_set_opaque(conf, client);
+  if (is_quiet) {
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    rd_kafka_conf_set_error_cb(conf, note_fault);
+    rd_kafka_conf_set_opaque(conf, client);
+  }
   client->kafka = tide_kafka_conf_connect(RD_KAFKA_CONSUMER, conf, error);
   return client->kafka != NULL ? g_steal_pointer(&client) : NULL;
 }
@@ -74,7 +74,8 @@ tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms, GError **error)
 gboolean
 tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error)
 {
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(config, NULL, NULL, error);
+  g_autoptr(TideKafkaClient) client =
+      tide_kafka_client_new(config, tide_kafka_conf_new_bystander(config, NULL, NULL, error), TRUE, error);
   const struct rd_kafka_metadata *metadata = client != NULL ? tide_kafka_client_ask(client, timeout_ms, error) : NULL;
   if (metadata != NULL)
     rd_kafka_metadata_destroy(metadata);

@@ -1,5 +1,4 @@
-/* A command's client of the brokers: it joins no group, commits nothing and logs nothing; what librdkafka says of a
- * broker becomes part of the command's one error. Threads: one at a time. */
+/* A client of the brokers that joins no group and commits nothing. Threads: one at a time. */
 #pragma once
 
 #include "kafka/kafka_conf.h"
@@ -9,10 +8,11 @@ G_BEGIN_DECLS
 typedef struct TideKafkaClient TideKafkaClient;
 
 /* A consumer, because brokers may create a topic when a producer asks for it. @config: borrowed.
- * @group, @settings: as tide_kafka_conf_new_bystander() takes them. Errors: CONFIG for properties that librdkafka
- * refuses. */
-TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, const char *group,
-                                       const TideKafkaSetting *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * @conf: (transfer full) (nullable): tide_kafka_conf_new_bystander()'s; NULL with @error set
+ * @is_quiet: it logs nothing; what librdkafka says of a broker becomes part of the command's one error
+ * Errors: CONFIG. */
+TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboolean is_quiet,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_kafka_client_free(TideKafkaClient *client); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideKafkaClient, tide_kafka_client_free)
 

@@ -227,7 +227,7 @@ rd_kafka_conf_t *
 tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
 {
   static const TideKafkaSetting settings[] = {
-      {"auto.offset.reset", "error"},
+      {"auto.offset.reset", "earliest"}, /* what is gone shows by what comes first */
       {"check.crcs", "true"},
       /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka 2.0.2),
        * so it has room for a fetch of each of a dozen partitions. */

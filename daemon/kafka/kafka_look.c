@@ -272,7 +272,8 @@ tide_kafka_look(const TideConfig *config, gint64 timeout_ms, GError **error)
       {"fetch.wait.max.ms", "10"},
       {NULL},
   };
-  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(&config->kafka, config->kafka.group, settings, error);
+  g_autoptr(TideKafkaClient) client = tide_kafka_client_new(
+      &config->kafka, tide_kafka_conf_new_bystander(&config->kafka, config->kafka.group, settings, error), TRUE, error);
   if (client == NULL)
     return NULL;
   Looking it = {

@@ -14,14 +14,14 @@ typedef struct Reading {
   TideKafkaReadResult result;
 } Reading;
 
-static TideTopicStep
+static gint64
 take_message(const TideMessage *message, guint part, gpointer data)
 {
   Reading *reading = data;
   reading->result.n_messages++;
   if (!reading->func(message, reading->data) || reading->result.n_messages >= reading->request->max_messages)
     return TIDE_TOPIC_STOP;
-  return ++reading->counts[part] < reading->share ? TIDE_TOPIC_GO_ON : TIDE_TOPIC_NEXT_SPAN;
+  return ++reading->counts[part] < reading->share ? message->offset + 1 : TIDE_TOPIC_END;
 }
 
 static GArray *

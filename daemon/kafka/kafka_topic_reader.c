@@ -12,6 +12,9 @@
 #define WAIT_MS 100      /* short enough that a stop is noticed */
 #define QUEUE_KIB "4096" /* of each partition: a fetch of librdkafka's default size fits several times */
 
+/* To a wanted offset that is further away, fetching anew is cheaper than reading what lies between. */
+#define READ_ON_OFFSETS 1000
+
 struct TideTopicReader {
   const TideKafkaConfig *config; /* borrowed */
   TideTopicReaderOptions options;
@@ -28,7 +31,9 @@ tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOption
       {"queued.max.messages.kbytes", QUEUE_KIB},
       {NULL},
   };
-  TideKafkaClient *client = tide_kafka_client_new(config, NULL, settings, error);
+  rd_kafka_conf_t *conf = options->in_daemon ? tide_kafka_conf_new_originals(config, error)
+                                             : tide_kafka_conf_new_bystander(config, NULL, settings, error);
+  TideKafkaClient *client = tide_kafka_client_new(config, conf, !options->in_daemon, error);
   if (client == NULL)
     return NULL;
   TideTopicReader *reader = g_new0(TideTopicReader, 1);
@@ -68,8 +73,8 @@ clear_part(gpointer data)
   g_free(part->topic);
 }
 
-static GArray *
-parts_new(void)
+GArray *
+tide_topic_parts_new(void)
 {
   GArray *parts = g_array_new(FALSE, TRUE, sizeof(TideTopicPart));
   g_array_set_clear_func(parts, clear_part);
@@ -133,7 +138,7 @@ tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GErro
   const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, answer_ms(reader), error);
   if (metadata == NULL)
     return NULL;
-  g_autoptr(GArray) parts = parts_new();
+  g_autoptr(GArray) parts = tide_topic_parts_new();
   gboolean ok = TRUE;
   for (gsize i = 0; ok && topics[i] != NULL; i++)
     ok = find_one(parts, metadata, topics[i], error);
@@ -199,7 +204,8 @@ gboolean
 tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *group, GArray *parts, guint *ret_n_committed,
                                  GError **error)
 {
-  g_autoptr(TideKafkaClient) member = tide_kafka_client_new(reader->config, group, NULL, error);
+  g_autoptr(TideKafkaClient) member = tide_kafka_client_new(
+      reader->config, tide_kafka_conf_new_bystander(reader->config, group, NULL, error), TRUE, error);
   if (member == NULL)
     return FALSE;
   rd_kafka_topic_partition_list_t *list = list_parts(parts, RD_KAFKA_OFFSET_INVALID);
@@ -288,6 +294,15 @@ topic_handle(TideTopicReader *reader, const char *name)
   return topic;
 }
 
+static gboolean
+start(Reading *reading, const OpenSpan *open, GError **error)
+{
+  if (rd_kafka_consume_start_queue(open->topic, open->partition, open->next, reading->queue) == 0)
+    return TRUE;
+  tide_kafka_client_set_error(reading->reader->client, rd_kafka_last_error(), error);
+  return FALSE;
+}
+
 static void
 close_span(Reading *reading, OpenSpan *open)
 {
@@ -325,11 +340,10 @@ open_spans(Reading *reading, GError **error)
     }
     if (topic != NULL && is_open(reading, part, topic))
       return TRUE;
-    if (topic == NULL || rd_kafka_consume_start_queue(topic, part->partition, span->begin, reading->queue) != 0) {
-      tide_kafka_client_set_error(reading->reader->client, rd_kafka_last_error(), error);
+    OpenSpan opened = {.span = span, .topic = topic, .partition = part->partition, .next = span->begin};
+    if (topic == NULL || !start(reading, &opened, error))
       return FALSE;
-    }
-    *open = (OpenSpan){.span = span, .topic = topic, .partition = part->partition, .next = span->begin};
+    *open = opened;
     reading->n_open++;
     reading->next_span++;
   }
@@ -347,28 +361,57 @@ find_open(Reading *reading, const rd_kafka_message_t *raw)
   return NULL;
 }
 
+/* Nothing more comes of @open. */
 static void
-take_message(Reading *reading, const rd_kafka_message_t *raw)
+end_span(Reading *reading, OpenSpan *open, gint64 next, const char *fault)
+{
+  guint part = open->span->part;
+  close_span(reading, open);
+  if (reading->reader->options.ended != NULL)
+    reading->reader->options.ended(part, next, fault, reading->data);
+}
+
+static gboolean
+take_message(Reading *reading, OpenSpan *open, const rd_kafka_message_t *raw, GError **error)
+{
+  TideMessage message = tide_kafka_message(raw);
+  gint64 next = reading->func(&message, open->span->part, reading->data);
+  reading->stopped = next == TIDE_TOPIC_STOP;
+  if (reading->stopped)
+    return TRUE;
+  open->next = raw->offset + 1;
+  if (next >= open->span->end)
+    end_span(reading, open, open->next, NULL);
+  else if (next - open->next >= READ_ON_OFFSETS) {
+    (void)rd_kafka_consume_stop(open->topic, open->partition);
+    open->next = next;
+    return start(reading, open, error);
+  }
+  return TRUE;
+}
+
+static gboolean
+take(Reading *reading, const rd_kafka_message_t *raw, GError **error)
 {
   OpenSpan *open = raw->rkt != NULL ? find_open(reading, raw) : NULL;
-  if (open == NULL)
-    return;
   gboolean is_end = raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-  if (!is_end && raw->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return; /* librdkafka goes on trying, until the silence is too long */
+  gboolean waits = reading->reader->options.ended == NULL;
+  if (open == NULL)
+    return TRUE;
+  if (!is_end && raw->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (!waits) /* else librdkafka goes on trying, until the silence is too long */
+      end_span(reading, open, open->next, rd_kafka_err2str(raw->err));
+    return TRUE;
+  }
   if (!reading->reader->options.is_total)
     reading->progress_us = tide_now_us();
-  if (raw->offset < open->next)
-    return;
-  TideTopicStep step = TIDE_TOPIC_GO_ON;
-  if (!is_end && raw->offset < open->span->end) {
-    TideMessage message = tide_kafka_message(raw);
-    step = reading->func(&message, open->span->part, reading->data);
-  }
-  reading->stopped = step == TIDE_TOPIC_STOP;
-  open->next = is_end ? raw->offset : raw->offset + 1;
-  if (step == TIDE_TOPIC_NEXT_SPAN || open->next >= open->span->end || (is_end && open->span->end == TIDE_TOPIC_END))
-    close_span(reading, open);
+  if (raw->offset >= open->span->end || (is_end && (!waits || open->span->end == TIDE_TOPIC_END)))
+    end_span(reading, open, raw->offset, NULL);
+  else if (raw->offset < open->next && !waits) /* there is no such offset: librdkafka began with the earliest */
+    end_span(reading, open, open->next, NULL);
+  else if (!is_end && raw->offset >= open->next)
+    return take_message(reading, open, raw, error);
+  return TRUE;
 }
 
 static gboolean
@@ -386,8 +429,10 @@ read_spans(Reading *reading, GError **error)
       return TRUE;
     rd_kafka_message_t *raw = rd_kafka_consume_queue(reading->queue, WAIT_MS);
     if (raw != NULL) {
-      take_message(reading, raw);
+      gboolean ok = take(reading, raw, error);
       rd_kafka_message_destroy(raw);
+      if (!ok)
+        return FALSE;
     }
     if (!reading->stopped && reading->n_open > 0 &&
         tide_now_us() - reading->progress_us > options->silence_ms * TIDE_US_PER_MS) {

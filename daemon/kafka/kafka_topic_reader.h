@@ -1,6 +1,6 @@
-/* Reads stretches of topics for a command: which partitions there are, what they hold, what a group has committed of
- * them or what was written to them in a span of time, and the messages between two offsets. Joins no group and commits
- * nothing.
+/* Reads stretches of topics, for commands and for dead letters: which partitions there are, what they hold, what a
+ * group has committed of them or what was written to them in a span of time, and the messages between two offsets.
+ * Joins no group and commits nothing.
  *
  * Threads: one at a time. Memory: some MiB for each partition that is read at a time. */
 #pragma once
@@ -32,13 +32,22 @@ typedef struct TideTopicSpan {
   gint64 end;
 } TideTopicSpan;
 
+/* A span is at its end, or its partition is. @next: no message is between the last one and this offset. @fault:
+ * (nullable): why it cannot be read further; @next has no meaning then. */
+typedef void (*TideTopicEndFunc)(guint part, gint64 next, const char *fault, gpointer data);
+
 typedef struct TideTopicReaderOptions {
   const volatile int *stop; /* borrowed; not 0 ends a reading with CANCELLED; NULL: nothing does */
   gint64 answer_ms;         /* for one question to the brokers; 0: 15 s */
   gint64 silence_ms;        /* without a message, where there should be one; 0: a minute */
   gboolean is_total;        /* silence_ms is for a reading as a whole */
   guint max_open;           /* partitions that are read at a time; 0: 16 */
+  TideTopicEndFunc ended;   /* NULL: what is to come, or cannot be read, is waited for until the silence is too long */
+  gboolean in_daemon;       /* reads single messages, and leaves to the log what librdkafka has to say */
 } TideTopicReaderOptions;
+
+/* (element-type TideTopicPart), empty. (transfer full) */
+GArray *tide_topic_parts_new(void);
 
 /* @config: borrowed for the reader's life. Errors: CONFIG for properties that librdkafka refuses. */
 TideTopicReader *tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOptions *options,
@@ -72,10 +81,10 @@ gboolean tide_topic_reader_limit_to_group(TideTopicReader *reader, const char *g
 gboolean tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64 to_ms, GArray *parts,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-typedef enum TideTopicStep { TIDE_TOPIC_STOP, TIDE_TOPIC_GO_ON, TIDE_TOPIC_NEXT_SPAN } TideTopicStep;
-
-/* @part: place in the array. NEXT_SPAN: no more of the span that @message is of. */
-typedef TideTopicStep (*TideTopicFunc)(const TideMessage *message, guint part, gpointer data);
+/* @part: place in the array. Returns: the next offset that is wanted of the span, mostly message->offset + 1: those
+ * before it may come all the same; TIDE_TOPIC_END: no more of this span; TIDE_TOPIC_STOP: no more at all. */
+typedef gint64 (*TideTopicFunc)(const TideMessage *message, guint part, gpointer data);
+#define TIDE_TOPIC_STOP (-1)
 
 /**
  * tide_topic_reader_read: hand the messages of @spans to @func, those of a partition in their order. Not two spans of

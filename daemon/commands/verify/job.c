@@ -40,7 +40,7 @@ noun_of_pass(const Job *job, const char *noun)
 /* ---- messages ------------------------------------------------------------------------------------------------------
  */
 
-static TideTopicStep
+static gint64
 take_message(const TideMessage *message, guint part, gpointer data)
 {
   Job *job = data;
@@ -48,7 +48,7 @@ take_message(const TideMessage *message, guint part, gpointer data)
   tide_progress_update(&job->progress, ++job->done, tide_now_us());
   return tide_verify_messages_add(job->messages, message, part, job->role, is_counted ? &job->result->counts : NULL,
                                   &job->error)
-             ? TIDE_TOPIC_GO_ON
+             ? message->offset + 1
              : TIDE_TOPIC_STOP;
 }
 

@@ -117,13 +117,13 @@ take_message_cell(guint slot, const TideRow *row, const TideCell *cell, const Ti
   return TRUE;
 }
 
-static TideTopicStep
+static gint64
 take_message(const TideMessage *message, guint part, gpointer data)
 {
   Resolving *resolving = data;
   return tide_verify_messages_walk(resolving->sources->messages, message, take_message_cell, resolving,
                                    &resolving->error)
-             ? TIDE_TOPIC_GO_ON
+             ? message->offset + 1
              : TIDE_TOPIC_STOP;
 }
 

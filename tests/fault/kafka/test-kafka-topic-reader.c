@@ -90,7 +90,7 @@ typedef struct Seen {
   volatile int *stop; /* set at the first message; NULL: never */
 } Seen;
 
-static TideTopicStep
+static gint64
 take(const TideMessage *message, guint part, gpointer data)
 {
   Seen *seen = data;
@@ -101,7 +101,7 @@ take(const TideMessage *message, guint part, gpointer data)
   seen->n[part]++;
   if (seen->stop != NULL)
     *seen->stop = 1;
-  return TIDE_TOPIC_GO_ON;
+  return message->offset + 1;
 }
 
 static void
@@ -139,6 +139,64 @@ test_a_stop_ends_it(Fixture *fixture, gconstpointer unused)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
 }
 
+/* ---- one that is told how spans end ---- */
+
+typedef struct Told {
+  gint64 wanted; /* after the first message */
+  GString *text; /* owned: what came */
+} Told;
+
+static gint64
+take_wanted(const TideMessage *message, guint part, gpointer data)
+{
+  Told *told = data;
+  g_string_append_printf(told->text, "%" G_GINT64_FORMAT " ", message->offset);
+  return message->offset < told->wanted ? told->wanted : TIDE_TOPIC_END;
+}
+
+static void
+note_end(guint part, gint64 next, const char *fault, gpointer data)
+{
+  Told *told = data;
+  g_string_append_printf(told->text, "end %" G_GINT64_FORMAT "%s%s", next, fault != NULL ? " " : "",
+                         fault != NULL ? fault : "");
+}
+
+static char *
+read_telling(Fixture *fixture, const char *topic, TideTopicSpan span, gint64 wanted)
+{
+  TideTopicReaderOptions options = {.ended = note_end, .in_daemon = TRUE};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideTopicReader) reader = tide_topic_reader_new(&fixture->config, &options, &error);
+  g_assert_no_error(error);
+  g_autoptr(GArray) parts = find(fixture, topic, NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  g_array_append_val(spans, span);
+  Told told = {wanted, g_string_new(NULL)};
+  g_assert_true(tide_topic_reader_read(reader, parts, spans, take_wanted, &told, &error));
+  g_assert_no_error(error);
+  return g_string_free(told.text, FALSE);
+}
+
+static void
+test_a_span_beyond_the_end_is_told(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *beyond = read_telling(fixture, "many", (TideTopicSpan){0, 1000, 1001}, 0);
+  g_assert_cmpstr(beyond, ==, "end 1000"); /* not what the partition has instead */
+  g_autofree char *at_end = read_telling(fixture, "many", (TideTopicSpan){0, N_MESSAGES - 1, 1001}, 1000);
+  g_assert_cmpstr(at_end, ==, "29 end 30");
+}
+
+static void
+test_what_lies_between_is_jumped_over(Fixture *fixture, gconstpointer unused)
+{
+  for (int i = 0; i < 2500; i++)
+    mock_kafka_produce_text(fixture->kafka, "other", 0, "x");
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  g_autofree char *seen = read_telling(fixture, "other", (TideTopicSpan){0, 3, 2500}, 2400);
+  g_assert_cmpstr(seen, ==, "3 2400 end 2401");
+}
+
 #define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -149,5 +207,7 @@ main(int argc, char **argv)
   ADD("a-group-without-commits-leaves-nothing", test_a_group_without_commits);
   ADD("spans-are-read-once-and-in-order", test_spans_are_read_once_and_in_order);
   ADD("a-stop-ends-it", test_a_stop_ends_it);
+  ADD("a-span-beyond-the-end-is-told", test_a_span_beyond_the_end_is_told);
+  ADD("what-lies-between-is-jumped-over", test_what_lies_between_is_jumped_over);
   return g_test_run();
 }
