@@ -1,7 +1,8 @@
 /* Times: what the options of readings.time, and of a table's own times, say together. */
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
-#include "model/time/calendar.h"
+#include "model/time/time_pattern.h"
+#include "model/time/zone_spans.h"
 
 #define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
 

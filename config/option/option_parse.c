@@ -1,7 +1,7 @@
 #include "config/option/option_parse.h"
 
 #include "config/option/option_value.h"
-#include "model/time/time_spec.h"
+#include "model/time/time_pattern.h"
 #include "thrift/client/endpoint.h"
 #include "util/error.h"
 

@@ -8,8 +8,10 @@
  * reading before, which is nearly always the same and saves the hash. */
 #pragma once
 
-#include "decode/decoder.h"
+#include "decode/decode_options.h"
 #include "decode/scratch.h"
+#include "model/reading.h"
+#include "model/reject.h"
 
 G_BEGIN_DECLS
 
@@ -19,8 +21,8 @@ typedef struct TideReadingBuilder TideReadingBuilder;
  * the caller's to know. Threads: the owner's only. Allocates: only to grow. */
 
 /* @scratch: borrowed; names and tables of readings are taken from it. For the rest see tide_decoder_new(). */
-TideReadingBuilder *tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names,
-                                             guint32 n_known, TideScratch *scratch);
+TideReadingBuilder *tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known,
+                                             TideScratch *scratch);
 void tide_reading_builder_free(TideReadingBuilder *builder); /* NULL ok */
 
 /* @record_fields: appended to each reading, behind its own; their names must be among the known ones;
@@ -31,8 +33,8 @@ gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
                                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A member with a value. @name, @text: borrowed for as long as the readings are used. */
-gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind,
-                                  TideBytes text, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
+                                  TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A member that is an object (or array) of members: what is added until leave() lies below @name.
  * @ret_outer: to be handed to leave() */

@@ -149,6 +149,24 @@ get_series(Family *family, const char *labels)
   return series;
 }
 
+char *
+tide_metrics_label(const char *name, const char *value)
+{
+  g_autofree char *valid = g_utf8_make_valid(value, -1); /* a scrape with a byte that is not UTF-8 fails as a whole */
+  GString *label = g_string_new(name);
+  g_string_append(label, "=\"");
+  for (const char *at = valid; *at != '\0'; at++) {
+    if (*at == '\n')
+      g_string_append(label, "\\n");
+    else if (*at == '"' || *at == '\\')
+      g_string_append_printf(label, "\\%c", *at);
+    else
+      g_string_append_c(label, *at);
+  }
+  g_string_append_c(label, '"');
+  return g_string_free(label, FALSE);
+}
+
 TideCounter *
 tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, const char *labels)
 {

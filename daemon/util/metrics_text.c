@@ -1,6 +1,5 @@
 #include "util/metrics_text.h"
 
-#include "util/metrics.h"
 #include "util/number_text.h"
 
 #include <math.h>
@@ -112,22 +111,4 @@ tide_metrics_text_histogram(GString *text, const char *name, const char *labels,
   append_double(text, sum);
   g_string_append_c(text, '\n');
   tide_metrics_text_count(text, count_name, labels, count);
-}
-
-char *
-tide_metrics_label(const char *name, const char *value)
-{
-  g_autofree char *valid = g_utf8_make_valid(value, -1); /* a scrape with a byte that is not UTF-8 fails as a whole */
-  GString *label = g_string_new(name);
-  g_string_append(label, "=\"");
-  for (const char *at = valid; *at != '\0'; at++) {
-    if (*at == '\n')
-      g_string_append(label, "\\n");
-    else if (*at == '"' || *at == '\\')
-      g_string_append_printf(label, "\\%c", *at);
-    else
-      g_string_append_c(label, *at);
-  }
-  g_string_append_c(label, '"');
-  return g_string_free(label, FALSE);
 }

@@ -1,9 +1,9 @@
 #include "commands/rollup/day.h"
 
 #include "model/reading.h"
-#include "model/time/calendar.h"
 #include "model/time/time_cut.h"
 #include "model/time/time_text.h"
+#include "model/time/zone_spans.h"
 #include "util/error.h"
 
 #define MS_PER_S G_GINT64_CONSTANT(1000)

@@ -1,7 +1,5 @@
 #include "model/time/calendar.h"
 
-#include "model/time/zone_spans.h"
-
 #define DAYS_TO_1970 719468 /* from 0000-03-01 */
 #define DAYS_OF_400_YEARS 146097
 
@@ -56,41 +54,4 @@ tide_day_of_seconds(gint64 seconds)
 {
   gint64 day = seconds / TIDE_SECONDS_PER_DAY;
   return seconds % TIDE_SECONDS_PER_DAY < 0 ? day - 1 : day;
-}
-
-gint64
-tide_zone_offset_s(GTimeZone *zone, gint64 utc_s)
-{
-  return tide_zone_span_at(zone, utc_s).offset_s;
-}
-
-/* Offsets are below a day, so the spans to look at are those of a day before to a day after: nearly always one. */
-TideLocalMoments
-tide_zone_moments_of_local(GTimeZone *zone, gint64 local_s)
-{
-  TideLocalMoments moments = {0};
-  TideZoneSpan span = tide_zone_span_at(zone, local_s - TIDE_SECONDS_PER_DAY);
-  for (;;) {
-    gint64 utc_s = local_s - span.offset_s;
-    if (utc_s >= span.to_s && moments.n == 0)
-      moments.utc_s[0] = span.to_s;
-    if (utc_s >= span.from_s && utc_s < span.to_s)
-      moments.utc_s[moments.n++] = utc_s;
-    if (span.to_s > local_s + TIDE_SECONDS_PER_DAY || moments.n == G_N_ELEMENTS(moments.utc_s))
-      return moments;
-    span = tide_zone_span_at(zone, span.to_s);
-  }
-}
-
-gboolean
-tide_zone_repeats(GTimeZone *zone, gint64 from_s)
-{
-  TideZoneSpan span = tide_zone_span_at(zone, from_s);
-  while (span.to_s != G_MAXINT64) {
-    TideZoneSpan next = tide_zone_span_at(zone, span.to_s);
-    if (next.offset_s < span.offset_s)
-      return TRUE;
-    span = next;
-  }
-  return FALSE;
 }

@@ -1,6 +1,5 @@
 #include "model/time/time_pattern.h"
 
-#include "model/time/time_spec.h"
 #include "util/error.h"
 
 /* How many letters make one element. */

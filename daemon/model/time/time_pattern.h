@@ -48,4 +48,10 @@ gboolean tide_time_pattern_next(TideTimePatternCursor *cursor, TideTimePatternPi
 gboolean tide_time_pattern_scan(const char *pattern, gboolean variable, guint *ret_named,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them,
+ * digits of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No
+ * element may be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG.
+ * @ret_has_date: it names year, month and day. */
+gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -2,6 +2,7 @@
 
 #include "model/time/calendar.h"
 #include "model/time/time_text.h"
+#include "model/time/zone_spans.h"
 
 /* No sensor measures beyond it: what claims to is a number in the wrong unit, whatever the record's time
  * says. */

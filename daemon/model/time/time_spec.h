@@ -60,12 +60,6 @@ typedef struct TideTimeSpec {
   gint64 max_past_ms; /* an event earlier than the record's time by more is rejected; 0: none is */
 } TideTimeSpec;
 
-/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them,
- * digits of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No
- * element may be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG.
- * @ret_has_date: it names year, month and day. */
-gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /**
  * tide_time_spec_read: the event time of @reading.
  * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. A local

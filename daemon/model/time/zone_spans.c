@@ -99,3 +99,40 @@ tide_zone_span_at(GTimeZone *zone, gint64 utc_s)
   }
   return table->spans[first];
 }
+
+gint64
+tide_zone_offset_s(GTimeZone *zone, gint64 utc_s)
+{
+  return tide_zone_span_at(zone, utc_s).offset_s;
+}
+
+/* Offsets are below a day, so the spans to look at are those of a day before to a day after: nearly always one. */
+TideLocalMoments
+tide_zone_moments_of_local(GTimeZone *zone, gint64 local_s)
+{
+  TideLocalMoments moments = {0};
+  TideZoneSpan span = tide_zone_span_at(zone, local_s - TIDE_SECONDS_PER_DAY);
+  for (;;) {
+    gint64 utc_s = local_s - span.offset_s;
+    if (utc_s >= span.to_s && moments.n == 0)
+      moments.utc_s[0] = span.to_s;
+    if (utc_s >= span.from_s && utc_s < span.to_s)
+      moments.utc_s[moments.n++] = utc_s;
+    if (span.to_s > local_s + TIDE_SECONDS_PER_DAY || moments.n == G_N_ELEMENTS(moments.utc_s))
+      return moments;
+    span = tide_zone_span_at(zone, span.to_s);
+  }
+}
+
+gboolean
+tide_zone_repeats(GTimeZone *zone, gint64 from_s)
+{
+  TideZoneSpan span = tide_zone_span_at(zone, from_s);
+  while (span.to_s != G_MAXINT64) {
+    TideZoneSpan next = tide_zone_span_at(zone, span.to_s);
+    if (next.offset_s < span.offset_s)
+      return TRUE;
+    span = next;
+  }
+  return FALSE;
+}

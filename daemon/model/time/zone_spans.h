@@ -24,4 +24,19 @@ typedef struct TideZoneSpan {
 /* The span that @utc_s is in. @zone: NULL is UTC, one span from G_MININT64 to G_MAXINT64. */
 TideZoneSpan tide_zone_span_at(GTimeZone *zone, gint64 utc_s);
 
+/* What @zone adds to UTC at @utc_s, seconds. */
+gint64 tide_zone_offset_s(GTimeZone *zone, gint64 utc_s);
+
+/* When a zone's clocks show one local time. */
+typedef struct TideLocalMoments {
+  guint n;         /* 2 where clocks are set back: they show it again; 0 where they skip it */
+  gint64 utc_s[2]; /* ascending; with 0: the moment of the skip, and nothing */
+} TideLocalMoments;
+
+/* The moments at which @zone's clocks show @local_s (as if they were UTC). */
+TideLocalMoments tide_zone_moments_of_local(GTimeZone *zone, gint64 local_s);
+
+/* Whether @zone's clocks show any local time twice, at @from_s (UTC) or later. NULL: no. */
+gboolean tide_zone_repeats(GTimeZone *zone, gint64 from_s);
+
 G_END_DECLS

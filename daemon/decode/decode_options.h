@@ -1,0 +1,44 @@
+/* What of a message may be decoded, and how: set by the configuration, read by the decoder and its parsers. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* A field's name, with those of the objects around it. Every cell of HBase stores its name, so a longer one is a fault
+ * of the sender rather than a name; and long names around many short ones must not fill the memory. */
+#define TIDE_FIELD_NAME_MAX_BYTES 4096
+
+typedef enum TideReadingFormat {
+  TIDE_FORMAT_JSON, /* one object, an array of objects, or objects one after the other (newline-delimited) */
+} TideReadingFormat;
+
+typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
+
+typedef enum TideArrayForm {
+  TIDE_ARRAY_JSON,  /* the field's value is the array's raw JSON */
+  TIDE_ARRAY_INDEX, /* flattened: name, separator, index from 0 */
+  TIDE_ARRAY_REJECT,
+} TideArrayForm;
+
+/* What one bad reading takes with it. */
+typedef enum TideOnBadReading {
+  TIDE_BAD_READING_MESSAGE, /* its message */
+  TIDE_BAD_READING_ALONE,   /* nothing, where its message holds others and could be read to its end */
+} TideOnBadReading;
+
+typedef struct TideDecodeOptions {
+  TideReadingFormat format;
+  char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
+  TideBooleanForm booleans;
+  TideArrayForm arrays;
+  gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of
+                         * being flattened; no configuration asks for it, but the reader of packed cells does */
+  guint32 max_message_bytes;
+  guint32 max_depth;    /* of objects and arrays, a reading's own braces included; at least 1 */
+  guint32 max_fields;   /* in one reading; nested objects count, too */
+  guint32 max_readings; /* in one message */
+  TideOnBadReading on_bad_reading;
+} TideDecodeOptions;
+
+G_END_DECLS
