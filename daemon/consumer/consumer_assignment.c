@@ -261,7 +261,7 @@ log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
                          ? "joining the group again; what was in flight is read again"
                      : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
                                                                   : "it is tried again, no offset moves meanwhile";
-  tide_log(level, "kafka: %s; %s (%" G_GUINT64_FORMAT " such events not logged)", report->text, next, suppressed);
+  tide_log(level, "kafka: %s; %s%s", report->text, next, tide_log_suppressed(suppressed, "events").text);
 }
 
 static void

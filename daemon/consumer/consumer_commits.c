@@ -199,8 +199,8 @@ tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
   if (tide_log_limit_pass(&commits->failure_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
     tide_log(TIDE_LOG_WARNING,
              "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
-             "writes: nothing is lost (%" G_GUINT64_FORMAT " such failures not logged)",
-             text, suppressed);
+             "writes: nothing is lost%s",
+             text, tide_log_suppressed(suppressed, "failures").text);
 }
 
 /* ---- what others left ---- */

@@ -234,11 +234,11 @@ log_refused(TideDeadLetterDesk *desk, const TideDeadLetter *dead_letter, const c
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
   tide_log(TIDE_LOG_ERROR,
-           "HBase refuses row '%s' of table '%.*s', of message %" G_GINT64_FORMAT
-           " of '%.*s' partition %d: %.*s; %s (%" G_GUINT64_FORMAT " such rows not logged)",
+           "HBase refuses row '%s' of table '%.*s', of message %" G_GINT64_FORMAT " of '%.*s' partition %d: %.*s; %s%s",
            row, (int)dead_letter->table.len, (const char *)dead_letter->table.data, dead_letter->offset,
            (int)dead_letter->topic.len, (const char *)dead_letter->topic.data, dead_letter->partition,
-           (int)dead_letter->text.len, (const char *)dead_letter->text.data, next, suppressed);
+           (int)dead_letter->text.len, (const char *)dead_letter->text.data, next,
+           tide_log_suppressed(suppressed, "rows").text);
 }
 
 static void

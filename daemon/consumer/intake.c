@@ -69,9 +69,8 @@ log_bad_message(TideIntake *intake, const TideMessage *message, const TideReject
                                  {"PARTITION", partition},
                                  {"OFFSET", offset},
                                  {"REASON", tide_reject_reason_name(reject->reason)}};
-  tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
-                  "cannot use message %s of '%s' partition %s: %s; %s (%" G_GUINT64_FORMAT " such events not logged)",
-                  offset, topic, partition, why, next, suppressed);
+  tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields), "cannot use message %s of '%s' partition %s: %s; %s%s",
+                  offset, topic, partition, why, next, tide_log_suppressed(suppressed, "messages").text);
 }
 
 /* What is done with a message, or a reading, that cannot be used. */

@@ -353,7 +353,9 @@ take_reports(TideDeadLetterQueue *dead_letters)
   if (!tide_kafka_dead_letters_trouble_is_of_one(dead_letters->topic))
     stall(dead_letters, again, trouble, now_us);
   else if (note_failure(again, now_us))
-    tide_log(TIDE_LOG_CRIT, "a dead letter cannot be kept: %s; trying again, and its partition holds", trouble);
+    tide_log(TIDE_LOG_CRIT,
+             "a dead letter cannot be kept: %s; trying again; until then its partition's offset stays where it is",
+             trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&failed)) != NULL;)
     tide_dead_letter_jobs_append(&again->jobs, job);
 }

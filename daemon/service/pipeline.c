@@ -253,7 +253,8 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   const char *stuck = join_all(pipeline, deadline_us);
   if (stuck != NULL) {
     tide_log(TIDE_LOG_ERROR,
-             "%s did not end in time: ending without it; what it held was not committed and comes again", stuck);
+             "%s did not end in time: ending without it; what it had not committed is read again at the next start",
+             stuck);
     return TIDE_PIPELINE_STUCK;
   }
   tide_regions_stop(pipeline->parts.regions);

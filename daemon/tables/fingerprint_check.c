@@ -84,14 +84,15 @@ static void
 log_where_fingerprints_are(const FingerprintCheck *check)
 {
   if (check->local_only->len > 0)
-    tide_log(TIDE_LOG_WARNING,
-             "what the keys of these tables are like is remembered in '%s', on this host only: %s; create table '%s' "
-             "with 'tidemark tables create' so that all hosts notice a changed key",
-             check->store->directory, check->local_only->str, TIDE_FINGERPRINT_TABLE);
+    tide_log(
+        TIDE_LOG_WARNING,
+        "the key fingerprints of %s are stored in '%s', on this host only; create table '%s' with 'tidemark tables "
+        "create' so that all hosts notice a changed key",
+        check->local_only->str, check->store->directory, TIDE_FINGERPRINT_TABLE);
   if (check->not_kept->len > 0)
     tide_log(
         TIDE_LOG_WARNING,
-        "what the keys of these tables are like cannot be remembered, so a changed key would not be noticed: %s; "
+        "the key fingerprints of %s cannot be stored, so that a changed key would not be noticed; "
         "create table '%s' with 'tidemark tables create', or set STATE_DIRECTORY to a directory that can be written",
         check->not_kept->str, TIDE_FINGERPRINT_TABLE);
 }

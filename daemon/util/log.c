@@ -226,3 +226,12 @@ tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guin
   *ret_suppressed = __atomic_exchange_n(&limit->suppressed, 0, __ATOMIC_RELAXED);
   return TRUE;
 }
+
+TideLogSuppressed
+tide_log_suppressed(guint64 suppressed, const char *what)
+{
+  TideLogSuppressed end = {""};
+  if (suppressed > 0)
+    g_snprintf(end.text, sizeof end.text, " (%" G_GUINT64_FORMAT " such %s not logged)", suppressed, what);
+  return end;
+}

@@ -66,4 +66,11 @@ typedef struct TideLogLimit {
 /* TRUE when the event may be logged; @ret_suppressed is how many were not since the last that was. Threads: any. */
 gboolean tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guint64 *ret_suppressed);
 
+typedef struct TideLogSuppressed {
+  char text[64]; /* " (3 such rows not logged)", or empty */
+} TideLogSuppressed;
+
+/* For the end of a line: how many were @suppressed before it; nothing where none were. @what: "rows". Threads: any. */
+TideLogSuppressed tide_log_suppressed(guint64 suppressed, const char *what);
+
 G_END_DECLS

@@ -202,7 +202,7 @@ note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *err
   table->failures++;
   gboolean broke = tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   if (table->failures == (broke ? 2 : 1) && !tide_error_is_cancelled(error))
-    tide_log(TIDE_LOG_WARNING, "cannot learn the regions of table '%s': %s; rows are batched %s until this works",
+    tide_log(TIDE_LOG_WARNING, "cannot look up the regions of table '%s': %s; rows are batched %s until this works",
              table->table->name, error != NULL ? error->message : "the gateway knows no such table",
              table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
   if (error != NULL || table->table->declared == NULL)

@@ -441,6 +441,13 @@ test_auto_finds_the_journal_only_where_stderr_is_it(void)
 }
 
 static void
+test_line_ends_with_how_many_were_not_logged(void)
+{
+  g_assert_cmpstr(tide_log_suppressed(0, "rows").text, ==, "");
+  g_assert_cmpstr(tide_log_suppressed(3, "rows").text, ==, " (3 such rows not logged)");
+}
+
+static void
 test_limit_passes_one_an_interval_and_says_how_many_it_held(void)
 {
   TideLogLimit limit = {0};
@@ -520,6 +527,7 @@ main(int argc, char **argv)
   g_test_add_func("/log/stderr/stalled-reader-costs-no-time", test_stalled_reader_costs_lines_and_no_time);
   g_test_add_func("/log/stderr/reader-gone-does-not-kill", test_reader_that_went_away_does_not_kill);
   g_test_add_func("/log/limit/one-an-interval", test_limit_passes_one_an_interval_and_says_how_many_it_held);
+  g_test_add_func("/log/line-ends-with-how-many-were-not-logged", test_line_ends_with_how_many_were_not_logged);
   g_test_add_func("/log/limit/loses-no-count-between-threads", test_limit_loses_no_count_between_threads);
   return g_test_run();
 }
