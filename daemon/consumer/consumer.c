@@ -456,6 +456,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
                                           .protocol = context->protocol,
                                           .budget = context->budget,
                                           .table_budgets = context->table_budgets,
+                                          .doubt_budget = context->doubt_budget,
                                           .lanes = context->lanes,
                                           .regions = context->regions,
                                           .dated = context->dated,

@@ -21,11 +21,6 @@
 /* Batches kept for the next use: a share of the budget for each consumer. */
 #define POOL_BUDGET_SHARE 32u
 
-/* What may be remembered of cells in doubt, of all consumers together: by default 3.3 million, of 165,000 messages with
- * ten metrics for two tables. That is what a daemon of 20,000 messages a second has not committed when it is killed,
- * with what comes until it runs again: some eight seconds. */
-#define DOUBT_BUDGET_SHARE 4u
-
 /* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
 typedef struct Dependents {
   guint32 first; /* that follows the row */
@@ -56,7 +51,6 @@ struct TideAccumulator {
   TideBatch *pool;          /* owned: empty batches for the next use */
   gint64 pool_bytes;
   gint64 housekeeping_us;
-  TideBudget doubt;  /* share of the budget for cells in doubt and heals */
   GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
   TideCounter *rows_healed;
   TideCounter *accepted;
@@ -363,12 +357,9 @@ tide_accumulator_new(const TideAccumulatorContext *context)
                                     .budgets = context->table_budgets,
                                     .protocol = context->protocol,
                                     .active = accumulator->active,
-                                    .doubt = &accumulator->doubt,
+                                    .doubt = context->doubt_budget,
                                     .settle_us = context->config->hbase.settle_ms * TIDE_US_PER_MS,
                                     .heal_handler = &accumulator->context.heal_handler};
-  tide_budget_init(&accumulator->doubt,
-                   context->budget->limit_bytes / DOUBT_BUDGET_SHARE / context->config->kafka.threads);
-  accumulator->doubt.whole = context->budget;
   accumulator->healed = g_ptr_array_new();
   tide_latest_window_init(&accumulator->latest_window, context->config->batch.latest_window_ms * TIDE_US_PER_MS,
                           context->config->batch.latest_window_max_ms * TIDE_US_PER_MS);
@@ -602,7 +593,7 @@ static gint64
 send_all_heals(TideAccumulator *accumulator, gint64 now_us)
 {
   gint64 next_us = G_MAXINT64;
-  if (tide_budget_used_racy(&accumulator->doubt) == 0)
+  if (tide_budget_used_racy(accumulator->context.doubt_budget) == 0)
     return next_us;
   for (guint i = 0; i < accumulator->tables->len; i++) {
     TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);

@@ -39,6 +39,7 @@ typedef struct TideAccumulatorContext {
   TideWireProtocol protocol;
   TideBudget *budget;
   TideBudget *table_budgets; /* shares of budget, by table slot */
+  TideBudget *doubt_budget;  /* share of budget for cells in doubt and heals */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;

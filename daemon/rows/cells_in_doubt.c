@@ -49,16 +49,6 @@ tide_cells_in_doubt_new(TideBudget *share, gint64 step_us)
   return in_doubt;
 }
 
-/* Charges @bytes to the share; FALSE: they are more than it has left. */
-static gboolean
-charge(const TideCellsInDoubt *in_doubt, guint64 bytes)
-{
-  if (tide_budget_used_racy(in_doubt->share) + bytes > in_doubt->share->limit_bytes)
-    return FALSE;
-  tide_budget_charge(in_doubt->share, (gint64)bytes);
-  return TRUE;
-}
-
 static void
 forget_all(TideCellsInDoubt *in_doubt)
 {
@@ -137,7 +127,7 @@ make_room(const TideCellsInDoubt *in_doubt, Segment *segment)
   if ((segment->n_cells + 1) * 8 <= segment->capacity * 7)
     return TRUE;
   guint32 n_more = MAX(segment->capacity / 8, FEW_SLOTS);
-  if (!charge(in_doubt, n_more * sizeof(Slot)))
+  if (!tide_budget_try_charge(in_doubt->share, n_more * sizeof(Slot)))
     return FALSE;
   rebuild(in_doubt->cells, segment, segment->capacity + n_more);
   return TRUE;
@@ -204,7 +194,7 @@ begin(TideCellsInDoubt *in_doubt)
 {
   if (in_doubt->cells != NULL)
     return TRUE;
-  if (!charge(in_doubt, sizeof(Cells)))
+  if (!tide_budget_try_charge(in_doubt->share, sizeof(Cells)))
     return FALSE;
   in_doubt->cells = g_new0(Cells, 1);
   in_doubt->first_until_us = G_MAXINT64;

@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 
 typedef struct TideCellsInDoubt TideCellsInDoubt;
 
-/* @share: borrowed: for what all sets and heals of one consumer hold
+/* @share: borrowed: for what all sets and heals hold, of all consumers
  * @step_us: a doubt is remembered as this much longer at the most, so that few moments are told apart */
 TideCellsInDoubt *tide_cells_in_doubt_new(TideBudget *share, gint64 step_us);
 void tide_cells_in_doubt_free(TideCellsInDoubt *in_doubt);

@@ -250,10 +250,9 @@ gboolean
 tide_heals_keep(TideHeals *heals, TideHeal *heal)
 {
   gint64 bytes = memory_bytes(heal);
-  if (tide_budget_used_racy(heals->share) + (guint64)bytes > heals->share->limit_bytes)
+  if (!tide_budget_try_charge(heals->share, (guint64)bytes))
     return FALSE;
   heal->charged_bytes = bytes;
-  tide_budget_charge(heals->share, bytes);
   for (guint i = 0; i < heal->cells->len; i++) {
     HealCell *cell = &g_array_index(heal->cells, HealCell, i);
     tide_heals_overwritten(heals, cell->identity); /* by the same value, out of the same batch */

@@ -9,6 +9,7 @@ make_budgets(TidePipelineParts *parts, guint32 *ret_n_dated)
   guint64 memory_bytes = parts->options.config->limits.memory_bytes;
   tide_budget_init(&parts->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
   guint32 n_slots = tide_dated_tables_slots(parts->options.config, ret_n_dated);
+  tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
   parts->table_budgets = g_new0(TideBudget, n_slots);
   for (guint32 i = 0; i < n_slots; i++)
     tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
@@ -98,6 +99,7 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
                                  .protocol = protocol,
                                  .budget = &parts->budget,
                                  .table_budgets = parts->table_budgets,
+                                 .doubt_budget = &parts->doubt_budget,
                                  .lanes = parts->lanes,
                                  .regions = parts->regions,
                                  .dated = parts->dated,

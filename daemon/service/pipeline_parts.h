@@ -26,6 +26,7 @@ typedef struct TidePipelineParts {
   TideFingerprintStore fingerprints;
   TideBudget budget;
   TideBudget *table_budgets; /* owned array, by table slot */
+  TideBudget doubt_budget;
   TideDatedTables *dated;
   TideLanes *lanes;
   TideGateways *gateways;

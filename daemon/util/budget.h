@@ -17,6 +17,11 @@ G_BEGIN_DECLS
 /* What one table may hold at the most. */
 #define TIDE_BUDGET_TABLE_PERCENT 50
 
+/* What may be remembered of cells in doubt, by all consumers together: by default 3.3 million, of 165,000 messages with
+ * ten metrics for two tables. That is what a daemon of 20,000 messages a second has not committed when it is killed,
+ * with what comes until it runs again: some eight seconds. */
+#define TIDE_BUDGET_DOUBT_PERCENT 25
+
 /* However large the budget: what counts the cells of one lane buffer has 32 bits, and each takes more than 40 bytes. */
 #define TIDE_BUDGET_TABLE_MAX_BYTES (G_GUINT64_CONSTANT(128) << 30)
 
@@ -56,6 +61,13 @@ tide_budget_init_table_share(TideBudget *share, TideBudget *whole)
   share->whole = whole;
 }
 
+static inline void
+tide_budget_init_doubt_share(TideBudget *share, TideBudget *whole)
+{
+  tide_budget_init(share, whole->limit_bytes / 100 * TIDE_BUDGET_DOUBT_PERCENT);
+  share->whole = whole;
+}
+
 /* @delta_bytes: negative gives back. What a share is charged, the whole is. Never fails: the bound is kept by not
  * fetching, not by refusing what was fetched. */
 static inline void
@@ -64,6 +76,20 @@ tide_budget_charge(TideBudget *budget, gint64 delta_bytes)
   atomic_fetch_add_explicit(&budget->used_bytes, delta_bytes, memory_order_relaxed);
   if (budget->whole != NULL)
     atomic_fetch_add_explicit(&budget->whole->used_bytes, delta_bytes, memory_order_relaxed);
+}
+
+/* FALSE: @bytes are more than there is left, and nothing was charged. */
+static inline gboolean
+tide_budget_try_charge(TideBudget *budget, guint64 bytes)
+{
+  gint64 before = atomic_fetch_add_explicit(&budget->used_bytes, (gint64)bytes, memory_order_relaxed);
+  if (MAX(before, 0) + (gint64)bytes > (gint64)budget->limit_bytes) {
+    atomic_fetch_sub_explicit(&budget->used_bytes, (gint64)bytes, memory_order_relaxed);
+    return FALSE;
+  }
+  if (budget->whole != NULL)
+    atomic_fetch_add_explicit(&budget->whole->used_bytes, (gint64)bytes, memory_order_relaxed);
+  return TRUE;
 }
 
 static inline guint64

@@ -59,6 +59,7 @@ bare_consumer_set_up(BareConsumer *bare, const char *yaml, guint16 n_partitions)
                                   .protocol = TIDE_WIRE_BINARY,
                                   .budget = &flow->budget,
                                   .table_budgets = flow->table_budgets,
+                                  .doubt_budget = &flow->doubt_budget,
                                   .lanes = flow->lanes,
                                   .regions = flow->regions,
                                   .dated = flow->dated,

@@ -58,7 +58,7 @@ typedef struct Consumer {
   World *world;
   gboolean lives;
   gboolean is_stuck; /* for a while none of its calls ends */
-  TideBudget budget, table_budgets[N_TABLES];
+  TideBudget budget, doubt_budget, table_budgets[N_TABLES];
   TideLanes lanes;
   GHashTable *carried_out; /* owned, of TideBatch: their answer is on its way */
   TideCompletionQueue completions;

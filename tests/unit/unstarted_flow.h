@@ -11,6 +11,7 @@ typedef struct UnstartedFlow {
   TideMetrics *metrics;
   TideBudget budget;
   TideBudget *table_budgets; /* owned */
+  TideBudget doubt_budget;
   TideFingerprintStore fingerprints;
   TideLanes *lanes;
   TideGateways *gateways;
@@ -25,6 +26,7 @@ unstarted_flow_set_up(UnstartedFlow *flow, const char *yaml)
   guint n_tables = flow->config->tables->len;
   flow->metrics = tide_metrics_new();
   tide_budget_init(&flow->budget, 64u * 1024 * 1024);
+  tide_budget_init_doubt_share(&flow->doubt_budget, &flow->budget);
   flow->table_budgets = g_new0(TideBudget, n_tables);
   for (guint i = 0; i < n_tables; i++)
     tide_budget_init_table_share(&flow->table_budgets[i], &flow->budget);

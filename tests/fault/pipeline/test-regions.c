@@ -288,11 +288,14 @@ test_table_without_rows_for_an_hour_is_given_up(Fixture *fixture, gconstpointer 
   g_autofree TideBudget *table_budgets = g_new0(TideBudget, 1 + TIDE_DATED_TABLES_MAX);
   for (guint32 i = 0; i <= TIDE_DATED_TABLES_MAX; i++)
     tide_budget_init_table_share(&table_budgets[i], &fixture->budget);
+  TideBudget doubt_budget;
+  tide_budget_init_doubt_share(&doubt_budget, &fixture->budget);
   g_autofree TideDatedCache *dated_names = g_new0(TideDatedCache, 1);
   TideAccumulatorContext context = {.config = fixture->config,
                                     .protocol = TIDE_WIRE_BINARY,
                                     .budget = &fixture->budget,
                                     .table_budgets = table_budgets,
+                                    .doubt_budget = &doubt_budget,
                                     .lanes = fixture->lanes,
                                     .regions = fixture->regions,
                                     .dated = fixture->dated,

@@ -43,6 +43,7 @@ set_up(Fixture *fixture, gconstpointer options)
                                  .protocol = TIDE_WIRE_BINARY,
                                  .budget = &flow->budget,
                                  .table_budgets = flow->table_budgets,
+                                 .doubt_budget = &flow->doubt_budget,
                                  .lanes = flow->lanes,
                                  .regions = flow->regions,
                                  .dated = flow->dated,

@@ -70,6 +70,7 @@ consumer_start(World *world, Consumer *consumer)
   /* A quarter of it is for what is in doubt: enough, enough for some heals, or for nothing at all. */
   static const guint64 limits[] = {32 << 20, 224 << 10, 16 << 10};
   tide_budget_init(&consumer->budget, limits[world->scarcity]);
+  tide_budget_init_doubt_share(&consumer->doubt_budget, &consumer->budget);
   for (guint i = 0; i < N_TABLES; i++)
     tide_budget_init_table_share(&consumer->table_budgets[i], &consumer->budget);
   consumer->lanes.waiting = g_ptr_array_new();
@@ -81,6 +82,7 @@ consumer_start(World *world, Consumer *consumer)
                                     .protocol = TIDE_WIRE_BINARY,
                                     .budget = &consumer->budget,
                                     .table_budgets = consumer->table_budgets,
+                                    .doubt_budget = &consumer->doubt_budget,
                                     .lanes = &consumer->lanes,
                                     .regions = &world->regions,
                                     .dated = world->dated,

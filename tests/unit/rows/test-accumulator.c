@@ -69,6 +69,7 @@ set_up(Fixture *fixture, gconstpointer data)
                                     .protocol = TIDE_WIRE_BINARY,
                                     .budget = &flow->budget,
                                     .table_budgets = flow->table_budgets,
+                                    .doubt_budget = &flow->doubt_budget,
                                     .lanes = flow->lanes,
                                     .regions = flow->regions,
                                     .dated = flow->dated,

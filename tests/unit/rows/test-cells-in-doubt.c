@@ -131,6 +131,33 @@ test_F14_memory_is_charged_and_bounded(void)
   tide_cells_in_doubt_free(in_doubt);
 }
 
+static gpointer
+fill(gpointer data)
+{
+  TideCellsInDoubt *in_doubt = data;
+  guint64 n = 0;
+  while (tide_cells_in_doubt_add(in_doubt, mixed(n + 1), 1, 5000))
+    n++;
+  return GSIZE_TO_POINTER(n);
+}
+
+/* F14: consumers have one share, which they fill at the same time: an uneven split of partitions leaves none unused. */
+static void
+test_F14_consumers_fill_one_share(void)
+{
+  set_share(8 << 20);
+  TideCellsInDoubt *of_one = tide_cells_in_doubt_new(&share, 1), *of_other = tide_cells_in_doubt_new(&share, 1);
+  GThread *other = g_thread_new("other", fill, of_other);
+  gsize n = GPOINTER_TO_SIZE(fill(of_one));
+  n += GPOINTER_TO_SIZE(g_thread_join(other));
+  g_assert_cmpuint(tide_budget_used_racy(&share), <=, 8 << 20);
+  g_assert_cmpuint(n, >, (8 << 20) / 18);
+  tide_cells_in_doubt_free(of_one);
+  tide_cells_in_doubt_free(of_other);
+  g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+}
+
 /* A set that could not take its first cell is empty again with the next look. */
 static void
 test_room_for_no_cell_is_given_back(void)
@@ -357,6 +384,7 @@ main(int argc, char **argv)
   g_test_add_func("/cells-in-doubt/hashes-that-are-alike-are-told-apart", test_hashes_that_are_alike_are_told_apart);
   g_test_add_func("/cells-in-doubt/M04-thousands-of-cells-are-remembered", test_M04_thousands_of_cells_are_remembered);
   g_test_add_func("/cells-in-doubt/F14-memory-is-charged-and-bounded", test_F14_memory_is_charged_and_bounded);
+  g_test_add_func("/cells-in-doubt/F14-consumers-fill-one-share", test_F14_consumers_fill_one_share);
   g_test_add_func("/cells-in-doubt/room-for-no-cell-is-given-back", test_room_for_no_cell_is_given_back);
   g_test_add_func("/cells-in-doubt/a-plain-model-says-the-same", test_a_plain_model_says_the_same);
   g_test_add_func("/cells-in-doubt/moments-without-number-end-late-not-early",
