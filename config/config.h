@@ -49,10 +49,11 @@ typedef struct TideKafkaConfig {
 } TideKafkaConfig;
 
 typedef struct TideHBaseConfig {
-  GPtrArray *gateways; /* owned (element-type TideEndpoint) */
-  int framing;         /* TideFraming, or -1: found out */
-  int protocol;        /* TideWireProtocol, or -1: found out */
-  guint32 writers;     /* connections, one thread each */
+  GPtrArray *gateways;   /* owned (element-type TideEndpoint) */
+  int framing;           /* TideFraming, or -1: found out */
+  int protocol;          /* TideWireProtocol, or -1: found out */
+  TideLinkSettings link; /* of every gateway, which borrow it */
+  guint32 writers;       /* connections, one thread each */
   gint64 connect_timeout_ms;
   gint64 call_timeout_ms;
   gint64 settle_ms;                 /* how long an abandoned call may still be at work in the gateway */

@@ -2,8 +2,8 @@
 #include "config/yaml/yaml_env.h"
 
 #include "config/option/option_table.h"
-#include "config/yaml/secret.h"
 #include "model/table/dated_table.h"
+#include "util/secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,6 +156,7 @@ load_tree(TideLoad *load)
     *dead_letters_file = tide_load_path(load, written);
   }
   tide_load_kafka_properties(load);
+  tide_load_gateway_links(load);
   tide_load_time(load);
   tide_load_tables(load);
   if (is_good)

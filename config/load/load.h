@@ -21,6 +21,9 @@ typedef struct TideLoad {
 /* kafka.librdkafka */
 void tide_load_kafka_properties(TideLoad *load);
 
+/* hbase: what is said of connections to gateways, and of their certificates. */
+void tide_load_gateway_links(TideLoad *load);
+
 /* What readings.time says as a whole. It may be left out when each table has a time of its own. */
 void tide_load_time(TideLoad *load);
 

@@ -3,6 +3,7 @@
 #include "config/option/option.h"
 #include "config/yaml/secret.h"
 #include "util/error.h"
+#include "util/secret_file.h"
 
 #include <string.h>
 

@@ -226,17 +226,40 @@ static const TideConfigOption kafka_options[] = {
                  "kept in a file (mode 0600 or 0640) or a systemd credential."},
 };
 
+static const TideConfigOption tls_key_options[] = {
+    {"file", TIDE_CONFIG_STRING, AT(hbase.link.tls.key.file), .example = "/etc/tidemark/gateway.key",
+     .sentence = "A file in PEM form, without a passphrase, with the permissions of a secret (0600 or 0640)."},
+    {"credential", TIDE_CONFIG_STRING, AT(hbase.link.tls.key.credential), .example = "gateway.key",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup tls_key_group = {"hbase.tls.key", NULL, NULL, tls_key_options,
+                                              G_N_ELEMENTS(tls_key_options)};
+
+static const TideConfigOption tls_options[] = {
+    {"ca", TIDE_CONFIG_STRING, AT(hbase.link.tls.ca), .example = "/etc/tidemark/gateway-ca.pem",
+     .sentence = "A file with the certificates of those who may sign a gateway's, in PEM form. Unless it is set, the "
+                 "system's."},
+    {"certificate", TIDE_CONFIG_STRING, AT(hbase.link.tls.certificate), .example = "/etc/tidemark/gateway.pem",
+     .sentence = "Our own certificate, for gateways that ask for one, and behind it those that lead from it to its "
+                 "authority. It, and its key, are read again for each connection."},
+    {"key", TIDE_CONFIG_SECTION, .section = &tls_key_group, .sentence = "The certificate's private key."},
+    {"server_name", TIDE_CONFIG_STRING, AT(hbase.link.tls.server_name), .example = "hbase.example.com",
+     .sentence = "What a gateway's certificate must be for, where that is not the host in its address: behind a "
+                 "balancer, say. It is always checked."},
+};
+static const TideConfigGroup tls_group = {"hbase.tls", NULL, NULL, tls_options, G_N_ELEMENTS(tls_options)};
+
 static const TideConfigOption hbase_options[] = {
     {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
      .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\". Writers "
-                 "are spread "
-                 "over them, and go to the others when one is down."},
+     .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\"; behind TLS "
+                 "\"thrift+tls://host:port\". Writers are spread over them, and go to the others when one is down."},
     {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
      .print = print_transport,
      .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "
                  "protocol "
                  "(binary or compact), framing may differ."},
+    {"tls", TIDE_CONFIG_SECTION, .section = &tls_group, .sentence = "For gateways behind TLS (1.2 or later)."},
     {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
      .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
                  "gateway, which "

@@ -1,6 +1,7 @@
 #include "thrift/client/endpoint.h"
 
 #include "thrift/client/socket_stream.h"
+#include "thrift/client/tls_stream.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -8,7 +9,18 @@
 
 #define UNIX_PREFIX "unix:"
 #define HOST_MAX_BYTES 253 /* a domain name's limit, RFC 1035 */
-#define EXPECTED "expected 'host:port', '[IPv6 address]:port' or 'unix:/path'"
+#define EXPECTED                                                                                                       \
+  "expected 'host:port', '[IPv6 address]:port', 'unix:/path', or one of the former behind 'thrift://' or "             \
+  "'thrift+tls://'"
+
+/* What stands before "://". */
+static const struct {
+  const char *name;
+  const TideStreamKind *stream;
+} schemes[] = {
+    {"thrift", &tide_socket_stream},
+    {"thrift+tls", &tide_tls_stream},
+};
 
 static gboolean
 refuse(const char *text, const char *problem, GError **error)
@@ -51,9 +63,9 @@ is_host(const char *host, gsize len, const char *extra)
 }
 
 static gboolean
-parse_bracketed(TideEndpoint *endpoint, GError **error)
+parse_bracketed(TideEndpoint *endpoint, const char *address, GError **error)
 {
-  const char *host = endpoint->text + 1;
+  const char *host = address + 1;
   const char *end = strchr(host, ']');
   if (end == NULL)
     return refuse(endpoint->text, "']' is missing", error);
@@ -68,36 +80,57 @@ parse_bracketed(TideEndpoint *endpoint, GError **error)
 }
 
 static gboolean
-parse_host(TideEndpoint *endpoint, GError **error)
+parse_host(TideEndpoint *endpoint, const char *address, GError **error)
 {
   const char *text = endpoint->text;
-  const char *colon = strchr(text, ':');
-  gsize host_len = colon != NULL ? (gsize)(colon - text) : strlen(text);
-  if (strchr(text, '/') != NULL)
+  const char *colon = strchr(address, ':');
+  gsize host_len = colon != NULL ? (gsize)(colon - address) : strlen(address);
+  if (strchr(address, '/') != NULL)
     return refuse(text, "this is no host name", error);
   if (colon != NULL && strchr(colon + 1, ':') != NULL)
     return refuse(text, "an IPv6 address must stand in brackets", error);
-  if (!is_host(text, host_len, ""))
+  if (!is_host(address, host_len, ""))
     return refuse(text, host_len == 0 ? "the host is missing" : "this is no host name", error);
-  endpoint->host = g_strndup(text, host_len);
+  endpoint->host = g_strndup(address, host_len);
   if (colon != NULL && !parse_port(colon + 1, &endpoint->port))
     return refuse(text, "the port must be a number from 1 to 65535", error);
   return TRUE;
+}
+
+static gboolean
+parse_address(TideEndpoint *endpoint, const char *address, GError **error)
+{
+  endpoint->port = TIDE_GATEWAY_DEFAULT_PORT;
+  return address[0] == '[' ? parse_bracketed(endpoint, address, error) : parse_host(endpoint, address, error);
+}
+
+static gboolean
+parse_url(TideEndpoint *endpoint, const char *colon, GError **error)
+{
+  gsize len = (gsize)(colon - endpoint->text);
+  for (gsize i = 0; i < G_N_ELEMENTS(schemes); i++) {
+    if (strlen(schemes[i].name) == len && memcmp(schemes[i].name, endpoint->text, len) == 0) {
+      endpoint->stream = schemes[i].stream;
+      return parse_address(endpoint, colon + strlen("://"), error);
+    }
+  }
+  return refuse(endpoint->text, "what stands before '://' is not known", error);
 }
 
 TideEndpoint *
 tide_endpoint_parse(const char *text, GError **error)
 {
   g_autoptr(TideEndpoint) endpoint = g_new0(TideEndpoint, 1);
+  const char *colon = strstr(text, "://");
+  gboolean parsed;
   endpoint->text = g_strdup(text);
   endpoint->stream = &tide_socket_stream;
-  gboolean parsed;
-  if (g_str_has_prefix(text, UNIX_PREFIX)) {
+  if (g_str_has_prefix(text, UNIX_PREFIX))
     parsed = parse_unix(endpoint, text + strlen(UNIX_PREFIX), error);
-  } else {
-    endpoint->port = TIDE_GATEWAY_DEFAULT_PORT;
-    parsed = text[0] == '[' ? parse_bracketed(endpoint, error) : parse_host(endpoint, error);
-  }
+  else if (colon != NULL)
+    parsed = parse_url(endpoint, endpoint->text + (colon - text), error);
+  else
+    parsed = parse_address(endpoint, endpoint->text, error);
   return parsed ? g_steal_pointer(&endpoint) : NULL;
 }
 
@@ -109,6 +142,7 @@ tide_endpoint_copy(const TideEndpoint *endpoint)
   copy->port = endpoint->port;
   copy->unix_path = g_strdup(endpoint->unix_path);
   copy->stream = endpoint->stream;
+  copy->settings = endpoint->settings;
   copy->text = g_strdup(endpoint->text);
   return copy;
 }

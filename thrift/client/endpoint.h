@@ -1,7 +1,8 @@
-/* Where a gateway listens: "host:port", "[v6]:port" or "unix:/path". */
+/* Where a gateway listens, and what is spoken there: "host:port", "[v6]:port", "unix:/path", or a URL such as
+ * "thrift+tls://host:port". */
 #pragma once
 
-#include <glib.h>
+#include "thrift/client/link_settings.h"
 
 G_BEGIN_DECLS
 
@@ -12,7 +13,8 @@ typedef struct TideEndpoint {
   guint16 port;    /* 0 for a Unix socket */
   char *unix_path; /* owned; NULL for TCP; at most 107 bytes, the kernel's limit */
   const TideStreamKind *stream;
-  char *text; /* owned; as the operator wrote it: names it in logs and metrics */
+  const TideLinkSettings *settings; /* borrowed from the configuration; NULL: nothing is set */
+  char *text;                       /* owned; as the operator wrote it: names it in logs and metrics */
 } TideEndpoint;
 
 #define TIDE_GATEWAY_DEFAULT_PORT 9090 /* hbase.regionserver.thrift.port */

@@ -95,11 +95,10 @@ is_final(Probe *probe, const GError *failure)
   return FALSE;
 }
 
-/* A web server that waits for the end of a line says nothing to Thrift's bytes: ask it in its own words. */
+/* One question in another service's words; TRUE, and the error, when the answer is in them, too. */
 static gboolean
-speaks_http(const Probe *probe, GError **error)
+understands(const Probe *probe, TideBytes question, GError **error)
 {
-  static const char question[] = "GET / HTTP/1.0\r\n\r\n";
   gint64 now_us = tide_now_us();
   TideCallLimits limits = {
       .peer = probe->endpoint->text,
@@ -108,12 +107,22 @@ speaks_http(const Probe *probe, GError **error)
       .cancellable = probe->cancellable,
   };
   g_autoptr(TideStream) stream = tide_stream_open(probe->endpoint, &limits, NULL);
-  GOutputVector vector = {question, strlen(question)};
+  GOutputVector vector = {question.data, question.len};
   if (stream == NULL || !tide_stream_send(stream, &vector, 1, &limits, NULL))
     return FALSE;
   guint8 answer[16];
   gsize len = tide_stream_receive(stream, answer, sizeof answer, &limits, NULL);
-  return tide_service_is_foreign(probe->endpoint->text, tide_bytes(answer, len), error);
+  return tide_service_is_foreign(probe->endpoint, tide_bytes(answer, len), error);
+}
+
+/* Services that say nothing to Thrift's bytes, or hang up: a web server waits for the end of a line, and OpenSSL sends
+ * alerts only to those who begin as TLS does. */
+static gboolean
+is_foreign(const Probe *probe, GError **error)
+{
+  static const guint8 empty_client_hello[] = {0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0};
+  return understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
+         understands(probe, tide_bytes(empty_client_hello, sizeof empty_client_hello), error);
 }
 
 /* No mode was understood: says what that means. Always fails. */
@@ -121,7 +130,7 @@ static gboolean
 explain_failure(const Probe *probe, GError **error)
 {
   const char *peer = probe->endpoint->text;
-  if (speaks_http(probe, error))
+  if (is_foreign(probe, error))
     return FALSE;
   if (g_cancellable_is_cancelled(probe->cancellable))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the probe of gateway '%s' was cancelled", peer);

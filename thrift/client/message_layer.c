@@ -19,7 +19,10 @@ gboolean
 tide_connection_open(TideConnection *connection, GError **error)
 {
   connection->stream = tide_stream_open(connection->endpoint, &connection->limits, error);
-  return connection->stream != NULL;
+  if (connection->stream == NULL)
+    return FALSE;
+  connection->ends = connection->stream->ends;
+  return TRUE;
 }
 
 gboolean
@@ -71,26 +74,37 @@ tide_connection_check_message(TideConnection *connection, TideBytes message, gsi
   return TRUE;
 }
 
-gboolean
-tide_service_is_foreign(const char *peer, TideBytes begun, GError **error)
+/* A record of TLS 1.0 to 1.3 that is an alert: what a TLS server says to what is no handshake. */
+static gboolean
+is_tls_alert(TideBytes begun)
 {
-  const char *service = NULL;
+  return begun.len >= 3 && begun.data[0] == 0x15 && begun.data[1] == 0x03 && begun.data[2] <= 0x04;
+}
+
+gboolean
+tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **error)
+{
+  const char *text = endpoint->text;
+  const char *scheme_end = strstr(text, "://");
   if (begun.len >= 4 && memcmp(begun.data, "HTTP", 4) == 0)
-    service = "HTTP";
-  else if (begun.len >= 3 && begun.data[0] == 0x15 && begun.data[1] == 0x03 && begun.data[2] <= 0x04)
-    service = "TLS"; /* an alert record, version 3.0 to 3.4: what a TLS server says to what is no handshake */
-  if (service != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' speaks %s, not plain Thrift over TCP: it is another service's port, or a gateway set to %s", peer,
-                service, service);
-  return service != NULL;
+                "'%s' speaks HTTP, not plain Thrift over TCP: it is another service's port, or a gateway set to HTTP",
+                text);
+  else if (is_tls_alert(begun))
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "'%s' speaks TLS, not plain Thrift over TCP: where a gateway is behind it, write 'thrift+tls://%s' in "
+                "'hbase.gateways'",
+                text, scheme_end != NULL ? scheme_end + strlen("://") : text);
+  else
+    return FALSE;
+  return TRUE;
 }
 
 gboolean
 tide_connection_refuse(TideConnection *connection, const char *problem, gsize offset, GError **error)
 {
   const char *peer = connection->endpoint->text;
-  if (tide_service_is_foreign(peer, tide_buffer_bytes(&connection->received), error))
+  if (tide_service_is_foreign(connection->endpoint, tide_buffer_bytes(&connection->received), error))
     return FALSE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL,
               "gateway '%s' sent what is no %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)", peer,

@@ -45,11 +45,12 @@ struct TideConnection {
   /* of the call under way */
   TideCallLimits limits;
   /* of the connection */
-  TideStream *stream;   /* owned; NULL while closed, and with a layer that connects by other means */
-  gpointer layer_state; /* the layer's own */
-  TideBuffer received;  /* what the stream brought since the last send() */
-  TideBytes message;    /* borrowed, mostly from received; empty until a whole reply is there */
-  gsize sent_bytes;     /* of the last message */
+  TideStream *stream;       /* owned; NULL while closed, and with a layer that connects by other means */
+  gpointer layer_state;     /* the layer's own */
+  TideCertificateEnds ends; /* as its connect() learnt them */
+  TideBuffer received;      /* what the stream brought since the last send() */
+  TideBytes message;        /* borrowed, mostly from received; empty until a whole reply is there */
+  gsize sent_bytes;         /* of the last message */
 };
 
 extern const TideMessageLayer tide_unframed_messages;
@@ -84,7 +85,7 @@ gboolean tide_connection_refuse(TideConnection *connection, const char *problem,
 /* TRUE when nothing is left of what was received, and the stream is quiet. */
 gboolean tide_connection_is_quiet(TideConnection *connection);
 
-/* TRUE, and WRONG_SERVICE, when what @peer sent first is HTTP's or TLS's. */
-gboolean tide_service_is_foreign(const char *peer, TideBytes begun, GError **error);
+/* TRUE, and WRONG_SERVICE with what to configure, when what the peer sent first is HTTP's or TLS's. */
+gboolean tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **error);
 
 G_END_DECLS

@@ -44,9 +44,16 @@ struct TideStreamKind {
   void (*free)(TideStream *stream); /* closes */
 };
 
+/* When certificates end, in seconds since the epoch; 0: there is none. */
+typedef struct TideCertificateEnds {
+  gint64 peer_s;
+  gint64 own_s;
+} TideCertificateEnds;
+
 /* Every kind's stream begins with this. */
 struct TideStream {
   const TideStreamKind *kind;
+  TideCertificateEnds ends;
 };
 
 /* By the endpoint's kind. */

@@ -109,6 +109,12 @@ tide_transport_is_open(const TideTransport *transport)
   return transport->is_open;
 }
 
+TideCertificateEnds
+tide_transport_certificate_ends(const TideTransport *transport)
+{
+  return transport->connection.ends;
+}
+
 gboolean
 tide_transport_is_ready(TideTransport *transport)
 {

@@ -8,7 +8,7 @@
  * @cancellable alone may be used from any. */
 #pragma once
 
-#include "thrift/client/endpoint.h"
+#include "thrift/client/stream.h"
 #include "thrift/wire/wire.h"
 
 #include <gio/gio.h>
@@ -36,6 +36,9 @@ gboolean tide_transport_is_open(const TideTransport *transport);
 
 /* TRUE when a call may be sent: connected, and the peer has neither closed nor sent anything that nobody asked for. */
 gboolean tide_transport_is_ready(TideTransport *transport);
+
+/* Of the certificates of both sides; while it is open. */
+TideCertificateEnds tide_transport_certificate_ends(const TideTransport *transport);
 
 /* Sends @parts as one message; a frame's head is added. Errors: TOO_BIG (nothing was sent), TIMEOUT, CONNECTION_LOST,
  * CANCELLED. */

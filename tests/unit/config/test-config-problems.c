@@ -1,5 +1,7 @@
 #include "unit/config-texts.h"
 
+#define WITH_TLS(options) "hbase: { gateways: [\"thrift+tls://g\"], tls: { " options " } }\n" TABLES
+
 /* Each text has exactly one problem, which begins like this. */
 static const ConfigProblemCase one_problem[] = {
     {"F3-unknown-section", KAFKA READINGS HBASE TABLES "batches: { }\n",
@@ -48,6 +50,22 @@ static const ConfigProblemCase one_problem[] = {
      "3:21 error: 'hbase.gateways' has an address"},
     {"F14-ipv6-without-brackets", KAFKA READINGS "hbase: { gateways: [\"::1:9090\"] }\n" TABLES,
      "3:21 error: 'hbase.gateways' has an address"},
+    {"tls-unknown-key", KAFKA READINGS WITH_TLS("certificat: /x"),
+     "3:47 error: 'hbase.tls.certificat' is not known; did you mean 'certificate'?"},
+    {"tls-key-of-two-places", KAFKA READINGS WITH_TLS("key: { file: /x, credential: y }, certificate: /x"),
+     "3:76 error: 'hbase.tls.key' has a 'file' and a 'credential'"},
+    {"tls-certificate-without-key", KAFKA READINGS WITH_TLS("certificate: /x"),
+     "3:60 error: 'hbase.tls.certificate' needs its key"},
+    {"tls-key-without-certificate", KAFKA READINGS WITH_TLS("key: { file: /x }"),
+     "3:52 error: 'hbase.tls.key' needs the certificate that it belongs to"},
+    {"tls-authority-that-is-absent", KAFKA READINGS WITH_TLS("ca: /nonexistent/ca.pem"),
+     "3:51 error: the file of authorities '/nonexistent/ca.pem' cannot be used: No such file or directory"},
+    {"tls-for-no-gateway", KAFKA READINGS "hbase: { gateways: [g], tls: { server_name: x } }\n" TABLES,
+     "3:30 error: 'hbase.tls' is set, but no gateway is spoken to by TLS"},
+    {"gateway-with-unknown-scheme", KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"] }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': what stands before '://' "
+     "is "
+     "not known"},
     {"F14-unix-path-too-long",
      KAFKA READINGS "hbase: { gateways: [\"unix:/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"] }\n" TABLES,

@@ -1,5 +1,7 @@
 #include "thrift/client/endpoint.h"
 
+#include "thrift/client/socket_stream.h"
+#include "thrift/client/tls_stream.h"
 #include "util/error.h"
 
 static void
@@ -20,6 +22,10 @@ test_valid(void)
       {"[::1]", "::1", TIDE_GATEWAY_DEFAULT_PORT, NULL},
       {"[fe80::1%eth0]:9091", "fe80::1%eth0", 9091, NULL},
       {"unix:/run/hbase/thrift.sock", NULL, 0, "/run/hbase/thrift.sock"},
+      {"thrift://h:9091", "h", 9091, NULL},
+      {"thrift+tls://hb1.example.com:9091", "hb1.example.com", 9091, NULL},
+      {"thrift+tls://[::1]:9091", "::1", 9091, NULL},
+      {"thrift+tls://h", "h", TIDE_GATEWAY_DEFAULT_PORT, NULL},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -30,6 +36,7 @@ test_valid(void)
     g_assert_cmpuint(endpoint->port, ==, cases[i].port);
     g_assert_cmpstr(endpoint->unix_path, ==, cases[i].unix_path);
     g_assert_cmpstr(endpoint->text, ==, cases[i].text);
+    g_assert_true(endpoint->stream == (strstr(cases[i].text, "+tls") != NULL ? &tide_tls_stream : &tide_socket_stream));
   }
 }
 
@@ -57,7 +64,15 @@ test_invalid(void)
       {"[host]:9090", "no IPv6 address"},
       {"[::1\n]:9090", "no IPv6 address"},
       {"a b:9090", "no host name"},
-      {"http://h:9090", "no host name"},
+      {"http://h:9090", "before '://' is not known"},
+      {"THRIFT://h:9090", "before '://' is not known"},
+      {"://h:9090", "before '://' is not known"},
+      {"thrift+tls://", "the host is missing"},
+      {"thrift+tls://h:0", "from 1 to 65535"},
+      {"thrift+tls://h:9090/", "no host name"},
+      {"thrift+tls://u@h:9090", "no host name"},
+      {"thrift+tls://unix:/path", "no host name"},
+      {"thrift+tls://::1:9090", "must stand in brackets"},
       {"h/x", "no host name"},
       {"h\xc3\xa9:9090", "no host name"},
       {"unix:", "must begin with '/'"},

@@ -2,8 +2,8 @@
 /* The probe against gateways of every mode, and against every port that is none. */
 #include "thrift/client/gateway_probe.h"
 
-#include "unit/loopback_server.h"
 #include "unit/reply_builder.h"
+#include "unit/tls_server.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -190,6 +190,23 @@ test_tls(void)
   check_refused(loopback_start(serve_greeting, &alert), any, TIDE_ERROR_WRONG_SERVICE, "speaks TLS");
 }
 
+/* As a proxy with OpenSSL does: without a word for what does not begin as TLS. */
+static void
+serve_tls_alone(LoopbackServer *server, int fd, guint connection)
+{
+  const TestTls *tls = server->data;
+  SSL_free(test_tls_accept(tls, fd));
+}
+
+static void
+test_tls_that_hangs_up(void)
+{
+  TestIdentity identity = test_identity_new(&(TestIdentityWish){.name = "test"});
+  TestTls tls = {.identity = &identity};
+  check_refused(loopback_start(serve_tls_alone, &tls), any, TIDE_ERROR_WRONG_SERVICE, "write 'thrift+tls://127.0.0.1:");
+  test_identity_clear(&identity);
+}
+
 static void
 test_another_service(void)
 {
@@ -265,6 +282,7 @@ main(int argc, char **argv)
   g_test_add_func("/probe/http-that-answers-at-once-is-named", test_http_that_answers_at_once);
   g_test_add_func("/probe/http-that-waits-for-a-line-is-named", test_http_that_waits_for_a_line);
   g_test_add_func("/probe/tls-is-named", test_tls);
+  g_test_add_func("/probe/tls-that-hangs-up-is-named", test_tls_that_hangs_up);
   g_test_add_func("/probe/another-service-is-named", test_another_service);
   g_test_add_func("/probe/proxy-with-nothing-behind-is-no-connection", test_proxy_with_nothing_behind);
   g_test_add_func("/probe/silent-port-times-out", test_silent_port);

@@ -1,0 +1,649 @@
+/* The TLS stream against servers that are as they should be, wrongly set up, or out to harm. */
+#include "thrift/client/tls_stream.h"
+
+#include "thrift/client/tls_context.h"
+#include "thrift/client/transport.h"
+#include "unit/assert_bytes.h"
+#include "unit/tls_server.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#define GENEROUS_MS 10000 /* for what must succeed: only a broken test waits as long */
+#define SHORT_MS 1000     /* for what must time out, but connects first */
+#define DAY_S 86400
+
+#define CALL TIDE_BYTES_LITERAL("\x80\x01\0\x01\0\0\0\x04ping\0\0\0\x01\0")
+#define REPLY TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0")
+
+/* Who there is in this test, and their files. */
+typedef struct World {
+  char *directory;
+  TestIdentity authority, other_authority;
+  TestIdentity server, wrong_host, expired, not_yet, unknown;
+  TestIdentity client, stranger;
+  char *authority_file, *other_authority_file;
+  char *client_file, *client_key, *stranger_file, *stranger_key;
+} World;
+
+static World world;
+
+static TestIdentity
+signed_by(const TestIdentity *issuer, const char *names, gint64 begin_s, gint64 end_s)
+{
+  return test_identity_new(&(TestIdentityWish){"test", names, issuer, begin_s, end_s});
+}
+
+static void
+world_make(void)
+{
+  static const char here[] = "DNS:localhost,IP:127.0.0.1";
+  World *w = &world;
+  w->directory = g_dir_make_tmp("tidemark-tls-XXXXXX", NULL);
+  w->authority = test_identity_new(&(TestIdentityWish){.name = "test authority"});
+  w->other_authority = test_identity_new(&(TestIdentityWish){.name = "other authority"});
+  w->server = signed_by(&w->authority, here, 0, 0);
+  w->wrong_host = signed_by(&w->authority, "DNS:other.example,IP:127.0.0.2", 0, 0);
+  w->expired = signed_by(&w->authority, here, -20 * DAY_S, -10 * DAY_S);
+  w->not_yet = signed_by(&w->authority, here, 10 * DAY_S, 20 * DAY_S);
+  w->unknown = signed_by(&w->other_authority, here, 0, 0);
+  w->client = signed_by(&w->authority, "DNS:tidemark", 0, 0);
+  w->stranger = signed_by(&w->other_authority, "DNS:stranger", 0, 0);
+  w->authority_file = test_identity_save(&w->authority, FALSE, w->directory, "ca.pem");
+  w->other_authority_file = test_identity_save(&w->other_authority, FALSE, w->directory, "ca2.pem");
+  w->client_file = test_identity_save(&w->client, FALSE, w->directory, "client.pem");
+  w->client_key = test_identity_save(&w->client, TRUE, w->directory, "client.key");
+  w->stranger_file = test_identity_save(&w->stranger, FALSE, w->directory, "stranger.pem");
+  w->stranger_key = test_identity_save(&w->stranger, TRUE, w->directory, "stranger.key");
+}
+
+static void
+world_end(void)
+{
+  World *w = &world;
+  TestIdentity *all[] = {&w->authority, &w->other_authority, &w->server, &w->wrong_host, &w->expired,
+                         &w->not_yet,   &w->unknown,         &w->client, &w->stranger};
+  char *files[] = {w->authority_file, w->other_authority_file, w->client_file,
+                   w->client_key,     w->stranger_file,        w->stranger_key};
+  for (gsize i = 0; i < G_N_ELEMENTS(all); i++)
+    test_identity_clear(all[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_assert_cmpint(g_remove(files[i]), ==, 0);
+    g_free(files[i]);
+  }
+  g_assert_cmpint(g_rmdir(w->directory), ==, 0);
+  g_free(w->directory);
+}
+
+/* ---- our side ---- */
+
+/* Of one connection to a TLS port. */
+typedef struct Link {
+  TideLinkSettings settings;
+  TideEndpoint *endpoint;   /* owned */
+  TideTransport *transport; /* owned */
+} Link;
+
+static gboolean
+link_open(Link *link, const LoopbackServer *server, TideTlsSettings tls, GError **error)
+{
+  g_autofree char *url = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  link->settings.tls = tls;
+  link->endpoint = tide_endpoint_parse(url, NULL);
+  link->endpoint->settings = &link->settings;
+  link->transport = tide_transport_new(link->endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+  gint64 now_us = tide_now_us();
+  tide_transport_begin_call(link->transport, now_us, now_us + GENEROUS_MS * TIDE_US_PER_MS);
+  return tide_transport_connect(link->transport, error);
+}
+
+static void
+link_close(Link *link)
+{
+  g_object_unref(link->transport);
+  tide_endpoint_free(link->endpoint);
+}
+
+static gboolean
+exchange(Link *link, TideBytes call, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
+{
+  gint64 now_us = tide_now_us();
+  tide_transport_begin_call(link->transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
+  return tide_transport_send(link->transport, &call, 1, error) &&
+         tide_transport_receive(link->transport, ret_reply, error);
+}
+
+/* The first error of a connection and a call; NULL when both went well. */
+static GError *
+error_of(LoopbackServer *server, TideTlsSettings tls, gint64 timeout_ms)
+{
+  Link link = {0};
+  TideBytes reply;
+  GError *error = NULL;
+  if (link_open(&link, server, tls, &error))
+    (void)!exchange(&link, CALL, timeout_ms, &reply, &error);
+  if (error != NULL) {
+    g_assert_false(tide_transport_is_open(link.transport));
+    g_assert_nonnull(strstr(error->message, link.endpoint->text)); /* every text names the peer */
+  }
+  link_close(&link);
+  return error;
+}
+
+static void
+assert_says(const GError *error, TideErrorCode code, const char *part)
+{
+  g_assert_error(error, TIDE_ERROR, (gint)code);
+  if (strstr(error->message, part) == NULL)
+    g_error("expected '%s' in '%s'", part, error->message);
+}
+
+/* ---- servers that answer ---- */
+
+typedef struct Answer {
+  TestTls tls;
+  gsize call_bytes;  /* of each call; 0: those of CALL */
+  gsize reply_bytes; /* 0: the small void reply; else one with a string of as many */
+} Answer;
+
+static gboolean
+read_exactly(SSL *ssl, gsize len)
+{
+  g_autofree guint8 *bytes = g_malloc(65536);
+  while (len > 0) {
+    int got = SSL_read(ssl, bytes, (int)MIN(len, 65536));
+    if (got <= 0)
+      return FALSE;
+    len -= (gsize)got;
+  }
+  return TRUE;
+}
+
+static void
+build_reply(const Answer *answer, TideBuffer *reply)
+{
+  tide_buffer_append(reply, REPLY.data, REPLY.len);
+  if (answer->reply_bytes == 0)
+    return;
+  reply->len--; /* the stop */
+  guint32 len = htonl((guint32)answer->reply_bytes);
+  tide_buffer_append(reply, "\x0b\0\0", 3);
+  tide_buffer_append(reply, &len, sizeof len);
+  memset(tide_buffer_reserve(reply, answer->reply_bytes), 'x', answer->reply_bytes);
+  reply->len += answer->reply_bytes;
+  tide_buffer_append_byte(reply, 0);
+}
+
+static void
+serve_tls(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  SSL *ssl = test_tls_accept(&answer->tls, fd);
+  g_auto(TideBuffer) reply = {0};
+  build_reply(answer, &reply);
+  if (ssl == NULL) {
+    loopback_wait_closed(server, fd); /* else the alert would be lost with what was not read */
+    return;
+  }
+  while (read_exactly(ssl, answer->call_bytes != 0 ? answer->call_bytes : CALL.len))
+    if (SSL_write(ssl, reply.data, (int)reply.len) <= 0)
+      break;
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+static void
+test_calls(void)
+{
+  const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+  for (gsize v = 0; v < G_N_ELEMENTS(versions); v++) {
+    Answer answer = {.tls = {.identity = &world.server, .max_version = versions[v]}};
+    LoopbackServer *server = loopback_start(serve_tls, &answer);
+    Link link = {0};
+    g_autoptr(GError) error = NULL;
+    g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+    for (guint call = 0; call < 3; call++) {
+      TideBytes reply;
+      g_assert_true(tide_transport_is_ready(link.transport)); /* also while tickets of TLS 1.3 wait to be read */
+      g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
+      g_assert_no_error(error);
+      assert_bytes_equal(reply, REPLY);
+    }
+    g_assert_cmpuint(loopback_connections(server), ==, 1);
+    link_close(&link);
+    loopback_stop(server);
+  }
+}
+
+/* By many parts, small and large, and more than the buffers hold. */
+static void
+test_large_messages(void)
+{
+  enum { N_PARTS = 500, SMALL_BYTES = 11, LARGE_BYTES = 40000 };
+  gsize call_bytes = N_PARTS / 2 * (gsize)(SMALL_BYTES + LARGE_BYTES);
+  Answer answer = {.tls = {.identity = &world.server}, .call_bytes = call_bytes, .reply_bytes = 20 << 20};
+  LoopbackServer *server = loopback_start(serve_tls, &answer);
+  Link link = {0};
+  g_autoptr(GError) error = NULL;
+  g_autofree guint8 *bytes = g_malloc0(LARGE_BYTES);
+  g_autofree TideBytes *parts = g_new0(TideBytes, N_PARTS);
+  for (guint i = 0; i < N_PARTS; i++)
+    parts[i] = tide_bytes(bytes, i % 2 == 0 ? SMALL_BYTES : LARGE_BYTES);
+  TideBytes reply;
+  g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+  g_assert_true(tide_transport_send(link.transport, parts, N_PARTS, &error));
+  g_assert_true(tide_transport_receive(link.transport, &reply, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(reply.len, ==, (20 << 20) + REPLY.len + 7);
+  g_assert_cmpint(reply.data[reply.len - 2], ==, 'x');
+  g_assert_true(tide_transport_is_ready(link.transport));
+  link_close(&link);
+  loopback_stop(server);
+}
+
+static TideTlsSettings
+as_client(char *certificate, char *key)
+{
+  return (TideTlsSettings){.ca = world.authority_file, .certificate = certificate, .key = {.file = key}};
+}
+
+static void
+test_mutual(void)
+{
+  const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+  for (gsize v = 0; v < G_N_ELEMENTS(versions); v++) {
+    Answer answer = {.tls = {&world.server, &world.authority, versions[v]}};
+    LoopbackServer *server = loopback_start(serve_tls, &answer);
+    g_autoptr(GError) error = error_of(server, as_client(world.client_file, world.client_key), GENEROUS_MS);
+    g_assert_no_error(error);
+    loopback_stop(server);
+  }
+}
+
+/* The ends of both certificates are told. */
+static void
+test_ends_are_told(void)
+{
+  TestIdentity brief = signed_by(&world.authority, "IP:127.0.0.1", -DAY_S, 3 * DAY_S);
+  Answer answer = {.tls = {.identity = &brief, .client_authority = &world.authority}};
+  LoopbackServer *server = loopback_start(serve_tls, &answer);
+  Link link = {0};
+  gint64 now_s = g_get_real_time() / G_USEC_PER_SEC;
+  g_assert_true(link_open(&link, server, as_client(world.client_file, world.client_key), NULL));
+  TideCertificateEnds ends = tide_transport_certificate_ends(link.transport);
+  g_assert_cmpint(ABS(ends.peer_s - (now_s + 3 * DAY_S)), <, DAY_S / 24);
+  g_assert_cmpint(ABS(ends.own_s - (now_s + 365 * DAY_S)), <, DAY_S / 24);
+  link_close(&link);
+  loopback_stop(server);
+  test_identity_clear(&brief);
+}
+
+/* A certificate that was replaced counts from the next connection on. */
+static void
+test_files_are_read_again(void)
+{
+  Answer answer = {.tls = {.identity = &world.server, .client_authority = &world.authority}};
+  LoopbackServer *server = loopback_start(serve_tls, &answer);
+  g_autofree char *certificate = test_identity_save(&world.stranger, FALSE, world.directory, "own.pem");
+  g_autofree char *key = test_identity_save(&world.stranger, TRUE, world.directory, "own.key");
+  g_autoptr(GError) before = error_of(server, as_client(certificate, key), GENEROUS_MS);
+  g_assert_error(before, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+  g_free(test_identity_save(&world.client, FALSE, world.directory, "own.pem"));
+  g_free(test_identity_save(&world.client, TRUE, world.directory, "own.key"));
+  g_autoptr(GError) after = error_of(server, as_client(certificate, key), GENEROUS_MS);
+  g_assert_no_error(after);
+  loopback_stop(server);
+  g_assert_cmpint(g_remove(certificate) + g_remove(key), ==, 0);
+}
+
+/* ---- what is wrongly set up ---- */
+
+typedef struct WrongCase {
+  const char *what;
+  TestTls tls;
+  TideTlsSettings settings;
+  const char *part; /* of the sentence */
+} WrongCase;
+
+static void
+check_wrong(const WrongCase *wrong)
+{
+  Answer answer = {.tls = wrong->tls};
+  LoopbackServer *server = loopback_start(serve_tls, &answer);
+  g_test_message("%s", wrong->what);
+  g_autoptr(GError) error = error_of(server, wrong->settings, GENEROUS_MS);
+  assert_says(error, TIDE_ERROR_WRONG_SERVICE, wrong->part);
+  g_assert_false(tide_error_outcome_unknown(error));
+  loopback_stop(server);
+}
+
+static void
+test_wrong_peers(void)
+{
+  TideTlsSettings known = {.ca = world.authority_file};
+  TideTlsSettings by_name = {.ca = world.authority_file, .server_name = (char *)"gateway.example"};
+  const WrongCase cases[] = {
+      {"host", {&world.wrong_host}, known, "is for 'DNS:other.example, IP Address:127.0.0.2', not for '127.0.0.1'"},
+      {"name", {&world.server}, by_name, "is for 'DNS:localhost, IP Address:127.0.0.1', not for 'gateway.example'"},
+      {"authority", {&world.unknown}, known, "was signed by 'CN = other authority', who is not in 'hbase.tls.ca'"},
+      {"the system's authorities", {&world.server}, {0}, "was signed by 'CN = test authority', whom this system does"},
+      {"expired", {&world.expired}, known, "has expired: 'CN = test' was good until "},
+      {"not yet", {&world.not_yet}, known, "is not valid before "},
+      {"too old", {&world.server, NULL, TLS1_1_VERSION}, known, "speaks no TLS as new as 1.2"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    check_wrong(&cases[i]);
+}
+
+static void
+test_wrong_clients(void)
+{
+  TideTlsSettings none = {.ca = world.authority_file};
+  TideTlsSettings stranger = as_client(world.stranger_file, world.stranger_key);
+  const WrongCase cases[] = {
+      {"no certificate, 1.3",
+       {&world.server, &world.authority, TLS1_3_VERSION},
+       none,
+       "asks for a certificate of ours"},
+      {"no certificate, 1.2",
+       {&world.server, &world.authority, TLS1_2_VERSION},
+       none,
+       "asks for a certificate of ours"},
+      {"stranger, 1.3", {&world.server, &world.authority, TLS1_3_VERSION}, stranger, "who signed our certificate"},
+      {"stranger, 1.2", {&world.server, &world.authority, TLS1_2_VERSION}, stranger, "who signed our certificate"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+    check_wrong(&cases[i]);
+}
+
+/* A request that is larger than the sockets' buffers breaks off when the server resets: what it said before counts. */
+static void
+serve_refusal(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  g_assert_null(test_tls_accept(&answer->tls, fd));
+  loopback_wait_readable(server, fd, GENEROUS_MS); /* it is sending: what is not read makes a reset of the close */
+}
+
+static void
+test_refusal_while_sending(void)
+{
+  Answer answer = {.tls = {&world.server, &world.authority, TLS1_3_VERSION}};
+  LoopbackServer *server = loopback_start(serve_refusal, &answer);
+  Link link = {0};
+  TideBytes reply;
+  gsize len = 32 << 20;
+  g_autofree guint8 *large = g_malloc0(len);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+  g_assert_false(exchange(&link, tide_bytes(large, len), GENEROUS_MS, &reply, &error));
+  assert_says(error, TIDE_ERROR_WRONG_SERVICE, "asks for a certificate of ours");
+  link_close(&link);
+  loopback_stop(server);
+}
+
+static void
+test_wrong_files(void)
+{
+  g_autofree char *nothing = g_build_filename(world.directory, "absent", NULL);
+  const struct {
+    TideTlsSettings settings;
+    const char *option;
+    const char *part;
+  } cases[] = {
+      {{.ca = nothing}, "ca", "No such file"},
+      {{.ca = world.client_key}, "ca", "cannot be used"},
+      {as_client(nothing, world.client_key), "certificate", "No such file"},
+      {as_client(world.client_key, world.client_key), "certificate", "nothing of that kind stands in it"},
+      {as_client(world.client_file, nothing), "key", "cannot open the secret"},
+      {as_client(world.client_file, world.client_file), "key", "mode"},
+      {as_client(world.client_file, world.stranger_key), "key", "does not fit the certificate"},
+  };
+  g_assert_cmpint(g_chmod(world.client_file, 0644), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const char *option = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(tide_tls_settings_check(&cases[i].settings, &option, &error));
+    g_assert_cmpstr(option, ==, cases[i].option);
+    assert_says(error, TIDE_ERROR_CONFIG, cases[i].part);
+  }
+}
+
+/* ---- what is no TLS, or a lie ---- */
+
+typedef struct Lie {
+  TideBytes bytes;
+  gboolean then_close;
+} Lie;
+
+static void
+serve_lie(LoopbackServer *server, int fd, guint connection)
+{
+  const Lie *lie = server->data;
+  g_auto(TideBuffer) hello = {0};
+  if (!loopback_read_more(server, fd, &hello))
+    return;
+  loopback_send(fd, lie->bytes.data, lie->bytes.len);
+  if (!lie->then_close)
+    loopback_wait_closed(server, fd);
+}
+
+static void
+test_no_tls(void)
+{
+  const struct {
+    Lie lie;
+    TideErrorCode code;
+    const char *part;
+  } cases[] = {
+      {{TIDE_BYTES_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"), FALSE},
+       TIDE_ERROR_WRONG_SERVICE,
+       "does not answer in TLS"},
+      {{TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0"), FALSE},
+       TIDE_ERROR_WRONG_SERVICE,
+       "does not answer in TLS"},
+      {{TIDE_BYTES_EMPTY, TRUE}, TIDE_ERROR_CONNECT, "it may be a plain port ('thrift://')"},
+      {{TIDE_BYTES_LITERAL("\x16\x03\x03\xff\xff"), FALSE}, TIDE_ERROR_CONNECT, "broke"}, /* a record too large */
+      {{TIDE_BYTES_LITERAL("\x16\x03\x03\x00\x04\x02\xff\xff\xff"), FALSE},
+       TIDE_ERROR_CONNECT,
+       "broke"}, /* a message */
+      {{TIDE_BYTES_LITERAL("\x15\x03\x03\x00\x02\x02\x50"), FALSE}, TIDE_ERROR_CONNECT, "alert 'internal error'"},
+      {{TIDE_BYTES_LITERAL("\x15\x03\x03\x00\x02\x02\x28"), FALSE}, TIDE_ERROR_WRONG_SERVICE, "asks for a certificate"},
+      {{TIDE_BYTES_LITERAL("\x16\x03\x03\x00\x80half"), TRUE}, TIDE_ERROR_CONNECT, "closed the connection"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    LoopbackServer *server = loopback_start(serve_lie, (gpointer)&cases[i].lie);
+    g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
+    assert_says(error, cases[i].code, cases[i].part);
+    loopback_stop(server);
+  }
+}
+
+/* A byte each 20 ms of a message that never ends. */
+static void
+serve_drip(LoopbackServer *server, int fd, guint connection)
+{
+  struct pollfd peer = {.fd = fd, .events = POLLIN};
+  g_auto(TideBuffer) hello = {0};
+  if (!loopback_read_more(server, fd, &hello))
+    return;
+  for (gsize i = 0; poll(&peer, 1, 20) == 0; i++)
+    loopback_send(fd, i < 5 ? &"\x16\x03\x03\x40\0"[i] : "x", 1);
+}
+
+static void
+test_dripping_handshake(void)
+{
+  LoopbackServer *server = loopback_start(serve_drip, NULL);
+  g_autofree char *url = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(url, NULL);
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  g_autoptr(TideTransport) transport =
+      tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+  g_autoptr(GError) error = NULL;
+  gint64 now_us = tide_now_us();
+  tide_transport_begin_call(transport, now_us, now_us + SHORT_MS * TIDE_US_PER_MS);
+  g_assert_false(tide_transport_connect(transport, &error));
+  assert_says(error, TIDE_ERROR_CONNECT, "gave no answer within");
+  g_assert_cmpint(tide_now_us() - now_us, <, GENEROUS_MS * TIDE_US_PER_MS / 2);
+  loopback_stop(server);
+}
+
+/* Empty records, tickets and alerts without end instead of an answer: the deadline ends it. */
+typedef enum Flood { FLOOD_TICKETS, FLOOD_KEY_UPDATES, FLOOD_REPLY } Flood;
+
+typedef struct Flooding {
+  TestTls tls;
+  Flood flood;
+} Flooding;
+
+/* OpenSSL takes no notice when a ticket cannot be sent. */
+static gboolean
+peer_is_there(int fd)
+{
+  guint8 byte;
+  return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static void
+serve_flood(LoopbackServer *server, int fd, guint connection)
+{
+  const Flooding *flooding = server->data;
+  static const guint8 begun[] = "\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\x0b\0\0\x7f\0\0\0";
+  SSL *ssl = test_tls_accept(&flooding->tls, fd);
+  if (ssl == NULL)
+    return;
+  gboolean goes_on = read_exactly(ssl, CALL.len);
+  if (flooding->flood == FLOOD_REPLY)
+    goes_on = goes_on && SSL_write(ssl, begun, sizeof begun - 1) > 0;
+  static const guint8 junk[16384];
+  while (goes_on && flooding->flood != FLOOD_REPLY && peer_is_there(fd)) {
+    if (flooding->flood == FLOOD_TICKETS)
+      goes_on = SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1;
+    else
+      goes_on = SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl) == 1;
+  }
+  while (goes_on && flooding->flood == FLOOD_REPLY)
+    goes_on = SSL_write(ssl, junk, sizeof junk) > 0;
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+static void
+test_floods(void)
+{
+  const struct {
+    Flood flood;
+    TideErrorCode code;
+    const char *part;
+  } cases[] = {
+      {FLOOD_TICKETS, TIDE_ERROR_TIMEOUT, "gave no answer within"},
+      {FLOOD_KEY_UPDATES, TIDE_ERROR_TIMEOUT, "gave no answer within"},
+      {FLOOD_REPLY, TIDE_ERROR_PROTOCOL, "the limit is 64 MiB"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Flooding flooding = {{&world.server, NULL, TLS1_3_VERSION}, cases[i].flood};
+    LoopbackServer *server = loopback_start(serve_flood, &flooding);
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, SHORT_MS);
+    getrusage(RUSAGE_SELF, &after);
+    assert_says(error, cases[i].code, cases[i].part);
+#ifndef __SANITIZE_ADDRESS__                                          /* which keeps what was freed */
+    g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 64 << 10); /* KiB */
+#endif
+    loopback_stop(server);
+  }
+}
+
+/* ---- between calls ---- */
+
+/* Answers once, then says something, or closes. */
+static void
+serve_restless(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  SSL *ssl = test_tls_accept(&answer->tls, fd);
+  g_assert_nonnull(ssl);
+  gboolean is_first = read_exactly(ssl, CALL.len);
+  g_assert_true(is_first && SSL_write(ssl, REPLY.data, (int)REPLY.len) > 0);
+  if (answer->reply_bytes > 0)
+    SSL_write(ssl, "more", 4);
+  else
+    SSL_shutdown(ssl);
+  loopback_wait_closed(server, fd);
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+static void
+test_not_ready(void)
+{
+  for (gsize unasked = 0; unasked < 2; unasked++) {
+    Answer answer = {.tls = {.identity = &world.server}, .reply_bytes = unasked};
+    LoopbackServer *server = loopback_start(serve_restless, &answer);
+    Link link = {0};
+    TideBytes reply;
+    g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, NULL));
+    g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
+    gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
+    while (tide_transport_is_ready(link.transport)) /* what comes behind the reply takes a moment */
+      g_assert_cmpint(tide_now_us(), <, deadline_us);
+    link_close(&link);
+    loopback_stop(server);
+  }
+}
+
+static void
+serve_handshake(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  SSL_free(test_tls_accept(&answer->tls, fd));
+}
+
+/* As the server went away: an error, not the end of the process. */
+static void
+test_sigpipe(void)
+{
+  Answer answer = {.tls = {.identity = &world.server}};
+  LoopbackServer *server = loopback_start(serve_handshake, &answer);
+  Link link = {0};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+  void (*before)(int) = signal(SIGPIPE, SIG_DFL); /* GIO sets it to SIG_IGN with its first socket */
+  loopback_stop(server);
+  TideBytes part = CALL;
+  while (tide_transport_send(link.transport, &part, 1, &error))
+    continue;
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
+  signal(SIGPIPE, before);
+  link_close(&link);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  signal(SIGPIPE, SIG_IGN); /* the test's servers write through OpenSSL */
+  world_make();
+  g_test_add_func("/tls-stream/calls-work-in-both-versions", test_calls);
+  g_test_add_func("/tls-stream/large-messages-arrive-whole", test_large_messages);
+  g_test_add_func("/tls-stream/both-sides-show-certificates", test_mutual);
+  g_test_add_func("/tls-stream/ends-of-certificates-are-told", test_ends_are_told);
+  g_test_add_func("/tls-stream/files-are-read-for-each-connection", test_files_are_read_again);
+  g_test_add_func("/tls-stream/wrong-peers-are-named", test_wrong_peers);
+  g_test_add_func("/tls-stream/a-refusal-of-our-certificate-is-named", test_wrong_clients);
+  g_test_add_func("/tls-stream/a-refusal-while-sending-is-named", test_refusal_while_sending);
+  g_test_add_func("/tls-stream/wrong-files-are-named", test_wrong_files);
+  g_test_add_func("/tls-stream/what-is-no-tls-is-named", test_no_tls);
+  g_test_add_func("/tls-stream/dripping-handshake-times-out", test_dripping_handshake);
+  g_test_add_func("/tls-stream/floods-end-with-the-deadline", test_floods);
+  g_test_add_func("/tls-stream/closed-or-unasked-for-is-not-ready", test_not_ready);
+  g_test_add_func("/tls-stream/peer-that-went-away-is-no-sigpipe", test_sigpipe);
+  int result = g_test_run();
+  world_end();
+  return result;
+}

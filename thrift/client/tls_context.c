@@ -1,0 +1,126 @@
+#include "thrift/client/tls_context.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <unistd.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(EVP_PKEY, EVP_PKEY_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(BIO, BIO_free_all)
+
+/* Always fails. OpenSSL's first word is the reason where the file itself can be read. */
+static gboolean
+set_file_error(const char *what, const char *path, GError **error)
+{
+  unsigned long code = ERR_peek_error();
+  const char *reason = ERR_GET_REASON(code) == PEM_R_NO_START_LINE ? "nothing of that kind stands in it, in PEM form"
+                                                                   : ERR_reason_error_string(code);
+  ERR_clear_error();
+  if (access(path, R_OK) != 0)
+    reason = g_strerror(errno);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: %s", what, path,
+              reason != NULL ? reason : "it cannot be read");
+  return FALSE;
+}
+
+static gboolean
+trust(SSL_CTX *context, const char *ca, GError **error)
+{
+  if (ca == NULL) {
+    (void)SSL_CTX_set_default_verify_paths(context); /* where there are none each gateway is refused, by name */
+    return TRUE;
+  }
+  return SSL_CTX_load_verify_file(context, ca) == 1 || set_file_error("file of authorities", ca, error);
+}
+
+/* A passphrase would have to stand beside the key that it protects. */
+static int
+no_passphrase(char *buffer, int size, int for_writing, void *data)
+{
+  return -1;
+}
+
+static gboolean
+use_key(SSL_CTX *context, const TideSecretSource *source, GError **error)
+{
+  char *text = tide_secret_read(source, error);
+  if (text == NULL)
+    return FALSE;
+  const char *name = source->file != NULL ? source->file : source->credential;
+  g_autoptr(BIO) memory = BIO_new_mem_buf(text, -1);
+  g_autoptr(EVP_PKEY) key = PEM_read_bio_PrivateKey(memory, NULL, no_passphrase, NULL);
+  tide_secret_free(text);
+  if (key == NULL && ERR_GET_REASON(ERR_peek_error()) == PEM_R_BAD_PASSWORD_READ) {
+    ERR_clear_error();
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "the key '%s' has a passphrase: keep it without one ('openssl pkey -in KEY -out KEY.plain')", name);
+    return FALSE;
+  }
+  if (key == NULL)
+    return set_file_error("key", name, error);
+  if (SSL_CTX_use_PrivateKey(context, key) == 1)
+    return TRUE;
+  ERR_clear_error();
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the key '%s' does not fit the certificate", name);
+  return FALSE;
+}
+
+static gboolean
+use_certificate(SSL_CTX *context, const char *path, GError **error)
+{
+  return SSL_CTX_use_certificate_chain_file(context, path) == 1 || set_file_error("certificate", path, error);
+}
+
+static gboolean
+set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **option, GError **error)
+{
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+  *option = "ca";
+  if (!trust(context, settings->ca, error))
+    return FALSE;
+  *option = "certificate";
+  if (settings->certificate == NULL)
+    return TRUE;
+  if (!use_certificate(context, settings->certificate, error))
+    return FALSE;
+  *option = "key";
+  return use_key(context, &settings->key, error);
+}
+
+SSL_CTX *
+tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option, GError **error)
+{
+  static const TideTlsSettings nothing = {0};
+  const char *option;
+  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_client_method());
+  g_assert(context != NULL); /* as when memory is out */
+  ERR_clear_error();
+  if (set_up(context, settings != NULL ? settings : &nothing, &option, error))
+    return g_steal_pointer(&context);
+  if (ret_option != NULL)
+    *ret_option = option;
+  return NULL;
+}
+
+gboolean
+tide_tls_settings_check(const TideTlsSettings *settings, const char **ret_option, GError **error)
+{
+  g_autoptr(SSL_CTX) context = tide_tls_context_new(settings, ret_option, error);
+  return context != NULL;
+}
+
+gint64
+tide_tls_certificate_end_s(const X509 *certificate)
+{
+  struct tm end;
+  if (certificate == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1)
+    return 0;
+  return (gint64)timegm(&end);
+}

@@ -1,0 +1,27 @@
+/* What a TLS connection is begun with: whom we trust, and who we are. Made anew for each connection, so that files that
+ * were replaced meanwhile count. */
+#pragma once
+
+#include "thrift/client/link_settings.h"
+
+#include <openssl/ssl.h>
+
+G_BEGIN_DECLS
+
+/**
+ * tide_tls_context_new: TLS 1.2 or later, the peer's certificate required, ours where there is one.
+ * @settings: (nullable): NULL is nothing set
+ * @ret_option: where the error lies: "ca", "certificate" or "key"; may be NULL
+ * Errors: CONFIG. Ownership: (transfer full), SSL_CTX_free.
+ */
+SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* FALSE, and CONFIG, when no connection could be begun with @settings. */
+gboolean tide_tls_settings_check(const TideTlsSettings *settings, const char **ret_option,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* When @certificate ends, in seconds since the epoch; 0 when it does not say. @certificate: (nullable). */
+gint64 tide_tls_certificate_end_s(const X509 *certificate);
+
+G_END_DECLS
