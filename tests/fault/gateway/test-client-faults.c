@@ -55,7 +55,9 @@ assert_fault_becomes_error(const TideErrorCase *c, TideWireMode mode)
   gint64 deadline_us = c->code == TIDE_ERROR_TIMEOUT ? in_ms(SHORT_MS) : timeout();
   g_assert_false(put_one(client, mode.protocol, "r", "v", deadline_us, &error));
   g_test_message("%s: %s", c->name, error->message);
-  g_assert_error(error, TIDE_ERROR, (int)c->code);
+  /* On a busy machine a reset comes before the connection is looked at for the first time. */
+  if (c->fault.kind != TIDE_FAULT_CLOSE_ON_ACCEPT || !g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
+    g_assert_error(error, TIDE_ERROR, (int)c->code);
   g_assert_cmpint(tide_hbase_client_is_open(client), ==, c->stays_open);
   g_clear_error(&error);
   scripted_gateway_clear_faults(gateway);
