@@ -1,7 +1,9 @@
-/* hbase.tls: paths as the file means them, and what the options are worth together. */
+/* hbase.tls, hbase.sasl and hbase.kerberos: paths as the file means them, and what the options are worth together. */
 #include "config/load/load.h"
 #include "thrift/client/tls_context.h"
 #include "thrift/client/tls_stream.h"
+#include "thrift/security/kerberos_keytab.h"
+#include "thrift/wire/wire.h"
 
 static void
 resolve_path(const TideLoad *load, char **path)
@@ -44,9 +46,79 @@ check_together(TideLoad *load, const TideTlsSettings *tls)
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
+/* ---- SASL ---- */
+
+static gboolean
+is_written(const TideLoad *load, const char *path)
+{
+  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
+}
+
+static gboolean
+any_gateway_lacks_host(const TideHBaseConfig *hbase)
+{
+  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
+    if (((const TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->host == NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* FALSE when the options cannot be meant as they stand together. */
+static gboolean
+check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
+{
+  guint n_errors = tide_problems_n_errors(load->problems);
+  const TideSaslSettings *sasl = &hbase->link.sasl;
+  const TideSecretSource *keytab = &hbase->link.kerberos.keytab;
+  if (is_written(load, "hbase.sasl") && sasl->service == NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
+                            "'hbase.sasl' needs 'service': the first part of the gateways' "
+                            "'hbase.thrift.kerberos.principal', such as hbase");
+  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl"))
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
+                            "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
+  if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.transport"),
+                            "'hbase.transport' is framed, and gateways with SASL are not: set it to auto, "
+                            "unframed-binary or unframed-compact");
+  if (sasl->service != NULL && sasl->host == NULL && any_gateway_lacks_host(hbase))
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
+                            "'hbase.sasl' needs 'host' where a gateway is a Unix socket: the second part of its "
+                            "'hbase.thrift.kerberos.principal'");
+  if (keytab->file != NULL && keytab->credential != NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos.keytab.credential"),
+                            "'hbase.kerberos.keytab' has a 'file' and a 'credential': the keytab comes from one place");
+  return tide_problems_n_errors(load->problems) == n_errors;
+}
+
+static gboolean
+check_keytab(const TideKerberosSettings *kerberos, GError **error)
+{
+  if (!tide_secret_check(&kerberos->keytab, error))
+    return FALSE;
+  g_autofree char *path = tide_secret_path(&kerberos->keytab, error);
+  g_autofree char *principal = path != NULL ? tide_kerberos_keytab_find(path, kerberos->principal, error) : NULL;
+  return principal != NULL;
+}
+
+static void
+load_sasl(TideLoad *load)
+{
+  TideHBaseConfig *hbase = &load->config->hbase;
+  TideKerberosSettings *kerberos = &hbase->link.kerberos;
+  resolve_path(load, &kerberos->keytab.file);
+  if (!check_sasl_together(load, hbase) || !tide_secret_source_is_set(&kerberos->keytab))
+    return;
+  g_autoptr(GError) error = NULL;
+  if (!check_keytab(kerberos, &error))
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos.keytab"), "%s", error->message);
+}
+
 void
 tide_load_gateway_links(TideLoad *load)
 {
+  load_sasl(load);
   TideHBaseConfig *hbase = &load->config->hbase;
   TideTlsSettings *tls = &hbase->link.tls;
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)

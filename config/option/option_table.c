@@ -137,6 +137,26 @@ print_ratio(gconstpointer base)
   return g_strdup(g_ascii_formatd(text, sizeof text, "%g", ((const TideConfig *)base)->dead_letters.max_ratio));
 }
 
+static gboolean
+parse_qop(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+
+  if (tide_sasl_layer_parse(text, &config->hbase.link.sasl.qop))
+    return TRUE;
+  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be one of auto, auth, auth-int, auth-conf");
+  return FALSE;
+}
+
+/* Of gateways that have SASL at all. */
+static char *
+print_qop(gconstpointer base)
+{
+  const TideSaslSettings *sasl = &((const TideConfig *)base)->hbase.link.sasl;
+
+  return sasl->service != NULL ? g_strdup(tide_sasl_layer_name(sasl->qop)) : NULL;
+}
+
 /* Choices. */
 
 static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {NULL, 0}};
@@ -249,6 +269,43 @@ static const TideConfigOption tls_options[] = {
 };
 static const TideConfigGroup tls_group = {"hbase.tls", NULL, NULL, tls_options, G_N_ELEMENTS(tls_options)};
 
+static const TideConfigOption sasl_options[] = {
+    {"service", TIDE_CONFIG_STRING, AT(hbase.link.sasl.service), .example = "hbase",
+     .sentence = "The first part of the gateways' principal (their hbase.thrift.kerberos.principal), often hbase or "
+                 "thrift. With it set, all gateways are spoken to by SASL."},
+    {"host", TIDE_CONFIG_STRING, AT(hbase.link.sasl.host), .example = "hbase.example.com",
+     .sentence = "The second part of that principal, where it is not the host in the gateway's address: behind a "
+                 "balancer, say, or where that is a number."},
+    {"qop", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = "one of `auto`, `auth`, `auth-int`, `auth-conf`",
+     .parse = parse_qop, .print = print_qop,
+     .sentence =
+         "What protects each message: nothing (auth), a signature (auth-int) or encryption (auth-conf). A "
+         "gateway has one (its hbase.thrift.security.qop), and auto takes it; anything else is a demand, without "
+         "which no connection is made."},
+};
+static const TideConfigGroup sasl_group = {"hbase.sasl", NULL, NULL, sasl_options, G_N_ELEMENTS(sasl_options)};
+
+static const TideConfigOption keytab_options[] = {
+    {"file", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.keytab.file), .example = "/etc/tidemark/tidemark.keytab",
+     .sentence = "A file that kadmin's ktadd has made, with the permissions of a secret (0600 or 0640)."},
+    {"credential", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.keytab.credential), .example = "tidemark.keytab",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup keytab_group = {"hbase.kerberos.keytab", NULL, NULL, keytab_options,
+                                             G_N_ELEMENTS(keytab_options)};
+
+static const TideConfigOption kerberos_options[] = {
+    {"keytab", TIDE_CONFIG_SECTION, .section = &keytab_group,
+     .sentence = "Our key. Tickets are got, and got anew, with it alone: no kinit is needed."},
+    {"principal", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.principal), .example = "tidemark@EXAMPLE.COM",
+     .sentence = "Who we are. Unless it is set, the keytab's first principal, or the ticket cache's."},
+    {"cache", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.cache), .example = "FILE:/run/tidemark/krb5cc",
+     .sentence = "A ticket cache, as Kerberos names it. Unless it is set, tickets are kept in memory, or, without a "
+                 "keytab, taken from Kerberos's default cache, where somebody has to keep them fresh."},
+};
+static const TideConfigGroup kerberos_group = {"hbase.kerberos", NULL, NULL, kerberos_options,
+                                               G_N_ELEMENTS(kerberos_options)};
+
 static const TideConfigOption hbase_options[] = {
     {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
      .flags = TIDE_CONFIG_REQUIRED,
@@ -260,6 +317,10 @@ static const TideConfigOption hbase_options[] = {
                  "protocol "
                  "(binary or compact), framing may differ."},
     {"tls", TIDE_CONFIG_SECTION, .section = &tls_group, .sentence = "For gateways behind TLS (1.2 or later)."},
+    {"sasl", TIDE_CONFIG_SECTION, .section = &sasl_group,
+     .sentence = "For gateways of a kerberised cluster, those with hbase.thrift.security.qop; also behind TLS."},
+    {"kerberos", TIDE_CONFIG_SECTION, .section = &kerberos_group,
+     .sentence = "Who we are towards such gateways. Where the KDC is, Kerberos's own krb5.conf says."},
     {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
      .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
                  "gateway, which "

@@ -87,17 +87,23 @@ check_content(const char *path, char *secret, gsize len, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_open_file(const char *path, int fd, GError **error)
+{
+  struct stat status;
+  if (fstat(fd, &status) != 0) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot read the secret '%s': %s", path, g_strerror(errno));
+    return FALSE;
+  }
+  return check_file(path, &status, error);
+}
+
 static char *
 read_open_file(const char *path, int fd, GError **error)
 {
-  struct stat status;
   gsize len = 0;
 
-  if (fstat(fd, &status) != 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot read the secret '%s': %s", path, g_strerror(errno));
-    return NULL;
-  }
-  if (!check_file(path, &status, error))
+  if (!check_open_file(path, fd, error))
     return NULL;
   char *secret = read_all(path, fd, &len, error);
   if (secret != NULL && !check_content(path, secret, len, error)) {
@@ -108,22 +114,31 @@ read_open_file(const char *path, int fd, GError **error)
   return secret;
 }
 
-char *
-tide_secret_read_file(const char *path, GError **error)
+/* -1 on error. */
+static int
+open_file(const char *path, GError **error)
 {
   /* Not blocking: a FIFO by that name must not hang the start. */
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) {
+  if (fd < 0)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot open the secret '%s': %s", path, g_strerror(errno));
+  return fd;
+}
+
+char *
+tide_secret_read_file(const char *path, GError **error)
+{
+  int fd = open_file(path, error);
+  if (fd < 0)
     return NULL;
-  }
   char *secret = read_open_file(path, fd, error);
   close(fd);
   return secret;
 }
 
-char *
-tide_secret_read_credential(const char *name, GError **error)
+/* NULL, and an error, when there can be no such credential. */
+static char *
+credential_path(const char *name, GError **error)
 {
   const char *directory = g_getenv("CREDENTIALS_DIRECTORY");
 
@@ -139,8 +154,14 @@ tide_secret_read_credential(const char *name, GError **error)
                 name, name);
     return NULL;
   }
-  g_autofree char *path = g_build_filename(directory, name, NULL);
-  return tide_secret_read_file(path, error);
+  return g_build_filename(directory, name, NULL);
+}
+
+char *
+tide_secret_read_credential(const char *name, GError **error)
+{
+  g_autofree char *path = credential_path(name, error);
+  return path != NULL ? tide_secret_read_file(path, error) : NULL;
 }
 
 char *
@@ -148,4 +169,22 @@ tide_secret_read(const TideSecretSource *source, GError **error)
 {
   return source->file != NULL ? tide_secret_read_file(source->file, error)
                               : tide_secret_read_credential(source->credential, error);
+}
+
+char *
+tide_secret_path(const TideSecretSource *source, GError **error)
+{
+  return source->file != NULL ? g_strdup(source->file) : credential_path(source->credential, error);
+}
+
+gboolean
+tide_secret_check(const TideSecretSource *source, GError **error)
+{
+  g_autofree char *path = tide_secret_path(source, error);
+  int fd = path != NULL ? open_file(path, error) : -1;
+  if (fd < 0)
+    return FALSE;
+  gboolean is_good = check_open_file(path, fd, error);
+  close(fd);
+  return is_good;
 }

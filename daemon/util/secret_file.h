@@ -35,6 +35,12 @@ char *tide_secret_read_credential(const char *name, GError **error) G_GNUC_WARN_
 /* By either of the two above. @source: is set. */
 char *tide_secret_read(const TideSecretSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Where @source is, for a library that reads the file itself. @source: is set. Ownership: (transfer full). */
+char *tide_secret_path(const TideSecretSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* FALSE where tide_secret_read() would refuse the file for what it is, whatever it holds. @source: is set. */
+gboolean tide_secret_check(const TideSecretSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Overwrites, then frees; NULL ok. */
 void tide_secret_free(char *secret);
 

@@ -20,6 +20,13 @@ typedef struct TideEndpoint {
 #define TIDE_GATEWAY_DEFAULT_PORT 9090 /* hbase.regionserver.thrift.port */
 
 TideEndpoint *tide_endpoint_parse(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT; /* TIDE_ERROR_CONFIG */
+/* TRUE when the gateway asks for SASL before the first call. */
+static inline gboolean
+tide_endpoint_has_sasl(const TideEndpoint *endpoint)
+{
+  return endpoint->settings != NULL && endpoint->settings->sasl.service != NULL;
+}
+
 TideEndpoint *tide_endpoint_copy(const TideEndpoint *endpoint);
 void tide_endpoint_free(TideEndpoint *endpoint);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideEndpoint, tide_endpoint_free)

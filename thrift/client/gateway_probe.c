@@ -3,6 +3,7 @@
 #include "thrift/client/client_call.h"
 #include "thrift/client/message_layer.h"
 #include "thrift/client/spare_descriptors.h"
+#include "thrift/security/sasl_refusal.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -112,16 +113,19 @@ understands(const Probe *probe, TideBytes question, GError **error)
     return FALSE;
   guint8 answer[16];
   gsize len = tide_stream_receive(stream, answer, sizeof answer, &limits, NULL);
-  return tide_service_is_foreign(probe->endpoint, tide_bytes(answer, len), error);
+  TideBytes begun = tide_bytes(answer, len);
+  return tide_sasl_is_answer(probe->endpoint->text, begun, error) ||
+         tide_service_is_foreign(probe->endpoint, begun, error);
 }
 
-/* Services that say nothing to Thrift's bytes, or hang up: a web server waits for the end of a line, and OpenSSL sends
- * alerts only to those who begin as TLS does. */
+/* Services that say nothing to Thrift's bytes, or hang up: a gateway with SASL waits for its own kind of message, a web
+ * server for the end of a line, and OpenSSL sends alerts only to those who begin as TLS does. */
 static gboolean
 is_foreign(const Probe *probe, GError **error)
 {
   static const guint8 empty_client_hello[] = {0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0};
-  return understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
+  return (probe->timed_out && understands(probe, TIDE_SASL_QUESTION, error)) ||
+         understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
          understands(probe, tide_bytes(empty_client_hello, sizeof empty_client_hello), error);
 }
 
@@ -157,12 +161,19 @@ is_requested(TideProbeRequest request, TideWireMode mode)
          (request.protocol < 0 || request.protocol == (int)mode.protocol);
 }
 
+/* Behind SASL there is one framing, SASL's own. */
+static gboolean
+is_possible(const Probe *probe, TideWireMode mode)
+{
+  return mode.framing == TIDE_FRAMING_UNFRAMED || !tide_endpoint_has_sasl(probe->endpoint);
+}
+
 /* Tries the modes that are (or are not) as requested. Returns: TRUE when one was understood, or the answer is final. */
 static gboolean
 probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWireMode *ret_mode, GError **ret_final)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
-    if (is_requested(request, modes[i]) != requested)
+    if (is_requested(request, modes[i]) != requested || !is_possible(probe, modes[i]))
       continue;
     g_autoptr(GError) failure = NULL;
     if (probe_mode(probe, modes[i], &failure)) {

@@ -2,7 +2,7 @@
  *
  * Thrift has no negotiation, so each guess is tried on a connection of its own with a deadline of 1 s, unframed binary
  * (the gateway's default) first. A framed probe makes an unframed gateway wait for ever: hence a connection each. Where
- * no mode is understood, a question in HTTP and one in TLS tell their servers. */
+ * no mode is understood, a question in SASL, one in HTTP and one in TLS tell their servers. */
 #pragma once
 
 #include "thrift/client/hbase_client.h"
@@ -21,8 +21,8 @@ typedef struct TideProbeRequest {
  * tide_gateway_probe: learn the mode of @endpoint.
  * @cancellable: ends it early; may be NULL
  * Errors: CONNECT (nobody listens, no such host, or a proxy that accepts and hangs up at once), WRONG_SERVICE (one
- * plain sentence: a thrift1 gateway, an HTTP port, a TLS port, another service, or another mode than the one fixed),
- * TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 6 times
+ * plain sentence: a thrift1 gateway, a SASL port, an HTTP port, a TLS port, another service, or another mode than the
+ * one fixed), TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 7 times
  * @probe_timeout_ms.
  */
 gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,

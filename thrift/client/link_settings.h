@@ -2,6 +2,7 @@
  * endpoint borrows it, and streams and message layers read it there as they connect. */
 #pragma once
 
+#include "thrift/security/sasl_negotiation.h"
 #include "util/secret_file.h"
 
 G_BEGIN_DECLS
@@ -13,8 +14,24 @@ typedef struct TideTlsSettings {
   char *server_name;    /* owned: what a gateway's certificate must be for; NULL: the host that is connected to */
 } TideTlsSettings;
 
+/* Of gateways that authenticate by SASL ('hbase.thrift.security.qop'). */
+typedef struct TideSaslSettings {
+  char *service;     /* owned: the first part of the gateways' principal; NULL: they have no SASL */
+  char *host;        /* owned: its second part; NULL: the host that is connected to */
+  TideSaslLayer qop; /* the layer of protection that is asked for */
+} TideSaslSettings;
+
+/* Who we are towards gateways that ask by Kerberos. */
+typedef struct TideKerberosSettings {
+  TideSecretSource keytab; /* not set: a ticket cache is used */
+  char *principal;         /* owned; NULL: the keytab's first, or the cache's */
+  char *cache;             /* owned: "FILE:/path"; NULL: in memory with a keytab, else Kerberos's default */
+} TideKerberosSettings;
+
 typedef struct TideLinkSettings {
   TideTlsSettings tls;
+  TideSaslSettings sasl;
+  TideKerberosSettings kerberos;
 } TideLinkSettings;
 
 G_END_DECLS

@@ -12,6 +12,8 @@
 const TideMessageLayer *
 tide_message_layer_of(const TideEndpoint *endpoint, TideFraming framing)
 {
+  if (tide_endpoint_has_sasl(endpoint))
+    return &tide_sasl_messages;
   return framing == TIDE_FRAMING_FRAMED ? &tide_framed_messages : &tide_unframed_messages;
 }
 

@@ -55,6 +55,7 @@ struct TideConnection {
 
 extern const TideMessageLayer tide_unframed_messages;
 extern const TideMessageLayer tide_framed_messages;
+extern const TideMessageLayer tide_sasl_messages;
 
 const TideMessageLayer *tide_message_layer_of(const TideEndpoint *endpoint, TideFraming framing);
 

@@ -84,3 +84,16 @@ tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error)
                 "remove 'sasl:' for it",
                 peer);
 }
+
+gboolean
+tide_sasl_is_answer(const char *peer, TideBytes begun, GError **error)
+{
+  /* BAD, and a text below 64 KiB: its length begins with two bytes of 0 */
+  if (begun.len < 5 || begun.data[0] != TIDE_SASL_CODE_BAD || begun.data[1] != 0 || begun.data[2] != 0)
+    return FALSE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+              "gateway '%s' wants Kerberos (SASL): set 'hbase.sasl.service' to the first part of its "
+              "'hbase.thrift.kerberos.principal', and 'hbase.kerberos.keytab'",
+              peer);
+  return TRUE;
+}

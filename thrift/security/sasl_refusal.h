@@ -24,4 +24,11 @@ void tide_sasl_set_foreign(const char *peer, TideBytes begun, GError **error);
  * does the same. */
 void tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error);
 
+/* What a gateway with SASL answers at once, where it is silent to all else of a plain client: the wish for a mechanism
+ * that there is not. */
+#define TIDE_SASL_QUESTION TIDE_BYTES_LITERAL("\1\0\0\0\1?")
+
+/* TRUE, and WRONG_SERVICE, when @begun is its answer. */
+gboolean tide_sasl_is_answer(const char *peer, TideBytes begun, GError **error);
+
 G_END_DECLS

@@ -2,6 +2,8 @@
 
 #define WITH_TLS(options) "hbase: { gateways: [\"thrift+tls://g\"], tls: { " options " } }\n" TABLES
 
+#define WITH_SASL(options) "hbase: { gateways: [g], " options " }\n" TABLES
+
 /* Each text has exactly one problem, which begins like this. */
 static const ConfigProblemCase one_problem[] = {
     {"F3-unknown-section", KAFKA READINGS HBASE TABLES "batches: { }\n",
@@ -62,6 +64,22 @@ static const ConfigProblemCase one_problem[] = {
      "3:51 error: the file of authorities '/nonexistent/ca.pem' cannot be used: No such file or directory"},
     {"tls-for-no-gateway", KAFKA READINGS "hbase: { gateways: [g], tls: { server_name: x } }\n" TABLES,
      "3:30 error: 'hbase.tls' is set, but no gateway is spoken to by TLS"},
+    {"sasl-without-service", KAFKA READINGS WITH_SASL("sasl: { qop: auth }"),
+     "3:31 error: 'hbase.sasl' needs 'service'"},
+    {"sasl-with-unknown-layer", KAFKA READINGS WITH_SASL("sasl: { service: hbase, qop: privacy }"),
+     "3:54 error: 'hbase.sasl.qop' must be one of auto, auth, auth-int, auth-conf"},
+    {"sasl-and-frames", KAFKA READINGS WITH_SASL("transport: framed-compact, sasl: { service: hbase }"),
+     "3:36 error: 'hbase.transport' is framed, and gateways with SASL are not"},
+    {"sasl-without-host", KAFKA READINGS "hbase: { gateways: [\"unix:/x\"], sasl: { service: hbase } }\n" TABLES,
+     "3:39 error: 'hbase.sasl' needs 'host' where a gateway is a Unix socket"},
+    {"kerberos-without-sasl", KAFKA READINGS WITH_SASL("kerberos: { principal: x }"),
+     "3:35 error: 'hbase.kerberos' is set, but no gateway is spoken to by it"},
+    {"keytab-of-two-places",
+     KAFKA READINGS WITH_SASL("sasl: { service: hbase }, kerberos: { keytab: { file: /x, credential: y } }"),
+     "3:95 error: 'hbase.kerberos.keytab' has a 'file' and a 'credential'"},
+    {"keytab-that-is-absent",
+     KAFKA READINGS WITH_SASL("sasl: { service: hbase }, kerberos: { keytab: { file: /nonexistent/t.keytab } }"),
+     "3:71 error: cannot open the secret '/nonexistent/t.keytab': No such file or directory"},
     {"gateway-with-unknown-scheme", KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"] }\n" TABLES,
      "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': what stands before '://' "
      "is "

@@ -145,6 +145,28 @@ test_credentials_come_from_systemd(Fixture *fixture, gconstpointer data)
     g_assert_null(tide_secret_read_credential(bad_names[i], NULL));
 }
 
+/* A keytab is no text: what it holds is for another library, which is told where it is. */
+static void
+test_binary_files_are_checked_for_what_they_are(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = write_file(fixture, "t.keytab", "\5\2\0", 3, 0600);
+  TideSecretSource by_file = {.file = path}, by_name = {.credential = (char *)"t.keytab"};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_secret_check(&by_file, &error));
+  g_assert_no_error(error);
+  g_assert_false(tide_secret_check(&by_name, &error));
+  g_assert_nonnull(strstr(error->message, "LoadCredential=t.keytab:/path"));
+  g_assert_true(g_setenv("CREDENTIALS_DIRECTORY", fixture->directory, TRUE));
+  g_assert_true(tide_secret_check(&by_name, NULL));
+  g_autofree char *found = tide_secret_path(&by_name, NULL);
+  g_assert_cmpstr(found, ==, path);
+  g_clear_error(&error);
+  g_assert_cmpint(g_chmod(path, 0644), ==, 0);
+  g_assert_false(tide_secret_check(&by_file, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+  g_assert_nonnull(strstr(error->message, "run 'chmod 0640 "));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -156,5 +178,7 @@ main(int argc, char **argv)
   g_test_add("/secret-file/largest-file-is-read", Fixture, NULL, setup, test_largest_file_is_read, teardown);
   g_test_add("/secret-file/credentials-come-from-systemd", Fixture, NULL, setup, test_credentials_come_from_systemd,
              teardown);
+  g_test_add("/secret-file/binary-files-are-checked-for-what-they-are", Fixture, NULL, setup,
+             test_binary_files_are_checked_for_what_they_are, teardown);
   return g_test_run();
 }

@@ -207,6 +207,26 @@ test_tls_that_hangs_up(void)
   test_identity_clear(&identity);
 }
 
+/* As libthrift does: silent to all but the negotiation, of which it knows one mechanism. */
+static void
+serve_sasl(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) received = {0};
+  while (received.len < 5 || received.data[0] != 1 || received.data[1] != 0) {
+    if (!loopback_read_more(server, fd, &received))
+      return;
+  }
+  loopback_send(fd, "\3\0\0\0\x1cUnsupported mechanism type ?", 33);
+  loopback_wait_closed(server, fd);
+}
+
+static void
+test_sasl(void)
+{
+  check_refused(loopback_start(serve_sasl, NULL), any, TIDE_ERROR_WRONG_SERVICE,
+                "wants Kerberos (SASL): set 'hbase.sasl.service'");
+}
+
 static void
 test_another_service(void)
 {
@@ -282,6 +302,7 @@ main(int argc, char **argv)
   g_test_add_func("/probe/http-that-answers-at-once-is-named", test_http_that_answers_at_once);
   g_test_add_func("/probe/http-that-waits-for-a-line-is-named", test_http_that_waits_for_a_line);
   g_test_add_func("/probe/tls-is-named", test_tls);
+  g_test_add_func("/probe/sasl-is-named", test_sasl);
   g_test_add_func("/probe/tls-that-hangs-up-is-named", test_tls_that_hangs_up);
   g_test_add_func("/probe/another-service-is-named", test_another_service);
   g_test_add_func("/probe/proxy-with-nothing-behind-is-no-connection", test_proxy_with_nothing_behind);

@@ -1,0 +1,277 @@
+/* Messages behind SASL, against a gateway in the process with a realm of the test's own: one that keeps the rules, and
+ * one that lies. */
+#include "thrift/client/transport.h"
+
+#include "unit/assert_bytes.h"
+#include "unit/kdc.h"
+#include "unit/sasl_gateway.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#define GENEROUS_MS 20000 /* for what must succeed: only a broken test waits as long */
+#define SHORT_MS 300      /* for what must time out */
+
+static Kdc kdc;
+static char *gateway_keytab, *client_keytab;
+static TideLinkSettings settings;
+
+static const TideSaslLayer layers[] = {TIDE_SASL_AUTH, TIDE_SASL_AUTH_INT, TIDE_SASL_AUTH_CONF};
+
+static void
+begin_call(TideTransport *transport, gint64 timeout_ms)
+{
+  gint64 now_us = tide_now_us();
+  tide_transport_begin_call(transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
+}
+
+static TideTransport *
+transport_to(const LoopbackServer *server)
+{
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_copy(server->endpoint);
+  endpoint->settings = &settings;
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  return tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
+}
+
+static gboolean
+connect_within(TideTransport *transport, gint64 timeout_ms, GError **error)
+{
+  begin_call(transport, timeout_ms);
+  return tide_transport_connect(transport, error);
+}
+
+static gboolean
+exchange(TideTransport *transport, TideBytes request, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
+{
+  begin_call(transport, timeout_ms);
+  return tide_transport_send(transport, &request, 1, error) && tide_transport_receive(transport, ret_reply, error);
+}
+
+static SaslGateway
+gateway_with(TideSaslLayer layer, SaslLie lie)
+{
+  return (SaslGateway){.keytab = gateway_keytab, .layer = (guint8)layer, .lie = lie};
+}
+
+/* Calls small and large, there and back, on one connection. */
+static void
+test_calls(void)
+{
+  g_autofree guint8 *large = g_malloc0(3 << 20);
+  memcpy(large, SASL_GATEWAY_CALL.data, SASL_GATEWAY_CALL.len);
+  const TideBytes requests[] = {SASL_GATEWAY_CALL, tide_bytes(large, 3 << 20), SASL_GATEWAY_CALL};
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
+    SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
+    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(connect_within(transport, GENEROUS_MS, &error));
+    g_assert_no_error(error);
+    for (gsize c = 0; c < G_N_ELEMENTS(requests); c++) {
+      TideBytes reply;
+      g_assert_true(tide_transport_is_ready(transport));
+      g_assert_true(exchange(transport, requests[c], GENEROUS_MS, &reply, &error));
+      g_assert_no_error(error);
+      assert_bytes_equal(reply, SASL_GATEWAY_REPLY);
+      g_assert_true(tide_transport_is_ready(transport));
+    }
+    g_assert_cmpuint(loopback_connections(server), ==, 1);
+    loopback_stop(server);
+    g_assert_cmpuint(atomic_load(&gateway.calls), ==, G_N_ELEMENTS(requests));
+  }
+}
+
+static void
+test_large_replies(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
+    SaslGateway gateway = gateway_with(layers[i], SASL_HONEST);
+    gateway.reply_bytes = 18 << 20; /* more than was ever announced */
+    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(connect_within(transport, GENEROUS_MS, &error));
+    for (guint call = 0; call < 2; call++) {
+      TideBytes reply;
+      g_assert_true(exchange(transport, SASL_GATEWAY_CALL, GENEROUS_MS, &reply, &error));
+      g_assert_no_error(error);
+      g_assert_cmpuint(reply.len, ==, SASL_GATEWAY_REPLY.len + 7 + gateway.reply_bytes);
+    }
+    loopback_stop(server);
+  }
+}
+
+static const struct {
+  const char *name;
+  SaslLie lie;
+  gint64 timeout_ms;
+  int code;
+  const char *text; /* with "PEER" for the gateway, and no digits */
+} connects[] = {
+    {"silence", SASL_SILENT, SHORT_MS, TIDE_ERROR_CONNECT,
+     "gateway 'PEER' gave no answer to the SASL negotiation within  ms: one without 'hbase.thrift.security.qop' is as "
+     "silent; remove 'sasl:' for it"},
+    {"hang-up", SASL_HANGS_UP, GENEROUS_MS, TIDE_ERROR_CONNECT,
+     "gateway 'PEER' closed the connection on the SASL negotiation: a framed one, which has no SASL, does so; remove "
+     "'sasl:' for it"},
+    {"silence-in-the-middle", SASL_SILENT_AFTER_TOKEN, SHORT_MS, TIDE_ERROR_CONNECT,
+     "gateway 'PEER' gave no answer within  ms"},
+    {"more-than-its-end", SASL_TALKATIVE, GENEROUS_MS, TIDE_ERROR_CONNECT,
+     "gateway 'PEER' sent what is no SASL binary reply: more than the negotiation's end at byte  (the limit is  MiB)"},
+};
+
+/* @text: with the milliseconds and limits cut out. Ownership: (transfer full). */
+static char *
+shape_of(const LoopbackServer *server, const char *text)
+{
+  GString *shape = g_string_new(NULL);
+  const char *peer = server->endpoint->text;
+  for (const char *at = text; *at != '\0'; at++) {
+    if (g_str_has_prefix(at, peer)) {
+      g_string_append(shape, "PEER");
+      at += strlen(peer) - 1;
+    } else if (!g_ascii_isdigit(*at))
+      g_string_append_c(shape, *at);
+  }
+  return g_string_free(shape, FALSE);
+}
+
+static void
+test_failed_connect(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, connects[i].lie);
+  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(connect_within(transport, connects[i].timeout_ms, &error));
+  g_assert_error(error, TIDE_ERROR, connects[i].code);
+  g_autofree char *shape = shape_of(server, error->message);
+  g_assert_cmpstr(shape, ==, connects[i].text);
+  g_assert_false(tide_transport_is_open(transport));
+  loopback_stop(server);
+}
+
+static const struct {
+  const char *name;
+  TideSaslLayer layer;
+  SaslLie lie;
+  int code;
+  const char *text; /* a part */
+} replies[] = {
+    {"too-long", TIDE_SASL_AUTH, SASL_REPLY_TOO_LONG, TIDE_ERROR_PROTOCOL, "the length of the frame is out of range"},
+    {"too-long-wrapped", TIDE_SASL_AUTH_CONF, SASL_REPLY_TOO_LONG, TIDE_ERROR_PROTOCOL,
+     "the length of the frame is out of range"},
+    {"empty", TIDE_SASL_AUTH, SASL_REPLY_EMPTY, TIDE_ERROR_PROTOCOL, "the length of the frame is out of range"},
+    {"empty-wrapped", TIDE_SASL_AUTH_INT, SASL_REPLY_EMPTY, TIDE_ERROR_PROTOCOL,
+     "the length of the frame is out of range"},
+    {"cut", TIDE_SASL_AUTH, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "goes past the end"},
+    {"cut-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed on the way"},
+    {"cut-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed on the way"},
+    {"changed-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed on the way"},
+    {"changed-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed on the way"},
+    {"unsigned", TIDE_SASL_AUTH_INT, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
+    {"unencrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
+    {"slow", TIDE_SASL_AUTH_CONF, SASL_REPLY_SLOW, TIDE_ERROR_TIMEOUT, "gave no answer within"},
+};
+
+static void
+test_failed_reply(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  SaslGateway gateway = gateway_with(replies[i].layer, replies[i].lie);
+  gateway.reply_bytes = replies[i].lie == SASL_REPLY_SLOW ? 1 << 20 : 0;
+  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(connect_within(transport, GENEROUS_MS, &error));
+  TideBytes reply;
+  gint64 timeout_ms = replies[i].lie == SASL_REPLY_SLOW ? SHORT_MS : GENEROUS_MS;
+  g_assert_false(exchange(transport, SASL_GATEWAY_CALL, timeout_ms, &reply, &error));
+  g_assert_error(error, TIDE_ERROR, replies[i].code);
+  if (strstr(error->message, replies[i].text) == NULL)
+    g_error("got \"%s\"", error->message);
+  g_assert_false(tide_transport_is_open(transport));
+  loopback_stop(server);
+}
+
+/* A second reply that nobody asked for, the same frame again: never taken for the next call's. */
+static void
+test_reply_twice(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(layers); i++) {
+    SaslGateway gateway = gateway_with(layers[i], SASL_REPLY_TWICE);
+    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(TideTransport) transport = transport_to(server);
+    g_assert_true(connect_within(transport, GENEROUS_MS, NULL));
+    TideBytes reply;
+    g_assert_true(exchange(transport, SASL_GATEWAY_CALL, GENEROUS_MS, &reply, NULL));
+    assert_bytes_equal(reply, SASL_GATEWAY_REPLY);
+    while (tide_transport_is_ready(transport)) /* until it has arrived */
+      g_thread_yield();
+    loopback_stop(server);
+  }
+}
+
+/* The settings that are wrong for this gateway, each with its sentence. */
+static void
+assert_refused(TideSaslLayer offered, const char *expected)
+{
+  SaslGateway gateway = gateway_with(offered, SASL_HONEST);
+  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  g_autoptr(TideTransport) transport = transport_to(server);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(connect_within(transport, GENEROUS_MS, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+  if (strstr(error->message, expected) == NULL)
+    g_error("got \"%s\"", error->message);
+  loopback_stop(server);
+}
+
+static void
+test_wrong_settings(void)
+{
+  TideLinkSettings right = settings;
+  settings.sasl.qop = TIDE_SASL_AUTH;
+  assert_refused(TIDE_SASL_AUTH_CONF, "requires 'auth-conf' ('hbase.thrift.security.qop'), and 'sasl.qop' is 'auth'");
+  settings = right;
+  settings.sasl.service = (char *)"other"; /* which the KDC knows, and this gateway is not */
+  assert_refused(TIDE_SASL_AUTH, "refused to authenticate ('GSS initiate failed')");
+  settings = right;
+  settings.sasl.host = NULL; /* 127.0.0.1 */
+  assert_refused(TIDE_SASL_AUTH, "the KDC does not know 'thrift/127.0.0.1': set 'sasl.host'");
+  settings = right;
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  if (!kdc_is_installed()) {
+    g_print("1..0 # SKIP krb5-kdc and krb5-admin-server are not installed\n");
+    return 0;
+  }
+  kdc_create(&kdc);
+  gateway_keytab = kdc_add(&kdc, "thrift/localhost", "gateway");
+  client_keytab = kdc_add(&kdc, "tidemark", "client");
+  g_free(kdc_add(&kdc, "other/localhost", "other"));
+  settings = (TideLinkSettings){.sasl = {.service = (char *)"thrift", .host = (char *)"localhost"},
+                                .kerberos = {.keytab = {.file = client_keytab}}};
+  g_test_add_func("/sasl-messages/calls-small-and-large", test_calls);
+  g_test_add_func("/sasl-messages/replies-beyond-what-was-announced", test_large_replies);
+  for (gsize i = 0; i < G_N_ELEMENTS(connects); i++) {
+    g_autofree char *path = g_strconcat("/sasl-messages/connect/", connects[i].name, NULL);
+    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_connect);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS(replies); i++) {
+    g_autofree char *path = g_strconcat("/sasl-messages/reply/", replies[i].name, NULL);
+    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_reply);
+  }
+  g_test_add_func("/sasl-messages/a-second-reply-is-noticed", test_reply_twice);
+  g_test_add_func("/sasl-messages/D21-wrong-settings", test_wrong_settings);
+  int status = g_test_run();
+  kdc_destroy(&kdc);
+  g_free(gateway_keytab);
+  g_free(client_keytab);
+  return status;
+}
