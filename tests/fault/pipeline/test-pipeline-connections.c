@@ -298,7 +298,7 @@ test_rolling_restart_leaves_no_line(PipelineFixture *fixture, gconstpointer data
 
 /* It answers probes, and fails each call: its own trouble, as the other one shows. */
 static void
-test_gateway_that_fails_all_calls_rests(PipelineFixture *fixture, gconstpointer data)
+test_gateway_that_fails_all_calls_has_its_circuit_opened(PipelineFixture *fixture, gconstpointer data)
 {
   RunningPipeline *running = start_writing(fixture, &(RunningPipelineOptions){.gateways = FIXTURE_GATEWAYS});
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE};
@@ -410,7 +410,8 @@ main(int argc, char **argv)
   ADD("ends/old-connections-are-replaced", test_old_connections_are_replaced);
   ADD("ends/D15-a-full-gateway-gets-fewer-connections", test_full_gateway_gets_fewer_connections);
   ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
-  ADD("load/D16-a-gateway-that-fails-all-calls-rests", test_gateway_that_fails_all_calls_rests);
+  ADD("load/D16-a-gateway-that-fails-all-calls-has-its-circuit-opened",
+      test_gateway_that_fails_all_calls_has_its_circuit_opened);
   ADD("load/D23-a-slow-gateway-loses-its-writers", test_slow_gateway_loses_its_writers);
   ADD("regions/D19-regions-split-and-merge-under-way", test_regions_split_and_merge_under_way);
   ADD("regions/D20-cells-carry-event-times", test_cells_carry_event_times);
