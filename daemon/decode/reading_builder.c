@@ -1,6 +1,7 @@
 #include "decode/reading_builder.h"
 
-#include "decode/name_set.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 /* What the arrays begin with: the fields of most schemas. */
 #define FIRST_LENGTH 64u
@@ -38,7 +39,7 @@ struct TideReadingBuilder {
   guint32 n_members;
   gboolean is_spoiled;
   guint32 generation;     /* its stamp in seen */
-  TideNameSet unnumbered; /* its names without a number */
+  GHashTable *unnumbered; /* owned: Set<TideBytes>, in scratch: its names without a number, as the table is full */
 
   /* across readings */
   guint32 *seen;      /* owned: by name id, the generation in which it was met last */
@@ -46,6 +47,19 @@ struct TideReadingBuilder {
   TideNameId *shape;  /* owned: the names of the last readings by their place */
   guint32 shape_size; /* length of shape */
 };
+
+static guint
+hash_of_name(gconstpointer key)
+{
+  const TideBytes *name = key;
+  return (guint)XXH3_64bits(name->len > 0 ? name->data : (const guint8 *)"", name->len);
+}
+
+static gboolean
+is_same_name(gconstpointer a, gconstpointer b)
+{
+  return tide_bytes_equal(*(const TideBytes *)a, *(const TideBytes *)b);
+}
 
 TideReadingBuilder *
 tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known, TideScratch *scratch)
@@ -63,6 +77,7 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->readings_capacity = FIRST_LENGTH;
   builder->readings = g_new(TideReading, builder->readings_capacity);
   builder->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
+  builder->unnumbered = g_hash_table_new(hash_of_name, is_same_name);
   return builder;
 }
 
@@ -75,7 +90,7 @@ tide_reading_builder_free(TideReadingBuilder *builder)
   g_free(builder->readings);
   g_array_unref(builder->rejects);
   tide_buffer_clear_memory(&builder->path);
-  tide_name_set_clear_memory(&builder->unnumbered);
+  g_hash_table_unref(builder->unnumbered);
   g_free(builder->seen);
   g_free(builder->shape);
   g_free(builder);
@@ -122,7 +137,8 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   builder->first_field = builder->n_fields;
   builder->n_members = 0;
   builder->is_spoiled = FALSE;
-  tide_name_set_reset(&builder->unnumbered);
+  if (G_UNLIKELY(g_hash_table_size(builder->unnumbered) > 0))
+    g_hash_table_remove_all(builder->unnumbered);
   builder->generation++;
   if (G_UNLIKELY(builder->generation == 0)) {
     /* The count has gone round: what it marked long ago must not look new. */
@@ -151,12 +167,20 @@ number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
   return builder->shape[index];
 }
 
+static gboolean
+mark_unnumbered_seen(TideReadingBuilder *builder, TideBytes name)
+{
+  TideBytes *key = tide_scratch_take(builder->scratch, sizeof *key);
+  *key = name;
+  return g_hash_table_add(builder->unnumbered, key);
+}
+
 /* FALSE when the reading has the name already. */
 static gboolean
 mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
 {
   if (G_UNLIKELY(id == TIDE_NAME_NONE))
-    return tide_name_set_add(&builder->unnumbered, name);
+    return mark_unnumbered_seen(builder, name);
   if (G_UNLIKELY(id >= builder->n_seen)) {
     guint32 length = grown_length(builder->n_seen, id);
     builder->seen = g_renew(guint32, builder->seen, length);
