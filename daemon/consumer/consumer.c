@@ -289,6 +289,27 @@ commit_at_last(TideConsumer *consumer, gint64 deadline_us)
   return TRUE;
 }
 
+static void
+report_unfinished(TideConsumer *consumer)
+{
+  guint64 unfinished = count_unfinished(consumer);
+  if (unfinished == 0)
+    return;
+  if (!has_work(consumer)) {
+    tide_log(
+        TIDE_LOG_NOTICE,
+        "stopping with %" G_GUINT64_FORMAT
+        " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
+        unfinished);
+    return;
+  }
+  atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  tide_log(TIDE_LOG_WARNING,
+           "stopping with %" G_GUINT64_FORMAT
+           " messages unfinished: their offsets are not committed, they are read again",
+           unfinished);
+}
+
 /* Fetches no more, goes on polling (the group must be served), and waits until all is acknowledged or the time is up.
  */
 static void
@@ -307,22 +328,7 @@ drain(TideConsumer *consumer)
   gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
   if (!committed || consumer->commit_lost)
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
-  guint64 unfinished = count_unfinished(consumer);
-  if (unfinished == 0)
-    return;
-  if (!has_work(consumer)) {
-    tide_log(
-        TIDE_LOG_NOTICE,
-        "stopping with %" G_GUINT64_FORMAT
-        " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
-        unfinished);
-    return;
-  }
-  atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
-  tide_log(TIDE_LOG_WARNING,
-           "stopping with %" G_GUINT64_FORMAT
-           " messages unfinished: their offsets are not committed, they are read again",
-           unfinished);
+  report_unfinished(consumer);
 }
 
 /* The thread's owner function. */
@@ -441,6 +447,31 @@ make_source(TideConsumer *consumer, guint32 index, GError **error)
   return consumer->source != NULL;
 }
 
+static void
+init_accumulator(TideConsumer *consumer)
+{
+  const TideConsumerContext *context = &consumer->context;
+  TideAccumulatorContext accumulator = {.config = context->config,
+                                        .protocol = context->protocol,
+                                        .budget = context->budget,
+                                        .table_budgets = context->table_budgets,
+                                        .doubt_budget = context->doubt_budget,
+                                        .lanes = context->lanes,
+                                        .regions = context->regions,
+                                        .dated = context->dated,
+                                        .dated_names = &consumer->intake.dated_names,
+                                        .completions = &consumer->completions,
+                                        .metrics = context->metrics,
+                                        .heal_handler = {.is_owned = owns_source,
+                                                         .is_taken_away = is_taken_away,
+                                                         .changed = on_heal_changed,
+                                                         .in_doubt = on_in_doubt,
+                                                         .forgotten = on_forgotten,
+                                                         .inherited = inherited_of,
+                                                         .data = consumer}};
+  consumer->accumulator = tide_accumulator_new(&accumulator);
+}
+
 TideConsumer *
 tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **error)
 {
@@ -452,25 +483,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   register_metrics(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
   tide_completion_queue_init(&consumer->completions, wake, consumer);
-  TideAccumulatorContext lanes_context = {.config = context->config,
-                                          .protocol = context->protocol,
-                                          .budget = context->budget,
-                                          .table_budgets = context->table_budgets,
-                                          .doubt_budget = context->doubt_budget,
-                                          .lanes = context->lanes,
-                                          .regions = context->regions,
-                                          .dated = context->dated,
-                                          .dated_names = &consumer->intake.dated_names,
-                                          .completions = &consumer->completions,
-                                          .metrics = context->metrics,
-                                          .heal_handler = {.is_owned = owns_source,
-                                                           .is_taken_away = is_taken_away,
-                                                           .changed = on_heal_changed,
-                                                           .in_doubt = on_in_doubt,
-                                                           .forgotten = on_forgotten,
-                                                           .inherited = inherited_of,
-                                                           .data = consumer}};
-  consumer->accumulator = tide_accumulator_new(&lanes_context);
+  init_accumulator(consumer);
   init_intake(consumer);
   init_desk(consumer);
   if (!make_source(consumer, index, error)) {

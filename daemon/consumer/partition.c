@@ -10,59 +10,62 @@ labels_of(const char *topic, gint32 partition)
   return g_strdup_printf("%s,partition=\"%d\"", label, partition);
 }
 
+typedef struct CounterName {
+  gsize offset; /* in TidePartitionCounters */
+  const char *name;
+  const char *help;
+} CounterName;
+
+#define COUNTER(member, name, help)                                                                                    \
+  {                                                                                                                    \
+    offsetof(TidePartitionCounters, member), name, help                                                                \
+  }
+
+static const CounterName counter_names[] = {
+    COUNTER(messages_received, "tidemark_messages_received_total", "Messages taken from Kafka"),
+    COUNTER(messages_written, "tidemark_messages_written_total", "Messages of which HBase acknowledged every row"),
+    COUNTER(messages_unmatched, "tidemark_messages_unmatched_total",
+            "Messages with readings of which no table takes one: their conditions do not hold"),
+    COUNTER(messages_expired, "tidemark_messages_expired_total",
+            "Messages that make no row because all that tables take is older than its time to live"),
+    COUNTER(messages_handed_back, "tidemark_messages_handed_back_total",
+            "Messages unfinished when their partition was taken away: its next owner reads them again"),
+    COUNTER(readings_received, "tidemark_readings_received_total", "Readings decoded from messages"),
+    COUNTER(readings_written, "tidemark_readings_written_total", "Readings of messages that were written"),
+    COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that are kept as dead letters"),
+    COUNTER(readings_unmatched, "tidemark_readings_unmatched_total",
+            "Readings that no table takes: its conditions do not hold"),
+    COUNTER(readings_expired, "tidemark_readings_expired_total",
+            "Readings not written because all their rows are older than their time to live"),
+    COUNTER(readings_skipped, "tidemark_readings_skipped_total",
+            "Readings that were left out of their messages and passed over (on_bad_reading: reading, on_bad_message: "
+            "skip)"),
+    COUNTER(readings_handed_back, "tidemark_readings_handed_back_total",
+            "Readings of messages that were handed back with their partition"),
+};
+
 /* Its name, and the series that carry it. */
 static void
 take_name(TidePartition *self, const char *topic, gint32 partition)
 {
   self->topic = g_strdup(topic);
   self->partition = partition;
-  self->counters.labels = labels_of(self->topic, self->partition);
-  self->counters.messages_received = tide_metrics_counter(self->counters.metrics, "tidemark_messages_received_total",
-                                                          "Messages taken from Kafka", self->counters.labels);
-  self->counters.messages_written =
-      tide_metrics_counter(self->counters.metrics, "tidemark_messages_written_total",
-                           "Messages of which HBase acknowledged every row", self->counters.labels);
-  self->counters.messages_unmatched = tide_metrics_counter(
-      self->counters.metrics, "tidemark_messages_unmatched_total",
-      "Messages with readings of which no table takes one: their conditions do not hold", self->counters.labels);
-  self->counters.messages_expired = tide_metrics_counter(
-      self->counters.metrics, "tidemark_messages_expired_total",
-      "Messages that make no row because all that tables take is older than its time to live", self->counters.labels);
-  self->counters.messages_handed_back =
-      tide_metrics_counter(self->counters.metrics, "tidemark_messages_handed_back_total",
-                           "Messages unfinished when their partition was taken away: its next owner reads them again",
-                           self->counters.labels);
-  self->counters.readings_received = tide_metrics_counter(self->counters.metrics, "tidemark_readings_received_total",
-                                                          "Readings decoded from messages", self->counters.labels);
-  self->counters.readings_written =
-      tide_metrics_counter(self->counters.metrics, "tidemark_readings_written_total",
-                           "Readings of messages that were written", self->counters.labels);
-  self->counters.readings_dead_lettered =
-      tide_metrics_counter(self->counters.metrics, "tidemark_readings_dead_lettered_total",
-                           "Readings that are kept as dead letters", self->counters.labels);
-  self->counters.readings_unmatched =
-      tide_metrics_counter(self->counters.metrics, "tidemark_readings_unmatched_total",
-                           "Readings that no table takes: its conditions do not hold", self->counters.labels);
-  self->counters.readings_expired = tide_metrics_counter(
-      self->counters.metrics, "tidemark_readings_expired_total",
-      "Readings not written because all their rows are older than their time to live", self->counters.labels);
-  self->counters.readings_skipped =
-      tide_metrics_counter(self->counters.metrics, "tidemark_readings_skipped_total",
-                           "Readings that were left out of their messages and passed over (on_bad_reading: reading, "
-                           "on_bad_message: skip)",
-                           self->counters.labels);
-  self->counters.readings_handed_back =
-      tide_metrics_counter(self->counters.metrics, "tidemark_readings_handed_back_total",
-                           "Readings of messages that were handed back with their partition", self->counters.labels);
-  self->counters.in_flight = tide_metrics_gauge(self->counters.metrics, "tidemark_messages_in_flight",
-                                                "Messages not yet acknowledged by HBase", self->counters.labels);
-  self->counters.readings_in_flight = tide_metrics_gauge(self->counters.metrics, "tidemark_readings_in_flight",
-                                                         "Readings of messages in flight", self->counters.labels);
-  self->counters.stored_gauge =
-      tide_metrics_gauge_unknown(self->counters.metrics, "tidemark_kafka_stored_offset",
-                                 "Offset stored for commit: everything below it is finished", self->counters.labels);
-  self->counters.paused_gauge = tide_metrics_gauge(self->counters.metrics, "tidemark_kafka_paused",
-                                                   "1 while the partition is not fetched", self->counters.labels);
+  TidePartitionCounters *counters = &self->counters;
+  TideMetrics *metrics = counters->metrics;
+  const char *labels = counters->labels = labels_of(topic, partition);
+  for (gsize i = 0; i < G_N_ELEMENTS(counter_names); i++) {
+    const CounterName *counter = &counter_names[i];
+    *(TideCounter **)G_STRUCT_MEMBER_P(counters, counter->offset) =
+        tide_metrics_counter(metrics, counter->name, counter->help, labels);
+  }
+  counters->in_flight =
+      tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase", labels);
+  counters->readings_in_flight =
+      tide_metrics_gauge(metrics, "tidemark_readings_in_flight", "Readings of messages in flight", labels);
+  counters->stored_gauge = tide_metrics_gauge_unknown(
+      metrics, "tidemark_kafka_stored_offset", "Offset stored for commit: everything below it is finished", labels);
+  counters->paused_gauge =
+      tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", labels);
 }
 
 TidePartition *

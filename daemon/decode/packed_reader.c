@@ -62,6 +62,18 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 
 /* ---- MessagePack ---- */
 
+static TideBytes
+text_of_float(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
+{
+  double value = object->via.f64;
+  if (!isfinite(value)) {
+    *ret_kind = TIDE_VALUE_STRING;
+    return tide_bytes_of_string(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+  }
+  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, number)
+                                                                     : tide_double_print(value, number));
+}
+
 /* The text of an object that holds no others; points to the value's bytes, or to @number or a literal. */
 static TideBytes
 text_of(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
@@ -79,13 +91,7 @@ text_of(const msgpack_object *object, char number[TIDE_NUMBER_TEXT_BYTES], TideV
     return tide_bytes_of_string(number);
   case MSGPACK_OBJECT_FLOAT32:
   case MSGPACK_OBJECT_FLOAT64:
-    if (!isfinite(object->via.f64)) {
-      *ret_kind = TIDE_VALUE_STRING;
-      return tide_bytes_of_string(isnan(object->via.f64) ? "NaN" : object->via.f64 > 0 ? "Infinity" : "-Infinity");
-    }
-    return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32
-                                    ? tide_float_print((float)object->via.f64, number)
-                                    : tide_double_print(object->via.f64, number));
+    return text_of_float(object, number, ret_kind);
   case MSGPACK_OBJECT_STR:
     *ret_kind = TIDE_VALUE_STRING;
     return tide_bytes(object->via.str.ptr, object->via.str.size);

@@ -3,108 +3,45 @@
 /* A field name comes from outside and can be as long as a message; a log line shows this much of it. */
 #define SHOWN_FIELD_MAX_BYTES 200
 
+typedef struct Reason {
+  const char *name;
+  const char *sentence;
+} Reason;
+
+static const Reason reasons[TIDE_REJECT_N_REASONS] = {
+    [TIDE_REJECT_NONE] = {"none", "nothing is wrong"},
+    [TIDE_REJECT_EMPTY] = {"empty", "the message is empty"},
+    [TIDE_REJECT_TOMBSTONE] = {"tombstone", "the message has no value (a tombstone)"},
+    [TIDE_REJECT_TOO_LARGE] = {"too_large", "too large"},
+    [TIDE_REJECT_PARSE] = {"parse", "not in the declared format"},
+    [TIDE_REJECT_UTF8] = {"utf8", "not valid UTF-8"},
+    [TIDE_REJECT_DEPTH] = {"depth", "nested too deeply"},
+    [TIDE_REJECT_TOO_MANY_FIELDS] = {"too_many_fields", "too many fields"},
+    [TIDE_REJECT_DUPLICATE_FIELD] = {"duplicate_field", "the field appears twice"},
+    [TIDE_REJECT_TYPE] = {"type", "a value of a kind that is declared as 'reject'"},
+    [TIDE_REJECT_NUMBER] = {"number", "a number that cannot be kept exactly"},
+    [TIDE_REJECT_MISSING_FIELD] = {"missing_field", "a field that the key or the time needs is absent or null"},
+    [TIDE_REJECT_BAD_KEY] = {"bad_key", "a value that cannot stand in a row key"},
+    [TIDE_REJECT_BAD_COLUMN] = {"bad_column", "a field that can name no column"},
+    [TIDE_REJECT_TIME_INVALID] = {"time_invalid", "the time is not in the declared format"},
+    [TIDE_REJECT_TIME_AMBIGUOUS] = {"time_ambiguous", "the local time happens twice"},
+    [TIDE_REJECT_TIME_IMPLAUSIBLE] = {"time_implausible", "the time is implausible"},
+    [TIDE_REJECT_TIME_FUTURE] = {"time_future", "the time is too far in the future"},
+    [TIDE_REJECT_ROW_TOO_LONG] = {"row_too_long", "the row key is longer than 32767 bytes"},
+    [TIDE_REJECT_NO_CELLS] = {"no_cells", "the row would have no cells"},
+    [TIDE_REJECT_CELL_TOO_LARGE] = {"cell_too_large", "the cell is too large for HBase"},
+};
+
 const char *
 tide_reject_reason_name(TideRejectReason reason)
 {
-  switch (reason) {
-  case TIDE_REJECT_NONE:
-    return "none";
-  case TIDE_REJECT_EMPTY:
-    return "empty";
-  case TIDE_REJECT_TOMBSTONE:
-    return "tombstone";
-  case TIDE_REJECT_TOO_LARGE:
-    return "too_large";
-  case TIDE_REJECT_PARSE:
-    return "parse";
-  case TIDE_REJECT_UTF8:
-    return "utf8";
-  case TIDE_REJECT_DEPTH:
-    return "depth";
-  case TIDE_REJECT_TOO_MANY_FIELDS:
-    return "too_many_fields";
-  case TIDE_REJECT_DUPLICATE_FIELD:
-    return "duplicate_field";
-  case TIDE_REJECT_TYPE:
-    return "type";
-  case TIDE_REJECT_NUMBER:
-    return "number";
-  case TIDE_REJECT_MISSING_FIELD:
-    return "missing_field";
-  case TIDE_REJECT_BAD_KEY:
-    return "bad_key";
-  case TIDE_REJECT_BAD_COLUMN:
-    return "bad_column";
-  case TIDE_REJECT_TIME_INVALID:
-    return "time_invalid";
-  case TIDE_REJECT_TIME_AMBIGUOUS:
-    return "time_ambiguous";
-  case TIDE_REJECT_TIME_IMPLAUSIBLE:
-    return "time_implausible";
-  case TIDE_REJECT_TIME_FUTURE:
-    return "time_future";
-  case TIDE_REJECT_ROW_TOO_LONG:
-    return "row_too_long";
-  case TIDE_REJECT_NO_CELLS:
-    return "no_cells";
-  case TIDE_REJECT_CELL_TOO_LARGE:
-    return "cell_too_large";
-  case TIDE_REJECT_N_REASONS:
-    break;
-  }
-  return "unknown";
+  return reason < G_N_ELEMENTS(reasons) ? reasons[reason].name : "unknown";
 }
 
 static const char *
 sentence_of(TideRejectReason reason)
 {
-  switch (reason) {
-  case TIDE_REJECT_NONE:
-    return "nothing is wrong";
-  case TIDE_REJECT_EMPTY:
-    return "the message is empty";
-  case TIDE_REJECT_TOMBSTONE:
-    return "the message has no value (a tombstone)";
-  case TIDE_REJECT_TOO_LARGE:
-    return "too large";
-  case TIDE_REJECT_PARSE:
-    return "not in the declared format";
-  case TIDE_REJECT_UTF8:
-    return "not valid UTF-8";
-  case TIDE_REJECT_DEPTH:
-    return "nested too deeply";
-  case TIDE_REJECT_TOO_MANY_FIELDS:
-    return "too many fields";
-  case TIDE_REJECT_DUPLICATE_FIELD:
-    return "the field appears twice";
-  case TIDE_REJECT_TYPE:
-    return "a value of a kind that is declared as 'reject'";
-  case TIDE_REJECT_NUMBER:
-    return "a number that cannot be kept exactly";
-  case TIDE_REJECT_MISSING_FIELD:
-    return "a field that the key or the time needs is absent or null";
-  case TIDE_REJECT_BAD_COLUMN:
-    return "a field that can name no column";
-  case TIDE_REJECT_BAD_KEY:
-    return "a value that cannot stand in a row key";
-  case TIDE_REJECT_TIME_INVALID:
-    return "the time is not in the declared format";
-  case TIDE_REJECT_TIME_AMBIGUOUS:
-    return "the local time happens twice";
-  case TIDE_REJECT_TIME_IMPLAUSIBLE:
-    return "the time is implausible";
-  case TIDE_REJECT_TIME_FUTURE:
-    return "the time is too far in the future";
-  case TIDE_REJECT_ROW_TOO_LONG:
-    return "the row key is longer than 32767 bytes";
-  case TIDE_REJECT_NO_CELLS:
-    return "the row would have no cells";
-  case TIDE_REJECT_CELL_TOO_LARGE:
-    return "the cell is too large for HBase";
-  case TIDE_REJECT_N_REASONS:
-    break;
-  }
-  return "rejected";
+  return reason < G_N_ELEMENTS(reasons) ? reasons[reason].sentence : "rejected";
 }
 
 void

@@ -140,22 +140,11 @@ take_back_locked(LaneQueue *queue, TideBatch *batch)
     tide_lane_queue_push_front_locked(queue, batch);
 }
 
+/* From the last batch to the first, so that what goes back to the front stands in its old order. */
 static void
-end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+end_batches_locked(const TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
-  lanes->n_in_flight_calls--;
-  lanes->n_probes -= call->is_probe ? 1 : 0;
-  lanes->in_flight_rows -= call->n_rows;
-  gboolean any_reported = any_is_reported(call, outcome), lane_reported = FALSE;
-  if (outcome == TIDE_OUTCOME_OK && any_reported)
-    lanes->last_ok_us = now_us;
-  if (call->is_probe_of_table)
-    lanes->tables[call->table->index].is_probed = FALSE;
-  if (outcome == TIDE_OUTCOME_SUSPEND)
-    suspend_table_locked(lanes, call, error_text, now_us);
-  else if (call->is_probe_of_table && any_reported)
-    end_probe_of_table_locked(lanes, call, outcome, now_us);
-  /* From the last to the first, so that what goes back to the front stands in its old order. */
+  gboolean lane_reported = FALSE;
   for (guint32 i = call->n_batches; i-- > 0;) {
     TideBatch *batch = call->batches[i];
     LaneQueue *queue = tide_lane_queue_of(batch);
@@ -174,6 +163,24 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     lane_reported = FALSE;
     tide_lane_queue_settle_locked(queue, now_us);
   }
+}
+
+static void
+end_call_locked(TideLanes *lanes, const TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
+{
+  lanes->n_in_flight_calls--;
+  lanes->n_probes -= call->is_probe ? 1 : 0;
+  lanes->in_flight_rows -= call->n_rows;
+  gboolean any_reported = any_is_reported(call, outcome);
+  if (outcome == TIDE_OUTCOME_OK && any_reported)
+    lanes->last_ok_us = now_us;
+  if (call->is_probe_of_table)
+    lanes->tables[call->table->index].is_probed = FALSE;
+  if (outcome == TIDE_OUTCOME_SUSPEND)
+    suspend_table_locked(lanes, call, error_text, now_us);
+  else if (call->is_probe_of_table && any_reported)
+    end_probe_of_table_locked(lanes, call, outcome, now_us);
+  end_batches_locked(call, outcome, error_text, now_us);
   if (call->is_probe_of_table && !any_reported)
     pass_probe_of_table_locked(lanes, call);
 }

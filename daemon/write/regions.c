@@ -330,29 +330,32 @@ tide_regions_refresh_all(TideRegions *regions, gint64 deadline_us)
   tide_gateways_release(regions->options.gateways, gateway, client, !usable);
 }
 
+/* Waits for the next table that is due; NULL: stopped. */
+static TableRegions *
+wait_for_due_table(TideRegions *regions)
+{
+  TableRegions *due = NULL;
+  tide_mutex_lock(&regions->lock);
+  while (!regions->stopped) {
+    gint64 wait_us;
+    due = due_table_locked(regions, tide_now_us(), &wait_us);
+    if (due != NULL) {
+      due->is_looked_up = TRUE;
+      due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
+      break;
+    }
+    tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
+  }
+  tide_mutex_unlock(&regions->lock);
+  return due;
+}
+
 static void
 run_refresher(gpointer data)
 {
   TideRegions *regions = data;
-  for (;;) {
-    TableRegions *due = NULL;
-    tide_mutex_lock(&regions->lock);
-    while (!regions->stopped) {
-      gint64 wait_us;
-      due = due_table_locked(regions, tide_now_us(), &wait_us);
-      if (due != NULL)
-        break;
-      tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
-    }
-    gboolean stopped = regions->stopped;
-    if (due != NULL) {
-      due->is_looked_up = TRUE;
-      due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
-    }
-    tide_mutex_unlock(&regions->lock);
-    if (stopped)
-      return;
-
+  TableRegions *due;
+  while ((due = wait_for_due_table(regions)) != NULL) {
     /* A connection for each round: they are a minute apart, and the gateway cuts idle ones at that age. */
     TideHBaseClient *client = NULL;
     TideGateway *gateway = tide_gateways_connect(regions->options.gateways, tide_now_us() + LOOKUP_TIMEOUT_US, &client);
