@@ -18,9 +18,6 @@
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
-/* Batches kept for the next use: a share of the budget for each consumer. */
-#define POOL_BUDGET_SHARE 32u
-
 /* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
 typedef struct Dependents {
   guint32 first; /* that follows the row */
@@ -48,8 +45,7 @@ struct TideAccumulator {
   guint32 n_unmerged;       /* rows, open or on their way */
   TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
   TideBatch **sealed_end;   /* where the next one is linked */
-  TideBatch *pool;          /* owned: empty batches for the next use */
-  gint64 pool_bytes;
+  TideBatchPool pool;
   gint64 housekeeping_us;
   GPtrArray *healed; /* (element-type TideLaneBuffer) borrowed, within one call of ours: with heals to seal */
   TideCounter *rows_healed;
@@ -65,39 +61,6 @@ activate(TideAccumulator *accumulator, TideLaneBuffer *open)
     return;
   open->is_active = TRUE;
   g_ptr_array_add(accumulator->active, open);
-}
-
-/* ---- batches kept for use ---- */
-
-static TideBatch *
-take_batch(gpointer data)
-{
-  TideAccumulator *accumulator = data;
-  TideBatch *batch = accumulator->pool;
-  if (batch == NULL)
-    return tide_batch_new();
-  accumulator->pool = batch->next;
-  batch->next = NULL;
-  gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
-  accumulator->pool_bytes -= memory_bytes;
-  tide_budget_charge(accumulator->context.budget, -memory_bytes);
-  return batch;
-}
-
-static void
-keep_batch(TideAccumulator *accumulator, TideBudget *table_budget, TideBatch *batch)
-{
-  tide_budget_charge(table_budget, -batch->charged_bytes);
-  gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
-  if (accumulator->pool_bytes + memory_bytes > (gint64)(accumulator->context.budget->limit_bytes / POOL_BUDGET_SHARE)) {
-    tide_batch_free(batch);
-    return;
-  }
-  tide_batch_reset(batch);
-  tide_budget_charge(accumulator->context.budget, memory_bytes);
-  accumulator->pool_bytes += memory_bytes;
-  batch->next = accumulator->pool;
-  accumulator->pool = batch;
 }
 
 /* ---- sealing ---- */
@@ -134,10 +97,7 @@ static TideSealRequest
 seal_request(TideAccumulator *accumulator)
 {
   const TideBatchConfig *limits = &accumulator->context.config->batch;
-  return (TideSealRequest){.max_rows = limits->max_rows,
-                           .max_bytes = limits->max_bytes,
-                           .take_batch = take_batch,
-                           .take_batch_data = accumulator};
+  return (TideSealRequest){.max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .pool = &accumulator->pool};
 }
 
 static void
@@ -348,6 +308,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
   guint32 n_dated;
   TideAccumulator *accumulator = g_new0(TideAccumulator, 1);
   accumulator->context = *context;
+  accumulator->pool.budget = context->budget;
   accumulator->sealed_end = &accumulator->sealed;
   accumulator->active = g_ptr_array_new();
   accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(Dependents));
@@ -380,8 +341,7 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_ptr_array_unref(accumulator->tables);
   g_free(accumulator->slots);
   g_free(accumulator->counters);
-  while (accumulator->pool != NULL)
-    tide_batch_free(take_batch(accumulator));
+  tide_batch_pool_clear(&accumulator->pool);
   g_ptr_array_unref(accumulator->active);
   g_array_unref(accumulator->dependents_of);
   g_ptr_array_unref(accumulator->healed);
@@ -653,7 +613,8 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
     send_heals(accumulator, table, now_us);
   }
   release_dependents(accumulator, batch, now_us);
-  keep_batch(accumulator, table->budget, batch);
+  tide_budget_charge(table->budget, -batch->charged_bytes);
+  tide_batch_pool_give(&accumulator->pool, batch);
 }
 
 gboolean

@@ -21,6 +21,7 @@
 
 #include "rows/dependent_rows.h"
 #include "thrift/wire/wire.h"
+#include "write/batch_pool.h"
 
 G_BEGIN_DECLS
 
@@ -92,9 +93,7 @@ typedef struct TideSealRequest {
   guint32 max_bytes;           /* encoded puts in a batch */
   GHashTable *deferred;        /* (nullable) (element-type key hash): rows of these keys stay for the next sealing */
   const GPtrArray *on_the_way; /* (nullable) (element-type TideBatch): unmerged rows of their keys stay, too */
-  /* a batch to fill: empty */
-  TideBatch *(*take_batch)(gpointer data);
-  gpointer take_batch_data;
+  TideBatchPool *pool;         /* where batches to fill come from */
 } TideSealRequest;
 
 /**

@@ -88,7 +88,7 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
       tide_put_overhead_max(key) + row->cells_bytes + (is_mutations ? tide_row_buffer_delete_size_max(buffer, key) : 0);
   if (*filled != NULL && (*filled)->n_rows < max_rows && (*filled)->wire.len + row_bytes <= request->max_bytes)
     return *filled;
-  TideBatch *begun = request->take_batch(request->take_batch_data);
+  TideBatch *begun = tide_batch_pool_take(request->pool);
   begun->is_mutations = is_mutations;
   begun->oldest_us = buffer->oldest_us;
   if (filling->last == NULL)

@@ -52,7 +52,7 @@ typedef struct Bench {
   TidePartition *partition; /* owned */
   TideBudget budget;
   TideRowBuffer *sets; /* owned array: by table */
-  TideBatch *pool;     /* owned: empty batches for the next use */
+  TideBatchPool pool;
   gint64 next_offset;
   TideBuffer scratch;
   /* of the pass over the path in hand */
@@ -103,6 +103,7 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
+  bench->pool.budget = &bench->budget;
   bench->sets = g_new0(TideRowBuffer, config->tables->len);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
@@ -111,26 +112,13 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   }
 }
 
-static TideBatch *
-take_batch(gpointer data)
-{
-  Bench *bench = data;
-  TideBatch *batch = bench->pool;
-  if (batch == NULL)
-    return tide_batch_new();
-  bench->pool = batch->next;
-  batch->next = NULL;
-  return batch;
-}
-
 static void
 bench_clear(Bench *bench)
 {
   for (guint i = 0; i < bench->request->config->tables->len; i++)
     tide_row_buffer_clear(&bench->sets[i]);
   g_free(bench->sets);
-  while (bench->pool != NULL)
-    tide_batch_free(take_batch(bench));
+  tide_batch_pool_clear(&bench->pool);
   tide_partition_free(bench->partition, &bench->budget);
   tide_metrics_free(bench->metrics);
   tide_mapping_free(bench->mapping);
@@ -227,8 +215,7 @@ static void
 seal(Bench *bench, TideRowBuffer *buffer)
 {
   const TideBatchConfig *limits = &bench->request->config->batch;
-  TideSealRequest request = {
-      .max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .take_batch = take_batch, .take_batch_data = bench};
+  TideSealRequest request = {.max_rows = limits->max_rows, .max_bytes = limits->max_bytes, .pool = &bench->pool};
   Meter before = meter_now(bench);
   TideBatch *batch = tide_row_buffer_seal(buffer, &request);
   Meter sealed = meter_now(bench);
@@ -236,9 +223,7 @@ seal(Bench *bench, TideRowBuffer *buffer)
     next = batch->next;
     acknowledge(bench, batch);
     tide_budget_charge(&bench->budget, -batch->charged_bytes);
-    tide_batch_reset(batch);
-    batch->next = bench->pool;
-    bench->pool = batch;
+    tide_batch_pool_give(&bench->pool, batch);
   }
   bench->seal = meter_plus(bench->seal, meter_minus(sealed, before));
   bench->ack = meter_plus(bench->ack, meter_minus(meter_now(bench), sealed));
