@@ -206,6 +206,19 @@ parse_pattern(const TideConfigOption *option, const char *text, gpointer base, G
   return TRUE;
 }
 
+static gboolean
+parse_string(const TideConfigOption *option, const char *text, gpointer base, GError **error)
+{
+  if (*text == '\0' || strlen(text) > MAX_STRING_BYTES) {
+    set_error(error, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
+    return FALSE;
+  }
+  if (!tide_config_option_check_no_variable(text, error))
+    return FALSE;
+  store_string(option, base, text);
+  return TRUE;
+}
+
 gboolean
 tide_config_option_parse(const TideConfigOption *option, const char *text, const TideConfigTarget *target,
                          GError **error)
@@ -214,14 +227,7 @@ tide_config_option_parse(const TideConfigOption *option, const char *text, const
 
   switch (option->type) {
   case TIDE_CONFIG_STRING:
-    if (*text == '\0' || strlen(text) > MAX_STRING_BYTES) {
-      set_error(error, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
-      return FALSE;
-    }
-    if (!tide_config_option_check_no_variable(text, error))
-      return FALSE;
-    store_string(option, base, text);
-    return TRUE;
+    return parse_string(option, text, base, error);
   case TIDE_CONFIG_INTEGER:
   case TIDE_CONFIG_DURATION:
   case TIDE_CONFIG_SIZE:

@@ -149,42 +149,27 @@ describe_choices(const TideConfigChoice *choices)
 char *
 tide_config_option_describe_type(const TideConfigOption *option)
 {
-  switch (option->type) {
-  case TIDE_CONFIG_STRING:
-    return g_strdup("text");
-  case TIDE_CONFIG_TOPICS:
-    return g_strdup("list of topics");
-  case TIDE_CONFIG_BROKERS:
-    return g_strdup("list of `host:port`");
-  case TIDE_CONFIG_GATEWAYS:
-    return g_strdup("list of addresses");
-  case TIDE_CONFIG_INTEGER:
-    return g_strdup("number");
-  case TIDE_CONFIG_DURATION:
-    return g_strdup("duration");
-  case TIDE_CONFIG_SIZE:
-    return g_strdup("size");
-  case TIDE_CONFIG_BOOLEAN:
-    return g_strdup("`true` or `false`");
-  case TIDE_CONFIG_CHOICE:
+  /* of the types that have no form of their own */
+  static const char *const words[] = {
+      [TIDE_CONFIG_STRING] = "text",
+      [TIDE_CONFIG_TOPICS] = "list of topics",
+      [TIDE_CONFIG_BROKERS] = "list of `host:port`",
+      [TIDE_CONFIG_GATEWAYS] = "list of addresses",
+      [TIDE_CONFIG_INTEGER] = "number",
+      [TIDE_CONFIG_DURATION] = "duration",
+      [TIDE_CONFIG_SIZE] = "size",
+      [TIDE_CONFIG_BOOLEAN] = "`true` or `false`",
+      [TIDE_CONFIG_TIME] = "date or time",
+      [TIDE_CONFIG_FIELD] = "field",
+      [TIDE_CONFIG_ZONE] = "time zone",
+      [TIDE_CONFIG_PATTERN] = "time pattern",
+      [TIDE_CONFIG_SECTION] = "mapping",
+      [TIDE_CONFIG_STRUCTURE] = "mapping",
+  };
+  if (option->type == TIDE_CONFIG_CHOICE)
     return option->choices[1].name != NULL ? describe_choices(option->choices)
                                            : g_strdup_printf("`%s`", option->choices[0].name);
-  case TIDE_CONFIG_TIME:
-    return g_strdup("date or time");
-  case TIDE_CONFIG_FIELD:
-    return g_strdup("field");
-  case TIDE_CONFIG_ZONE:
-    return g_strdup("time zone");
-  case TIDE_CONFIG_PATTERN:
-    return g_strdup("time pattern");
-  case TIDE_CONFIG_CUSTOM:
-    return g_strdup(option->form);
-  case TIDE_CONFIG_SECTION:
-    return g_strdup("mapping");
-  case TIDE_CONFIG_STRUCTURE:
-    return g_strdup(option->form != NULL ? option->form : "mapping");
-  }
-  return NULL;
+  return g_strdup(option->form != NULL ? option->form : words[option->type]);
 }
 
 char *

@@ -24,19 +24,25 @@ begins_as_object(TideBytes value)
   return at < value.len && value.data[at] == '{';
 }
 
+static TideDecodeOptions
+json_options(guint32 max_bytes)
+{
+  static char no_separator[] = "";
+  return (TideDecodeOptions){.format = TIDE_FORMAT_JSON,
+                             .separator = no_separator,
+                             .booleans = TIDE_BOOLEAN_TEXT,
+                             .arrays = TIDE_ARRAY_JSON,
+                             .raw_objects = TRUE,
+                             .max_message_bytes = max_bytes,
+                             .max_depth = MAX_DEPTH,
+                             .max_fields = MAX_MEMBERS,
+                             .max_readings = 1};
+}
+
 static gboolean
 read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
 {
-  char no_separator[] = "";
-  TideDecodeOptions options = {.format = TIDE_FORMAT_JSON,
-                               .separator = no_separator,
-                               .booleans = TIDE_BOOLEAN_TEXT,
-                               .arrays = TIDE_ARRAY_JSON,
-                               .raw_objects = TRUE,
-                               .max_message_bytes = (guint32)MIN(value.len, G_MAXUINT32),
-                               .max_depth = MAX_DEPTH,
-                               .max_fields = MAX_MEMBERS,
-                               .max_readings = 1};
+  TideDecodeOptions options = json_options((guint32)MIN(value.len, G_MAXUINT32));
   TideMessage message = {.timestamp_ms = -1, .value = value, .has_value = TRUE};
   if (!begins_as_object(value)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "the value is no JSON object: it does not begin as one");
