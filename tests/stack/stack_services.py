@@ -112,7 +112,9 @@ def _write_hbase_site(directory: Path, settings: Mapping[str, str]) -> None:
     properties = "".join(f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
                          for name, value in settings.items())
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "hbase-site.xml").write_text(f"<configuration>\n{properties}</configuration>\n", encoding="utf-8")
+    # Hadoop reads some of its settings (hadoop.security.*) from core-site.xml only.
+    for name in ("hbase-site.xml", "core-site.xml"):
+        (directory / name).write_text(f"<configuration>\n{properties}</configuration>\n", encoding="utf-8")
 
 
 class Service:
