@@ -27,7 +27,9 @@ print_versions(TideCommandCall *call, GError **error)
          TIDE_GLIB_BUILT);
   printf("  simdjson       %s, built with\n", TIDE_SIMDJSON_BUILT);
   printf("  libmicrohttpd  %s, built with\n", TIDE_MICROHTTPD_BUILT);
-  printf("  gateway        thrift2; framed and unframed, binary and compact; TCP and Unix sockets\n");
+  printf("  kerberos       %s (MIT), built with\n", TIDE_KERBEROS_BUILT);
+  printf(
+      "  gateway        thrift2; framed, unframed and SASL (GSSAPI), binary and compact; TCP, Unix sockets and TLS\n");
   printf("  readings       JSON\n");
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* The thread that probes one gateway while it is not known to be up, and says so when that lasts. */
 #include "gateway/gateways_private.h"
 
+#include "thrift/client/message_layer.h"
 #include "util/backoff.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -136,8 +137,8 @@ probe(TideGateway *gateway)
 
   if (result.last_error == NULL) {
     if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
-      tide_log(TIDE_LOG_NOTICE, "gateway '%s' is up: %s, %s", gateway->endpoint->text, tide_framing_name(mode.framing),
-               tide_wire_protocol_name(mode.protocol));
+      tide_log(TIDE_LOG_NOTICE, "gateway '%s' is up: %s, %s", gateway->endpoint->text,
+               tide_message_layer_of(gateway->endpoint, mode.framing)->name, tide_wire_protocol_name(mode.protocol));
     gateway->was_up = TRUE;
     gateway->down_since_us = gateway->error_logged_us = 0;
     return;

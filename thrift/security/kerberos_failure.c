@@ -107,7 +107,8 @@ static char *
 no_ticket(const TideKerberosSituation *situation, const char *what)
 {
   if (situation->keytab != NULL)
-    return g_strdup_printf("%s, and the keytab '%s' brought no new one", what, situation->keytab);
+    return g_strdup_printf("%s, and the KDC gave no new one for the keytab '%s': it may be down", what,
+                           situation->keytab);
   g_autofree char *source = source_of(situation);
   return g_strdup_printf("%s in %s: set 'kerberos.keytab', which needs no kinit, or run kinit", what, source);
 }

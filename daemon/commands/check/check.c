@@ -10,6 +10,7 @@
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
 #include "thrift/client/access_denied.h"
+#include "thrift/client/message_layer.h"
 #include "util/error.h"
 
 typedef struct CheckOptions {
@@ -37,7 +38,8 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
     *ret_any_framed = *ret_any_framed || mode.framing == TIDE_FRAMING_FRAMED;
     gboolean is_alike = mode.protocol == first;
     g_autofree char *detail =
-        g_strdup_printf("thrift2, %s, %s%s", tide_framing_name(mode.framing), tide_wire_protocol_name(mode.protocol),
+        g_strdup_printf("thrift2, %s, %s%s", tide_message_layer_of(endpoint, mode.framing)->name,
+                        tide_wire_protocol_name(mode.protocol),
                         is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
     tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
   }

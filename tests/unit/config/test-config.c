@@ -587,7 +587,7 @@ complete_snippet(const char *snippet)
   return g_string_free(text, FALSE);
 }
 
-/* But for those on Kafka's own options, which are no tables. */
+/* But for those on connections, which are no tables. */
 static void
 test_snippets_in_the_guide_load(void)
 {
@@ -600,7 +600,7 @@ test_snippets_in_the_guide_load(void)
     g_assert_nonnull(end);
     at = end;
     g_autofree char *snippet = g_strndup(begin, (gsize)(end - begin));
-    if (g_str_has_prefix(snippet, "kafka:"))
+    if (g_str_has_prefix(snippet, "kafka:") || g_str_has_prefix(snippet, "hbase:")) /* with files that are not here */
       continue;
     g_autofree char *text = complete_snippet(snippet);
     g_test_message("%s", text);

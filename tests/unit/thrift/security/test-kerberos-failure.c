@@ -50,7 +50,8 @@ static const struct {
      "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run kinit "
      "('whatever')"},
     {"no-ticket-by-keytab", KEYTAB, "gw", GSS_S_NO_CRED, KRB5_CC_NOTFOUND, "No credentials cache found",
-     "there is no ticket, and the keytab '/etc/t.keytab' brought no new one ('No credentials cache found')"},
+     "there is no ticket, and the KDC gave no new one for the keytab '/etc/t.keytab': it may be down ('No credentials "
+     "cache found')"},
     {"expired", CACHE, "gw", GSS_S_CREDENTIALS_EXPIRED, 0, "Ticket expired",
      "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run "
      "kinit ('Ticket expired')"},
