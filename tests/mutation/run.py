@@ -3,8 +3,8 @@
 
     run.py [--directory DIR] [--jobs N] [--only GLOB]... [--nearest] [--list] [--counts FILE]
 
-The bugs stand in *.mutants, see mutants.py. Each is built in a copy of the working tree; first its nearest tests run, then
-those of its folder, until one fails. Below 95 of 100 noticed, or with a bug whose text is not in the sources any more,
+The bugs stand in *.mutants, see mutants.py. Each is built in a copy of the working tree; first its nearest tests run, the
+quick ones before the others, then these with sanitizers, then those of its folder, until one fails. Below 95 of 100 noticed, or with a bug whose text is not in the sources any more,
 the exit code is 1.
 """
 import argparse
@@ -74,17 +74,28 @@ class Judgement:
             print(f"{done:4}/{self.n_mutants} {word:12} {mutant.name}: {text}", flush=True)
 
 
+def steps_of(workshop, mutant, nearest_only):
+    """(where, names of tests), in the order in which they are asked."""
+    for is_unit in (True, False):
+        yield workshop, [name for name in mutant.tests if workshop.is_unit(name) == is_unit]
+    yield workshop.sanitized(), mutant.tests
+    if not nearest_only:
+        yield from ((workshop, step) for step in wider_tests(workshop, mutant))
+
+
 def judge(workshop, mutant, judgement, nearest_only):
     path = workshop.tree / mutant.file
     source = path.read_text(encoding="utf-8")
     path.write_text(mutant.applied_to(source), encoding="utf-8")
     try:
-        for step in [mutant.tests, *([] if nearest_only else wider_tests(workshop, mutant))]:
-            problem = workshop.make(step)
+        for where, step in steps_of(workshop, mutant, nearest_only):
+            if not step:
+                continue
+            problem = where.make(step)
             if problem is not None:
                 judgement.add("broken", mutant, f"does not compile:\n{problem[-1500:]}")
                 return
-            failure = workshop.first_failure(step)
+            failure = where.first_failure(step)
             if failure is not None:
                 judgement.add("noticed", mutant, f"{failure[0]}: {failure[1]}")
                 return
