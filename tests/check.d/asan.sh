@@ -2,4 +2,12 @@
 say "address and undefined-behaviour sanitizers"
 suites=(--suite unit --suite fault)
 ! is quick || suites+=(--suite style --suite examples)
-! build_asan || meson_tests asan build-check/asan "${suites[@]}" --timeout-multiplier 4
+run_asan() {
+  # The scenarios mostly wait: beside the suites, they cost a few seconds.
+  if is quick && has_stage scenarios; then
+    (source tests/check.d/scenarios.sh) >build-check/scenarios.log 2>&1 &
+    beside=$!
+  fi
+  meson_tests asan build-check/asan "${suites[@]}" --timeout-multiplier 4
+}
+! build_asan || run_asan

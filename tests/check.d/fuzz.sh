@@ -5,7 +5,7 @@ say "fuzzers"
 # that is stored depends.
 fuzz_seconds() {
   case $length-$1 in
-    long-*) echo 600 ;;
+    long-*) echo 300 ;;
     *-fuzz-row-key) echo 60 ;;
     *) echo 30 ;;
   esac

@@ -1,6 +1,17 @@
 # Random scenarios, judged from outside.
-say "scenarios: at random, through the whole daemon"
-how_many=(--seconds 30)
-! is long || how_many=(--count 2000)
-! build_asan || /usr/bin/python3 tests/scenarios/scenarios.py --build build-check/asan --found build-check --seed $((seed * 1000)) "${how_many[@]}" \
-  --counts "$results/scenarios"
+run_scenarios() {
+  local count=200
+  ! is long || count=2000
+  say "scenarios: $count at random, through the whole daemon"
+  ! build_asan || /usr/bin/python3 tests/scenarios/scenarios.py --build build-check/asan --found build-check \
+    --seed $((seed * 1000)) --count "$count" --counts "$results/scenarios"
+}
+
+# With --quick they run beside the suites.
+if [ -n "${beside:-}" ]; then
+  wait "$beside"
+  beside=
+  cat build-check/scenarios.log
+else
+  run_scenarios
+fi
