@@ -3,6 +3,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/revision.h"
 #include "kafka/kafka_conf.h"
+#include "thrift/client/tls_stream.h"
 
 /* What librdkafka was built with: "gzip,snappy,ssl,sasl,…". (transfer full) */
 static char *
@@ -27,6 +28,7 @@ print_versions(TideCommandCall *call, GError **error)
          TIDE_GLIB_BUILT);
   printf("  simdjson       %s, built with\n", TIDE_SIMDJSON_BUILT);
   printf("  libmicrohttpd  %s, built with\n", TIDE_MICROHTTPD_BUILT);
+  printf("  openssl        %s\n", tide_tls_version());
   printf("  kerberos       %s (MIT), built with\n", TIDE_KERBEROS_BUILT);
   printf(
       "  gateway        thrift2; framed, unframed and SASL (GSSAPI), binary and compact; TCP, Unix sockets and TLS\n");

@@ -33,6 +33,7 @@ init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
   gateway->closed_at_once =
       tide_metrics_counter(metrics, "tidemark_gateway_closed_at_once_total",
                            "New connections that it closed while others worked: its threads or queue are full", label);
+  tide_certificate_watch_init(&gateway->certificates, gateway->endpoint->text, metrics);
 }
 
 TideGateways *
@@ -229,6 +230,7 @@ connect_to(TideGateway *gateway, TideWireMode mode)
   gint64 deadline_us = tide_now_us() + gateway->gateways->config->connect_timeout_ms * TIDE_US_PER_MS;
   if (!tide_hbase_client_connect(client, deadline_us, &error))
     return NULL;
+  tide_certificate_watch_note(&gateway->certificates, tide_hbase_client_certificate_ends(client));
   return g_steal_pointer(&client);
 }
 

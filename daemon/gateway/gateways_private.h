@@ -1,6 +1,7 @@
 /* What gateways.c and gateway_prober.c share: the gateways' fields, and who may touch them. */
 #pragma once
 
+#include "gateway/certificate_watch.h"
 #include "gateway/gateway_load.h"
 #include "gateway/gateways.h"
 #include "util/lock.h"
@@ -37,6 +38,7 @@ struct TideGateway {
   char *last_error; /* owned; why it is not up */
   /* any thread */
   TideLogLimit full_limit;
+  TideCertificateWatch certificates;
   /* its own thread only */
   TideThread *thread;
   gboolean was_up;      /* once at least */

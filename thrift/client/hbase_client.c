@@ -102,6 +102,12 @@ tide_hbase_client_mode(const TideHBaseClient *client)
   return client->mode;
 }
 
+TideCertificateEnds
+tide_hbase_client_certificate_ends(const TideHBaseClient *client)
+{
+  return tide_transport_certificate_ends(client->transport);
+}
+
 void
 tide_hbase_client_cancel(TideHBaseClient *client)
 {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "thrift/client/endpoint.h"
+#include "thrift/client/stream.h"
 #include "thrift/wire/rows.h"
 #include "thrift/wire/table_description.h"
 #include "thrift/wire/wire.h"
@@ -38,7 +39,8 @@ gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
 /* FALSE when the next call would have to connect anew: not open, or the gateway has cut the connection meanwhile. Costs
  * a system call. */
 gboolean tide_hbase_client_is_ready(const TideHBaseClient *client);
-const char *tide_hbase_client_name(const TideHBaseClient *client); /* the endpoint's text */
+const char *tide_hbase_client_name(const TideHBaseClient *client);                     /* the endpoint's text */
+TideCertificateEnds tide_hbase_client_certificate_ends(const TideHBaseClient *client); /* while it is open */
 TideWireMode tide_hbase_client_mode(const TideHBaseClient *client);
 
 /* Makes the running call, and every later one, fail with TIDE_ERROR_CANCELLED. Threads: any. */

@@ -39,6 +39,12 @@ typedef struct TlsStream {
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
 
+const char *
+tide_tls_version(void)
+{
+  return OpenSSL_version(OPENSSL_VERSION_STRING);
+}
+
 static TlsStream *
 self_of(TideStream *stream)
 {

@@ -8,4 +8,7 @@ G_BEGIN_DECLS
 
 extern const TideStreamKind tide_tls_stream;
 
+/* "3.0.19", of the library that runs. */
+const char *tide_tls_version(void);
+
 G_END_DECLS

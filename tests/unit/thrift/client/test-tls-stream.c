@@ -630,18 +630,18 @@ main(int argc, char **argv)
   signal(SIGPIPE, SIG_IGN); /* the test's servers write through OpenSSL */
   world_make();
   g_test_add_func("/tls-stream/calls-work-in-both-versions", test_calls);
-  g_test_add_func("/tls-stream/large-messages-arrive-whole", test_large_messages);
+  g_test_add_func("/tls-stream/D24-large-messages-arrive-whole", test_large_messages);
   g_test_add_func("/tls-stream/both-sides-show-certificates", test_mutual);
   g_test_add_func("/tls-stream/ends-of-certificates-are-told", test_ends_are_told);
   g_test_add_func("/tls-stream/files-are-read-for-each-connection", test_files_are_read_again);
-  g_test_add_func("/tls-stream/wrong-peers-are-named", test_wrong_peers);
-  g_test_add_func("/tls-stream/a-refusal-of-our-certificate-is-named", test_wrong_clients);
-  g_test_add_func("/tls-stream/a-refusal-while-sending-is-named", test_refusal_while_sending);
+  g_test_add_func("/tls-stream/D24-wrong-peers-are-named", test_wrong_peers);
+  g_test_add_func("/tls-stream/D24-a-refusal-of-our-certificate-is-named", test_wrong_clients);
+  g_test_add_func("/tls-stream/D24-a-refusal-while-sending-is-named", test_refusal_while_sending);
   g_test_add_func("/tls-stream/wrong-files-are-named", test_wrong_files);
-  g_test_add_func("/tls-stream/what-is-no-tls-is-named", test_no_tls);
+  g_test_add_func("/tls-stream/D24-what-is-no-tls-is-named", test_no_tls);
   g_test_add_func("/tls-stream/dripping-handshake-times-out", test_dripping_handshake);
-  g_test_add_func("/tls-stream/floods-end-with-the-deadline", test_floods);
-  g_test_add_func("/tls-stream/closed-or-unasked-for-is-not-ready", test_not_ready);
+  g_test_add_func("/tls-stream/D24-floods-end-with-the-deadline", test_floods);
+  g_test_add_func("/tls-stream/D24-closed-or-unasked-for-is-not-ready", test_not_ready);
   g_test_add_func("/tls-stream/peer-that-went-away-is-no-sigpipe", test_sigpipe);
   int result = g_test_run();
   world_end();

@@ -1,0 +1,52 @@
+#include "gateway/certificate_watch.h"
+
+#include "util/clock.h"
+
+#define DAY_S G_GINT64_CONSTANT(86400)
+#define WARNING_INTERVAL_US (DAY_S * TIDE_US_PER_S)
+
+void
+tide_certificate_watch_init(TideCertificateWatch *watch, const char *gateway, TideMetrics *metrics)
+{
+  g_autofree char *label = tide_metrics_label("gateway", gateway);
+  *watch = (TideCertificateWatch){.gateway = gateway};
+  watch->peer_end_gauge =
+      tide_metrics_gauge_unknown(metrics, "tidemark_gateway_certificate_end_timestamp_seconds",
+                                 "When the certificate that the gateway shows ends; with TLS only", label);
+  watch->own_end_gauge =
+      tide_metrics_gauge_unknown(metrics, "tidemark_own_certificate_end_timestamp_seconds",
+                                 "When the certificate that the gateway is shown ends; with TLS only", label);
+}
+
+char *
+tide_certificate_warning(gint64 end_s, gint64 now_s)
+{
+  if (end_s == 0 || end_s - now_s >= TIDE_CERTIFICATE_WARNING_DAYS * DAY_S)
+    return NULL;
+  g_autoptr(GDateTime) end = g_date_time_new_from_unix_utc(end_s);
+  g_autofree char *date = end != NULL ? g_date_time_format(end, "%Y-%m-%d") : g_strdup("an unknown day");
+  if (end_s <= now_s)
+    return g_strdup_printf("has ended on %s", date);
+  return g_strdup_printf("ends in %" G_GINT64_FORMAT " days, on %s", (end_s - now_s) / DAY_S, date);
+}
+
+static void
+warn(TideLogLimit *limit, const char *whose, const char *gateway, gint64 end_s)
+{
+  g_autofree char *warning = tide_certificate_warning(end_s, g_get_real_time() / G_USEC_PER_SEC);
+  guint64 suppressed;
+  if (warning != NULL && tide_log_limit_pass(limit, tide_now_us(), WARNING_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "%s '%s' %s: after that no connection to it can be made; renew it", whose, gateway,
+             warning);
+}
+
+void
+tide_certificate_watch_note(TideCertificateWatch *watch, TideCertificateEnds ends)
+{
+  if (ends.peer_s != 0)
+    tide_gauge_set(watch->peer_end_gauge, ends.peer_s);
+  if (ends.own_s != 0)
+    tide_gauge_set(watch->own_end_gauge, ends.own_s);
+  warn(&watch->peer_limit, "the certificate of gateway", watch->gateway, ends.peer_s);
+  warn(&watch->own_limit, "our certificate for gateway", watch->gateway, ends.own_s);
+}

@@ -1,0 +1,32 @@
+/* When the certificates of a gateway's connections end: shown as metrics, and warned of in time to renew them. */
+#pragma once
+
+#include "thrift/client/hbase_client.h"
+#include "util/log.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+/* A certificate that ends in less is warned of, once a day: long enough for one that is renewed by hand. */
+#define TIDE_CERTIFICATE_WARNING_DAYS 30
+
+typedef struct TideCertificateWatch {
+  /* set before use, then read-only */
+  const char *gateway; /* borrowed */
+  TideGauge *peer_end_gauge;
+  TideGauge *own_end_gauge;
+  /* any thread */
+  TideLogLimit peer_limit;
+  TideLogLimit own_limit;
+} TideCertificateWatch;
+
+/* @gateway: its name; borrowed. */
+void tide_certificate_watch_init(TideCertificateWatch *watch, const char *gateway, TideMetrics *metrics);
+
+/* Of a connection that was made. Logs. Threads: any. */
+void tide_certificate_watch_note(TideCertificateWatch *watch, TideCertificateEnds ends);
+
+/* "ends in 12 days, on 2026-12-04"; NULL while that is far off, or there is no end. (transfer full) (nullable) */
+char *tide_certificate_warning(gint64 end_s, gint64 now_s);
+
+G_END_DECLS
