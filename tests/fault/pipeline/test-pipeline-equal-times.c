@@ -284,7 +284,8 @@ test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, 
 #define N_MANY 60000u
 
 /* F14: an owner before us may have sent more than can be remembered in the memory there is. It is all written at once,
- * and read again when settle has passed; only then it is committed. */
+ * and read again when settle has passed; only then it is committed. All has to be written before settle has passed,
+ * also by a busy machine. */
 static void
 test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gconstpointer data)
 {
@@ -298,7 +299,7 @@ test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gcons
   RunningPipeline *running = running_pipeline_start_with(
       fixture, &(RunningPipelineOptions){.gateways = 1,
                                          .kafka = ", max_span_messages: 1000000",
-                                         .hbase = ", settle: 20s",
+                                         .hbase = ", settle: 45s",
                                          .options = LATEST_ONLY "limits: { memory: 16MiB, drain_timeout: 3s }\n"});
   gint64 deadline_us = pipeline_fixture_deadline_us();
   for (guint i = 0; i < N_MANY; i += N_MANY - 1) {
