@@ -31,7 +31,7 @@ typedef struct TlsStream {
   BIO *outgoing;                /* to the peer, encrypted */
   TideTlsRefusal refusal;
   gboolean has_failed;       /* nothing more may be asked of ssl */
-  gboolean has_answered;     /* it has sent something, so it has taken our certificate */
+  gboolean has_accepted;     /* the peer has taken our certificate: before TLS 1.3 the handshake's end says so */
   guint8 began[BEGAN_BYTES]; /* the first bytes from the peer */
   gsize began_len;
   guint8 network[NETWORK_BYTES];
@@ -80,13 +80,17 @@ receive_incoming(TlsStream *self, const TideCallLimits *limits, GError **error)
   return BIO_write(self->incoming, self->network, (int)got) == (int)got; /* it only grows */
 }
 
-/* Always fails, with what OpenSSL found. */
+/* Always fails, with what OpenSSL found. Whoever has taken our certificate may have taken a request, too, whatever they
+ * say then. */
 static gboolean
 fail(TlsStream *self, GError **error)
 {
   self->has_failed = TRUE;
-  g_propagate_error(error,
-                    tide_tls_failure_take(self->endpoint, &self->refusal, tide_bytes(self->began, self->began_len)));
+  TideBytes began = tide_bytes(self->began, self->began_len);
+  GError *failure = tide_tls_failure_take(self->endpoint, &self->refusal, began);
+  if (self->has_accepted)
+    failure->code = TIDE_ERROR_CONNECTION_LOST;
+  g_propagate_error(error, failure);
   return FALSE;
 }
 
@@ -161,8 +165,10 @@ shake_hands(TlsStream *self, const TideCallLimits *limits, GError **error)
     }
     GError *failure = NULL;
     if (send_outgoing(self, limits, &failure) && (result == 1 || receive_incoming(self, limits, &failure))) {
-      if (result == 1)
+      if (result == 1) {
+        self->has_accepted = SSL_version(self->ssl) < TLS1_3_VERSION;
         return TRUE;
+      }
       continue;
     }
     explain_silence(self, failure);
@@ -231,7 +237,7 @@ tls_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits
     ERR_clear_error();
     int got = SSL_read(self->ssl, buffer, (int)MIN(size, G_MAXINT));
     if (got > 0) {
-      self->has_answered = TRUE;
+      self->has_accepted = TRUE;
       return (gsize)got;
     }
     switch (SSL_get_error(self->ssl, got)) {
@@ -277,7 +283,7 @@ tls_is_quiet(TideStream *stream)
 static void
 hear_last_words(TlsStream *self, const TideCallLimits *limits, GError **failure)
 {
-  if (self->has_answered || !g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST))
+  if (self->has_accepted || !g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST))
     return;
   TideCallLimits soon = *limits;
   soon.deadline_us = MIN(limits->deadline_us, tide_now_us() + LAST_WORDS_US);

@@ -385,6 +385,52 @@ test_refusal_while_sending(void)
   loopback_stop(server);
 }
 
+/* Answers some calls, and reads another. Then it wants to shake hands anew, which we refuse, and which it takes for the
+ * end: 'handshake failure', as where a certificate of ours is missing. */
+typedef struct ChangeOfMind {
+  TestTls tls;
+  guint answers;
+} ChangeOfMind;
+
+static void
+serve_change_of_mind(LoopbackServer *server, int fd, guint connection)
+{
+  const ChangeOfMind *mind = server->data;
+  guint8 byte;
+  SSL *ssl = test_tls_accept(&mind->tls, fd);
+  g_assert_nonnull(ssl);
+  for (guint i = 0; i < mind->answers; i++)
+    g_assert_true(read_exactly(ssl, CALL.len) && SSL_write(ssl, REPLY.data, (int)REPLY.len) > 0);
+  g_assert_true(read_exactly(ssl, CALL.len));
+  g_assert_cmpint(SSL_renegotiate(ssl), ==, 1);
+  g_assert_cmpint(SSL_do_handshake(ssl), ==, 1); /* only asks for it */
+  g_assert_cmpint(SSL_read(ssl, &byte, 1), <=, 0);
+  loopback_wait_closed(server, fd);
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+/* Whoever has read a request may have carried it out, whatever they say then. */
+static void
+test_refusal_behind_a_request(void)
+{
+  for (guint answers = 0; answers < 2; answers++) {
+    ChangeOfMind mind = {{&world.server, NULL, TLS1_2_VERSION}, answers};
+    LoopbackServer *server = loopback_start(serve_change_of_mind, &mind);
+    Link link = {0};
+    TideBytes reply;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+    for (guint i = 0; i < answers; i++)
+      g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
+    g_assert_false(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
+    g_assert_true(tide_error_outcome_unknown(error));
+    assert_says(error, TIDE_ERROR_CONNECTION_LOST, "TLS alert 'handshake failure'");
+    link_close(&link);
+    loopback_stop(server);
+  }
+}
+
 static void
 test_wrong_files(void)
 {
@@ -637,6 +683,7 @@ main(int argc, char **argv)
   g_test_add_func("/tls-stream/D24-wrong-peers-are-named", test_wrong_peers);
   g_test_add_func("/tls-stream/D24-a-refusal-of-our-certificate-is-named", test_wrong_clients);
   g_test_add_func("/tls-stream/D24-a-refusal-while-sending-is-named", test_refusal_while_sending);
+  g_test_add_func("/tls-stream/a-refusal-behind-a-request-leaves-it-open", test_refusal_behind_a_request);
   g_test_add_func("/tls-stream/wrong-files-are-named", test_wrong_files);
   g_test_add_func("/tls-stream/D24-what-is-no-tls-is-named", test_no_tls);
   g_test_add_func("/tls-stream/dripping-handshake-times-out", test_dripping_handshake);
