@@ -21,6 +21,7 @@ typedef enum SaslLie {
   SASL_REPLY_CHANGED,
   SASL_REPLY_CLEAR, /* neither signed nor encrypted */
   SASL_REPLY_SLOW,  /* a byte at a time, each behind the other's arrival */
+  SASL_REPLY_HTTP,  /* in the place of a frame */
   SASL_REPLY_TWICE, /* the same frame again */
 } SaslLie;
 
@@ -140,7 +141,9 @@ sasl_gateway_reply(LoopbackServer *server, int fd, GssAcceptor *acceptor)
     frame.len = 4;
   guint32 head = htonl(gateway->lie == SASL_REPLY_TOO_LONG ? 0x80000000u : (guint32)(frame.len - 4));
   memcpy(frame.data, &head, sizeof head);
-  if (gateway->lie == SASL_REPLY_SLOW)
+  if (gateway->lie == SASL_REPLY_HTTP)
+    loopback_send(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
+  else if (gateway->lie == SASL_REPLY_SLOW)
     sasl_gateway_send_slowly(server, fd, tide_buffer_bytes(&frame));
   else
     loopback_send(fd, frame.data, frame.len);

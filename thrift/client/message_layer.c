@@ -106,7 +106,8 @@ gboolean
 tide_connection_refuse(TideConnection *connection, const char *problem, gsize offset, GError **error)
 {
   const char *peer = connection->endpoint->text;
-  if (tide_service_is_foreign(connection->endpoint, tide_buffer_bytes(&connection->received), error))
+  TideBytes begun = tide_buffer_bytes(&connection->received);
+  if (!connection->has_answered && tide_service_is_foreign(connection->endpoint, begun, error))
     return FALSE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL,
               "gateway '%s' sent what is no %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)", peer,

@@ -48,6 +48,7 @@ struct TideConnection {
   TideStream *stream;       /* owned; NULL while closed, and with a layer that connects by other means */
   gpointer layer_state;     /* the layer's own */
   TideCertificateEnds ends; /* as its connect() learnt them */
+  gboolean has_answered;    /* in our protocol: it is the service that was wanted */
   TideBuffer received;      /* what the stream brought since the last send() */
   TideBytes message;        /* borrowed, mostly from received; empty until a whole reply is there */
   gsize sent_bytes;         /* of the last message */
@@ -79,8 +80,8 @@ gboolean tide_connection_receive_until(TideConnection *connection, gsize bytes,
 gboolean tide_connection_check_message(TideConnection *connection, TideBytes message, gsize offset,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Always fails: what was received is no reply; PROTOCOL, or WRONG_SERVICE when it is another service's. @problem:
- * string literal. */
+/* Always fails: what was received is no reply; PROTOCOL, or WRONG_SERVICE when it is another service's, and the first
+ * that came. @problem: string literal. */
 gboolean tide_connection_refuse(TideConnection *connection, const char *problem, gsize offset, GError **error);
 
 /* TRUE when nothing is left of what was received, and the stream is quiet. */

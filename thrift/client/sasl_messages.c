@@ -152,7 +152,8 @@ connect_sasl(TideConnection *connection, GError **error)
     return FALSE;
   SaslState *state = g_new0(SaslState, 1);
   connection->layer_state = state;
-  return begin_authentication(connection, state, error) && negotiate(connection, error);
+  connection->has_answered = begin_authentication(connection, state, error) && negotiate(connection, error);
+  return connection->has_answered;
 }
 
 /* ---- messages ---- */

@@ -100,6 +100,7 @@ tide_transport_close(TideTransport *transport)
     connection->layer->close(connection);
   g_clear_pointer(&connection->stream, tide_stream_free);
   transport->is_open = FALSE;
+  connection->has_answered = FALSE;
   forget_reply(transport);
 }
 
@@ -159,6 +160,7 @@ tide_transport_receive(TideTransport *transport, TideBytes *ret_message, GError 
     tide_transport_close(transport);
     return FALSE;
   }
+  connection->has_answered = TRUE;
   *ret_message = connection->message;
   return TRUE;
 }

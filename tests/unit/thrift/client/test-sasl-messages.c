@@ -172,6 +172,8 @@ static const struct {
     {"changed-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed on the way"},
     {"unsigned", TIDE_SASL_AUTH_INT, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
     {"unencrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
+    /* it has proven who it is, and read the call: whose words these are, and what became of it, nobody knows */
+    {"http", TIDE_SASL_AUTH_CONF, SASL_REPLY_HTTP, TIDE_ERROR_PROTOCOL, "the length of the frame is out of range"},
     {"slow", TIDE_SASL_AUTH_CONF, SASL_REPLY_SLOW, TIDE_ERROR_TIMEOUT, "gave no answer within"},
 };
 

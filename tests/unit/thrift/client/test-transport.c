@@ -377,6 +377,33 @@ test_other_services(void)
   }
 }
 
+/* Answers one call, and the next in another service's words. */
+static void
+serve_two_tongues(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) call = {0};
+  TideWireMessage head;
+  if (!loopback_read_call(server, fd, modes[0].framing, modes[0].protocol, &call, &head))
+    return;
+  loopback_send_message(fd, modes[0].framing, tide_bytes(replies[0], reply_lens[0]));
+  if (loopback_read_call(server, fd, modes[0].framing, modes[0].protocol, &call, &head))
+    loopback_send(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
+}
+
+/* It may have carried the call out: that it is another service is known of the first answer alone. */
+static void
+test_other_words_later(void)
+{
+  LoopbackServer *server = loopback_start(serve_two_tongues, NULL);
+  g_autoptr(TideTransport) transport = connected_to(server, modes[0], GENEROUS_MS);
+  g_autoptr(GError) error = NULL;
+  TideBytes reply;
+  g_assert_true(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_false(exchange(transport, call_of(modes[0]), &reply, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL);
+  loopback_stop(server);
+}
+
 static void
 test_bad_frames(void)
 {
@@ -594,6 +621,7 @@ main(int argc, char **argv)
   g_test_add_func("/transport/dripping-peer-times-out-as-a-whole", test_dripping_peer);
   g_test_add_func("/transport/closing-peer-is-a-lost-connection", test_closing_peer);
   g_test_add_func("/transport/other-services-are-named", test_other_services);
+  g_test_add_func("/transport/other-services-words-later-leave-a-call-open", test_other_words_later);
   g_test_add_func("/transport/bad-frames-are-refused", test_bad_frames);
   g_test_add_func("/transport/reply-above-the-limit-is-refused", test_unframed_limit);
   g_test_add_func("/transport/unasked-bytes-make-it-unready", test_unasked_bytes);
