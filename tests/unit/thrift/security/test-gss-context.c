@@ -9,7 +9,8 @@
 #include "util/error.h"
 #include "util/lock.h"
 
-#define GENEROUS_US (60 * TIDE_US_PER_S)
+/* Below the 54 s for which Kerberos waits for a KDC that hangs: whoever waits behind it fails. */
+#define GENEROUS_US (30 * TIDE_US_PER_S)
 
 static Kdc kdc;
 static char *gateway_keytab, *client_keytab, *other_keytab, *short_keytab;
@@ -380,7 +381,7 @@ cancel_meanwhile(gpointer cancellable)
 static void
 test_kdc_hangs(void)
 {
-  TideKerberosSituation known = request_with(client_keytab), waiting = request_with(other_keytab);
+  TideKerberosSituation known = request_with(client_keytab), waiting = known;
   waiting.host = "vm"; /* another gateway: nothing of it is cached */
   g_autoptr(TideGssContext) before = begin_well(&known);
   kdc_hang(&kdc);
@@ -410,8 +411,8 @@ test_kdc_hangs(void)
   while (tide_kerberos_reap() > 0)
     g_thread_yield();
   kdc_start(&kdc);
-  waiting.host = "localhost";
-  g_autoptr(TideGssContext) after = begin_well(&waiting);
+  TideKerberosSituation late = request_with(other_keytab);
+  g_autoptr(TideGssContext) after = begin_well(&late);
 }
 
 int
