@@ -1,4 +1,5 @@
-/* hbase.tls, hbase.sasl and hbase.kerberos: paths as the file means them, and what the options are worth together. */
+/* hbase.tls, hbase.sasl, hbase.kerberos and hbase.http: paths as the file means them, and what the options are worth
+ * together. */
 #include "config/load/load.h"
 #include "thrift/client/tls_context.h"
 #include "thrift/client/tls_stream.h"
@@ -12,6 +13,16 @@ resolve_path(const TideLoad *load, char **path)
     return;
   g_autofree char *written = *path;
   *path = tide_load_path(load, written);
+}
+
+static gboolean
+any_gateway_has_http(const TideHBaseConfig *hbase)
+{
+  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
+    if (((const TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->path != NULL)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 static gboolean
@@ -42,7 +53,7 @@ check_together(TideLoad *load, const TideTlsSettings *tls)
   if (!tide_yaml_is_null(tide_yaml_find(load->root, "hbase.tls")) && !any_gateway_has_tls(&load->config->hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls"),
                             "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
-                            "\"thrift+tls://host:port\" in 'hbase.gateways'");
+                            "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
@@ -75,7 +86,7 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
                             "'hbase.sasl' needs 'service': the first part of the gateways' "
                             "'hbase.thrift.kerberos.principal', such as hbase");
-  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl"))
+  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl") && !any_gateway_has_http(hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
                             "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
   if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
@@ -115,12 +126,42 @@ load_sasl(TideLoad *load)
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos.keytab"), "%s", error->message);
 }
 
+static gboolean
+is_header_value(const char *text)
+{
+  for (const char *at = text; *at != '\0'; at++)
+    if (!g_ascii_isgraph(*at))
+      return FALSE;
+  return text[0] != '\0';
+}
+
+static void
+check_http(TideLoad *load, const TideHBaseConfig *hbase)
+{
+  const char *do_as = hbase->link.http.do_as;
+  if (do_as != NULL && !is_header_value(do_as))
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "hbase.http.do_as"),
+        "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
+        "ASCII, or none at all");
+  if (is_written(load, "hbase.http") && !any_gateway_has_http(hbase))
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http"),
+                            "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
+                            "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");
+  if (hbase->protocol == TIDE_WIRE_COMPACT && any_gateway_has_http(hbase))
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "hbase.transport"),
+        "'hbase.transport' is compact, but over HTTP gateways know only the binary protocol: set it "
+        "to auto or unframed-binary");
+}
+
 void
 tide_load_gateway_links(TideLoad *load)
 {
   load_sasl(load);
   TideHBaseConfig *hbase = &load->config->hbase;
   TideTlsSettings *tls = &hbase->link.tls;
+  check_http(load, hbase);
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->settings = &hbase->link;
   resolve_path(load, &tls->ca);

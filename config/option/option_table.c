@@ -306,21 +306,35 @@ static const TideConfigOption kerberos_options[] = {
 static const TideConfigGroup kerberos_group = {"hbase.kerberos", NULL, NULL, kerberos_options,
                                                G_N_ELEMENTS(kerberos_options)};
 
+static const TideConfigOption http_options[] = {
+    {"host", TIDE_CONFIG_STRING, AT(hbase.link.http.host), .example = "hbase.example.com",
+     .sentence = "The second part of the gateways' principal for SPNEGO (their hbase.thrift.spnego.principal, "
+                 "HTTP/host), where it is not the host in the gateway's address. Requests are authenticated when "
+                 "`hbase.kerberos` is set."},
+    {"do_as", TIDE_CONFIG_STRING, AT(hbase.link.http.do_as), .example = "ingest",
+     .sentence = "The user on whose behalf all is read and written, so that HBase asks for that user's rights. The "
+                 "gateways must allow it: hbase.thrift.support.proxyuser, and hadoop.proxyuser for us."},
+};
+static const TideConfigGroup http_group = {"hbase.http", NULL, NULL, http_options, G_N_ELEMENTS(http_options)};
+
 static const TideConfigOption hbase_options[] = {
     {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\"; behind TLS "
-                 "\"thrift+tls://host:port\". Writers are spread over them, and go to the others when one is down."},
+                 "\"thrift+tls://host:port\"; set to HTTP \"http://host:port/path\" or \"https://host:port/path\". "
+                 "Writers are spread over them, and go to the others when one is down."},
     {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
      .print = print_transport,
      .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "
-                 "protocol "
-                 "(binary or compact), framing may differ."},
-    {"tls", TIDE_CONFIG_SECTION, .section = &tls_group, .sentence = "For gateways behind TLS (1.2 or later)."},
+                 "protocol (binary or compact; over HTTP it is binary), framing may differ."},
+    {"tls", TIDE_CONFIG_SECTION, .section = &tls_group,
+     .sentence = "For gateways behind TLS (1.2 or later), \"https://\" too."},
     {"sasl", TIDE_CONFIG_SECTION, .section = &sasl_group,
      .sentence = "For gateways of a kerberised cluster, those with hbase.thrift.security.qop; also behind TLS."},
     {"kerberos", TIDE_CONFIG_SECTION, .section = &kerberos_group,
-     .sentence = "Who we are towards such gateways. Where the KDC is, Kerberos's own krb5.conf says."},
+     .sentence = "Who we are towards such gateways, and by SPNEGO towards those of HTTP. Where the KDC is, Kerberos's "
+                 "own krb5.conf says."},
+    {"http", TIDE_CONFIG_SECTION, .section = &http_group, .sentence = "For gateways that are spoken to by HTTP."},
     {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
      .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
                  "gateway, which "

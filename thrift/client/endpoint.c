@@ -1,5 +1,6 @@
 #include "thrift/client/endpoint.h"
 
+#include "thrift/client/message_layer.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_stream.h"
 #include "util/error.h"
@@ -10,16 +11,19 @@
 #define UNIX_PREFIX "unix:"
 #define HOST_MAX_BYTES 253 /* a domain name's limit, RFC 1035 */
 #define EXPECTED                                                                                                       \
-  "expected 'host:port', '[IPv6 address]:port', 'unix:/path', or one of the former behind 'thrift://' or "             \
-  "'thrift+tls://'"
+  "expected 'host:port', '[IPv6 address]:port', 'unix:/path', or one of the former behind 'thrift://', "               \
+  "'thrift+tls://', 'http://' or 'https://'"
 
 /* What stands before "://". */
 static const struct {
   const char *name;
   const TideStreamKind *stream;
+  const TideMessageLayer *messages;
 } schemes[] = {
-    {"thrift", &tide_socket_stream},
-    {"thrift+tls", &tide_tls_stream},
+    {"thrift", &tide_socket_stream, NULL},
+    {"thrift+tls", &tide_tls_stream, NULL},
+    {"http", &tide_socket_stream, &tide_http_messages},
+    {"https", &tide_tls_stream, &tide_http_messages},
 };
 
 static gboolean
@@ -104,14 +108,37 @@ parse_address(TideEndpoint *endpoint, const char *address, GError **error)
   return address[0] == '[' ? parse_bracketed(endpoint, address, error) : parse_host(endpoint, address, error);
 }
 
+/* Behind the address of an HTTP gateway. */
+static gboolean
+parse_path(TideEndpoint *endpoint, const char *path, GError **error)
+{
+  for (const char *at = path; *at != '\0'; at++) {
+    if (!g_ascii_isgraph(*at) || strchr("?#\"\\<>^`{|}", *at) != NULL)
+      return refuse(endpoint->text, "its path has a character that no path of a URL has", error);
+  }
+  endpoint->path = g_strdup(path[0] != '\0' ? path : "/");
+  return TRUE;
+}
+
+static gboolean
+parse_http(TideEndpoint *endpoint, const char *address, GError **error)
+{
+  gsize len = strcspn(address, "/");
+  g_autofree char *authority = g_strndup(address, len);
+  return parse_address(endpoint, authority, error) && parse_path(endpoint, address + len, error);
+}
+
 static gboolean
 parse_url(TideEndpoint *endpoint, const char *colon, GError **error)
 {
   gsize len = (gsize)(colon - endpoint->text);
   for (gsize i = 0; i < G_N_ELEMENTS(schemes); i++) {
     if (strlen(schemes[i].name) == len && memcmp(schemes[i].name, endpoint->text, len) == 0) {
+      const char *address = colon + strlen("://");
       endpoint->stream = schemes[i].stream;
-      return parse_address(endpoint, colon + strlen("://"), error);
+      endpoint->messages = schemes[i].messages;
+      return endpoint->messages != NULL ? parse_http(endpoint, address, error)
+                                        : parse_address(endpoint, address, error);
     }
   }
   return refuse(endpoint->text, "what stands before '://' is not known", error);
@@ -141,7 +168,9 @@ tide_endpoint_copy(const TideEndpoint *endpoint)
   copy->host = g_strdup(endpoint->host);
   copy->port = endpoint->port;
   copy->unix_path = g_strdup(endpoint->unix_path);
+  copy->path = g_strdup(endpoint->path);
   copy->stream = endpoint->stream;
+  copy->messages = endpoint->messages;
   copy->settings = endpoint->settings;
   copy->text = g_strdup(endpoint->text);
   return copy;
@@ -154,6 +183,7 @@ tide_endpoint_free(TideEndpoint *endpoint)
     return;
   g_free(endpoint->host);
   g_free(endpoint->unix_path);
+  g_free(endpoint->path);
   g_free(endpoint->text);
   g_free(endpoint);
 }

@@ -1,18 +1,21 @@
 /* Where a gateway listens, and what is spoken there: "host:port", "[v6]:port", "unix:/path", or a URL such as
- * "thrift+tls://host:port". */
+ * "thrift+tls://host:port" or "https://host:port/path". */
 #pragma once
 
 #include "thrift/client/link_settings.h"
 
 G_BEGIN_DECLS
 
-typedef struct TideStreamKind TideStreamKind; /* stream.h */
+typedef struct TideStreamKind TideStreamKind;     /* stream.h */
+typedef struct TideMessageLayer TideMessageLayer; /* message_layer.h */
 
 typedef struct TideEndpoint {
   char *host;      /* owned; NULL for a Unix socket */
   guint16 port;    /* 0 for a Unix socket */
   char *unix_path; /* owned; NULL for TCP; at most 107 bytes, the kernel's limit */
+  char *path;      /* owned; begins with '/'; NULL but for HTTP */
   const TideStreamKind *stream;
+  const TideMessageLayer *messages; /* NULL: the gateway's framing decides */
   const TideLinkSettings *settings; /* borrowed from the configuration; NULL: nothing is set */
   char *text;                       /* owned; as the operator wrote it: names it in logs and metrics */
 } TideEndpoint;

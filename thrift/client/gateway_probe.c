@@ -188,9 +188,36 @@ probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWire
   return FALSE;
 }
 
+/* Over HTTP there is one mode only, which so may take the time of all: a handshake of TLS and a ticket come first. */
+static gboolean
+probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
+{
+  *ret_mode = (TideWireMode){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
+  if (request.protocol == TIDE_WIRE_COMPACT) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' is spoken to by HTTP, and so in the binary protocol, but 'hbase.transport' wants compact",
+                probe->endpoint->text);
+    return FALSE;
+  }
+  probe->timeout_ms *= (gint64)G_N_ELEMENTS(modes);
+  GError *failure = NULL;
+  if (probe_mode(probe, *ret_mode, &failure))
+    return TRUE;
+  if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
+    failure->code = TIDE_ERROR_WRONG_SERVICE;
+  else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
+    failure->code = TIDE_ERROR_CONNECT;
+    g_prefix_error(&failure, "it hangs up on HTTP, as one that is set to plain Thrift does: ");
+  }
+  g_propagate_error(error, failure);
+  return FALSE;
+}
+
 static gboolean
 find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
 {
+  if (probe->endpoint->messages == &tide_http_messages)
+    return probe_http(probe, request, ret_mode, error);
   TideWireMode mode;
   g_autoptr(GError) final = NULL;
   gboolean as_requested = probe_modes(probe, request, TRUE, &mode, &final);

@@ -4,6 +4,7 @@
 
 #include "thrift/client/client_call.h"
 #include "thrift/client/generated_types.h"
+#include "thrift/client/message_layer.h"
 #include "thrift/client/spare_descriptors.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
@@ -16,6 +17,7 @@
 void
 tide_hbase_client_init_types(void)
 {
+  tide_http_init();
   g_type_ensure(TIDE_TYPE_TRANSPORT);
   tide_generated_types_init();
   g_type_class_ref(TIDE_TYPE_TRANSPORT); /* kept: its first use would else be a race of threads */

@@ -28,10 +28,17 @@ typedef struct TideKerberosSettings {
   char *cache;             /* owned: "FILE:/path"; NULL: in memory with a keytab, else Kerberos's default */
 } TideKerberosSettings;
 
+/* Of gateways that are spoken to by HTTP. */
+typedef struct TideHttpSettings {
+  char *host;  /* owned: the second part of the gateways' principal, "HTTP/host"; NULL: the host that is connected to */
+  char *do_as; /* owned: the user on whose behalf all is read and written; NULL: we ourselves */
+} TideHttpSettings;
+
 typedef struct TideLinkSettings {
   TideTlsSettings tls;
   TideSaslSettings sasl;
   TideKerberosSettings kerberos;
+  TideHttpSettings http;
 } TideLinkSettings;
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 #include "thrift/client/message_layer.h"
 
+#include "thrift/client/tls_stream.h"
 #include "thrift/wire/message_scanner.h"
 #include "util/error.h"
 
@@ -12,6 +13,8 @@
 const TideMessageLayer *
 tide_message_layer_of(const TideEndpoint *endpoint, TideFraming framing)
 {
+  if (endpoint->messages != NULL)
+    return endpoint->messages;
   if (tide_endpoint_has_sasl(endpoint))
     return &tide_sasl_messages;
   return framing == TIDE_FRAMING_FRAMED ? &tide_framed_messages : &tide_unframed_messages;
@@ -88,15 +91,18 @@ tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **
 {
   const char *text = endpoint->text;
   const char *scheme_end = strstr(text, "://");
+  const char *address = scheme_end != NULL ? scheme_end + strlen("://") : text;
   if (begun.len >= 4 && memcmp(begun.data, "HTTP", 4) == 0)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' speaks HTTP, not plain Thrift over TCP: it is another service's port, or a gateway set to HTTP",
-                text);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+        "'%s' speaks HTTP, not plain Thrift: it is another service's port, or a gateway set to HTTP, and then to "
+        "be written as '%s://%s' in 'hbase.gateways'",
+        text, endpoint->stream == &tide_tls_stream ? "https" : "http", address);
   else if (is_tls_alert(begun))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "'%s' speaks TLS, not plain Thrift over TCP: where a gateway is behind it, write 'thrift+tls://%s' in "
-                "'hbase.gateways'",
-                text, scheme_end != NULL ? scheme_end + strlen("://") : text);
+                "'hbase.gateways', or 'https://%s' if it is set to HTTP",
+                text, address, address);
   else
     return FALSE;
   return TRUE;

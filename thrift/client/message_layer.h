@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 
 typedef struct TideConnection TideConnection;
 
-typedef struct TideMessageLayer {
+struct TideMessageLayer {
   const char *name; /* "framed", for texts */
 
   /* Opens the stream, and agrees with the peer on what follows. Errors: of any code; as no message was sent, the caller
@@ -35,7 +35,7 @@ typedef struct TideMessageLayer {
 
   /* Frees layer_state, also after a connect() that failed half way. NULL: there is none. */
   void (*close)(TideConnection *connection);
-} TideMessageLayer;
+};
 
 struct TideConnection {
   /* set before use, then read-only */
@@ -57,6 +57,10 @@ struct TideConnection {
 extern const TideMessageLayer tide_unframed_messages;
 extern const TideMessageLayer tide_framed_messages;
 extern const TideMessageLayer tide_sasl_messages;
+extern const TideMessageLayer tide_http_messages; /* thrift/http */
+
+/* Call once in main, before any thread. */
+void tide_http_init(void);
 
 const TideMessageLayer *tide_message_layer_of(const TideEndpoint *endpoint, TideFraming framing);
 

@@ -94,19 +94,25 @@ set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **option, G
   return use_key(context, &settings->key, error);
 }
 
-SSL_CTX *
-tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option, GError **error)
+gboolean
+tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **ret_option, GError **error)
 {
   static const TideTlsSettings nothing = {0};
   const char *option;
-  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_client_method());
-  g_assert(context != NULL); /* as when memory is out */
   ERR_clear_error();
   if (set_up(context, settings != NULL ? settings : &nothing, &option, error))
-    return g_steal_pointer(&context);
+    return TRUE;
   if (ret_option != NULL)
     *ret_option = option;
-  return NULL;
+  return FALSE;
+}
+
+SSL_CTX *
+tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option, GError **error)
+{
+  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_client_method());
+  g_assert(context != NULL); /* as when memory is out */
+  return tide_tls_context_set_up(context, settings, ret_option, error) ? g_steal_pointer(&context) : NULL;
 }
 
 gboolean

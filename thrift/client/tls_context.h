@@ -17,6 +17,10 @@ G_BEGIN_DECLS
 SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for a context that somebody else has made. */
+gboolean tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **ret_option,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* FALSE, and CONFIG, when no connection could be begun with @settings. */
 gboolean tide_tls_settings_check(const TideTlsSettings *settings, const char **ret_option,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,5 +1,6 @@
 #include "thrift/client/endpoint.h"
 
+#include "thrift/client/message_layer.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_stream.h"
 #include "util/error.h"
@@ -41,6 +42,33 @@ test_valid(void)
 }
 
 static void
+test_http(void)
+{
+  static const struct {
+    const char *text, *host, *path;
+    guint16 port;
+    gboolean is_tls;
+  } cases[] = {
+      {"http://h:9095/some/path", "h", "/some/path", 9095, FALSE},
+      {"http://h:9095", "h", "/", 9095, FALSE},
+      {"https://gw1.example.com", "gw1.example.com", "/", TIDE_GATEWAY_DEFAULT_PORT, TRUE},
+      {"https://[::1]:9095/", "::1", "/", 9095, TRUE},
+      {"http://h:9095/a:b/%20", "h", "/a:b/%20", 9095, FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(TideEndpoint) parsed = tide_endpoint_parse(cases[i].text, &error);
+    g_assert_no_error(error);
+    g_autoptr(TideEndpoint) endpoint = tide_endpoint_copy(parsed);
+    g_assert_cmpstr(endpoint->host, ==, cases[i].host);
+    g_assert_cmpstr(endpoint->path, ==, cases[i].path);
+    g_assert_cmpuint(endpoint->port, ==, cases[i].port);
+    g_assert_true(endpoint->messages == &tide_http_messages);
+    g_assert_true(endpoint->stream == (cases[i].is_tls ? &tide_tls_stream : &tide_socket_stream));
+  }
+}
+
+static void
 test_invalid(void)
 {
   struct {
@@ -64,7 +92,7 @@ test_invalid(void)
       {"[host]:9090", "no IPv6 address"},
       {"[::1\n]:9090", "no IPv6 address"},
       {"a b:9090", "no host name"},
-      {"http://h:9090", "before '://' is not known"},
+      {"ftp://h:9090", "before '://' is not known"},
       {"THRIFT://h:9090", "before '://' is not known"},
       {"://h:9090", "before '://' is not known"},
       {"thrift+tls://", "the host is missing"},
@@ -73,6 +101,15 @@ test_invalid(void)
       {"thrift+tls://u@h:9090", "no host name"},
       {"thrift+tls://unix:/path", "no host name"},
       {"thrift+tls://::1:9090", "must stand in brackets"},
+      {"http://", "the host is missing"},
+      {"http:///path", "the host is missing"},
+      {"https://u:p@h:9090/", "must stand in brackets"},
+      {"https://u@h:9090/", "no host name"},
+      {"http://h:9090/a b", "character that no path"},
+      {"http://h:9090/a?b=c", "character that no path"},
+      {"http://h:9090/a#b", "character that no path"},
+      {"http://h:9090/a\r\nX: y", "character that no path"},
+      {"http://h\r\n:9090/", "no host name"},
       {"h/x", "no host name"},
       {"h\xc3\xa9:9090", "no host name"},
       {"unix:", "must begin with '/'"},
@@ -107,6 +144,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/endpoint/valid-forms-are-taken", test_valid);
+  g_test_add_func("/endpoint/http", test_http);
   g_test_add_func("/endpoint/invalid-forms-are-named", test_invalid);
   g_test_add_func("/endpoint/unix-path-fits-the-kernel", test_unix_path_limit);
   return g_test_run();

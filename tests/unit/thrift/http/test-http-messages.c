@@ -1,0 +1,287 @@
+/* Calls over HTTP and HTTPS, from the address to the reply, against a server with one answer. */
+#include "thrift/client/gateway_probe.h"
+#include "thrift/client/hbase_client.h"
+#include "thrift/client/message_layer.h"
+#include "unit/tls_server.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <signal.h>
+
+#define GENEROUS_MS 10000
+
+/* getThriftServerType says TWO. */
+#define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
+
+typedef struct Server {
+  const TestTls *tls; /* NULL: plain */
+  const char *head;   /* of its answer */
+  TideBytes body;
+  TideBuffer received; /* the last request; of the server's thread until it is stopped */
+} Server;
+
+static gboolean
+read_more(LoopbackServer *loopback, int fd, SSL *ssl, TideBuffer *into)
+{
+  if (ssl == NULL)
+    return loopback_read_more(loopback, fd, into);
+  int got = SSL_read(ssl, tide_buffer_reserve(into, 65536), 65536);
+  into->len += got > 0 ? (gsize)got : 0;
+  return got > 0;
+}
+
+/* Whether a request with a whole message is there: its last byte is the end of the arguments. */
+static gboolean
+is_request(const TideBuffer *received)
+{
+  const char *begin = (const char *)received->data;
+  const char *body = received->len > 0 ? g_strstr_len(begin, (gssize)received->len, "\r\n\r\n") : NULL;
+  return body != NULL && received->len - (gsize)(body - begin) > 4 && received->data[received->len - 1] == 0;
+}
+
+static void
+answer(const Server *server, int fd, SSL *ssl)
+{
+  g_autofree char *head =
+      g_strdup_printf("%s\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", server->head, server->body.len);
+  g_auto(TideBuffer) text = {0};
+  tide_buffer_append(&text, head, strlen(head));
+  tide_buffer_append_bytes(&text, server->body);
+  if (ssl == NULL)
+    loopback_send(fd, text.data, text.len);
+  else
+    (void)SSL_write(ssl, text.data, (int)text.len);
+}
+
+static void
+serve(LoopbackServer *loopback, int fd, guint connection)
+{
+  Server *server = loopback->data;
+  SSL *ssl = server->tls != NULL ? test_tls_accept(server->tls, fd) : NULL;
+  if (server->tls != NULL && ssl == NULL)
+    return;
+  tide_buffer_reset(&server->received);
+  while (read_more(loopback, fd, ssl, &server->received))
+    if (is_request(&server->received)) {
+      answer(server, fd, ssl);
+      break;
+    }
+  loopback_wait_closed(loopback, fd);
+  SSL_free(ssl);
+}
+
+/* "http://127.0.0.1:PORT/gw" */
+static TideEndpoint *
+endpoint_of(const LoopbackServer *server, const TideLinkSettings *settings, const char *scheme, const char *host)
+{
+  g_autofree char *text = g_strdup_printf("%s://%s:%u/gw", scheme, host, server->endpoint->port);
+  TideEndpoint *endpoint = tide_endpoint_parse(text, NULL);
+  g_assert_nonnull(endpoint);
+  endpoint->settings = settings;
+  return endpoint;
+}
+
+static gboolean
+call_once(const TideEndpoint *endpoint, GError **error)
+{
+  TideWireMode mode = {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
+  g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, mode);
+  return tide_hbase_client_ping(client, tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS, error);
+}
+
+#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/x-thrift"
+
+static void
+test_call(void)
+{
+  Server server = {.head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  LoopbackServer *loopback = loopback_start(serve, &server);
+  TideLinkSettings settings = {.http.do_as = (char *)"other"};
+  {
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    gboolean answered = call_once(endpoint, &error);
+    g_assert_no_error(error);
+    g_assert_true(answered);
+  }
+  loopback_stop(loopback);
+  g_autofree char *request = g_strndup((const char *)server.received.data, server.received.len);
+  g_assert_true(g_str_has_prefix(request, "POST /gw HTTP/1.1\r\n"));
+  g_assert_nonnull(strstr(request, "\r\nAccept: application/x-thrift, text/plain;q=0.5\r\n"));
+  g_assert_nonnull(strstr(request, "\r\ndoAs: other\r\n"));
+  g_assert_null(strstr(request, "Authorization"));
+  tide_buffer_clear_memory(&server.received);
+}
+
+typedef struct Bad {
+  const char *head;
+  TideBytes body;
+  int code;
+} Bad;
+
+/* What is no reply leaves open whether the call was carried out, unless the status says that it was not. */
+static void
+test_what_is_no_reply(void)
+{
+  const Bad cases[] = {
+      {OK_HEAD, TIDE_BYTES_EMPTY, TIDE_ERROR_PROTOCOL},
+      {OK_HEAD, TIDE_BYTES_LITERAL("<html>"), TIDE_ERROR_PROTOCOL},
+      {OK_HEAD, tide_bytes(REPLY, sizeof REPLY - 2), TIDE_ERROR_PROTOCOL},
+      {OK_HEAD, tide_bytes(REPLY, sizeof REPLY), TIDE_ERROR_PROTOCOL},
+      {"HTTP/1.1 401 No", TIDE_BYTES_LITERAL("MESSAGE: who?\n"), TIDE_ERROR_WRONG_SERVICE},
+      {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_CONNECTION_LOST},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Server server = {.head = cases[i].head, .body = cases[i].body};
+    LoopbackServer *loopback = loopback_start(serve, &server);
+    {
+      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+      g_autoptr(GError) error = NULL;
+      g_assert_false(call_once(endpoint, &error));
+      g_assert_error(error, TIDE_ERROR, cases[i].code);
+    }
+    loopback_stop(loopback);
+    tide_buffer_clear_memory(&server.received);
+  }
+}
+
+/* The probe finds the one mode that there is. */
+static void
+test_probe(void)
+{
+  Server server = {.head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  LoopbackServer *loopback = loopback_start(serve, &server);
+  {
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    TideWireMode mode = {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT};
+    TideProbeRequest request = {-1, -1};
+    gboolean found = tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, &error);
+    g_assert_no_error(error);
+    g_assert_true(found);
+    g_assert_cmpint(mode.framing, ==, TIDE_FRAMING_UNFRAMED);
+    g_assert_cmpint(mode.protocol, ==, TIDE_WIRE_BINARY);
+    g_assert_cmpstr(tide_message_layer_of(endpoint, mode.framing)->name, ==, "HTTP");
+    request.protocol = TIDE_WIRE_COMPACT;
+    g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+  }
+  loopback_stop(loopback);
+  tide_buffer_clear_memory(&server.received);
+}
+
+/* ---- HTTPS ---- */
+
+typedef struct World {
+  char *directory;
+  TestIdentity authority, stranger, good, expired, client;
+  char *ca, *other_ca, *certificate, *key;
+} World;
+
+static World
+world_new(void)
+{
+  World world = {.directory = g_dir_make_tmp("tidemark-https-XXXXXX", NULL)};
+  const char *names = "DNS:gw.example,IP:127.0.0.1";
+  world.authority = test_identity_new(&(TestIdentityWish){.name = "lab CA"});
+  world.stranger = test_identity_new(&(TestIdentityWish){.name = "other CA"});
+  world.good = test_identity_new(&(TestIdentityWish){.name = "gw", .names = names, .issuer = &world.authority});
+  world.expired = test_identity_new(
+      &(TestIdentityWish){.name = "gw", .names = names, .issuer = &world.authority, .begin_s = -7200, .end_s = -3600});
+  world.client = test_identity_new(&(TestIdentityWish){.name = "us", .names = "DNS:us", .issuer = &world.authority});
+  world.ca = test_identity_save(&world.authority, FALSE, world.directory, "ca.pem");
+  world.other_ca = test_identity_save(&world.stranger, FALSE, world.directory, "other.pem");
+  world.certificate = test_identity_save(&world.client, FALSE, world.directory, "us.pem");
+  world.key = test_identity_save(&world.client, TRUE, world.directory, "us.key");
+  return world;
+}
+
+static void
+drop_file(char *path)
+{
+  g_unlink(path);
+  g_free(path);
+}
+
+static void
+world_clear(World *world)
+{
+  TestIdentity *identities[] = {&world->authority, &world->stranger, &world->good, &world->expired, &world->client};
+  for (gsize i = 0; i < G_N_ELEMENTS(identities); i++)
+    test_identity_clear(identities[i]);
+  drop_file(world->ca);
+  drop_file(world->other_ca);
+  drop_file(world->certificate);
+  drop_file(world->key);
+  g_rmdir(world->directory);
+  g_free(world->directory);
+}
+
+/* @says: NULL: the call succeeds. */
+static void
+check_https(const TestTls *tls, const TideTlsSettings *settings, const char *says)
+{
+  Server server = {.tls = tls, .head = OK_HEAD, .body = tide_bytes(REPLY, sizeof REPLY - 1)};
+  LoopbackServer *loopback = loopback_start(serve, &server);
+  TideLinkSettings link = {.tls = *settings};
+  {
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &link, "https", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    gboolean answered = call_once(endpoint, &error);
+    if (says == NULL) {
+      g_assert_no_error(error);
+      g_assert_true(answered);
+    } else {
+      /* A peer may close before its words are read: it is known then that nothing was sent, or else not. */
+      gboolean is_cut = strstr(error->message, "right after the TLS handshake") != NULL;
+      if (!is_cut)
+        g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+      if (strstr(error->message, says) == NULL)
+        g_error("'%s' does not say '%s'", error->message, says);
+    }
+  }
+  loopback_stop(loopback);
+  tide_buffer_clear_memory(&server.received);
+}
+
+static void
+test_https(void)
+{
+  World world = world_new();
+  TestTls good = {.identity = &world.good}, expired = {.identity = &world.expired};
+  TestTls mutual = {.identity = &world.good, .client_authority = &world.authority};
+  TestTls mutual_1_2 = mutual;
+  mutual_1_2.max_version = TLS1_2_VERSION;
+  TestTls old = {.identity = &world.good, .max_version = TLS1_1_VERSION};
+  TideTlsSettings trusting = {.ca = world.ca};
+  TideTlsSettings named = {.ca = world.ca, .server_name = (char *)"gw.example"};
+  TideTlsSettings misnamed = {.ca = world.ca, .server_name = (char *)"other.example"};
+  TideTlsSettings strange = {.ca = world.other_ca};
+  TideTlsSettings ours = {.ca = world.ca, .certificate = world.certificate, .key = {.file = world.key}};
+  TideTlsSettings lost = {.ca = (char *)"/no/such/ca.pem"};
+  check_https(&good, &trusting, NULL);
+  check_https(&good, &named, NULL);
+  check_https(&mutual, &ours, NULL);
+  check_https(&good, &misnamed, "not for 'other.example'");
+  check_https(&good, &strange, "was signed by 'CN = lab CA', who is not in 'hbase.tls.ca'");
+  check_https(&good, &(TideTlsSettings){0}, "whom this system does not know");
+  check_https(&good, &lost, "'/no/such/ca.pem' cannot be used");
+  check_https(&expired, &trusting, "has expired");
+  check_https(&mutual, &trusting, "asks for a certificate of ours");
+  check_https(&mutual_1_2, &trusting, "asks for a certificate of ours");
+  check_https(&old, &trusting, "TLS");
+  world_clear(&world);
+}
+
+int
+main(int argc, char **argv)
+{
+  signal(SIGPIPE, SIG_IGN);
+  tide_hbase_client_init_types();
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/http-messages/call", test_call);
+  g_test_add_func("/http-messages/what-is-no-reply", test_what_is_no_reply);
+  g_test_add_func("/http-messages/probe", test_probe);
+  g_test_add_func("/http-messages/D25-https", test_https);
+  return g_test_run();
+}

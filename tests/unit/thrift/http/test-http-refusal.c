@@ -1,0 +1,76 @@
+/* What statuses other than 200 mean: the pages of Jetty in a gateway of HBase 2.6.1, and of others. */
+#include "thrift/http/http_refusal.h"
+
+#include "util/error.h"
+
+#define PAGE(status, message)                                                                                          \
+  "HTTP ERROR " #status " " message "\nURI: /\nSTATUS: " #status "\nMESSAGE: " message "\nSERVLET: TServlet\n"
+
+typedef struct Case {
+  guint status;
+  const char *page;
+  const char *principal; /* of the ticket; NULL: there was none */
+  int code;
+  const char *says;
+} Case;
+
+static const Case cases[] = {
+    {401, PAGE(401, "Authentication required"), NULL, TIDE_ERROR_WRONG_SERVICE,
+     "wants to know who we are (HTTP status 401: Authentication required): set 'hbase.kerberos'"},
+    {401, PAGE(401, "Authentication Error: java.lang.reflect.UndeclaredThrowableException"), "HTTP/gw1",
+     TIDE_ERROR_WRONG_SERVICE, "does not accept our Kerberos ticket for 'HTTP/gw1'"},
+    {403, "", NULL, TIDE_ERROR_WRONG_SERVICE, "does not let us in (HTTP status 403)"},
+    {404, "<html>not here</html>", NULL, TIDE_ERROR_WRONG_SERVICE, "look at port and path"},
+    {405, "", NULL, TIDE_ERROR_WRONG_SERVICE, "look at port and path"},
+    {413, "", NULL, TIDE_ERROR_WRONG_SERVICE, "takes no request of 1234 bytes"},
+    {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "no redirects are followed"},
+    {500, PAGE(500, "User: tidemark is not allowed to impersonate other"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
+     "does not let us write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other)"},
+    {500, PAGE(500, "Support for proxyuser is not configured"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
+     "set 'hbase.thrift.support.proxyuser' there"},
+    {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500: Something else"},
+    {503, "", NULL, TIDE_ERROR_CONNECTION_LOST, "or a proxy before it, failed: HTTP status 503"},
+    {204, "", NULL, TIDE_ERROR_CONNECTION_LOST, "HTTP status 204"},
+    /* What it says is shown as far as it can be, and not without end. */
+    {500, "MESSAGE: a\x1b[31m\xff", NULL, TIDE_ERROR_CONNECTION_LOST, "HTTP status 500: a\\x1B[31m\\xFF"},
+    {500, "MESSAGE:", NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500"},
+};
+
+static void
+test_statuses(void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideHttpRefusal refusal = {.peer = "http://gw1:9090/",
+                               .status = cases[i].status,
+                               .page = tide_bytes_of_string(cases[i].page),
+                               .request_bytes = 1234,
+                               .principal = cases[i].principal,
+                               .do_as = "other"};
+    g_autoptr(GError) error = NULL;
+    tide_http_refusal_explain(&refusal, &error);
+    g_assert_error(error, TIDE_ERROR, cases[i].code);
+    g_assert_nonnull(strstr(error->message, "'http://gw1:9090/'"));
+    if (strstr(error->message, cases[i].says) == NULL)
+      g_error("'%s' does not say '%s'", error->message, cases[i].says);
+  }
+}
+
+static void
+test_long_page(void)
+{
+  g_autofree char *page = g_strnfill(60000, 'x');
+  memcpy(page, "MESSAGE: ", 9);
+  TideHttpRefusal refusal = {.peer = "gw", .status = 500, .page = tide_bytes_of_string(page)};
+  g_autoptr(GError) error = NULL;
+  tide_http_refusal_explain(&refusal, &error);
+  g_assert_cmpuint(strlen(error->message), <, 400);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/http-refusal/D25-statuses", test_statuses);
+  g_test_add_func("/http-refusal/long-page", test_long_page);
+  return g_test_run();
+}

@@ -1,0 +1,92 @@
+#include "thrift/http/http_refusal.h"
+
+#include "util/error.h"
+
+#include <string.h>
+
+/* Of what a server says of an error. */
+#define WORDS_MAX_BYTES 300
+
+/* Jetty's line "MESSAGE: Authentication required"; empty where there is none. (transfer full) */
+static char *
+words_of(TideBytes page)
+{
+  static const char label[] = "MESSAGE:";
+  const char *found = page.len > 0 ? g_strstr_len((const char *)page.data, (gssize)page.len, label) : NULL;
+  if (found == NULL)
+    return g_strdup("");
+  found += sizeof label - 1;
+  gsize left = page.len - (gsize)(found - (const char *)page.data);
+  const char *end = memchr(found, '\n', left);
+  gsize len = end != NULL ? (gsize)(end - found) : left;
+  char *words = tide_bytes_printable(tide_bytes(found, MIN(len, WORDS_MAX_BYTES)));
+  return g_strstrip(words);
+}
+
+static void
+explain_unauthorized(const TideHttpRefusal *refusal, const char *said, GError **error)
+{
+  if (refusal->principal != NULL)
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+        "gateway '%s' does not accept our Kerberos ticket for '%s' (%s): compare that name with its "
+        "'hbase.thrift.spnego.principal', and set 'hbase.http.host' to the host in it; the gateway's log has the "
+        "reason",
+        refusal->peer, refusal->principal, said);
+  else
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+        "gateway '%s' wants to know who we are (%s): set 'hbase.kerberos', so that requests are authenticated by "
+        "SPNEGO",
+        refusal->peer, said);
+}
+
+/* A servlet that failed. Of some words it is known that nothing was carried out. */
+static void
+explain_failure(const TideHttpRefusal *refusal, const char *words, const char *said, GError **error)
+{
+  const char *do_as = refusal->do_as != NULL ? refusal->do_as : "";
+  if (strstr(words, "is not allowed to impersonate") != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' does not let us write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
+                "'hadoop.proxyuser.USER.users' in its core-site.xml, or change 'hbase.http.do_as'",
+                refusal->peer, do_as, said);
+  else if (strstr(words, "Support for proxyuser is not configured") != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' lets nobody write as another, '%s' (%s): set 'hbase.thrift.support.proxyuser' there, or "
+                "leave 'hbase.http.do_as' out",
+                refusal->peer, do_as, said);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "gateway '%s' failed: %s", refusal->peer, said);
+}
+
+void
+tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error)
+{
+  g_autofree char *words = words_of(refusal->page);
+  g_autofree char *said = g_strdup_printf("HTTP status %u%s%s", refusal->status, words[0] != '\0' ? ": " : "", words);
+  guint status = refusal->status;
+  if (status == 401)
+    explain_unauthorized(refusal, said, error);
+  else if (status == 403 || status == 407)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s', or a proxy before it, does not let us in (%s)", refusal->peer, said);
+  else if (status == 413)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s', or a proxy before it, takes no request of %" G_GSIZE_FORMAT
+                " bytes (%s): raise its limit, or lower 'batch.max_bytes'",
+                refusal->peer, refusal->request_bytes, said);
+  else if (status >= 300 && status < 400)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' sends us elsewhere (%s), and no redirects are followed: name the gateway itself",
+                refusal->peer, said);
+  else if (status >= 400 && status < 500)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "'%s' is a web server, but no gateway takes our requests there (%s): look at port and path",
+                refusal->peer, said);
+  else if (status == 500)
+    explain_failure(refusal, words, said, error);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "gateway '%s', or a proxy before it, failed: %s",
+                refusal->peer, said);
+}
