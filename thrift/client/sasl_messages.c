@@ -57,7 +57,7 @@ explain_silence(const TideConnection *connection, GError *failure, GError **erro
 {
   const TideCallLimits *limits = &connection->limits;
   if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT))
-    tide_sasl_set_silent(limits->peer, (tide_now_us() - limits->started_us) / TIDE_US_PER_MS, error);
+    tide_sasl_set_silent(limits->peer, (limits->deadline_us - limits->started_us) / TIDE_US_PER_MS, error);
   else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST))
     tide_sasl_set_silent(limits->peer, -1, error);
   else

@@ -196,8 +196,10 @@ tide_kerberos_failure_text(const TideKerberosSituation *situation, guint32 major
 char *
 tide_kerberos_silence_text(const TideKerberosSituation *situation, gint64 waited_ms)
 {
+  /* Roughly, so that the text is the same each time: one that is new is logged anew. */
+  gint64 step_ms = waited_ms < 1000 ? 10 : 100;
   return g_strdup_printf(
       "cannot authenticate to gateway '%s' by Kerberos: the KDC gave no answer within %" G_GINT64_FORMAT
       " ms: it hangs, or a firewall drops its packets",
-      situation->peer, waited_ms);
+      situation->peer, (waited_ms + step_ms / 2) / step_ms * step_ms);
 }

@@ -188,7 +188,7 @@ tide_kerberos_begin(const TideKerberosSituation *request, gint64 deadline_us, GC
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", request->peer);
     return NULL;
   }
-  g_autofree char *text = tide_kerberos_silence_text(request, (tide_now_us() - started_us) / TIDE_US_PER_MS);
+  g_autofree char *text = tide_kerberos_silence_text(request, (deadline_us - started_us) / TIDE_US_PER_MS);
   g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONNECT, text);
   return NULL;
 }
