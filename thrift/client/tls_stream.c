@@ -270,7 +270,7 @@ tls_is_quiet(TideStream *stream)
     if (got > 0 || SSL_get_error(self->ssl, got) != SSL_ERROR_WANT_READ)
       return FALSE;
     if (tide_stream_is_quiet(self->below))
-      return TRUE;
+      return !SSL_in_init(self->ssl);            /* half a ticket: SSL_write() would want the other half first */
     if (!receive_incoming(self, &at_once, NULL)) /* waits for nothing: something is there */
       return FALSE;
   }

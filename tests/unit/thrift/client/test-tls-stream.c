@@ -4,78 +4,20 @@
 #include "thrift/client/tls_context.h"
 #include "thrift/client/transport.h"
 #include "unit/assert_bytes.h"
-#include "unit/tls_server.h"
+#include "unit/tls_world.h"
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <linux/sockios.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 
 #define GENEROUS_MS 10000 /* for what must succeed: only a broken test waits as long */
 #define SHORT_MS 1000     /* for what must time out, but connects first */
-#define DAY_S 86400
 
 #define CALL TIDE_BYTES_LITERAL("\x80\x01\0\x01\0\0\0\x04ping\0\0\0\x01\0")
 #define REPLY TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0")
-
-/* Who there is in this test, and their files. */
-typedef struct World {
-  char *directory;
-  TestIdentity authority, other_authority;
-  TestIdentity server, wrong_host, expired, not_yet, unknown;
-  TestIdentity client, stranger;
-  char *authority_file, *other_authority_file;
-  char *client_file, *client_key, *stranger_file, *stranger_key;
-} World;
-
-static World world;
-
-static TestIdentity
-signed_by(const TestIdentity *issuer, const char *names, gint64 begin_s, gint64 end_s)
-{
-  return test_identity_new(&(TestIdentityWish){"test", names, issuer, begin_s, end_s});
-}
-
-static void
-world_make(void)
-{
-  static const char here[] = "DNS:localhost,IP:127.0.0.1";
-  World *w = &world;
-  w->directory = g_dir_make_tmp("tidemark-tls-XXXXXX", NULL);
-  w->authority = test_identity_new(&(TestIdentityWish){.name = "test authority"});
-  w->other_authority = test_identity_new(&(TestIdentityWish){.name = "other authority"});
-  w->server = signed_by(&w->authority, here, 0, 0);
-  w->wrong_host = signed_by(&w->authority, "DNS:other.example,IP:127.0.0.2", 0, 0);
-  w->expired = signed_by(&w->authority, here, -20 * DAY_S, -10 * DAY_S);
-  w->not_yet = signed_by(&w->authority, here, 10 * DAY_S, 20 * DAY_S);
-  w->unknown = signed_by(&w->other_authority, here, 0, 0);
-  w->client = signed_by(&w->authority, "DNS:tidemark", 0, 0);
-  w->stranger = signed_by(&w->other_authority, "DNS:stranger", 0, 0);
-  w->authority_file = test_identity_save(&w->authority, FALSE, w->directory, "ca.pem");
-  w->other_authority_file = test_identity_save(&w->other_authority, FALSE, w->directory, "ca2.pem");
-  w->client_file = test_identity_save(&w->client, FALSE, w->directory, "client.pem");
-  w->client_key = test_identity_save(&w->client, TRUE, w->directory, "client.key");
-  w->stranger_file = test_identity_save(&w->stranger, FALSE, w->directory, "stranger.pem");
-  w->stranger_key = test_identity_save(&w->stranger, TRUE, w->directory, "stranger.key");
-}
-
-static void
-world_end(void)
-{
-  World *w = &world;
-  TestIdentity *all[] = {&w->authority, &w->other_authority, &w->server, &w->wrong_host, &w->expired,
-                         &w->not_yet,   &w->unknown,         &w->client, &w->stranger};
-  char *files[] = {w->authority_file, w->other_authority_file, w->client_file,
-                   w->client_key,     w->stranger_file,        w->stranger_key};
-  for (gsize i = 0; i < G_N_ELEMENTS(all); i++)
-    test_identity_clear(all[i]);
-  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
-    g_assert_cmpint(g_remove(files[i]), ==, 0);
-    g_free(files[i]);
-  }
-  g_assert_cmpint(g_rmdir(w->directory), ==, 0);
-  g_free(w->directory);
-}
 
 /* ---- our side ---- */
 
@@ -244,12 +186,6 @@ test_large_messages(void)
   loopback_stop(server);
 }
 
-static TideTlsSettings
-as_client(char *certificate, char *key)
-{
-  return (TideTlsSettings){.ca = world.authority_file, .certificate = certificate, .key = {.file = key}};
-}
-
 static void
 test_mutual(void)
 {
@@ -336,6 +272,41 @@ test_wrong_peers(void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     check_wrong(&cases[i]);
+}
+
+/* What a certificate may be for, and what we ask for. Neither half a label is open, nor an address a name. */
+static void
+test_names(void)
+{
+  static const struct {
+    const char *names;
+    const char *server_name; /* NULL: 127.0.0.1, as it is connected to */
+    gboolean is_good;
+  } cases[] = {
+      {"DNS:*.example.com", "gw.example.com", TRUE},
+      {"DNS:GW.example.com", "gw.EXAMPLE.com", TRUE},
+      {"DNS:*.example.com", "a.gw.example.com", FALSE},
+      {"DNS:*.example.com", "example.com", FALSE},
+      {"DNS:g*.example.com", "gw.example.com", FALSE},
+      {"DNS:127.0.0.1", NULL, FALSE},
+      {"DNS:*.0.0.1", NULL, FALSE},
+      {"IP:127.0.0.1", "localhost", FALSE},
+      {"DNS:gw.example.com", "", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TestIdentity identity = signed_by(&world.authority, cases[i].names, 0, 0);
+    Answer answer = {.tls = {.identity = &identity}};
+    LoopbackServer *server = loopback_start(serve_tls, &answer);
+    TideTlsSettings tls = {.ca = world.authority_file, .server_name = (char *)cases[i].server_name};
+    g_autoptr(GError) error = error_of(server, tls, GENEROUS_MS);
+    g_test_message("%s for %s", cases[i].names, cases[i].server_name);
+    if (cases[i].is_good)
+      g_assert_no_error(error);
+    else
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+    loopback_stop(server);
+    test_identity_clear(&identity);
+  }
 }
 
 static void
@@ -643,6 +614,131 @@ test_not_ready(void)
   }
 }
 
+/* Reads a call, and says goodbye in its answer's place. */
+static void
+serve_goodbye(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  SSL *ssl = test_tls_accept(&answer->tls, fd);
+  g_assert_nonnull(ssl);
+  g_assert_true(read_exactly(ssl, CALL.len));
+  SSL_shutdown(ssl);
+  loopback_wait_closed(server, fd);
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+static void
+test_goodbye_behind_a_request(void)
+{
+  Answer answer = {.tls = {.identity = &world.server}};
+  LoopbackServer *server = loopback_start(serve_goodbye, &answer);
+  g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
+  assert_says(error, TIDE_ERROR_CONNECTION_LOST, "closed the connection before it had answered");
+  loopback_stop(server);
+}
+
+/* Sends a ticket between two calls: told by one eventfd that the answer was read, it tells by the other when the ticket
+ * has arrived. */
+typedef struct Ticketing {
+  TestTls tls;
+  int read_fd, arrived_fd;
+} Ticketing;
+
+static void
+serve_ticket(LoopbackServer *server, int fd, guint connection)
+{
+  const Ticketing *ticketing = server->data;
+  eventfd_t one;
+  int on_its_way;
+  SSL *ssl = test_tls_accept(&ticketing->tls, fd);
+  g_assert_nonnull(ssl);
+  g_assert_true(read_exactly(ssl, CALL.len) && SSL_write(ssl, REPLY.data, (int)REPLY.len) > 0);
+  g_assert_cmpint(eventfd_read(ticketing->read_fd, &one), ==, 0);
+  g_assert_true(SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1);
+  do
+    g_assert_cmpint(ioctl(fd, SIOCOUTQ, &on_its_way), ==, 0);
+  while (on_its_way > 0); /* until the client's kernel has it */
+  g_assert_cmpint(eventfd_write(ticketing->arrived_fd, 1), ==, 0);
+  g_assert_true(read_exactly(ssl, CALL.len) && SSL_write(ssl, REPLY.data, (int)REPLY.len) > 0);
+  loopback_wait_closed(server, fd);
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+/* Which is nothing that nobody asked for. */
+static void
+test_ticket_between_calls(void)
+{
+  Ticketing ticketing = {{&world.server, NULL, TLS1_3_VERSION}, eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC)};
+  LoopbackServer *server = loopback_start(serve_ticket, &ticketing);
+  Link link = {0};
+  TideBytes reply;
+  eventfd_t one;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
+  g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
+  g_assert_cmpint(eventfd_write(ticketing.read_fd, 1), ==, 0);
+  g_assert_cmpint(eventfd_read(ticketing.arrived_fd, &one), ==, 0);
+  g_assert_true(tide_transport_is_ready(link.transport));
+  g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, &error));
+  g_assert_no_error(error);
+  link_close(&link);
+  loopback_stop(server);
+  close(ticketing.read_fd);
+  close(ticketing.arrived_fd);
+}
+
+/* How many of @bytes, whole records, are before the last of them. */
+static gsize
+before_last_record(TideBytes bytes)
+{
+  gsize at = 0;
+  for (;;) {
+    gsize record_bytes = 5 + ((gsize)bytes.data[at + 3] << 8 | bytes.data[at + 4]);
+    if (at + record_bytes >= bytes.len)
+      return at;
+    at += record_bytes;
+  }
+}
+
+/* Answers, and begins to send a ticket in records so small that it takes several. */
+static void
+serve_half_a_ticket(LoopbackServer *server, int fd, guint connection)
+{
+  const Answer *answer = server->data;
+  SSL *ssl = test_tls_accept(&answer->tls, fd);
+  g_assert_nonnull(ssl);
+  g_assert_true(read_exactly(ssl, CALL.len));
+  g_assert_cmpint(SSL_set_max_send_fragment(ssl, 512), ==, 1);
+  BIO *held = BIO_new(BIO_s_mem());
+  SSL_set0_wbio(ssl, held);
+  g_assert_cmpint(SSL_write(ssl, REPLY.data, (int)REPLY.len), >, 0);
+  g_assert_true(SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1);
+  char *bytes = NULL;
+  long len = BIO_get_mem_data(held, &bytes);
+  loopback_send(fd, bytes, before_last_record(tide_bytes(bytes, (gsize)len)));
+  loopback_wait_closed(server, fd);
+  SSL_free(ssl);
+}
+
+/* No call can be sent before the other half has come: it is none that failed. */
+static void
+test_half_a_ticket(void)
+{
+  Answer answer = {.tls = {&world.server, &world.authority, TLS1_3_VERSION}}; /* a ticket with our certificate */
+  LoopbackServer *server = loopback_start(serve_half_a_ticket, &answer);
+  Link link = {0};
+  TideBytes reply;
+  g_assert_true(link_open(&link, server, as_client(world.client_file, world.client_key), NULL));
+  g_assert_true(exchange(&link, CALL, GENEROUS_MS, &reply, NULL));
+  gint64 deadline_us = tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS;
+  while (tide_transport_is_ready(link.transport)) /* until it has arrived */
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+  link_close(&link);
+  loopback_stop(server);
+}
+
 static void
 serve_handshake(LoopbackServer *server, int fd, guint connection)
 {
@@ -681,6 +777,7 @@ main(int argc, char **argv)
   g_test_add_func("/tls-stream/ends-of-certificates-are-told", test_ends_are_told);
   g_test_add_func("/tls-stream/files-are-read-for-each-connection", test_files_are_read_again);
   g_test_add_func("/tls-stream/D24-wrong-peers-are-named", test_wrong_peers);
+  g_test_add_func("/tls-stream/names-are-compared-whole", test_names);
   g_test_add_func("/tls-stream/D24-a-refusal-of-our-certificate-is-named", test_wrong_clients);
   g_test_add_func("/tls-stream/D24-a-refusal-while-sending-is-named", test_refusal_while_sending);
   g_test_add_func("/tls-stream/a-refusal-behind-a-request-leaves-it-open", test_refusal_behind_a_request);
@@ -689,6 +786,9 @@ main(int argc, char **argv)
   g_test_add_func("/tls-stream/dripping-handshake-times-out", test_dripping_handshake);
   g_test_add_func("/tls-stream/D24-floods-end-with-the-deadline", test_floods);
   g_test_add_func("/tls-stream/D24-closed-or-unasked-for-is-not-ready", test_not_ready);
+  g_test_add_func("/tls-stream/a-goodbye-behind-a-request-leaves-it-open", test_goodbye_behind_a_request);
+  g_test_add_func("/tls-stream/a-ticket-between-calls-is-no-answer", test_ticket_between_calls);
+  g_test_add_func("/tls-stream/half-a-ticket-is-not-ready", test_half_a_ticket);
   g_test_add_func("/tls-stream/peer-that-went-away-is-no-sigpipe", test_sigpipe);
   int result = g_test_run();
   world_end();
