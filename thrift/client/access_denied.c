@@ -10,7 +10,7 @@
  *   Insufficient permissions (user=tide@REALM, scope=ns, params=[namespace=ns,...],action=CREATE)
  *   Insufficient permissions for user 'tide' (table=METRIC, action=READ)
  *   Insufficient permissions for user 'tide' (global, action=ADMIN) */
-static const char denial[] = "AccessDeniedException: Insufficient permissions ";
+static const char denied[] = "AccessDeniedException", denial[] = "Insufficient permissions ";
 
 /* What ends a name; none of tables, families and users holds any of these. */
 #define NAME_ENDS "'\"\\ ,()[]|"
@@ -27,14 +27,38 @@ name_behind(const char *text, const char *label, const char *ends)
   return len > 0 ? g_strndup(found, len) : NULL;
 }
 
-/* Of its first denial, to where that one ends. (transfer full) */
+/* Behind what is said of the call, and of how many rows it was. */
+static const char *
+skip_introduction(const char *message)
+{
+  static const char refused[] = "the gateway refused '";
+  const char *method = strstr(message, refused);
+  const char *method_end = method != NULL ? strchr(method + strlen(refused), '\'') : NULL;
+  const char *behind = method_end != NULL ? strstr(method_end, ": ") : NULL;
+  const char *words = behind != NULL ? behind + 2 : message;
+  const char *rows = g_str_has_prefix(words, "Failed ") ? words + strlen("Failed ") : words;
+  rows += rows != words ? strspn(rows, G_CSET_DIGITS) : 0;
+  const char *actions_end = g_str_has_prefix(rows, " action") ? strstr(rows, ": ") : NULL;
+  return actions_end != NULL ? actions_end + 2 : words;
+}
+
+/* The denial that @message begins with, behind the names of classes, to where it ends: what comes later may quote row
+ * keys, and so anything. NULL: there is none. (transfer full) */
 static char *
 find_denial(const char *message)
 {
-  const char *found = strstr(message, denial);
-  const char *action = found != NULL ? strstr(found, "action=") : NULL;
+  const char *text = skip_introduction(message);
+  gboolean is_denied = FALSE;
+  while (!is_denied || !g_str_has_prefix(text, denial)) {
+    gsize len = strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.$()");
+    if (len == 0 || !g_str_has_prefix(text + len, ": "))
+      return NULL;
+    is_denied = len >= strlen(denied) && g_str_has_prefix(text + len - strlen(denied), denied);
+    text += len + 2;
+  }
+  const char *action = strstr(text, "action=");
   const char *end = action != NULL ? strchr(action, ')') : NULL;
-  return end != NULL ? g_strndup(found, (gsize)(end - found) + 1) : NULL;
+  return end != NULL ? g_strndup(text, (gsize)(end - text) + 1) : NULL;
 }
 
 /* Without instance and realm: so a user is called in HBase's table of rights. */
@@ -46,18 +70,27 @@ user_of(const char *text)
   return user != NULL ? user : name_behind(text, "for user '", ends);
 }
 
+/* What follows the scope; "": it is not said. A column's name, which may hold anything, comes behind it. */
+static const char *
+behind_scope(const char *text)
+{
+  static const char label[] = "scope=";
+  const char *scope = strstr(text, "(user=") != NULL ? strstr(text, label) : NULL;
+  scope = scope != NULL ? scope + strlen(label) : "";
+  return scope + strcspn(scope, NAME_ENDS);
+}
+
 /* A table, or "@ns" for a namespace, as grant wants it; NULL: the whole of HBase. */
 static char *
 scope_of(const char *text)
 {
-  char *name = name_behind(text, "(table=", NAME_ENDS);
-  if (name == NULL)
-    name = name_behind(text, "scope=", NAME_ENDS);
+  gboolean has_scope = *behind_scope(text) != '\0';
+  char *name = has_scope ? name_behind(text, "scope=", NAME_ENDS) : name_behind(text, "(table=", NAME_ENDS);
   if (name == NULL || strcmp(name, "GLOBAL") == 0) {
     g_free(name);
     return NULL;
   }
-  if (strstr(text, "params=[namespace=") != NULL) {
+  if (g_str_has_prefix(behind_scope(text), ", params=[namespace=")) {
     g_autofree char *name_space = name;
     return g_strconcat("@", name_space, NULL);
   }
@@ -66,12 +99,15 @@ scope_of(const char *text)
   return name;
 }
 
-/* What tidemark needs where @right is missing: rows are read and written, never only one of both. */
+/* What tidemark needs where @right is missing: rows are read and written, never only one of both. Of cells, nothing
+ * else can be: the text is the column's name then. */
 static const char *
-rights_for(const char *right)
+rights_for(const char *right, gboolean is_of_cells)
 {
   if (strcmp(right, "READ") == 0 || strcmp(right, "WRITE") == 0)
     return "RW";
+  if (is_of_cells)
+    return NULL;
   return strcmp(right, "CREATE") == 0 ? "C" : strcmp(right, "ADMIN") == 0 ? "A" : NULL;
 }
 
@@ -86,7 +122,8 @@ tide_access_denied_remedy(const GError *error, char **ret_command)
   g_autofree char *user = user_of(text);
   g_autofree char *right = name_behind(text, "action=", NAME_ENDS);
   g_autofree char *scope = scope_of(text);
-  const char *rights = right != NULL ? rights_for(right) : NULL;
+  gboolean is_of_cells = g_str_has_prefix(behind_scope(text), ", family=");
+  const char *rights = right != NULL ? rights_for(right, is_of_cells) : NULL;
   if (user == NULL || rights == NULL)
     return NULL;
   g_autofree char *where = scope == NULL     ? g_strdup("all of HBase")

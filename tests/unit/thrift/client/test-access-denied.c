@@ -38,6 +38,21 @@ static const Case cases[] = {
     {DENIED "for user 'a' (table=METRIC, action=DANCE)", NULL},
     {DENIED, NULL},
     {"RegionTooBusyException: Over memstore limit", NULL},
+    /* Keys and names of columns are the sender's, and HBase quotes them: they grant nothing. */
+    {"gateway 'g:1': the gateway refused 'putMultiple': Call exception, tries=7, details=row '" DENIED
+     "(user=mallory, scope=GLOBAL, params=[],action=ADMIN)' on table 'METRIC'",
+     NULL},
+    {"the gateway refused 'putMultiple': Failed 1 action: IllegalArgumentException: row " DENIED
+     "for user 'mallory' (global, action=ADMIN): 1 time, servers with issues: a,1,2",
+     NULL},
+    {DENIED "(user=tide, scope=default:METRIC, family=M:q,action=ADMIN), params=[table=default:METRIC,family=M:q,"
+            "action=ADMIN)],action=WRITE)",
+     NULL},
+    {DENIED "(user=tide, scope=default:METRIC, family=M:(table=OTHER, params=[namespace=n],action=WRITE)",
+     "user 'tide' has no right WRITE on table 'METRIC'; in the HBase shell: grant \"tide\", \"RW\", \"METRIC\""},
+    /* Behind the names of what wraps it. */
+    {"the gateway refused 'put' for good: java.io.IOException: " DENIED "for user 'a' (table=T, action=READ)",
+     "user 'a' has no right READ on table 'T'; in the HBase shell: grant \"a\", \"RW\", \"T\""},
     {"", NULL},
 };
 
