@@ -37,6 +37,7 @@ typedef struct Pass {
   GArray *parts;   /* owned (element-type TideTopicPart) */
   GArray *cursors; /* owned (element-type Cursor), for each of them */
   TideDeadLetterJobs *read;
+  guint32 n_left; /* of the jobs, that were not read yet */
   gsize bytes;
   gint64 began_us;
   char *trouble; /* owned */
@@ -88,6 +89,7 @@ finish(Pass *pass, Cursor *cursor)
   pass->bytes += job->memory.capacity;
   g_ptr_array_index(pass->jobs, cursor->next) = NULL;
   cursor->next++;
+  pass->n_left--;
   tide_dead_letter_jobs_append(pass->read, job);
 }
 
@@ -113,9 +115,12 @@ take_original(Pass *pass, TideDeadLetterJob *job, const TideMessage *message)
   job->memory = memory;
 }
 
+/* Whether what is left must wait for the next pass, of whichever partition it is. */
 static gboolean
 must_end(Pass *pass)
 {
+  if (pass->n_left == 0)
+    return FALSE;
   gboolean is_late = tide_now_us() - pass->began_us > PASS_US;
   if (is_late)
     note_trouble(pass, g_strdup("messages that became dead letters cannot be read again from Kafka for now: brokers "
@@ -133,9 +138,9 @@ take_message(const TideMessage *message, guint part, gpointer data)
     take_original(pass, job_at(pass, cursor->next), message);
     finish(pass, cursor);
   }
-  if (cursor->next == cursor->end)
-    return TIDE_TOPIC_END;
-  return must_end(pass) ? TIDE_TOPIC_STOP : job_at(pass, cursor->next)->dead_letter.offset;
+  if (must_end(pass))
+    return TIDE_TOPIC_STOP;
+  return cursor->next < cursor->end ? job_at(pass, cursor->next)->dead_letter.offset : TIDE_TOPIC_END;
 }
 
 /* The partition ends, and the next wanted offset is not below that. */
@@ -233,6 +238,7 @@ tide_kafka_originals_read(TideKafkaOriginals *originals, TideDeadLetterJobs *wan
                .began_us = tide_now_us()};
   while (pass.jobs->len < MAX_JOBS && wanted->first != NULL)
     g_ptr_array_add(pass.jobs, tide_dead_letter_jobs_take(wanted));
+  pass.n_left = pass.jobs->len;
   g_ptr_array_sort(pass.jobs, tide_dead_letter_job_compare);
   run(&pass);
   put_back(&pass, wanted);

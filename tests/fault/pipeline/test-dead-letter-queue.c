@@ -1,6 +1,7 @@
 /* The keeping of dead letters against a mock Kafka and a scripted gateway: what is in the topic afterwards, what is
  * read again, and which message is to blame. */
 #include "dead_letters/dead_letter_queue.h"
+#include "dead_letters/kafka_originals.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/clock.h"
@@ -439,6 +440,40 @@ test_a_broker_that_is_away_takes_no_original(Fixture *fixture, gconstpointer dat
                                  TIDE_BYTES_LITERAL("{\"host\":\"host1\",\"ts\":1785069296000,\"v\":\"1\"}")));
 }
 
+#define N_WIDE 30
+#define WIDE_BYTES 900000u
+#define PASS_BYTES (16u << 20) /* after which a pass takes no more */
+
+/* Each partition has one that is wanted: none of them goes on to a next. */
+static void
+test_a_pass_over_many_partitions_is_bounded(Fixture *fixture, gconstpointer data)
+{
+  static const _Atomic gboolean stopping = FALSE;
+  TideKafkaOriginals *originals = tide_kafka_originals_new(fixture->config, &stopping);
+  TideDeadLetterJobs wanted = {0}, read = {0};
+  g_autofree char *large = g_strnfill(WIDE_BYTES, 'x');
+  mock_kafka_create_topic(fixture->outside.kafka, "wide", N_WIDE);
+  for (gint32 i = 0; i < N_WIDE; i++) {
+    TideDeadLetter dead_letter = dead_letter_at(0);
+    dead_letter.topic = TIDE_BYTES_LITERAL("wide");
+    dead_letter.partition = i;
+    TideDeadLetterJob *job = job_of(fixture, &dead_letter);
+    job->must_read = TRUE;
+    tide_dead_letter_jobs_append(&wanted, job);
+    mock_kafka_produce_text(fixture->outside.kafka, "wide", i, large);
+  }
+  pipeline_fixture_flush(&fixture->outside);
+  guint n_read = 0;
+  while (n_read < N_WIDE) {
+    g_autofree char *trouble = tide_kafka_originals_read(originals, &wanted, &read);
+    g_assert_cmpuint((gsize)read.n * WIDE_BYTES, <=, PASS_BYTES + WIDE_BYTES);
+    n_read += read.n;
+    tide_dead_letter_jobs_clear(&read);
+  }
+  g_assert_null(wanted.first);
+  tide_kafka_originals_free(originals);
+}
+
 /* ---- too many ---- */
 
 #define N_SHARING 200 /* more than the ratio's least, and than what it takes as received before it is said */
@@ -496,6 +531,7 @@ main(int argc, char **argv)
   ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",
       test_originals_of_a_shared_row_that_are_gone_are_told_apart);
   ADD("originals/a-broker-that-is-away-takes-none", test_a_broker_that_is_away_takes_no_original);
+  ADD("originals/a-pass-over-many-partitions-is-bounded", test_a_pass_over_many_partitions_is_bounded);
   ADD("originals/one-that-is-wanted-back-is-not-kept", test_an_original_that_is_wanted_back_is_not_kept);
   ADD_RATIO("many/originals-that-are-wanted-back-do-not-count",
             test_originals_that_are_wanted_back_do_not_count_as_dead_letters, "0.1");
