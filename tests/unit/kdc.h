@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +119,13 @@ kdc_answers(const Kdc *kdc)
   return connected;
 }
 
+/* In the child: a test that aborts leaves no KDC behind. */
+static inline void
+kdc_die_with_test(gpointer data)
+{
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 static inline void
 kdc_start(Kdc *kdc)
 {
@@ -125,7 +133,7 @@ kdc_start(Kdc *kdc)
   char *argv[] = {path, (char *)"-n", (char *)"-r", (char *)KDC_REALM, NULL};
   g_autoptr(GError) error = NULL;
   GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL;
-  g_spawn_async(NULL, argv, NULL, flags, NULL, NULL, &kdc->process, &error);
+  g_spawn_async(NULL, argv, NULL, flags, kdc_die_with_test, NULL, &kdc->process, &error);
   g_assert_no_error(error);
   while (!kdc_answers(kdc)) {
     g_assert_cmpint(waitpid(kdc->process, NULL, WNOHANG), ==, 0); /* it still runs */
