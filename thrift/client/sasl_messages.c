@@ -99,8 +99,11 @@ negotiate(TideConnection *connection, GError **error)
     gsize used;
     TideSaslStatus status = tide_sasl_negotiation_feed(&state->negotiation, connection->received.data,
                                                        connection->received.len, &used, &state->outward, error);
-    if (status == TIDE_SASL_FAILED)
+    if (status == TIDE_SASL_FAILED) {
+      if (state->negotiation.is_refused)
+        tide_kerberos_forget(state->context);
       return FALSE;
+    }
     drop_received(connection, used);
     if (status == TIDE_SASL_DONE)
       return connection->received.len == 0 ||

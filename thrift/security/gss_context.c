@@ -12,6 +12,7 @@
 struct TideGssContext {
   char *peer, *service, *host, *keytab, *cache; /* owned; keytab and cache may be NULL */
   char *principal;                              /* owned; NULL until it is known */
+  char *memory_cache;                           /* owned; NULL where the tickets are from another cache */
   gss_cred_id_t credential;                     /* until complete */
   gss_name_t target;                            /* until complete */
   gss_ctx_id_t context;
@@ -100,6 +101,7 @@ tide_gss_context_free(TideGssContext *context)
   g_free(context->keytab);
   g_free(context->cache);
   g_free(context->principal);
+  g_free(context->memory_cache);
   g_free(context);
 }
 
@@ -107,6 +109,12 @@ TideBytes
 tide_gss_context_first_token(const TideGssContext *context)
 {
   return tide_buffer_bytes(&context->first_token);
+}
+
+const char *
+tide_gss_context_memory_cache(const TideGssContext *context)
+{
+  return context->memory_cache;
 }
 
 const char *
@@ -140,7 +148,9 @@ acquire(TideGssContext *context, const char *memory_cache, GError **error)
   if (context->principal != NULL && !import_name(context, context->principal, GSS_KRB5_NT_PRINCIPAL_NAME, &name, error))
     return FALSE;
   g_autofree char *keytab_name = g_strconcat("FILE:", context->keytab, NULL);
-  const char *cache = context->cache != NULL ? context->cache : context->keytab != NULL ? memory_cache : NULL;
+  if (context->cache == NULL && context->keytab != NULL)
+    context->memory_cache = g_strdup(memory_cache);
+  const char *cache = context->cache != NULL ? context->cache : context->memory_cache;
   gss_key_value_element_desc elements[2];
   gss_key_value_set_desc store = {.elements = elements};
   if (context->keytab != NULL)

@@ -31,6 +31,9 @@ gboolean tide_gss_context_begin(TideGssContext *context, const char *memory_cach
 /* The token to begin with. Borrowed. */
 TideBytes tide_gss_context_first_token(const TideGssContext *context);
 
+/* The cache in memory that its tickets are from. Borrowed; NULL when they are from another. */
+const char *tide_gss_context_memory_cache(const TideGssContext *context);
+
 /* Who we are, once complete: NAME@REALM. Borrowed. */
 const char *tide_gss_context_principal(const TideGssContext *context);
 

@@ -5,6 +5,7 @@
 #include "util/lock.h"
 
 #include <errno.h>
+#include <krb5.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 typedef struct Kind {
   char *memory_cache; /* owned; read-only */
   gboolean is_busy;   /* under lock: one of its jobs is with Kerberos */
+  gboolean is_stale;  /* under lock: the gateway has refused what is in its cache */
 } Kind;
 
 /* Owned by whoever waits for it, then, if they gave up, by the list of abandoned ones. Its own thread only borrows it,
@@ -38,14 +40,17 @@ static GPtrArray *abandoned; /* under lock; (element-type Job); likewise */
 
 /* FALSE when nobody wants it any more. */
 static gboolean
-wait_for_turn(Job *job)
+wait_for_turn(Job *job, gboolean *ret_stale)
 {
   tide_mutex_lock(&lock);
   while (job->kind->is_busy && !job->is_given_up)
     tide_cond_wait(&turn_changed, &lock);
   gboolean is_wanted = !job->is_given_up;
-  if (is_wanted)
+  if (is_wanted) {
     job->kind->is_busy = TRUE;
+    *ret_stale = job->kind->is_stale;
+    job->kind->is_stale = FALSE;
+  }
   tide_mutex_unlock(&lock);
   return is_wanted;
 }
@@ -59,11 +64,25 @@ end_turn(Job *job)
   tide_mutex_unlock(&lock);
 }
 
+/* A cache that cannot be emptied is one that is not there. */
+static void
+empty_cache(const char *name)
+{
+  krb5_context context = NULL;
+  krb5_ccache cache;
+  if (krb5_init_context(&context) == 0 && krb5_cc_resolve(context, name, &cache) == 0)
+    (void)krb5_cc_destroy(context, cache);
+  krb5_free_context(context);
+}
+
 static void
 run_kerberos(gpointer data)
 {
   Job *job = data;
-  if (wait_for_turn(job)) {
+  gboolean is_stale = FALSE;
+  if (wait_for_turn(job, &is_stale)) {
+    if (is_stale)
+      empty_cache(job->kind->memory_cache);
     if (!tide_gss_context_begin(job->context, job->kind->memory_cache, &job->error))
       g_clear_pointer(&job->context, tide_gss_context_free);
     end_turn(job);
@@ -135,6 +154,23 @@ kind_of(const TideKerberosSituation *request)
   }
   tide_mutex_unlock(&lock);
   return kind;
+}
+
+void
+tide_kerberos_forget(const TideGssContext *context)
+{
+  const char *refused = tide_gss_context_memory_cache(context);
+  if (refused == NULL)
+    return;
+  GHashTableIter at;
+  gpointer kind;
+  tide_mutex_lock(&lock);
+  g_hash_table_iter_init(&at, kinds);
+  while (g_hash_table_iter_next(&at, NULL, &kind)) {
+    if (strcmp(((const Kind *)kind)->memory_cache, refused) == 0)
+      ((Kind *)kind)->is_stale = TRUE;
+  }
+  tide_mutex_unlock(&lock);
 }
 
 /* FALSE when @deadline_us passed or @cancellable was cancelled before the job ended. */

@@ -23,6 +23,10 @@ G_BEGIN_DECLS
 TideGssContext *tide_kerberos_begin(const TideKerberosSituation *request, gint64 deadline_us, GCancellable *cancellable,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The gateway has refused the ticket of @context: it may be for a key that the gateway no longer has. Of those that
+ * want the same the next asks the KDC for another. A cache of the operator's stays as it is. Threads: any. */
+void tide_kerberos_forget(const TideGssContext *context);
+
 /* Frees what was given up and has ended. Returns: how many have not. */
 guint tide_kerberos_reap(void);
 

@@ -169,6 +169,7 @@ take_message(TideSaslNegotiation *negotiation, TideSaslCode code, guint8 *payloa
     return TIDE_SASL_FAILED;
   case TIDE_SASL_CODE_BAD:
   case TIDE_SASL_CODE_ERROR:
+    negotiation->is_refused = !negotiation->is_proven;
     tide_sasl_set_refused(negotiation->peer, negotiation->target, tide_bytes(payload, len), error);
     return TIDE_SASL_FAILED;
   case TIDE_SASL_CODE_START:

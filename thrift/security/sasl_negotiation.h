@@ -50,6 +50,7 @@ typedef struct TideSaslNegotiation {
   /* as it goes on */
   gboolean is_proven;  /* the mechanism is complete */
   gboolean has_chosen; /* the layer was told to the gateway */
+  gboolean is_refused; /* the gateway has refused what came before it was proven: our ticket */
   guint n_tokens;      /* of the gateway */
   TideSaslLayer layer; /* what was chosen; valid once the negotiation has ended */
 } TideSaslNegotiation;

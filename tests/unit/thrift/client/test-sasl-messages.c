@@ -245,6 +245,31 @@ test_wrong_settings(void)
   settings = right;
 }
 
+/* A gateway that has a new key alone does not take the ticket for its old one. That counts once, not until the ticket
+ * ends. */
+static void
+test_new_key_of_gateway(void)
+{
+  SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
+  for (guint i = 0; i < 3; i++) {
+    g_autofree char *newer = i == 1 ? kdc_add(&kdc, "thrift/localhost", "gateway-newer") : NULL;
+    if (newer != NULL) {
+      g_free(gateway_keytab);
+      gateway.keytab = gateway_keytab = g_steal_pointer(&newer);
+    }
+    LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+    g_autoptr(TideTransport) transport = transport_to(server);
+    g_autoptr(GError) error = NULL;
+    gboolean is_connected = connect_within(transport, GENEROUS_MS, &error);
+    if (i == 1)
+      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+    else
+      g_assert_no_error(error);
+    g_assert_cmpint(is_connected, ==, i != 1);
+    loopback_stop(server);
+  }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -270,6 +295,7 @@ main(int argc, char **argv)
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_failed_reply);
   }
   g_test_add_func("/sasl-messages/a-second-reply-is-noticed", test_reply_twice);
+  g_test_add_func("/sasl-messages/a-new-key-of-the-gateway-is-found", test_new_key_of_gateway);
   g_test_add_func("/sasl-messages/D21-wrong-settings", test_wrong_settings);
   int status = g_test_run();
   kdc_destroy(&kdc);
