@@ -308,7 +308,7 @@ tide_accumulator_new(const TideAccumulatorContext *context)
   guint32 n_dated;
   TideAccumulator *accumulator = g_new0(TideAccumulator, 1);
   accumulator->context = *context;
-  accumulator->pool.budget = context->budget;
+  tide_batch_pool_init(&accumulator->pool, context->budget, context->config->kafka.threads);
   accumulator->sealed_end = &accumulator->sealed;
   accumulator->active = g_ptr_array_new();
   accumulator->dependents_of = g_array_new(FALSE, FALSE, sizeof(Dependents));

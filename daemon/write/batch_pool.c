@@ -1,7 +1,15 @@
 #include "write/batch_pool.h"
 
-/* Of the budget, for each pool. */
-#define BUDGET_SHARE 32u
+/* Of the budget, for each pool, and for all together: what they keep must not keep consumers from reading. */
+#define POOL_SHARE 32u
+#define ALL_POOLS_SHARE 8u
+
+void
+tide_batch_pool_init(TideBatchPool *pool, TideBudget *budget, guint32 n_pools)
+{
+  guint64 share = MAX(POOL_SHARE, (guint64)ALL_POOLS_SHARE * n_pools);
+  *pool = (TideBatchPool){.budget = budget, .limit_bytes = (gint64)(budget->limit_bytes / share)};
+}
 
 TideBatch *
 tide_batch_pool_take(TideBatchPool *pool)
@@ -21,7 +29,7 @@ void
 tide_batch_pool_give(TideBatchPool *pool, TideBatch *batch)
 {
   gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
-  if (pool->kept_bytes + memory_bytes > (gint64)(pool->budget->limit_bytes / BUDGET_SHARE)) {
+  if (pool->kept_bytes + memory_bytes > pool->limit_bytes) {
     tide_batch_free(batch);
     return;
   }

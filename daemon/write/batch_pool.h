@@ -9,9 +9,13 @@ G_BEGIN_DECLS
 
 typedef struct TideBatchPool {
   TideBudget *budget; /* borrowed: is charged for what is kept */
-  TideBatch *first;   /* owned */
+  gint64 limit_bytes;
+  TideBatch *first; /* owned */
   gint64 kept_bytes;
 } TideBatchPool;
+
+/* @n_pools: that share @budget. Nothing is kept yet. */
+void tide_batch_pool_init(TideBatchPool *pool, TideBudget *budget, guint32 n_pools);
 
 /* An empty batch. (transfer full) */
 TideBatch *tide_batch_pool_take(TideBatchPool *pool);

@@ -103,7 +103,7 @@ bench_init(Bench *bench, const TideBenchRequest *request)
   bench->partition = tide_partition_new(config->kafka.topics[0], 0, 0, bench->metrics, &bench->latency);
   tide_partition_assign(bench->partition);
   tide_budget_init(&bench->budget, config->limits.memory_bytes);
-  bench->pool.budget = &bench->budget;
+  tide_batch_pool_init(&bench->pool, &bench->budget, 1);
   bench->sets = g_new0(TideRowBuffer, config->tables->len);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
