@@ -313,11 +313,12 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
 {
   gint64 now_us = tide_now_us();
   TideGatewayLoad *load = tide_gateway_load_of(link->gateway);
+  gboolean is_first_answer = FALSE;
   tide_mutex_lock(&gateways->lock);
   {
     guint32 allowed_before = load->n_allowed;
     if (!link->verified && measure->end != TIDE_CALL_END_NO_ANSWER) {
-      link->verified = TRUE;
+      link->verified = is_first_answer = TRUE;
       load->n_verified++;
     }
     if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
@@ -327,6 +328,9 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
       tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */
   }
   tide_mutex_unlock(&gateways->lock);
+  /* Over HTTPS hands are shaken with the first call. */
+  if (is_first_answer && tide_hbase_client_is_open(link->client))
+    tide_certificate_watch_note(&link->gateway->certificates, tide_hbase_client_certificate_ends(link->client));
 }
 
 gboolean

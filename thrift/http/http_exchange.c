@@ -51,6 +51,8 @@ give_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
   return g_socket_get_fd(exchange->socket);
 }
 
+/* libcurl 7.88 connects all the same: where a non-blocking connect has just come about, Linux says to the second one
+ * that it has, wherever that one goes. */
 static int
 say_connected(void *data, curl_socket_t fd, curlsocktype purpose)
 {
