@@ -15,6 +15,13 @@ resolve_path(const TideLoad *load, char **path)
   *path = tide_load_path(load, written);
 }
 
+/* FALSE where an address could not be read: that was said, and which kinds of gateways there are is not known. */
+static gboolean
+are_gateways_known(const TideHBaseConfig *hbase)
+{
+  return hbase->gateways != NULL && hbase->gateways->len > 0;
+}
+
 static gboolean
 any_gateway_has_http(const TideHBaseConfig *hbase)
 {
@@ -50,7 +57,8 @@ check_together(TideLoad *load, const TideTlsSettings *tls)
   if (tls->certificate == NULL && tide_secret_source_is_set(&tls->key))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls.key"),
                             "'hbase.tls.key' needs the certificate that it belongs to: 'hbase.tls.certificate'");
-  if (!tide_yaml_is_null(tide_yaml_find(load->root, "hbase.tls")) && !any_gateway_has_tls(&load->config->hbase))
+  if (!tide_yaml_is_null(tide_yaml_find(load->root, "hbase.tls")) && are_gateways_known(&load->config->hbase) &&
+      !any_gateway_has_tls(&load->config->hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls"),
                             "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
                             "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
@@ -86,7 +94,13 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
                             "'hbase.sasl' needs 'service': the first part of the gateways' "
                             "'hbase.thrift.kerberos.principal', such as hbase");
-  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl") && !any_gateway_has_http(hbase))
+  if (sasl->service != NULL && strpbrk(sasl->service, "/@") != NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl.service"),
+                            "'hbase.sasl.service' must be the first part of the gateways' principal alone, '%.*s' of "
+                            "'%s'; the second is the gateway's host, or 'hbase.sasl.host'",
+                            (int)strcspn(sasl->service, "/@"), sasl->service, sasl->service);
+  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl") && are_gateways_known(hbase) &&
+      !any_gateway_has_http(hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
                             "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
   if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
@@ -144,7 +158,7 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase)
         load->problems, tide_load_position(load, "hbase.http.do_as"),
         "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
         "ASCII, or none at all");
-  if (is_written(load, "hbase.http") && !any_gateway_has_http(hbase))
+  if (is_written(load, "hbase.http") && are_gateways_known(hbase) && !any_gateway_has_http(hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http"),
                             "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
                             "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");

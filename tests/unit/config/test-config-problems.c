@@ -66,6 +66,9 @@ static const ConfigProblemCase one_problem[] = {
      "3:30 error: 'hbase.tls' is set, but no gateway is spoken to by TLS"},
     {"sasl-without-service", KAFKA READINGS WITH_SASL("sasl: { qop: auth }"),
      "3:31 error: 'hbase.sasl' needs 'service'"},
+    {"sasl-with-whole-principal", KAFKA READINGS WITH_SASL("sasl: { service: hbase/_HOST@REALM }"),
+     "3:42 error: 'hbase.sasl.service' must be the first part of the gateways' principal alone, 'hbase' of "
+     "'hbase/_HOST@REALM'"},
     {"sasl-with-unknown-layer", KAFKA READINGS WITH_SASL("sasl: { service: hbase, qop: privacy }"),
      "3:54 error: 'hbase.sasl.qop' must be one of auto, auth, auth-int, auth-conf"},
     {"sasl-and-frames", KAFKA READINGS WITH_SASL("transport: framed-compact, sasl: { service: hbase }"),
@@ -84,6 +87,9 @@ static const ConfigProblemCase one_problem[] = {
      "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': what stands before '://' "
      "is "
      "not known"},
+    {"gateway-with-unknown-scheme-and-tls",
+     KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"], tls: { server_name: x } }\n" TABLES,
+     "3:21 error: 'hbase.gateways' has an address that cannot be used"},
     {"F14-unix-path-too-long",
      KAFKA READINGS "hbase: { gateways: [\"unix:/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"] }\n" TABLES,
