@@ -347,7 +347,7 @@ static const TideConfigOption hbase_options[] = {
     {"settle", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
      .sentence = "How long the gateway may still be working on an abandoned call: its "
                  "hbase.client.operation.timeout, 20 minutes unless changed. Only for this long can such a call "
-                 "overwrite a latest value of the same event time."},
+                 "overwrite a latest value of the same event time, and so long offsets may wait: see docs/metrics.md."},
     {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
      .sentence = "Calls under way for one region: one at work, one on its way. More only queue up in the region "
                  "server, and let a slow region take all writers."},
