@@ -216,9 +216,12 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
     if (*path == '\0')
       tide_problems_add_error(target->problems, node->position,
                               "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s", got);
-    else
-      tide_problems_add_error(target->problems, node->position, "'%s' must be a mapping ('key: value'), got %s", name,
-                              got);
+    else {
+      g_autofree char *all = list_options(group);
+      tide_problems_add_error(target->problems, node->position,
+                              "'%s' must be a mapping ('key: value'), got %s; what may stand in it: %s", name, got,
+                              all);
+    }
     return;
   }
   const TideYamlNode *mapping = tide_yaml_is_null(node) ? NULL : node;

@@ -101,9 +101,10 @@ service_unknown(const TideKerberosSituation *situation)
                            situation->service, situation->host);
   return g_strdup_printf("the KDC does not know '%s/%s': set %s%s, as in its 'hbase.thrift.kerberos.principal'",
                          situation->service, situation->host,
-                         is_address ? "'sasl.host' to the gateway's name in place of its address"
-                                    : "'sasl.service' and 'sasl.host' to the two parts of the gateway's principal",
-                         is_address ? ", and 'sasl.service'" : "");
+                         is_address
+                             ? "'hbase.sasl.host' to the gateway's name in place of its address"
+                             : "'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the gateway's principal",
+                         is_address ? ", and 'hbase.sasl.service'" : "");
 }
 
 /* Of one who has no valid ticket and cannot get any. */
@@ -114,7 +115,7 @@ no_ticket(const TideKerberosSituation *situation, const char *what)
     return g_strdup_printf("%s, and the KDC gave no new one for the keytab '%s': it may be down", what,
                            situation->keytab);
   g_autofree char *source = source_of(situation);
-  return g_strdup_printf("%s in %s: set 'kerberos.keytab', which needs no kinit, or run kinit", what, source);
+  return g_strdup_printf("%s in %s: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit", what, source);
 }
 
 static char *
@@ -154,7 +155,7 @@ explain(const TideKerberosSituation *situation, Meaning meaning)
   case NO_TICKET:
     return no_ticket(situation, "there is no ticket");
   case CACHE_UNREADABLE:
-    return g_strdup("the ticket cache cannot be used: 'kerberos.cache' must be one that this user can read, "
+    return g_strdup("the ticket cache cannot be used: 'hbase.kerberos.cache' must be one that this user can read, "
                     "such as FILE:/path");
   case KDC_AWAY:
     return g_strdup("no KDC answers: it is down, or krb5.conf names another host or port");

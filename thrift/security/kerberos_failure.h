@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 /* Who wanted to be whom, towards whom. All borrowed. */
 typedef struct TideKerberosSituation {
   const char *peer;      /* the gateway, as the operator wrote it */
-  const char *service;   /* 'sasl.service' */
-  const char *host;      /* 'sasl.host' */
+  const char *service;   /* 'hbase.sasl.service' */
+  const char *host;      /* 'hbase.sasl.host' */
   const char *principal; /* who we are, or asked to be; NULL: whoever the cache has */
   const char *keytab;    /* its path; NULL: none */
   const char *cache;     /* the ticket cache's name; NULL: Kerberos's default, or, with a keytab, memory */

@@ -92,7 +92,7 @@ choose(const Keytab *keytab, GError **error)
     g_string_append_printf(names, "%s'%s'", i > 0 ? ", " : "", (const char *)g_ptr_array_index(keytab->found, i));
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-      "the keytab '%s' has no key of the principal '%s', but of %s%s: set 'kerberos.principal' to one of these, "
+      "the keytab '%s' has no key of the principal '%s', but of %s%s: set 'hbase.kerberos.principal' to one of these, "
       "or leave it out",
       keytab->path, keytab->wanted, names->str, keytab->found->len > SHOWN_MAX ? ", ..." : "");
   return NULL;

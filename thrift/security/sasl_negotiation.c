@@ -102,10 +102,11 @@ set_no_layer(const TideSaslNegotiation *negotiation, guint offered, GError **err
   }
   if (names->len == 0)
     return set_protocol_error(negotiation, "offers no layer of protection that SASL knows", error);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-              "gateway '%s' requires %s ('hbase.thrift.security.qop'), and 'sasl.qop' is '%s': set it to auto, or "
-              "change the gateway",
-              negotiation->peer, names->str, tide_sasl_layer_name(negotiation->wanted));
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+      "gateway '%s' requires %s ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is '%s': set it to auto, or "
+      "change the gateway",
+      negotiation->peer, names->str, tide_sasl_layer_name(negotiation->wanted));
   return FALSE;
 }
 

@@ -11,7 +11,7 @@ static const struct {
   const char *meaning; /* with the target as its only argument */
 } refusals[] = {
     {"GSS initiate failed",
-     "it could not use the ticket for '%s': 'sasl.service' and 'sasl.host' must be the two parts of its "
+     "it could not use the ticket for '%s': 'hbase.sasl.service' and 'hbase.sasl.host' must be the two parts of its "
      "'hbase.thrift.kerberos.principal', and its keytab must hold the newest key of it"},
     {"Failure to initialize security context",
      "it has no key for its own host name: the host in its 'hbase.thrift.kerberos.principal' (here '%s') must be what "

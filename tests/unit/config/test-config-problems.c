@@ -16,7 +16,7 @@ static const ConfigProblemCase one_problem[] = {
     {"F3-unknown-and-unlike", KAFKA READINGS HBASE TABLES "limits: { zzz: 1 }\n",
      "5:11 error: 'limits.zzz' is not known; what may stand here: memory, drain_timeout"},
     {"F5-section-of-wrong-kind", KAFKA READINGS HBASE TABLES "limits: 3\n",
-     "5:9 error: 'limits' must be a mapping ('key: value'), got '3'"},
+     "5:9 error: 'limits' must be a mapping ('key: value'), got '3'; what may stand in it: memory, drain_timeout"},
     {"file-of-wrong-kind", "- a\n- b\n",
      "1:1 error: a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got a list"},
     {"F15-no-topic", "kafka: { brokers: b, group: g, topics: [] }\n" READINGS HBASE TABLES,

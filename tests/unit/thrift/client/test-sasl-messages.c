@@ -235,13 +235,14 @@ test_wrong_settings(void)
 {
   TideLinkSettings right = settings;
   settings.sasl.qop = TIDE_SASL_AUTH;
-  assert_refused(TIDE_SASL_AUTH_CONF, "requires 'auth-conf' ('hbase.thrift.security.qop'), and 'sasl.qop' is 'auth'");
+  assert_refused(TIDE_SASL_AUTH_CONF,
+                 "requires 'auth-conf' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is 'auth'");
   settings = right;
   settings.sasl.service = (char *)"other"; /* which the KDC knows, and this gateway is not */
   assert_refused(TIDE_SASL_AUTH, "refused to authenticate ('GSS initiate failed')");
   settings = right;
   settings.sasl.host = NULL; /* 127.0.0.1 */
-  assert_refused(TIDE_SASL_AUTH, "the KDC does not know 'thrift/127.0.0.1': set 'sasl.host'");
+  assert_refused(TIDE_SASL_AUTH, "the KDC does not know 'thrift/127.0.0.1': set 'hbase.sasl.host'");
   settings = right;
 }
 

@@ -176,7 +176,7 @@ test_keytabs(void)
   assert_fails_with_keytab(missing, NULL, "cannot read the keytab 'KEYTAB': No such file or directory");
   assert_fails_with_keytab(client_keytab, "nobody",
                            "the keytab 'KEYTAB' has no key of the principal 'nobody@TEST.REALM', but of "
-                           "'tidemark@TEST.REALM': set 'kerberos.principal' to one of these, or leave it out");
+                           "'tidemark@TEST.REALM': set 'hbase.kerberos.principal' to one of these, or leave it out");
   assert_fails_with_keytab(client_keytab, "a@b@c",
                            "cannot use the principal 'a@b@c': Malformed representation of principal; give it as "
                            "NAME@REALM");
@@ -211,30 +211,31 @@ test_service_unknown(void)
   assert_begin_fails(
       &request, TIDE_ERROR_CONNECT,
       "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/vm': set "
-      "'sasl.service' and 'sasl.host' to the two parts of the gateway's principal, as in its "
+      "'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the gateway's principal, as in its "
       "'hbase.thrift.kerberos.principal' ('Server thrift/vm@TEST.REALM not found in Kerberos database')");
   request.host = "127.0.0.1";
-  assert_begin_fails(&request, TIDE_ERROR_CONNECT,
-                     "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/127.0.0.1': "
-                     "set 'sasl.host' to the gateway's name in place of its address, and 'sasl.service', as in its "
-                     "'hbase.thrift.kerberos.principal' ('Server thrift/127.0.0.1@TEST.REALM not found in Kerberos "
-                     "database')");
+  assert_begin_fails(
+      &request, TIDE_ERROR_CONNECT,
+      "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/127.0.0.1': "
+      "set 'hbase.sasl.host' to the gateway's name in place of its address, and 'hbase.sasl.service', as in its "
+      "'hbase.thrift.kerberos.principal' ('Server thrift/127.0.0.1@TEST.REALM not found in Kerberos "
+      "database')");
 }
 
 static void
 test_no_ticket(void)
 {
   TideKerberosSituation request = request_with(NULL);
-  g_autofree char *expected =
-      g_strdup_printf("cannot authenticate to gateway 'gw:9090' by Kerberos: there is no ticket in the default ticket "
-                      "cache: set 'kerberos.keytab', which needs no kinit, or run kinit ('No Kerberos credentials "
-                      "available (default cache: FILE:%s/default.cache)')",
-                      kdc.folder);
+  g_autofree char *expected = g_strdup_printf(
+      "cannot authenticate to gateway 'gw:9090' by Kerberos: there is no ticket in the default ticket "
+      "cache: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit ('No Kerberos credentials "
+      "available (default cache: FILE:%s/default.cache)')",
+      kdc.folder);
   assert_begin_fails(&request, TIDE_ERROR_CONNECT, expected);
   request.cache = "FILE:/nowhere/cache";
   assert_begin_fails(&request, TIDE_ERROR_CONNECT,
                      "cannot authenticate to gateway 'gw:9090' by Kerberos: there is no ticket in the ticket cache "
-                     "'FILE:/nowhere/cache': set 'kerberos.keytab', which needs no kinit, or run kinit ('No "
+                     "'FILE:/nowhere/cache': set 'hbase.kerberos.keytab', which needs no kinit, or run kinit ('No "
                      "credentials cache found')");
 }
 
@@ -255,7 +256,7 @@ test_expiry(void)
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_autofree char *expected = g_strdup_printf(
       "cannot authenticate to gateway 'gw:9090' by Kerberos: the ticket has expired in the ticket cache '%s': set "
-      "'kerberos.keytab', which needs no kinit, or run kinit ('Ticket expired')",
+      "'hbase.kerberos.keytab', which needs no kinit, or run kinit ('Ticket expired')",
       cache);
   g_assert_cmpstr(error->message, ==, expected);
   g_autoptr(TideGssContext) renewed = begin_well(&with_both);

@@ -35,31 +35,36 @@ static const struct {
   const char *explained;
 } cases[] = {
     {"unknown-service", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server hbase/gw@R not found",
-     "the KDC does not know 'hbase/gw': set 'sasl.service' and 'sasl.host' to the two parts of the gateway's "
+     "the KDC does not know 'hbase/gw': set 'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the "
+     "gateway's "
      "principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
     {"address-as-host", KEYTAB, "10.0.0.7", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server not found",
-     "the KDC does not know 'hbase/10.0.0.7': set 'sasl.host' to the gateway's name in place of its address, and "
-     "'sasl.service', as in its 'hbase.thrift.kerberos.principal' ('Server not found')"},
+     "the KDC does not know 'hbase/10.0.0.7': set 'hbase.sasl.host' to the gateway's name in place of its address, and "
+     "'hbase.sasl.service', as in its 'hbase.thrift.kerberos.principal' ('Server not found')"},
     {"foreign-realm", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server krbtgt/B@A not found",
      "'gw' is taken for a host of another realm, to which this KDC knows no way: name its realm in krb5.conf's "
      "[domain_realm] ('Server krbtgt/B@A not found')"},
     {"no-ticket", DEFAULT_CACHE, "gw", GSS_S_NO_CRED, KRB5_FCC_NOFILE, "No Kerberos credentials available",
-     "there is no ticket in the default ticket cache: set 'kerberos.keytab', which needs no kinit, or run kinit ('No "
+     "there is no ticket in the default ticket cache: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit "
+     "('No "
      "Kerberos credentials available')"},
     {"no-ticket-in-cache", CACHE, "gw", GSS_S_NO_CRED, 12345, "whatever",
-     "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run kinit "
+     "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or run "
+     "kinit "
      "('whatever')"},
     {"no-ticket-by-keytab", KEYTAB, "gw", GSS_S_NO_CRED, KRB5_CC_NOTFOUND, "No credentials cache found",
      "there is no ticket, and the KDC gave no new one for the keytab '/etc/t.keytab': it may be down ('No credentials "
      "cache found')"},
     {"expired", CACHE, "gw", GSS_S_CREDENTIALS_EXPIRED, 0, "Ticket expired",
-     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run "
+     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
+     "run "
      "kinit ('Ticket expired')"},
     {"expired-by-code", CACHE, "gw", GSS_S_FAILURE, KRB5KRB_AP_ERR_TKT_EXPIRED, "Ticket expired",
-     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'kerberos.keytab', which needs no kinit, or run "
+     "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
+     "run "
      "kinit ('Ticket expired')"},
     {"unreadable-cache", CACHE, "gw", GSS_S_FAILURE, KRB5_FCC_PERM, "Credentials cache permissions incorrect",
-     "the ticket cache cannot be used: 'kerberos.cache' must be one that this user can read, such as FILE:/path "
+     "the ticket cache cannot be used: 'hbase.kerberos.cache' must be one that this user can read, such as FILE:/path "
      "('Credentials cache permissions incorrect')"},
     {"unknown-client", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN, "Client not found",
      "the KDC does not know 'tidemark@R', who is in the keytab '/etc/t.keytab': let the KDC's administrator look at it "

@@ -142,7 +142,8 @@ static const struct {
 } failures[] = {
     {"ticket-refused", TIDE_BYTES_LITERAL("\3\0\0\0\x13GSS initiate failed"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
      "gateway 'gw:9090' refused to authenticate ('GSS initiate failed'): it could not use the ticket for 'hbase/gw': "
-     "'sasl.service' and 'sasl.host' must be the two parts of its 'hbase.thrift.kerberos.principal', and its keytab "
+     "'hbase.sasl.service' and 'hbase.sasl.host' must be the two parts of its 'hbase.thrift.kerberos.principal', and "
+     "its keytab "
      "must hold the newest key of it"},
     {"gateway-host-wrong",
      TIDE_BYTES_LITERAL("\3\0\0\0\x27"
@@ -191,11 +192,13 @@ static const struct {
      "gateway 'gw:9090' broke the rules of SASL: it offers no layer of protection that SASL knows"},
     {"stronger-layer-required", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\4\1\0\0"), TIDE_SASL_AUTH,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' requires 'auth-conf' ('hbase.thrift.security.qop'), and 'sasl.qop' is 'auth': set it to auto, "
+     "gateway 'gw:9090' requires 'auth-conf' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is 'auth': set it to "
+     "auto, "
      "or change the gateway"},
     {"weaker-layers-offered", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\3\1\0\0"), TIDE_SASL_AUTH_CONF,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' requires 'auth-int' or 'auth' ('hbase.thrift.security.qop'), and 'sasl.qop' is 'auth-conf': "
+     "gateway 'gw:9090' requires 'auth-int' or 'auth' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is "
+     "'auth-conf': "
      "set it to auto, or change the gateway"},
 };
 
