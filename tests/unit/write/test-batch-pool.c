@@ -43,6 +43,22 @@ test_what_was_given_is_taken_empty(void)
   tide_batch_free(batch);
 }
 
+/* A pool that counts what it gave away as kept is full after a while, and every batch is made anew. */
+static void
+test_a_pool_keeps_batches_for_as_long_as_it_is_used(void)
+{
+  TideBudget budget;
+  TideBatchPool pool;
+  tide_budget_init(&budget, LIMIT_BYTES);
+  tide_batch_pool_init(&pool, &budget, 1);
+  for (guint i = 0; i < 2 * LIMIT_BYTES / BATCH_BYTES; i++) {
+    tide_batch_pool_give(&pool, batch_of(&pool, BATCH_BYTES));
+    g_assert_nonnull(pool.first);
+  }
+  tide_batch_pool_clear(&pool);
+  g_assert_cmpint(pool.kept_bytes, ==, 0);
+}
+
 /* Nothing empties a pool but its own consumer's next rows: with what is remembered of cells in doubt there is room for
  * those, or no consumer would go on reading. */
 static void
@@ -71,6 +87,8 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/batch-pool/what-was-given-is-taken-empty", test_what_was_given_is_taken_empty);
+  g_test_add_func("/batch-pool/a-pool-keeps-batches-for-as-long-as-it-is-used",
+                  test_a_pool_keeps_batches_for_as_long_as_it_is_used);
   g_test_add_func("/batch-pool/full-pools-of-all-consumers-leave-room", test_full_pools_of_all_consumers_leave_room);
   return g_test_run();
 }
