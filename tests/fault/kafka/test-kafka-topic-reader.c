@@ -197,6 +197,22 @@ test_what_lies_between_is_jumped_over(Fixture *fixture, gconstpointer unused)
   g_assert_cmpstr(seen, ==, "3 2400 end 2401");
 }
 
+/* The mock keeps 5 MiB of a partition: what was asked for is gone, and what is there first lies just behind it. */
+static void
+test_a_span_that_is_gone_takes_nothing_behind_it(Fixture *fixture, gconstpointer unused)
+{
+  g_autofree char *large = g_strnfill(500000, 'x');
+  for (int i = 0; i < 20; i++)
+    mock_kafka_produce_text(fixture->kafka, "other", 0, large);
+  g_assert_true(mock_kafka_flush(fixture->kafka, tide_now_us() + TIMEOUT_US));
+  g_autoptr(GArray) parts = find(fixture, "other", NULL);
+  gint64 first = g_array_index(parts, TideTopicPart, 0).first;
+  g_assert_cmpint(first, >, 0);
+  g_autofree char *seen = read_telling(fixture, "other", (TideTopicSpan){0, 0, first}, 0);
+  g_autofree char *expected = g_strdup_printf("end %" G_GINT64_FORMAT, first);
+  g_assert_cmpstr(seen, ==, expected);
+}
+
 #define ADD(path, func) g_test_add("/kafka-topic-reader/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -208,6 +224,7 @@ main(int argc, char **argv)
   ADD("spans-are-read-once-and-in-order", test_spans_are_read_once_and_in_order);
   ADD("a-stop-ends-it", test_a_stop_ends_it);
   ADD("a-span-beyond-the-end-is-told", test_a_span_beyond_the_end_is_told);
+  ADD("a-span-that-is-gone-takes-nothing-behind-it", test_a_span_that_is_gone_takes_nothing_behind_it);
   ADD("what-lies-between-is-jumped-over", test_what_lies_between_is_jumped_over);
   return g_test_run();
 }
