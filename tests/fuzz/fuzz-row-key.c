@@ -75,8 +75,8 @@ take_cut(Input *input)
 static void
 take_defaults(Input *input, TideBytes *values, TideKeyDefault *defaults, TideKeyPartSpec *ret_spec)
 {
-  ret_spec->n_defaults = take_number(input, 3);
-  for (gsize i = 0; i < ret_spec->n_defaults; i++) {
+  ret_spec->value.n_defaults = take_number(input, 3);
+  for (gsize i = 0; i < ret_spec->value.n_defaults; i++) {
     values[i] = take_text(input);
     defaults[i].when = (TideCondition){.kind = (TideConditionKind)take_number(input, TIDE_CONDITION_MATCHES + 1),
                                        .field = take_number(input, N_FIELDS),
@@ -85,22 +85,22 @@ take_defaults(Input *input, TideBytes *values, TideKeyDefault *defaults, TideKey
                                        .negated = take_number(input, 2) != 0};
     defaults[i].value = take_text(input);
   }
-  ret_spec->defaults = defaults;
+  ret_spec->value.defaults = defaults;
 }
 
 static void
 take_field_forms(Input *input, TideKeyPartSpec *ret_spec)
 {
   guint8 flags = take_byte(input);
-  ret_spec->form = flags & 1 ? (TideKeyForm)take_number(input, TIDE_KEY_FLOAT64 + 2) : TIDE_KEY_TEXT;
-  ret_spec->cut = (flags & 2) != 0;
-  ret_spec->text_case = (TideTextCase)take_number(input, TIDE_CASE_UPPER + 1);
-  ret_spec->text_reversed = (flags & 4) != 0;
-  ret_spec->escape = (flags & 8) != 0;
-  ret_spec->strip_spaces = (flags & 16) != 0;
-  ret_spec->has_range = (flags & 32) != 0;
-  ret_spec->range_min = (gint64)take_number(input, G_MAXUINT16) - (flags & 64 ? 100 : 0);
-  ret_spec->range_max = (gint64)take_number(input, G_MAXUINT16) * (flags & 128 ? 1000000 : 1);
+  ret_spec->value.form = flags & 1 ? (TideKeyForm)take_number(input, TIDE_KEY_FLOAT64 + 2) : TIDE_KEY_TEXT;
+  ret_spec->value.cut = (flags & 2) != 0;
+  ret_spec->spelling.text_case = (TideTextCase)take_number(input, TIDE_CASE_UPPER + 1);
+  ret_spec->value.text_reversed = (flags & 4) != 0;
+  ret_spec->value.escape = (flags & 8) != 0;
+  ret_spec->spelling.strip_spaces = (flags & 16) != 0;
+  ret_spec->value.has_range = (flags & 32) != 0;
+  ret_spec->value.range_min = (gint64)take_number(input, G_MAXUINT16) - (flags & 64 ? 100 : 0);
+  ret_spec->value.range_max = (gint64)take_number(input, G_MAXUINT16) * (flags & 128 ? 1000000 : 1);
 }
 
 static void
@@ -108,30 +108,30 @@ take_spec(Input *input, TideKeyPartSpec *ret_spec, TideBytes *values, TideKeyDef
 {
   guint8 flags = take_byte(input);
   *ret_spec = (TideKeyPartSpec){.kind = (TideKeyPartKind)take_number(input, TIDE_KEY_NAME + 2)};
-  ret_spec->field = take_number(input, N_FIELDS);
+  ret_spec->value.field = take_number(input, N_FIELDS);
   ret_spec->width_bytes = flags & 1 ? take_number(input, 40) : 0;
-  ret_spec->pad_byte = flags & 2 ? '0' : take_byte(input);
-  ret_spec->pad_left = (flags & 4) != 0;
-  ret_spec->has_default = (flags & 8) != 0;
-  ret_spec->reversed = (flags & 16) != 0;
+  ret_spec->value.pad_byte = flags & 2 ? '0' : take_byte(input);
+  ret_spec->value.pad_left = (flags & 4) != 0;
+  ret_spec->value.has_default = (flags & 8) != 0;
+  ret_spec->moment.reversed = (flags & 16) != 0;
   ret_spec->binary = (flags & 32) != 0;
-  ret_spec->by_number = (flags & 64) != 0;
-  ret_spec->unit = (TideKeyTimeUnit)take_number(input, TIDE_KEY_TIME_NS + 1);
-  ret_spec->hash = (TideKeyHash)take_number(input, TIDE_KEY_HASH_CRC32 + 1);
-  ret_spec->hash_bytes = take_number(input, 40);
-  ret_spec->modulo = take_number(input, 64);
+  ret_spec->digest.by_number = (flags & 64) != 0;
+  ret_spec->moment.unit = (TideKeyTimeUnit)take_number(input, TIDE_KEY_TIME_NS + 1);
+  ret_spec->digest.hash = (TideKeyHash)take_number(input, TIDE_KEY_HASH_CRC32 + 1);
+  ret_spec->digest.hash_bytes = take_number(input, 40);
+  ret_spec->digest.modulo = take_number(input, 64);
   ret_spec->literal = take_text(input);
-  ret_spec->default_value = take_text(input);
+  ret_spec->value.default_value = take_text(input);
   if (flags & 128) {
     take_field_forms(input, ret_spec);
     take_defaults(input, values, defaults, ret_spec);
-    ret_spec->pattern = take_pattern(input);
-    ret_spec->zone = take_zone(input, &ret_spec->zone_name);
-    ret_spec->cut_to = take_cut(input);
-    ret_spec->since = take_cut(input);
-    ret_spec->drop_digits = take_number(input, 20);
-    ret_spec->first = take_number(input, 200);
-    ret_spec->alphabet = take_text(input);
+    ret_spec->moment.pattern = take_pattern(input);
+    ret_spec->moment.zone = take_zone(input, &ret_spec->moment.zone_name);
+    ret_spec->moment.cut_to = take_cut(input);
+    ret_spec->moment.since = take_cut(input);
+    ret_spec->moment.drop_digits = take_number(input, 20);
+    ret_spec->digest.first = take_number(input, 200);
+    ret_spec->digest.alphabet = take_text(input);
   }
 }
 
@@ -152,8 +152,8 @@ take_declared(Input *input, Declared *declared)
     take_spec(input, &declared->inputs[i], declared->values[MAX_SPECS + i], declared->defaults[MAX_SPECS + i]);
   for (gsize i = 0; i < declared->n_specs; i++) {
     take_spec(input, &declared->specs[i], declared->values[i], declared->defaults[i]);
-    declared->specs[i].of = declared->inputs;
-    declared->specs[i].n_of = declared->n_inputs;
+    declared->specs[i].digest.of = declared->inputs;
+    declared->specs[i].digest.n_of = declared->n_inputs;
   }
 }
 

@@ -55,7 +55,7 @@ parse_unix(TideEndpoint *endpoint, const char *path, GError **error)
   return TRUE;
 }
 
-/* Dead letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
+/* Letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
 static gboolean
 is_host(const char *host, gsize len, const char *extra)
 {
