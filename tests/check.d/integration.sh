@@ -1,4 +1,6 @@
 # The daemon between the real Kafka and HBase.
 say "integration: the real Kafka and HBase"
+lengths=()
+! is long || lengths=(--long)
 ! build_plain || /usr/bin/python3 tests/integration/run.py --tidemark build-check/plain/daemon/tidemark \
-  --counts "$results/integration"
+  --counts "$results/integration" "${lengths[@]}"

@@ -9,7 +9,7 @@ import os
 import subprocess
 import unittest
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, TypeVar
 
 import check_tables
 from daemon import DEADLINE_S, Daemon, configuration, metric_tables
@@ -20,6 +20,13 @@ from stack import Stack
 EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
 
 Reading = Mapping[str, Any]
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def long(test: Test) -> Test:
+    """Marks a test that ./check --long runs, and ./check does not."""
+    setattr(test, "is_long", True)
+    return test
 
 
 class Case(unittest.TestCase):

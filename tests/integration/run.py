@@ -3,7 +3,8 @@
 
     run.py --tidemark build/daemon/tidemark --counts FILE [NAME...]
 
-With names, only tests whose name holds one of them. The tests' logs are kept when one fails.
+Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. The
+tests' logs are kept when one fails.
 """
 
 from __future__ import annotations
@@ -64,9 +65,15 @@ def each_test(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
             yield item
 
 
-def load(names: Sequence[str]) -> unittest.TestSuite:
+def is_long(test: unittest.TestCase) -> bool:
+    return getattr(getattr(test, test.id().rsplit(".", 1)[1], None), "is_long", False)
+
+
+def load(names: Sequence[str], long: bool) -> unittest.TestSuite:
     found = each_test(unittest.TestLoader().discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE)))
-    return unittest.TestSuite(test for test in found if not names or any(name in test.id() for name in names))
+    if names:
+        return unittest.TestSuite(test for test in found if any(name in test.id() for name in names))
+    return unittest.TestSuite(test for test in found if is_long(test) == long)
 
 
 def run(suite: unittest.TestSuite, options: argparse.Namespace, directory: Path) -> Result:
@@ -83,9 +90,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tidemark", required=True, type=Path, help="the binary to test")
     parser.add_argument("--counts", required=True, type=Path, help="file that gets 'passed failed skipped'")
+    parser.add_argument("--long", action="store_true", help="the tests that ./check has no time for, alone")
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
     options = parser.parse_args()
-    suite = load(options.names)
+    suite = load(options.names, options.long)
     if suite.countTestCases() == 0:
         parser.error(f"no test's name holds any of {options.names}")
 

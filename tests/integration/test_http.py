@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
-from case import EX_UNAVAILABLE, Case
+from case import EX_UNAVAILABLE, Case, long
 from certificates import Authority
 from daemon import Daemon, merged, metric_tables, wait_until
 from http_gateway import HTTP_PRINCIPAL, OTHER_USER, PROXY_USER, HttpGateway
@@ -65,6 +65,7 @@ class Http(Case):
         return self.daemon(name, gateways=[address or self.gateways[kind].address], tables=tables,
                            changes=merged({"hbase": dict(security)}, changes or {}))
 
+    @long
     def test_each_kind(self) -> None:
         """Tables are created, written and read back over each."""
         self.create_topic(2)

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
-from case import EX_CONFIG, EX_UNAVAILABLE, Case
+from case import EX_CONFIG, EX_UNAVAILABLE, Case, long
 from daemon import Daemon, merged, metric_tables, wait_until
 from kerberos_realm import Realm
 from sasl_gateway import PRINCIPAL, SERVICE, SaslGateway
@@ -63,6 +63,7 @@ class KerberosCase(Case):
 
 class Layers(KerberosCase):
 
+    @long
     def test_each_layer(self) -> None:
         """Tables are created, written and read back over each, by a name's ticket from a keytab, without kinit."""
         self.create_topic(2)
@@ -152,6 +153,7 @@ class Troubles(KerberosCase):
         self.check_refused("hanging", "the KDC gave no answer within")
         self.assertLess(time.monotonic() - started, HANG_DEADLINE_S)
 
+    @long
     def test_tickets_that_expire_are_renewed(self) -> None:
         """Tickets of 20 s, connections of 5 s at the most, a minute: nothing that an operator has to read."""
         self.create_topic(2)
@@ -169,6 +171,7 @@ class Troubles(KerberosCase):
         ready = next(i for i, event in enumerate(events) if event["message"].startswith("ready: "))
         self.assertLessEqual({event["level"] for event in events[ready:]}, {"info", "notice"}, daemon.log_tail())
 
+    @long
     def test_hanging_kdc_delays_nobody_else(self) -> None:
         """A gateway comes back while the KDC hangs and tickets have expired: open connections to the other take all."""
         self.create_topic(2)
