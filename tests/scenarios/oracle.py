@@ -650,9 +650,9 @@ class Oracle:
         return Outcome(rows, ends={"written"} if rows else {"skipped"})
 
     def outcome(self, message: Message) -> Outcome:
-        if message.value is None:
-            return self.tombstone(message)
         try:
+            if message.value is None:
+                return self.tombstone(message)
             readings = readings_of(message.value, self.readings)
         except Bad as problem:
             return self.whole_bad(problem.reasons)
@@ -717,10 +717,10 @@ class Oracle:
                 self.refuse_dependents(outcome)
 
     def may_be_replaced(self, row: Row, others: list[Row]) -> bool:
-        """Each of the row's long cells may have been replaced before it was sent by one that is short."""
+        """Each of the row's long cells may have been replaced before it was sent by one that is short, or deleted."""
         whole = self.tables[row.declared].get("latest") == "replace"
         newer = [other for other in others if other is not row and beats(other, row, True)]
-        if whole:
+        if whole or any(other.is_delete for other in newer):
             return bool(newer)
         return all(any(column in other.cells and cell_size(other.cells[column]) <= self.max_cell_bytes for other in newer)
                    for column, value in row.cells.items() if cell_size(value) > self.max_cell_bytes)

@@ -424,7 +424,7 @@ delete_table(const CheckScene *scene, const char *table)
   g_auto(TideFakeError) error = {0};
   (void)fake_hbase_set_enabled(hbase_of(scene), table, FALSE, &error);
   fake_error_clear(&error);
-  g_assert_true(fake_hbase_delete_table(hbase_of(scene), table, &error));
+  (void)fake_hbase_delete_table(hbase_of(scene), table, &error); /* unless another defect of the scene has */
 }
 
 static void
@@ -444,7 +444,7 @@ static void
 table_that_is_disabled(CheckScene *scene)
 {
   g_auto(TideFakeError) error = {0};
-  g_assert_true(fake_hbase_set_enabled(hbase_of(scene), "METRIC", FALSE, &error));
+  (void)fake_hbase_set_enabled(hbase_of(scene), "METRIC", FALSE, &error); /* unless another defect deleted it */
 }
 
 static void
