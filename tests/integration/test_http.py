@@ -142,7 +142,7 @@ class Http(Case):
                            self.security("https-spnego", http={"do_as": OTHER_USER}))
         self.check_refused("do-as-unknown", "http", "set 'hbase.thrift.support.proxyuser'", {"http": {"do_as": OTHER_USER}})
 
-    def test_example(self) -> None:
+    def test_https_example(self) -> None:
         """The file for this kind of cluster, with the stack's addresses and keys put in."""
         self.drop_later("METRIC")
         self.create_topic(1, "metrics")

@@ -1,6 +1,6 @@
 """Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region."""
 
-from case import Case
+from case import EX_TEMPFAIL, Case
 from daemon import wait_until
 from test_main_job import FLOW, SLOWLY, WRITTEN
 
@@ -30,7 +30,8 @@ class Outages(Case):
         daemon.wait_committed(n_messages)
         self.assert_tables_hold_what_was_sent()
         self.assert_accounting_balances(daemon)
-        self.assertEqual(daemon.stop(), 0)
+        # A group that is still moving partitions may lose the last commit: "some messages are left for the next start".
+        self.assertIn(daemon.stop(), (0, EX_TEMPFAIL))
 
     def test_hbase_hangs(self) -> None:
         """Calls get no answer and are abandoned; when HBase wakes up all of them land in some order: the content is right."""

@@ -68,7 +68,7 @@ class Tls(Case):
         self.assert_accounting_balances(daemon)
         self.assertEqual(daemon.stop(), 0)
 
-    def test_example(self) -> None:
+    def test_tls_example(self) -> None:
         """The file for this kind of cluster, with the stack's addresses and certificates put in."""
         self.drop_later("METRIC")
         self.create_topic(1, "metrics")
@@ -79,7 +79,7 @@ class Tls(Case):
                                ("thrift+tls://hb2.example.com:9095", proxies[1].address),
                                ("/etc/tidemark/gateway-ca.pem", str(self.authority.certificate)),
                                ("/etc/tidemark/tidemark.pem", str(self.client)),
-                               ("/etc/tidemark/tidemark.key", str(self.client.with_suffix(".key")))):
+                               ("key: { file: /etc/tidemark/tidemark.key }", f'key: {{ file: {self.client.with_suffix(".key")} }}')):
             self.assertEqual(text.count(written), 1, written)
             text = text.replace(written, meant)
         config = self.work / "tls-proxy.yaml"
