@@ -42,17 +42,32 @@ append_escaped(GString *out, gunichar c)
     g_string_append_printf(out, "\\U%08X", c);
 }
 
-void
-tide_yaml_append_scalar(GString *out, const char *text, gsize len)
+static void
+append_quoted(GString *out, const char *text, gsize len)
 {
-  if (is_plain(text, len)) {
-    g_string_append_len(out, text, (gssize)len);
-    return;
-  }
   g_string_append_c(out, '"');
   for (const char *at = text; at < text + len; at = g_utf8_next_char(at))
     append_escaped(out, g_utf8_get_char(at));
   g_string_append_c(out, '"');
+}
+
+void
+tide_yaml_append_scalar(GString *out, const char *text, gsize len)
+{
+  if (is_plain(text, len))
+    g_string_append_len(out, text, (gssize)len);
+  else
+    append_quoted(out, text, len);
+}
+
+/* A word in quotes keeps them: without, it may mean a field. */
+static void
+append_value(GString *out, const TideYamlNode *node)
+{
+  if (node->is_quoted)
+    append_quoted(out, node->text, node->len);
+  else
+    tide_yaml_append_scalar(out, node->text, node->len);
 }
 
 static void
@@ -74,7 +89,7 @@ append_flow(GString *out, const TideYamlNode *node)
   }
   switch (node->kind) {
   case TIDE_YAML_SCALAR:
-    tide_yaml_append_scalar(out, node->text, node->len);
+    append_value(out, node);
     return;
   case TIDE_YAML_LIST:
     g_string_append_c(out, '[');
