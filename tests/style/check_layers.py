@@ -67,6 +67,11 @@ WALLS = {
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 
+def includes_of(code):
+    """(line, name) of each #include of a file."""
+    return [(line_of(code, m.start(1)), m[2]) for m in _INCLUDE.finditer(code)]
+
+
 def layer_of(relative):
     """The entry of LAYERS of a path relative to the root; None outside of all."""
     return max((name for name in LEVELS if str(relative).startswith(name + "/")), key=len, default=None)
@@ -115,7 +120,7 @@ def main():
     paths = files_below(root, SOURCE_FOLDERS, C_SUFFIXES)
     for path in paths:
         code = code_only(read(path))
-        includes = [(line_of(code, m.start(1)), m[2]) for m in _INCLUDE.finditer(code)]
+        includes = includes_of(code)
         for line, name in includes:
             check_include(findings, root, path, line, name)
         check_walls(findings, root, path, code, includes)

@@ -78,6 +78,30 @@ class Layers(Project):
                           "daemon/commands/run.c:1", "daemon/commands/run.c:2", "7 findings")
 
 
+
+class Circles(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("daemon/write/lanes.h", GOOD_HEADER + '#include "write/lane.h"\n')
+        self.write("daemon/write/lane.h", GOOD_HEADER)
+        self.write("daemon/write/lane.c", '#include "write/lanes.h"\n')
+
+    def test_a_circle_is_found_and_its_files_are_named(self):
+        self.assert_finds("circles", "daemon/write/README.md:1: include each other", "`lane`, `lanes`")
+
+    def test_a_circle_that_is_one_module_by_design_is_none(self):
+        self.write("daemon/write/README.md", "# write\n\nOne module: `lane` and `lanes`. A lane has `other` names.\n")
+        self.assert_clean("circles")
+
+    def test_another_module_s_name_does_not_count(self):
+        self.write("daemon/write/README.md", "One module: `lane`, `lanes` and `writer`. Why.\n")
+        self.assert_finds("circles", "include each other", "no longer include each other: lane, lanes, writer")
+
+    def test_files_without_a_circle_are_clean(self):
+        self.write("daemon/write/lanes.h", GOOD_HEADER)
+        self.assert_clean("circles")
+
+
 class Source(Project):
     def test_good_text_is_clean(self):
         self.write("daemon/util/log.h", GOOD_HEADER)
