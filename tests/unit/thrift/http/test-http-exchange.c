@@ -557,33 +557,43 @@ test_unasked(void)
   loopback_stop(server);
 }
 
-/* Says 401 when the head is there, and closes: the rest of the request is not taken. */
+/* Sends its data when the head is there, and says no more: the rest of the request is not taken. */
 static void
 refuse_early(LoopbackServer *server, int fd, guint connection)
 {
-  static const char text[] = "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  const char *text = server->data;
   g_auto(TideBuffer) received = {0};
   if (loopback_read_more(server, fd, &received))
     loopback_send(fd, text, strlen(text));
+  g_assert_cmpint(shutdown(fd, SHUT_WR), ==, 0);
   loopback_wait_closed(server, fd);
 }
 
+/* A page that is cut short ends with the connection, no later. */
 static void
 test_early_refusal(void)
 {
-  LoopbackServer *server = loopback_start(refuse_early, NULL);
-  {
-    g_autoptr(Peer) peer = connect_to(server->endpoint);
-    g_autofree guint8 *bytes = g_malloc0(8u << 20);
-    TideBytes part = tide_bytes(bytes, 8u << 20);
-    TideCallLimits limits = limits_of(GENEROUS_MS, NULL);
-    g_autoptr(GError) error = NULL;
-    gboolean answered = post_parts(peer, &part, 1, &limits, &error);
-    g_assert_no_error(error);
-    g_assert_true(answered);
-    g_assert_cmpuint(peer->answer.status, ==, 401);
+  static const char *const texts[] = {
+      "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 401 No\r\nContent-Length: 200\r\n\r\nno",
+      "HTTP/1.1 401 No\r\nTransfer-Encoding: chunked\r\n\r\n20\r\nno",
+      "HTTP/1.1 401 No\r\n\r\nno",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+    LoopbackServer *server = loopback_start(refuse_early, (gpointer)texts[i]);
+    {
+      g_autoptr(Peer) peer = connect_to(server->endpoint);
+      g_autofree guint8 *bytes = g_malloc0(8u << 20);
+      TideBytes part = tide_bytes(bytes, 8u << 20);
+      TideCallLimits limits = limits_of(GENEROUS_MS, NULL);
+      g_autoptr(GError) error = NULL;
+      gboolean answered = post_parts(peer, &part, 1, &limits, &error);
+      g_assert_no_error(error);
+      g_assert_true(answered);
+      g_assert_cmpuint(peer->answer.status, ==, 401);
+    }
+    loopback_stop(server);
   }
-  loopback_stop(server);
 }
 
 int
