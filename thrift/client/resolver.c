@@ -2,32 +2,20 @@
 
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/lock.h"
+#include "util/job.h"
 
 #include <errno.h>
 #include <netdb.h>
-#include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-/* Owned by the thread that waits for it, then, if that gave up, by the list of abandoned ones. Its own thread only
- * borrows it, and nobody frees it before that thread was joined. */
 typedef struct Lookup {
   /* set before start, then read-only */
   char *host; /* owned */
   char service[6];
-  int done_fd; /* an eventfd: readable when finished */
-  TideThread *thread;
-  /* written by the look-up's thread before it sets finished */
+  /* what comes of it */
   struct addrinfo *addresses; /* owned */
   int status;                 /* of getaddrinfo() */
   int status_errno;           /* with EAI_SYSTEM */
-  _Atomic gboolean finished;
 } Lookup;
-
-static TideMutex abandoned_lock = {PTHREAD_MUTEX_INITIALIZER};
-static GPtrArray
-    *abandoned; /* under abandoned_lock; (element-type Lookup); made on first use, lives with the process */
 
 static void
 run_lookup(gpointer data)
@@ -36,63 +24,26 @@ run_lookup(gpointer data)
   struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
   lookup->status = getaddrinfo(lookup->host, lookup->service, &hints, &lookup->addresses);
   lookup->status_errno = errno;
-  int done_fd = lookup->done_fd;
-  atomic_store(&lookup->finished, TRUE);
-  (void)eventfd_write(done_fd, 1); /* cannot fail: the counter is 0 */
 }
 
 static void
-lookup_free(Lookup *lookup)
+lookup_free(gpointer data)
 {
-  tide_thread_join(lookup->thread);
+  Lookup *lookup = data;
   if (lookup->addresses != NULL)
     freeaddrinfo(lookup->addresses);
-  close(lookup->done_fd);
   g_free(lookup->host);
   g_free(lookup);
 }
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lookup, lookup_free)
+
+static TideJobKind lookups = {
+    .thread_name = "tide-lookup", .run = run_lookup, .free_data = lookup_free, .lock = {PTHREAD_MUTEX_INITIALIZER}};
 
 guint
 tide_resolver_reap(void)
 {
-  g_autoptr(GPtrArray) ended = g_ptr_array_new_with_free_func((GDestroyNotify)lookup_free);
-  tide_mutex_lock(&abandoned_lock);
-  if (abandoned == NULL)
-    abandoned = g_ptr_array_new();
-  for (guint i = abandoned->len; i > 0; i--) {
-    Lookup *lookup = g_ptr_array_index(abandoned, i - 1);
-    if (atomic_load(&lookup->finished))
-      g_ptr_array_add(ended, g_ptr_array_remove_index_fast(abandoned, i - 1));
-  }
-  guint running = abandoned->len;
-  tide_mutex_unlock(&abandoned_lock);
-  return running;
-}
-
-static void
-abandon(Lookup *lookup)
-{
-  tide_mutex_lock(&abandoned_lock);
-  g_ptr_array_add(abandoned, lookup);
-  tide_mutex_unlock(&abandoned_lock);
-}
-
-/* FALSE when @deadline_us passed or @cancellable was cancelled before the look-up ended. */
-static gboolean
-wait_for(const Lookup *lookup, gint64 deadline_us, GCancellable *cancellable)
-{
-  GPollFD fds[2] = {{.fd = lookup->done_fd, .events = G_IO_IN}};
-  guint n_fds = cancellable != NULL && g_cancellable_make_pollfd(cancellable, &fds[1]) ? 2 : 1;
-  while (!atomic_load(&lookup->finished) && !g_cancellable_is_cancelled(cancellable)) {
-    gint64 left_us = deadline_us - tide_now_us();
-    if (left_us <= 0)
-      break;
-    gint64 left_ms = (left_us + TIDE_US_PER_MS - 1) / TIDE_US_PER_MS;
-    (void)g_poll(fds, n_fds, (gint)MIN(left_ms, G_MAXINT)); /* an interruption is a turn of the loop */
-  }
-  if (n_fds == 2)
-    g_cancellable_release_fd(cancellable);
-  return atomic_load(&lookup->finished);
+  return tide_job_reap(&lookups);
 }
 
 static GPtrArray *
@@ -145,23 +96,20 @@ tide_resolver_lookup(const char *host, guint16 port, gint64 deadline_us, GCancel
                 "cannot look up host '%s': %u earlier look-ups still wait for the name server", host, waiting);
     return NULL;
   }
-  int done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (done_fd < 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot look up host '%s': %s", host, g_strerror(errno));
-    return NULL;
-  }
   gint64 started_us = tide_now_us();
   Lookup *lookup = g_new0(Lookup, 1);
   lookup->host = g_strdup(host);
   g_strlcpy(lookup->service, service, sizeof lookup->service);
-  lookup->done_fd = done_fd;
-  lookup->thread = tide_thread_start("tide-lookup", run_lookup, lookup);
-  if (wait_for(lookup, deadline_us, cancellable)) {
-    GPtrArray *addresses = result_of(lookup, error);
-    lookup_free(lookup);
-    return addresses;
+  TideJob *job = tide_job_start(&lookups, lookup);
+  if (job == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot look up host '%s': %s", host, g_strerror(errno));
+    return NULL;
   }
-  abandon(lookup);
+  if (tide_job_wait(job, deadline_us, cancellable)) {
+    g_autoptr(Lookup) ended = tide_job_take(job);
+    return result_of(ended, error);
+  }
+  tide_job_abandon(job);
   if (g_cancellable_is_cancelled(cancellable))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the look-up of host '%s' was cancelled", host);
   else

@@ -2,64 +2,53 @@
 
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/lock.h"
+#include "util/job.h"
 
 #include <errno.h>
 #include <krb5.h>
-#include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 /* Those who want the same. There are as many as gateways are configured; they live with the process. */
 typedef struct Kind {
   char *memory_cache; /* owned; read-only */
-  gboolean is_busy;   /* under lock: one of its jobs is with Kerberos */
+  gboolean is_busy;   /* under lock: one of its attempts is with Kerberos */
   gboolean is_stale;  /* under lock: the gateway has refused what is in its cache */
 } Kind;
 
-/* Owned by whoever waits for it, then, if they gave up, by the list of abandoned ones. Its own thread only borrows it,
- * and nobody frees it before that thread was joined. */
-typedef struct Job {
-  /* set before start, then read-only */
+typedef struct Attempt {
   Kind *kind;
-  int done_fd; /* an eventfd: readable when finished */
-  TideThread *thread;
-  /* the job's thread's until it sets finished */
   TideGssContext *context; /* owned */
   GError *error;           /* owned; NULL: the context has begun */
   gboolean is_given_up;    /* under lock */
-  _Atomic gboolean finished;
-} Job;
+} Attempt;
 
 static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
 static TideCond turn_changed = {PTHREAD_COND_INITIALIZER};
-static GHashTable *kinds;    /* under lock; (element-type utf8 Kind); made on first use, lives with the process */
-static GPtrArray *abandoned; /* under lock; (element-type Job); likewise */
+static GHashTable *kinds; /* under lock; (element-type utf8 Kind); made on first use, lives with the process */
 
-/* ---- the job's thread ---- */
+/* ---- the attempt's thread ---- */
 
 /* FALSE when nobody wants it any more. */
 static gboolean
-wait_for_turn(Job *job, gboolean *ret_stale)
+wait_for_turn(Attempt *attempt, gboolean *ret_stale)
 {
   tide_mutex_lock(&lock);
-  while (job->kind->is_busy && !job->is_given_up)
+  while (attempt->kind->is_busy && !attempt->is_given_up)
     tide_cond_wait(&turn_changed, &lock);
-  gboolean is_wanted = !job->is_given_up;
+  gboolean is_wanted = !attempt->is_given_up;
   if (is_wanted) {
-    job->kind->is_busy = TRUE;
-    *ret_stale = job->kind->is_stale;
-    job->kind->is_stale = FALSE;
+    attempt->kind->is_busy = TRUE;
+    *ret_stale = attempt->kind->is_stale;
+    attempt->kind->is_stale = FALSE;
   }
   tide_mutex_unlock(&lock);
   return is_wanted;
 }
 
 static void
-end_turn(Job *job)
+end_turn(const Attempt *attempt)
 {
   tide_mutex_lock(&lock);
-  job->kind->is_busy = FALSE;
+  attempt->kind->is_busy = FALSE;
   tide_cond_broadcast(&turn_changed);
   tide_mutex_unlock(&lock);
 }
@@ -78,56 +67,46 @@ empty_cache(const char *name)
 static void
 run_kerberos(gpointer data)
 {
-  Job *job = data;
+  Attempt *attempt = data;
   gboolean is_stale = FALSE;
-  if (wait_for_turn(job, &is_stale)) {
-    if (is_stale)
-      empty_cache(job->kind->memory_cache);
-    if (!tide_gss_context_begin(job->context, job->kind->memory_cache, &job->error))
-      g_clear_pointer(&job->context, tide_gss_context_free);
-    end_turn(job);
-  }
-  int done_fd = job->done_fd;
-  atomic_store(&job->finished, TRUE);
-  (void)eventfd_write(done_fd, 1); /* cannot fail: the counter is 0 */
+  if (!wait_for_turn(attempt, &is_stale))
+    return;
+  if (is_stale)
+    empty_cache(attempt->kind->memory_cache);
+  if (!tide_gss_context_begin(attempt->context, attempt->kind->memory_cache, &attempt->error))
+    g_clear_pointer(&attempt->context, tide_gss_context_free);
+  end_turn(attempt);
 }
-
-/* ---- who waits for it ---- */
 
 static void
-job_free(Job *job)
+attempt_free(gpointer data)
 {
-  tide_thread_join(job->thread);
-  tide_gss_context_free(job->context);
-  g_clear_error(&job->error);
-  close(job->done_fd);
-  g_free(job);
+  Attempt *attempt = data;
+  tide_gss_context_free(attempt->context);
+  g_clear_error(&attempt->error);
+  g_free(attempt);
 }
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Attempt, attempt_free)
+
+static TideJobKind attempts = {.thread_name = "tide-kerberos",
+                               .run = run_kerberos,
+                               .free_data = attempt_free,
+                               .lock = {PTHREAD_MUTEX_INITIALIZER}};
+
+/* ---- who waits for it ---- */
 
 guint
 tide_kerberos_reap(void)
 {
-  g_autoptr(GPtrArray) ended = g_ptr_array_new_with_free_func((GDestroyNotify)job_free);
-  tide_mutex_lock(&lock);
-  guint n = abandoned != NULL ? abandoned->len : 0;
-  for (guint i = n; i > 0; i--) {
-    Job *job = g_ptr_array_index(abandoned, i - 1);
-    if (atomic_load(&job->finished))
-      g_ptr_array_add(ended, g_ptr_array_remove_index_fast(abandoned, i - 1));
-  }
-  guint running = n - ended->len;
-  tide_mutex_unlock(&lock);
-  return running;
+  return tide_job_reap(&attempts);
 }
 
+/* It ends before its turn. */
 static void
-abandon(Job *job)
+give_up(Attempt *attempt)
 {
   tide_mutex_lock(&lock);
-  job->is_given_up = TRUE;
-  if (abandoned == NULL)
-    abandoned = g_ptr_array_new();
-  g_ptr_array_add(abandoned, job);
+  attempt->is_given_up = TRUE;
   tide_cond_broadcast(&turn_changed);
   tide_mutex_unlock(&lock);
 }
@@ -173,53 +152,28 @@ tide_kerberos_forget(const TideGssContext *context)
   tide_mutex_unlock(&lock);
 }
 
-/* FALSE when @deadline_us passed or @cancellable was cancelled before the job ended. */
-static gboolean
-wait_for(const Job *job, gint64 deadline_us, GCancellable *cancellable)
-{
-  GPollFD fds[2] = {{.fd = job->done_fd, .events = G_IO_IN}};
-  guint n_fds = cancellable != NULL && g_cancellable_make_pollfd(cancellable, &fds[1]) ? 2 : 1;
-  while (!atomic_load(&job->finished) && !g_cancellable_is_cancelled(cancellable)) {
-    gint64 left_us = deadline_us - tide_now_us();
-    if (left_us <= 0)
-      break;
-    gint64 left_ms = (left_us + TIDE_US_PER_MS - 1) / TIDE_US_PER_MS;
-    (void)g_poll(fds, n_fds, (gint)MIN(left_ms, G_MAXINT)); /* an interruption is a turn of the loop */
-  }
-  if (n_fds == 2)
-    g_cancellable_release_fd(cancellable);
-  return atomic_load(&job->finished);
-}
-
-static TideGssContext *
-result_of(Job *job, GError **error)
-{
-  TideGssContext *context = g_steal_pointer(&job->context);
-  if (context == NULL)
-    g_propagate_error(error, g_steal_pointer(&job->error));
-  job_free(job);
-  return context;
-}
-
 TideGssContext *
 tide_kerberos_begin(const TideKerberosSituation *request, gint64 deadline_us, GCancellable *cancellable, GError **error)
 {
   (void)tide_kerberos_reap();
-  int done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (done_fd < 0) {
+  gint64 started_us = tide_now_us();
+  Attempt *attempt = g_new0(Attempt, 1);
+  attempt->kind = kind_of(request);
+  attempt->context = tide_gss_context_new(request);
+  TideJob *job = tide_job_start(&attempts, attempt);
+  if (job == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "cannot authenticate to gateway '%s': %s", request->peer,
                 g_strerror(errno));
     return NULL;
   }
-  gint64 started_us = tide_now_us();
-  Job *job = g_new0(Job, 1);
-  job->kind = kind_of(request);
-  job->context = tide_gss_context_new(request);
-  job->done_fd = done_fd;
-  job->thread = tide_thread_start("tide-kerberos", run_kerberos, job);
-  if (wait_for(job, deadline_us, cancellable))
-    return result_of(job, error);
-  abandon(job);
+  if (tide_job_wait(job, deadline_us, cancellable)) {
+    g_autoptr(Attempt) ended = tide_job_take(job);
+    if (ended->error != NULL)
+      g_propagate_error(error, g_steal_pointer(&ended->error));
+    return g_steal_pointer(&ended->context);
+  }
+  give_up(attempt);
+  tide_job_abandon(job);
   if (g_cancellable_is_cancelled(cancellable)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", request->peer);
     return NULL;
