@@ -68,7 +68,9 @@ test_places_are_used_again(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(reused->offsets.mark, ==, -1);
   TideSourceRef own = begin(fixture, reused, 3);
   g_assert_true(tide_partition_owns(reused, own));
-  tide_partition_ack(reused, own, 1);
+  tide_partition_slots_ack(fixture->partitions, on_its_way);
+  g_assert_cmpuint(reused->offsets.unfinished, ==, 1);
+  tide_partition_slots_ack(fixture->partitions, own);
   g_assert_cmpint(reused->offsets.mark, ==, 4);
   const char *b = "topic=\"b\"", *a = "topic=\"a\",partition=\"1\"";
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_messages_written_total", b), ==, 1);

@@ -107,6 +107,30 @@ test_renamed_reads_ahead_as_far_as_any(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->partition->pauses.read_ahead_messages, ==, 0);
 }
 
+/* Whatever is in doubt holds it up: the last moment of all counts. What was read meanwhile may be on its way for as
+ * long as it is assigned. */
+static void
+test_is_read_again_when_the_last_doubt_is_over(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  tide_partition_assign(partition);
+  g_assert_false(tide_partition_is_read_again(partition));
+  tide_partition_let_go(partition, 200);
+  tide_partition_let_go(partition, 500);
+  tide_partition_let_go(partition, 300);
+  g_assert_cmpint(partition->again.at_us, ==, 500);
+  g_assert_false(partition->again.was_unheld);
+  TideSourceRef nobody = tide_partition_pass(partition, 1);
+  g_assert_false(tide_partition_owns(partition, nobody));
+  tide_partition_read_again(partition, &fixture->budget);
+  g_assert_false(tide_partition_is_read_again(partition));
+  g_assert_true(partition->again.was_unheld);
+  tide_partition_release(partition, &fixture->budget);
+  tide_partition_assign(partition);
+  g_assert_false(partition->again.was_unheld);
+  g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 1);
+}
+
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -117,5 +141,6 @@ main(int argc, char **argv)
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
   ADD("renamed-reads-ahead-as-far-as-any", test_renamed_reads_ahead_as_far_as_any);
+  ADD("is-read-again-when-the-last-doubt-is-over", test_is_read_again_when_the_last_doubt_is_over);
   return g_test_run();
 }

@@ -1,0 +1,140 @@
+/* What one owner of a partition writes beside its commits, read by the next one, whose clock may be another's. */
+#include "consumer/handover.h"
+
+#include "util/clock.h"
+
+#define SETTLE_US (60 * TIDE_US_PER_S)
+#define SETTLE_MS (SETTLE_US / TIDE_US_PER_MS)
+#define NOW_US (G_GINT64_CONSTANT(1000) * TIDE_US_PER_S)
+#define NOW_EPOCH_MS G_GINT64_CONSTANT(1763700000000)
+
+typedef struct Fixture {
+  TideMetrics *metrics;
+  TideWriteLatency latency;
+  TideBudget budget;
+  TidePartition *owner;
+  TidePartition *next;
+  TideHandoverContext context;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  fixture->metrics = tide_metrics_new();
+  tide_write_latency_init(&fixture->latency, fixture->metrics);
+  tide_budget_init(&fixture->budget, 1 << 20);
+  fixture->owner = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
+  fixture->next = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
+  tide_partition_assign(fixture->owner);
+  tide_partition_assign(fixture->next);
+  fixture->context = (TideHandoverContext){
+      .now_us = NOW_US, .now_epoch_ms = NOW_EPOCH_MS, .settle_us = SETTLE_US, .span_messages = 77};
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_partition_free(fixture->owner, &fixture->budget);
+  tide_partition_free(fixture->next, &fixture->budget);
+  tide_metrics_free(fixture->metrics);
+}
+
+/* The next owner begins at offset 10 of 200, with the note of the owner, by a clock that is @ahead_ms ahead. */
+static void
+hand_over(Fixture *fixture, gboolean closing, gint64 ahead_ms)
+{
+  TideCommitNote note = tide_handover_note(fixture->owner, closing, &fixture->context);
+  g_autofree char *text = tide_commit_note_format(&note);
+  TideHandoverContext there = fixture->context;
+  there.now_epoch_ms += ahead_ms;
+  TideHandoverFrom from = {.start_offset = 10, .end_offset = 200, .note = tide_bytes_of_string(text)};
+  tide_handover_take(fixture->next, &from, &there);
+}
+
+/* All of it: the next owner holds what is written for as long as the last one would have. */
+static void
+test_doubt_lasts_as_long_at_the_next_owner(Fixture *fixture, gconstpointer data)
+{
+  fixture->owner->doubt = (TideDoubt){NOW_US + SETTLE_US - TIDE_US_PER_S, 5000};
+  g_assert_true(tide_handover_needs_note(fixture->owner, NOW_US));
+  hand_over(fixture, TRUE, 0);
+  g_assert_cmpint(fixture->next->inherited.until_us, >=, fixture->owner->doubt.until_us);
+  g_assert_cmpint(fixture->next->inherited.until_us, <=, fixture->owner->doubt.until_us + 2 * TIDE_US_PER_MS);
+  g_assert_cmpint(fixture->next->inherited.time_ms, ==, 5000);
+  g_assert_cmpint(fixture->next->repeated.until_us, ==, 0); /* it was closed */
+}
+
+static void
+test_doubt_of_both_is_one(Fixture *fixture, gconstpointer data)
+{
+  fixture->owner->doubt = (TideDoubt){NOW_US + TIDE_US_PER_S, 9000};
+  fixture->owner->inherited = (TideDoubt){NOW_US + 30 * TIDE_US_PER_S, 4000};
+  hand_over(fixture, TRUE, 0);
+  g_assert_cmpint(fixture->next->inherited.until_us, >=, NOW_US + 30 * TIDE_US_PER_S);
+  g_assert_cmpint(fixture->next->inherited.time_ms, ==, 9000);
+}
+
+static void
+test_clock_behind_does_not_hold_longer_than_settle(Fixture *fixture, gconstpointer data)
+{
+  fixture->owner->doubt = (TideDoubt){NOW_US + SETTLE_US / 2, 5000};
+  hand_over(fixture, TRUE, -10 * SETTLE_MS);
+  g_assert_cmpint(fixture->next->inherited.until_us, ==, NOW_US + SETTLE_US);
+}
+
+static void
+test_doubt_that_is_over_is_none(Fixture *fixture, gconstpointer data)
+{
+  fixture->owner->doubt = (TideDoubt){NOW_US, 5000};
+  g_assert_false(tide_handover_needs_note(fixture->owner, NOW_US));
+  hand_over(fixture, TRUE, 0);
+  g_assert_cmpint(fixture->next->inherited.until_us, ==, 0);
+  fixture->owner->doubt.until_us = NOW_US + SETTLE_US / 2;
+  hand_over(fixture, TRUE, SETTLE_MS); /* past by this clock */
+  g_assert_cmpint(fixture->next->inherited.until_us, ==, 0);
+}
+
+/* An owner that did not close may have sent what is behind its mark: as far as its note says, or ours without one. */
+static void
+test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
+{
+  hand_over(fixture, FALSE, 0);
+  const TideRepeated *repeated = &fixture->next->repeated;
+  g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
+  g_assert_cmpint(repeated->end_offset, ==, 200);
+  g_assert_cmpuint(repeated->left_messages, ==, 77);
+  tide_partition_let_go(fixture->owner, NOW_US + 1);
+  hand_over(fixture, TRUE, 0); /* it reads far ahead, and cannot close */
+  g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
+  g_assert_cmpuint(repeated->left_messages, >, 1000000);
+  fixture->context.span_messages = 5;
+  TideHandoverFrom unnoted = {.start_offset = 10, .end_offset = -1};
+  tide_handover_take(fixture->next, &unnoted, &fixture->context);
+  g_assert_cmpuint(repeated->left_messages, ==, 5);
+  g_assert_cmpint(repeated->end_offset, ==, G_MAXINT64);
+}
+
+static void
+test_new_group_has_no_owner_before(Fixture *fixture, gconstpointer data)
+{
+  TideHandoverFrom nothing = {.is_new = TRUE, .start_offset = 10, .end_offset = 200};
+  tide_handover_take(fixture->next, &nothing, &fixture->context);
+  g_assert_cmpint(fixture->next->repeated.until_us, ==, 0);
+  g_assert_cmpint(fixture->next->commit.start_ms, ==, NOW_EPOCH_MS);
+  g_assert_true(fixture->next->commit.needs_opening);
+}
+
+#define ADD(path, func) g_test_add("/handover/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("doubt-lasts-as-long-at-the-next-owner", test_doubt_lasts_as_long_at_the_next_owner);
+  ADD("doubt-of-both-is-one", test_doubt_of_both_is_one);
+  ADD("clock-behind-does-not-hold-longer-than-settle", test_clock_behind_does_not_hold_longer_than_settle);
+  ADD("doubt-that-is-over-is-none", test_doubt_that_is_over_is_none);
+  ADD("messages-behind-an-open-note-repeat", test_messages_behind_an_open_note_repeat);
+  ADD("new-group-has-no-owner-before", test_new_group_has_no_owner_before);
+  return g_test_run();
+}
