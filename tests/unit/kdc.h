@@ -216,6 +216,19 @@ kdc_add(const Kdc *kdc, const char *principal, const char *name)
   return keytab;
 }
 
+/* How many have logged in, by keytab: a new ticket-granting ticket each time. */
+static inline guint
+kdc_n_logins(const Kdc *kdc)
+{
+  g_autofree char *path = kdc_path(kdc, "kdc.log"), *log = NULL;
+  g_assert_true(g_file_get_contents(path, &log, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(log, "\n", -1);
+  guint n = 0;
+  for (gsize i = 0; lines[i] != NULL; i++)
+    n += strstr(lines[i], " AS_REQ ") != NULL && strstr(lines[i], " ISSUE: ") != NULL ? 1 : 0;
+  return n;
+}
+
 static inline void
 kdc_destroy(Kdc *kdc)
 {

@@ -183,6 +183,8 @@ refuse_status(TideConnection *connection, guint status, GError **error)
                              .request_bytes = connection->sent_bytes,
                              .principal = state->kerberos != NULL ? state->principal : NULL,
                              .do_as = do_as_of(connection)};
+  if (status == 401 && state->kerberos != NULL)
+    tide_kerberos_forget(state->kerberos);
   tide_http_refusal_explain(&refusal, error);
   return FALSE;
 }

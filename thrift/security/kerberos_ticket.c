@@ -9,10 +9,15 @@
 
 /* Those who want the same. There are as many as gateways are configured; they live with the process. */
 typedef struct Kind {
-  char *memory_cache; /* owned; read-only */
-  gboolean is_busy;   /* under lock: one of its attempts is with Kerberos */
-  gboolean is_stale;  /* under lock: the gateway has refused what is in its cache */
+  char *memory_cache;  /* owned; read-only */
+  gboolean is_busy;    /* under lock: one of its attempts is with Kerberos */
+  gboolean is_stale;   /* under lock: the gateway has refused what is in its cache */
+  gint64 forgotten_us; /* under lock: when that was last believed; 0: never */
 } Kind;
+
+/* A gateway that refuses every ticket, as it is another than we think, must not cost the KDC a request for each call.
+ */
+#define FORGET_INTERVAL_US (60 * TIDE_US_PER_S)
 
 typedef struct Attempt {
   Kind *kind;
@@ -135,6 +140,15 @@ kind_of(const TideKerberosSituation *request)
   return kind;
 }
 
+static void
+forget_locked(Kind *kind, gint64 now_us)
+{
+  if (kind->forgotten_us != 0 && now_us - kind->forgotten_us < FORGET_INTERVAL_US)
+    return;
+  kind->forgotten_us = now_us;
+  kind->is_stale = TRUE;
+}
+
 void
 tide_kerberos_forget(const TideGssContext *context)
 {
@@ -147,7 +161,7 @@ tide_kerberos_forget(const TideGssContext *context)
   g_hash_table_iter_init(&at, kinds);
   while (g_hash_table_iter_next(&at, NULL, &kind)) {
     if (strcmp(((const Kind *)kind)->memory_cache, refused) == 0)
-      ((Kind *)kind)->is_stale = TRUE;
+      forget_locked(kind, tide_now_us());
   }
   tide_mutex_unlock(&lock);
 }

@@ -24,7 +24,8 @@ TideGssContext *tide_kerberos_begin(const TideKerberosSituation *request, gint64
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The gateway has refused the ticket of @context: it may be for a key that the gateway no longer has. Of those that
- * want the same the next asks the KDC for another. A cache of the operator's stays as it is. Threads: any. */
+ * want the same the next asks the KDC for another, once a minute at most. A cache of the operator's stays as it is.
+ * Threads: any. */
 void tide_kerberos_forget(const TideGssContext *context);
 
 /* Frees what was given up and has ended. Returns: how many have not. */
