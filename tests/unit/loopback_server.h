@@ -235,3 +235,19 @@ loopback_send_message(int fd, TideFraming framing, TideBytes message)
   }
   loopback_send(fd, message.data, message.len);
 }
+
+/* @void_reply: in the binary protocol. @string_bytes: 0: as it is; else it returns a string of as many. */
+static inline void
+loopback_append_reply(TideBuffer *reply, TideBytes void_reply, gsize string_bytes)
+{
+  tide_buffer_append_bytes(reply, void_reply);
+  if (string_bytes == 0)
+    return;
+  reply->len--; /* the stop */
+  guint32 len = htonl((guint32)string_bytes);
+  tide_buffer_append(reply, "\x0b\0\0", 3);
+  tide_buffer_append(reply, &len, sizeof len);
+  memset(tide_buffer_reserve(reply, string_bytes), 'x', string_bytes);
+  reply->len += string_bytes;
+  tide_buffer_append_byte(reply, 0);
+}

@@ -101,21 +101,6 @@ sasl_gateway_negotiate(LoopbackServer *server, int fd, GssAcceptor *acceptor)
 }
 
 static inline void
-sasl_gateway_build_reply(const SaslGateway *gateway, TideBuffer *reply)
-{
-  tide_buffer_append_bytes(reply, SASL_GATEWAY_REPLY);
-  if (gateway->reply_bytes == 0)
-    return;
-  reply->len--; /* the stop */
-  guint32 len = htonl((guint32)gateway->reply_bytes);
-  tide_buffer_append(reply, "\x0b\0\0", 3);
-  tide_buffer_append(reply, &len, sizeof len);
-  memset(tide_buffer_reserve(reply, gateway->reply_bytes), 'x', gateway->reply_bytes);
-  reply->len += gateway->reply_bytes;
-  tide_buffer_append_byte(reply, 0);
-}
-
-static inline void
 sasl_gateway_send_slowly(LoopbackServer *server, int fd, TideBytes bytes)
 {
   for (gsize i = 0; i < bytes.len && !loopback_wait_readable(server, fd, 1); i++)
@@ -127,7 +112,7 @@ sasl_gateway_reply(LoopbackServer *server, int fd, GssAcceptor *acceptor)
 {
   const SaslGateway *gateway = server->data;
   g_auto(TideBuffer) reply = {0}, frame = {0};
-  sasl_gateway_build_reply(gateway, &reply);
+  loopback_append_reply(&reply, SASL_GATEWAY_REPLY, gateway->reply_bytes);
   tide_buffer_append(&frame, "\0\0\0\0", 4);
   if (gateway->layer == TIDE_SASL_AUTH || gateway->lie == SASL_REPLY_CLEAR)
     tide_buffer_append_bytes(&frame, tide_buffer_bytes(&reply));

@@ -2,140 +2,17 @@
 #include "thrift/client/tls_stream.h"
 
 #include "thrift/client/tls_context.h"
-#include "thrift/client/transport.h"
 #include "unit/assert_bytes.h"
-#include "unit/tls_world.h"
-#include "util/clock.h"
-#include "util/error.h"
+#include "unit/tls_link.h"
 
 #include <linux/sockios.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#define GENEROUS_MS 10000 /* for what must succeed: only a broken test waits as long */
-#define SHORT_MS 1000     /* for what must time out, but connects first */
-
-#define CALL TIDE_BYTES_LITERAL("\x80\x01\0\x01\0\0\0\x04ping\0\0\0\x01\0")
-#define REPLY TIDE_BYTES_LITERAL("\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0")
-
-/* ---- our side ---- */
-
-/* Of one connection to a TLS port. */
-typedef struct Link {
-  TideLinkSettings settings;
-  TideEndpoint *endpoint;   /* owned */
-  TideTransport *transport; /* owned */
-} Link;
-
-static gboolean
-link_open(Link *link, const LoopbackServer *server, TideTlsSettings tls, GError **error)
-{
-  g_autofree char *url = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
-  g_autoptr(GCancellable) cancellable = g_cancellable_new();
-  link->settings.tls = tls;
-  link->endpoint = tide_endpoint_parse(url, NULL);
-  link->endpoint->settings = &link->settings;
-  link->transport = tide_transport_new(link->endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable);
-  gint64 now_us = tide_now_us();
-  tide_transport_begin_call(link->transport, now_us, now_us + GENEROUS_MS * TIDE_US_PER_MS);
-  return tide_transport_connect(link->transport, error);
-}
-
-static void
-link_close(Link *link)
-{
-  g_object_unref(link->transport);
-  tide_endpoint_free(link->endpoint);
-}
-
-static gboolean
-exchange(Link *link, TideBytes call, gint64 timeout_ms, TideBytes *ret_reply, GError **error)
-{
-  gint64 now_us = tide_now_us();
-  tide_transport_begin_call(link->transport, now_us, now_us + timeout_ms * TIDE_US_PER_MS);
-  return tide_transport_send(link->transport, &call, 1, error) &&
-         tide_transport_receive(link->transport, ret_reply, error);
-}
-
-/* The first error of a connection and a call; NULL when both went well. */
-static GError *
-error_of(LoopbackServer *server, TideTlsSettings tls, gint64 timeout_ms)
-{
-  Link link = {0};
-  TideBytes reply;
-  GError *error = NULL;
-  if (link_open(&link, server, tls, &error))
-    (void)!exchange(&link, CALL, timeout_ms, &reply, &error);
-  if (error != NULL) {
-    g_assert_false(tide_transport_is_open(link.transport));
-    g_assert_nonnull(strstr(error->message, link.endpoint->text)); /* every text names the peer */
-  }
-  link_close(&link);
-  return error;
-}
-
-static void
-assert_says(const GError *error, TideErrorCode code, const char *part)
-{
-  g_assert_error(error, TIDE_ERROR, (gint)code);
-  if (strstr(error->message, part) == NULL)
-    g_error("expected '%s' in '%s'", part, error->message);
-}
+#define SHORT_MS 1000 /* for what must time out, but connects first */
 
 /* ---- servers that answer ---- */
-
-typedef struct Answer {
-  TestTls tls;
-  gsize call_bytes;  /* of each call; 0: those of CALL */
-  gsize reply_bytes; /* 0: the small void reply; else one with a string of as many */
-} Answer;
-
-static gboolean
-read_exactly(SSL *ssl, gsize len)
-{
-  g_autofree guint8 *bytes = g_malloc(65536);
-  while (len > 0) {
-    int got = SSL_read(ssl, bytes, (int)MIN(len, 65536));
-    if (got <= 0)
-      return FALSE;
-    len -= (gsize)got;
-  }
-  return TRUE;
-}
-
-static void
-build_reply(const Answer *answer, TideBuffer *reply)
-{
-  tide_buffer_append(reply, REPLY.data, REPLY.len);
-  if (answer->reply_bytes == 0)
-    return;
-  reply->len--; /* the stop */
-  guint32 len = htonl((guint32)answer->reply_bytes);
-  tide_buffer_append(reply, "\x0b\0\0", 3);
-  tide_buffer_append(reply, &len, sizeof len);
-  memset(tide_buffer_reserve(reply, answer->reply_bytes), 'x', answer->reply_bytes);
-  reply->len += answer->reply_bytes;
-  tide_buffer_append_byte(reply, 0);
-}
-
-static void
-serve_tls(LoopbackServer *server, int fd, guint connection)
-{
-  const Answer *answer = server->data;
-  SSL *ssl = test_tls_accept(&answer->tls, fd);
-  g_auto(TideBuffer) reply = {0};
-  build_reply(answer, &reply);
-  if (ssl == NULL) {
-    loopback_wait_closed(server, fd); /* else the alert would be lost with what was not read */
-    return;
-  }
-  while (read_exactly(ssl, answer->call_bytes != 0 ? answer->call_bytes : CALL.len))
-    if (SSL_write(ssl, reply.data, (int)reply.len) <= 0)
-      break;
-  ERR_clear_error();
-  SSL_free(ssl);
-}
 
 static void
 test_calls(void)

@@ -78,28 +78,14 @@ typedef struct Echo {
 } Echo;
 
 static void
-build_reply(const Echo *echo, TideBuffer *reply)
-{
-  tide_buffer_append(reply, replies[echo->mode.protocol], reply_lens[echo->mode.protocol]);
-  if (echo->reply_bytes == 0)
-    return;
-  reply->len--; /* the stop */
-  guint32 len = htonl((guint32)echo->reply_bytes);
-  tide_buffer_append(reply, "\x0b\0\0", 3);
-  tide_buffer_append(reply, &len, sizeof len);
-  memset(tide_buffer_reserve(reply, echo->reply_bytes), 'x', echo->reply_bytes);
-  reply->len += echo->reply_bytes;
-  tide_buffer_append_byte(reply, 0);
-}
-
-static void
 serve_echo(LoopbackServer *server, int fd, guint connection)
 {
   Echo *echo = server->data;
   TideWireMessage head;
   g_auto(TideBuffer) call = {0};
   g_auto(TideBuffer) reply = {0};
-  build_reply(echo, &reply);
+  loopback_append_reply(&reply, tide_bytes(replies[echo->mode.protocol], reply_lens[echo->mode.protocol]),
+                        echo->reply_bytes);
   while (loopback_read_call(server, fd, echo->mode.framing, echo->mode.protocol, &call, &head)) {
     tide_buffer_reset(&echo->last_call);
     tide_buffer_append_bytes(&echo->last_call, tide_buffer_bytes(&call));
