@@ -169,6 +169,14 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase)
         "to auto or unframed-binary");
 }
 
+static void
+add_tls_fault(const char *option, const GError *error, gpointer data)
+{
+  TideLoad *load = data;
+  g_autofree char *path = g_strconcat("hbase.tls.", option, NULL);
+  tide_problems_add_error(load->problems, tide_load_position(load, path), "%s", error->message);
+}
+
 void
 tide_load_gateway_links(TideLoad *load)
 {
@@ -181,12 +189,6 @@ tide_load_gateway_links(TideLoad *load)
   resolve_path(load, &tls->ca);
   resolve_path(load, &tls->certificate);
   resolve_path(load, &tls->key.file);
-  if (!check_together(load, tls) || !any_gateway_has_tls(hbase))
-    return;
-  const char *option = NULL;
-  g_autoptr(GError) error = NULL;
-  if (!tide_tls_settings_check(tls, &option, &error)) {
-    g_autofree char *path = g_strconcat("hbase.tls.", option, NULL);
-    tide_problems_add_error(load->problems, tide_load_position(load, path), "%s", error->message);
-  }
+  if (check_together(load, tls) && any_gateway_has_tls(hbase))
+    tide_tls_settings_check(tls, add_tls_fault, load);
 }

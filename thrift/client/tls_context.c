@@ -28,13 +28,14 @@ set_file_error(const char *what, const char *path, GError **error)
 }
 
 static gboolean
-trust(SSL_CTX *context, const char *ca, GError **error)
+trust(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
-  if (ca == NULL) {
+  if (settings->ca == NULL) {
     (void)SSL_CTX_set_default_verify_paths(context); /* where there are none each gateway is refused, by name */
     return TRUE;
   }
-  return SSL_CTX_load_verify_file(context, ca) == 1 || set_file_error("file of authorities", ca, error);
+  return SSL_CTX_load_verify_file(context, settings->ca) == 1 ||
+         set_file_error("file of authorities", settings->ca, error);
 }
 
 /* A passphrase would have to stand beside the key that it protects. */
@@ -45,11 +46,19 @@ no_passphrase(char *buffer, int size, int for_writing, void *data)
 }
 
 static gboolean
-use_key(SSL_CTX *context, const TideSecretSource *source, GError **error)
+use_certificate(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
-  char *text = tide_secret_read(source, error);
+  return settings->certificate == NULL || SSL_CTX_use_certificate_chain_file(context, settings->certificate) == 1 ||
+         set_file_error("certificate", settings->certificate, error);
+}
+
+static gboolean
+use_key(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
+{
+  const TideSecretSource *source = &settings->key;
+  char *text = settings->certificate != NULL ? tide_secret_read(source, error) : NULL;
   if (text == NULL)
-    return FALSE;
+    return settings->certificate == NULL;
   const char *name = source->file != NULL ? source->file : source->credential;
   g_autoptr(BIO) memory = BIO_new_mem_buf(text, -1);
   g_autoptr(EVP_PKEY) key = PEM_read_bio_PrivateKey(memory, NULL, no_passphrase, NULL);
@@ -69,57 +78,52 @@ use_key(SSL_CTX *context, const TideSecretSource *source, GError **error)
   return FALSE;
 }
 
-static gboolean
-use_certificate(SSL_CTX *context, const char *path, GError **error)
-{
-  return SSL_CTX_use_certificate_chain_file(context, path) == 1 || set_file_error("certificate", path, error);
-}
+/* What is read of files; a key is held against the certificate before it. */
+static const struct {
+  const char *option;
+  gboolean (*use)(SSL_CTX *context, const TideTlsSettings *settings, GError **error);
+} files[] = {{"ca", trust}, {"certificate", use_certificate}, {"key", use_key}};
 
-static gboolean
-set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **option, GError **error)
+gboolean
+tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
+  static const TideTlsSettings nothing = {0};
+  ERR_clear_error();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-  *option = "ca";
-  if (!trust(context, settings->ca, error))
-    return FALSE;
-  *option = "certificate";
-  if (settings->certificate == NULL)
-    return TRUE;
-  if (!use_certificate(context, settings->certificate, error))
-    return FALSE;
-  *option = "key";
-  return use_key(context, &settings->key, error);
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++)
+    if (!files[i].use(context, settings != NULL ? settings : &nothing, error))
+      return FALSE;
+  return TRUE;
 }
 
-gboolean
-tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **ret_option, GError **error)
+static SSL_CTX *
+new_context(void)
 {
-  static const TideTlsSettings nothing = {0};
-  const char *option;
-  ERR_clear_error();
-  if (set_up(context, settings != NULL ? settings : &nothing, &option, error))
-    return TRUE;
-  if (ret_option != NULL)
-    *ret_option = option;
-  return FALSE;
+  SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+  g_assert(context != NULL); /* as when memory is out */
+  return context;
 }
 
 SSL_CTX *
-tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option, GError **error)
+tide_tls_context_new(const TideTlsSettings *settings, GError **error)
 {
-  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_client_method());
-  g_assert(context != NULL); /* as when memory is out */
-  return tide_tls_context_set_up(context, settings, ret_option, error) ? g_steal_pointer(&context) : NULL;
+  g_autoptr(SSL_CTX) context = new_context();
+  return tide_tls_context_set_up(context, settings, error) ? g_steal_pointer(&context) : NULL;
 }
 
-gboolean
-tide_tls_settings_check(const TideTlsSettings *settings, const char **ret_option, GError **error)
+void
+tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpointer data)
 {
-  g_autoptr(SSL_CTX) context = tide_tls_context_new(settings, ret_option, error);
-  return context != NULL;
+  g_autoptr(SSL_CTX) context = new_context();
+  ERR_clear_error();
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_autoptr(GError) error = NULL;
+    if (!files[i].use(context, settings, &error))
+      fault(files[i].option, error, data);
+  }
 }
 
 gint64

@@ -11,19 +11,19 @@ G_BEGIN_DECLS
 /**
  * tide_tls_context_new: TLS 1.2 or later, the peer's certificate required, ours where there is one.
  * @settings: (nullable): NULL is nothing set
- * @ret_option: where the error lies: "ca", "certificate" or "key"; may be NULL
  * Errors: CONFIG. Ownership: (transfer full), SSL_CTX_free.
  */
-SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, const char **ret_option,
-                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same for a context that somebody else has made. */
-gboolean tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, const char **ret_option,
+gboolean tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* FALSE, and CONFIG, when no connection could be begun with @settings. */
-gboolean tide_tls_settings_check(const TideTlsSettings *settings, const char **ret_option,
-                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* @option: "ca", "certificate" or "key". @error: borrowed; CONFIG. */
+typedef void (*TideTlsFault)(const char *option, const GError *error, gpointer data);
+
+/* Calls @fault for each file of @settings with which no connection could be begun. */
+void tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpointer data);
 
 /* When @certificate ends, in seconds since the epoch; 0 when it does not say. @certificate: (nullable). */
 gint64 tide_tls_certificate_end_s(const X509 *certificate);

@@ -199,7 +199,7 @@ static SSL_CTX *
 context_of(const TideEndpoint *endpoint, GError **error)
 {
   g_autoptr(GError) failure = NULL;
-  SSL_CTX *context = tide_tls_context_new(endpoint->settings != NULL ? &endpoint->settings->tls : NULL, NULL, &failure);
+  SSL_CTX *context = tide_tls_context_new(endpoint->settings != NULL ? &endpoint->settings->tls : NULL, &failure);
   if (context == NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': %s", endpoint->text, failure->message);
   return context;

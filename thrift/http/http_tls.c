@@ -63,7 +63,7 @@ tide_http_tls_set_up(gpointer ssl_context, gpointer data)
   TideHttpTls *tls = data;
   const TideLinkSettings *settings = tls->endpoint->settings;
   g_clear_error(&tls->failure);
-  if (!tide_tls_context_set_up(ssl_context, settings != NULL ? &settings->tls : NULL, NULL, &tls->failure))
+  if (!tide_tls_context_set_up(ssl_context, settings != NULL ? &settings->tls : NULL, &tls->failure))
     return CURLE_SSL_CERTPROBLEM;
   SSL_CTX_set_app_data((SSL_CTX *)ssl_context, tls);
   SSL_CTX_set_verify(ssl_context, SSL_VERIFY_PEER, check_certificate);

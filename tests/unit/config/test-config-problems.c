@@ -352,6 +352,21 @@ test_all_problems_in_order_of_the_file(void)
     g_assert_cmpuint(((TideConfigProblem *)g_ptr_array_index(problems, i))->line, ==, lines[i]);
 }
 
+static void
+test_every_bad_tls_file(void)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config(
+      KAFKA READINGS WITH_TLS("ca: /nowhere/ca, certificate: /nowhere/us, key: { file: /nowhere/key }"), &problems);
+  g_assert_null(config);
+  g_autofree char *all = describe_problems(problems);
+  g_test_message("%s", all);
+  g_assert_cmpuint(problems->len, ==, 3);
+  g_assert_nonnull(strstr(all, "'/nowhere/ca'"));
+  g_assert_nonnull(strstr(all, "'/nowhere/us'"));
+  g_assert_nonnull(strstr(all, "'/nowhere/key'"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -361,5 +376,6 @@ main(int argc, char **argv)
     g_test_add_data_func(path, &one_problem[i], test_one_problem);
   }
   g_test_add_func("/config/all-problems-in-order-of-the-file", test_all_problems_in_order_of_the_file);
+  g_test_add_func("/config/every-bad-tls-file", test_every_bad_tls_file);
   return g_test_run();
 }
