@@ -207,8 +207,9 @@ probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GErro
     failure->code = TIDE_ERROR_WRONG_SERVICE;
   else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
     failure->code = TIDE_ERROR_CONNECT;
-    g_prefix_error(&failure, "it hangs up on HTTP, as one that is set to plain Thrift does: ");
-  }
+    g_prefix_error(&failure, "it hangs up on HTTP, as one that is set to plain Thrift does, or is behind TLS: ");
+  } else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT))
+    g_prefix_error(&failure, "it is silent on HTTP, as one that wants Kerberos by SASL is ('hbase.sasl'): ");
   g_propagate_error(error, failure);
   return FALSE;
 }

@@ -85,8 +85,8 @@ explain_plain_port(const TideHttpTls *tls, GError **failure)
               tls->endpoint->text);
 }
 
-/* In TLS 1.3 a peer that misses our certificate says so behind the handshake, and what it says is lost where it closes
- * too soon. */
+/* A plain gateway makes nothing of a handshake, and hangs up or is silent. In TLS 1.3 a peer that misses our
+ * certificate says so behind it, and what it says is lost where it closes too soon. */
 static void
 explain_hang_up(const TideHttpTls *tls, GError *failure)
 {
@@ -98,6 +98,8 @@ explain_hang_up(const TideHttpTls *tls, GError *failure)
     g_prefix_error(&failure,
                    "it hung up right after the TLS handshake, as one does that asks for a certificate of ours "
                    "('hbase.tls.certificate'): ");
+  else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECT) && !tls->has_shaken_hands)
+    g_prefix_error(&failure, "there was no TLS handshake, so it may be a plain port ('thrift://', 'http://'): ");
 }
 
 void

@@ -79,10 +79,11 @@ tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error)
                 " ms: one without 'hbase.thrift.security.qop' is as silent; remove 'sasl:' for it",
                 peer, waited_ms);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                "gateway '%s' closed the connection on the SASL negotiation: a framed one, which has no SASL, does so; "
-                "remove 'sasl:' for it",
-                peer);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_CONNECT,
+        "gateway '%s' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, "
+        "TLS before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')",
+        peer);
 }
 
 gboolean

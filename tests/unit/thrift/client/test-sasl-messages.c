@@ -112,8 +112,8 @@ static const struct {
      "gateway 'PEER' gave no answer to the SASL negotiation within  ms: one without 'hbase.thrift.security.qop' is as "
      "silent; remove 'sasl:' for it"},
     {"hang-up", SASL_HANGS_UP, GENEROUS_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' closed the connection on the SASL negotiation: a framed one, which has no SASL, does so; remove "
-     "'sasl:' for it"},
+     "gateway 'PEER' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, TLS "
+     "before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')"},
     {"silence-in-the-middle", SASL_SILENT_AFTER_TOKEN, SHORT_MS, TIDE_ERROR_CONNECT,
      "gateway 'PEER' gave no answer within  ms"},
     {"more-than-its-end", SASL_TALKATIVE, GENEROUS_MS, TIDE_ERROR_CONNECT,

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #define GENEROUS_MS 10000
+#define SHORT_MS 150 /* for what must time out */
 
 /* getThriftServerType says TWO. */
 #define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
@@ -171,6 +172,46 @@ test_probe(void)
   tide_buffer_clear_memory(&server.received);
 }
 
+static void
+serve_silence(LoopbackServer *server, int fd, guint connection)
+{
+  loopback_wait_closed(server, fd);
+}
+
+static void
+serve_hang_up(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) received = {0};
+  (void)loopback_read_more(server, fd, &received);
+}
+
+/* A port where no HTTP is spoken, each in the way of one that is likely: what it may be is said. */
+static void
+test_probe_of_another_port(void)
+{
+  const struct {
+    LoopbackScript serve;
+    const char *scheme, *part;
+  } cases[] = {
+      {serve_silence, "http", "it is silent on HTTP, as one that wants Kerberos by SASL is"},
+      {serve_hang_up, "http", "it hangs up on HTTP, as one that is set to plain Thrift does, or is behind TLS"},
+      {serve_silence, "https", "there was no TLS handshake, so it may be a plain port"},
+      {serve_hang_up, "https", "there was no TLS handshake, so it may be a plain port"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    LoopbackServer *loopback = loopback_start(cases[i].serve, NULL);
+    {
+      g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, cases[i].scheme, "127.0.0.1");
+      g_autoptr(GError) error = NULL;
+      TideWireMode mode;
+      g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, &error));
+      if (strstr(error->message, cases[i].part) == NULL)
+        g_error("'%s' does not say '%s'", error->message, cases[i].part);
+    }
+    loopback_stop(loopback);
+  }
+}
+
 /* ---- SPNEGO ---- */
 
 /* A ticket that is refused may be for a key that the gateway no longer has: another is got, but not one for each call.
@@ -310,6 +351,7 @@ main(int argc, char **argv)
   g_test_add_func("/http-messages/call", test_call);
   g_test_add_func("/http-messages/what-is-no-reply", test_what_is_no_reply);
   g_test_add_func("/http-messages/probe", test_probe);
+  g_test_add_func("/http-messages/probe-of-another-port", test_probe_of_another_port);
   g_test_add_func("/http-messages/D25-https", test_https);
   if (!kdc_is_installed())
     return g_test_run();
