@@ -96,7 +96,7 @@ service_unknown(const TideKerberosSituation *situation)
 {
   gboolean is_address = g_hostname_is_ip_address(situation->host);
   if (strcmp(situation->service, "HTTP") == 0)
-    return g_strdup_printf("the KDC does not know '%s/%s': set 'http.host' to the second part of the gateway's "
+    return g_strdup_printf("the KDC does not know '%s/%s': set 'hbase.http.host' to the second part of the gateway's "
                            "'hbase.thrift.spnego.principal'",
                            situation->service, situation->host);
   return g_strdup_printf("the KDC does not know '%s/%s': set %s%s, as in its 'hbase.thrift.kerberos.principal'",

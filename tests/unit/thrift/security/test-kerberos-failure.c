@@ -105,6 +105,20 @@ test_sentence(gconstpointer data)
   g_assert_cmpstr(text, ==, expected);
 }
 
+/* Over HTTP it is another option that names the gateway's principal. */
+static void
+test_service_of_http(void)
+{
+  TideKerberosSituation situation = situation_of(KEYTAB, "gw");
+  situation.service = "HTTP";
+  g_autofree char *text = tide_kerberos_failure_text(&situation, GSS_S_FAILURE,
+                                                     (guint32)KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server not found");
+  g_assert_cmpstr(text, ==,
+                  "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'HTTP/gw': set "
+                  "'hbase.http.host' to the second part of the gateway's 'hbase.thrift.spnego.principal' ('Server not "
+                  "found')");
+}
+
 /* The text is the same whether a millisecond more or less is left. */
 static void
 test_silence(void)
@@ -132,6 +146,7 @@ main(int argc, char **argv)
     g_autofree char *path = g_strconcat("/kerberos-failure/", cases[i].name, NULL);
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_sentence);
   }
+  g_test_add_func("/kerberos-failure/service-of-http", test_service_of_http);
   g_test_add_func("/kerberos-failure/silent-kdc", test_silence);
   return g_test_run();
 }
