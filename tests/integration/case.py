@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, TypeVar
 
 import check_tables
+from cell_table import CellTable
 from daemon import DEADLINE_S, Daemon, configuration, metric_tables
 from jvm_process import spawn
 from stack import Stack
@@ -36,6 +37,12 @@ class Case(unittest.TestCase):
     stack: Stack
     tidemark: Path
     directory: Path
+
+    # What lives as long as the stack; closed by run.py.
+    at_end: contextlib.ExitStack
+
+    # What tests of secured gateways have seen.
+    seen = CellTable()
 
     longMessage = True
     maxDiff = 4000

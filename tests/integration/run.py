@@ -4,12 +4,13 @@
     run.py --tidemark build/daemon/tidemark --counts FILE [NAME...]
 
 Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. The
-tests' logs are kept when one fails.
+tests' logs are kept when one fails. What the tests of secured gateways have seen is printed as a table.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import signal
 import sys
@@ -17,11 +18,12 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
-from typing import Iterator, Sequence
+from typing import Iterator, Optional, Sequence
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "stack")]
 from case import Case  # noqa: E402
+from cell_table import CellTable  # noqa: E402
 from jvm_process import StackError  # noqa: E402
 from maven_jars import JarError  # noqa: E402
 from stack import Stack  # noqa: E402
@@ -79,11 +81,18 @@ def load(names: Sequence[str], long: bool) -> unittest.TestSuite:
 def run(suite: unittest.TestSuite, options: argparse.Namespace, directory: Path) -> Result:
     result = Result()
     started = time.monotonic()
-    with Stack(directory / "stack", gateways=2) as stack:
+    with Stack(directory / "stack", gateways=2) as stack, contextlib.ExitStack() as Case.at_end:
         print(f"stack is up   {time.monotonic() - started:.1f} s", flush=True)
         Case.stack, Case.tidemark, Case.directory = stack, options.tidemark.absolute(), directory
         suite.run(result)
     return result
+
+
+def report_cells(seen: CellTable, path: Optional[Path]) -> None:
+    if seen:
+        print(f"\n{seen.markdown()}")
+    if path is not None:
+        path.write_text(seen.markdown(), encoding="utf-8")
 
 
 def main() -> int:
@@ -91,6 +100,7 @@ def main() -> int:
     parser.add_argument("--tidemark", required=True, type=Path, help="the binary to test")
     parser.add_argument("--counts", required=True, type=Path, help="file that gets 'passed failed skipped'")
     parser.add_argument("--long", action="store_true", help="the tests that ./check has no time for, alone")
+    parser.add_argument("--table", type=Path, help="file that gets the table of what each transport did, as it is printed")
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
     options = parser.parse_args()
     suite = load(options.names, options.long)
@@ -111,6 +121,7 @@ def main() -> int:
         print("interrupted")
         return 1
     result.print_failures()
+    report_cells(Case.seen, options.table)
     options.counts.write_text(f"{result.n_passed} {result.n_failed} {len(result.skipped)}\n", encoding="ascii")
     if result.n_failed:
         print(f"\nthe logs are in {directory}")

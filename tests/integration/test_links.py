@@ -1,0 +1,81 @@
+"""Every way to a gateway: what works over all of them, gateways that die under load, clients that speak something else."""
+
+from __future__ import annotations
+
+import links
+from case import long
+from link_case import JSON_LOG, LinkCase, events
+from links import Link
+from sasl_gateway import SERVICE
+from test_main_job import WRITTEN
+
+
+# Over these, tests of ./check write more than a few readings.
+MAIN_JOBS = ("plain", "mutual-tls", "sasl-auth-conf", "https-spnego-doas")
+
+# What clients hear of a port that speaks something else, by the family of its link.
+HEARD = {
+    "plain client": {"TLS": "speaks TLS", "SASL": "wants Kerberos (SASL)", "SASL in TLS": "speaks TLS", "HTTP": "speaks HTTP",
+                     "HTTPS": "speaks TLS"},
+    "TLS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "SASL in TLS": "wants Kerberos (SASL)",
+                   "HTTP": "it is a plain port"},
+    "SASL client": {"plain": "gave no answer to the SASL negotiation", "TLS": "TLS before one",
+                    "SASL in TLS": "TLS before one", "HTTP": "in HTTP", "HTTPS": "in TLS"},
+    "HTTP client": {"plain": "it hangs up on HTTP", "TLS": "it hangs up on HTTP", "SASL": "it is silent on HTTP",
+                    "SASL in TLS": "it hangs up on HTTP"},
+    "HTTPS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "HTTP": "it is a plain port"},
+}
+
+
+class EachLink(LinkCase):
+
+    def test_links_without_a_main_job(self) -> None:
+        """The rest does ./check know from the tests of TLS, Kerberos and HTTP."""
+        self.check_each(*(name for name in links.ALL if name not in MAIN_JOBS))
+
+    @long
+    def test_each_link(self) -> None:
+        self.check_each(*links.ALL)
+
+    def check_each(self, *names: str) -> None:
+        """Tables are created, written and read back; by Kerberos from a keytab, without kinit."""
+        self.create_topic(2)
+        n_messages = self.simulate("--readings", "500", "--machines", "20", "--metrics", "3", "--late", "2%")
+        for link in self.links.get_all(*names):
+            self.check_works(link, n_messages, 500)
+
+    @long
+    def test_clients_that_speak_something_else(self) -> None:
+        """A client that speaks something else is told what the gateway speaks."""
+        self.create_topic(1)
+        for link in self.links.get_all(*links.ALL):
+            self.check_other_clients(link)
+
+    def check_other_clients(self, link: Link) -> None:
+        tls = {"tls": self.links.tls()}
+        ways = {"plain client": ("", {}), "TLS client": ("thrift+tls://", tls), "HTTP client": ("http://", {}),
+                "HTTPS client": ("https://", tls),
+                "SASL client": ("", {"sasl": {"service": SERVICE}, "kerberos": self.links.kerberos()})}
+        for client, (scheme, security) in ways.items():
+            if link.family in HEARD[client]:
+                self.check_refused(link, client, HEARD[client][link.family], address=f"{scheme}{link.plain_address}",
+                                   security=security)
+
+    @long
+    def test_gateways_killed_under_load(self) -> None:
+        """And started again: everything arrives."""
+        for link in self.links.get_all(*links.ALL):
+            with self.situation(link, "gateway killed") as killed, self.situation(link, "and restarted") as restarted:
+                topic = self.create_topic(2, f"{self.name}-{link.name}")
+                alone = self.linked_alone(link, JSON_LOG, topic=topic)
+                alone.daemon.start()
+                simulation = self.simulate_in_background("--readings", "6000", "--machines", "50", "--metrics", "3",
+                                                         "--rate", "1000", topic=topic)
+                alone.daemon.wait_metric(WRITTEN, 500)
+                self.assert_in_the_middle(simulation, alone.daemon)
+                self.kill_and_restart_gateway(link, alone.daemon)
+                n_messages = self.finish(simulation)
+                self.assert_alone_holds_what_was_sent(alone, n_messages)
+                said = [event["message"] for event in events(alone.daemon) if "not usable" in event["message"]]
+                killed.append(said[-1].replace(link.address, "GATEWAY"))
+                restarted.append(f"{n_messages} sent, missing 0")
