@@ -132,6 +132,10 @@ class Oracle:
         """Moves the region to another server, or takes it offline and brings it back where there is one; where it is then."""
         return self.ask("move-region", table, key.hex())[0]
 
+    def grant(self, table: str, user: str, actions: str) -> None:
+        """As the shell's grant, "RW" for instance; of an HBase that checks rights (CHECKS_RIGHTS)."""
+        self.ask("grant", table, user, actions)
+
     def stop(self) -> None:
         """Ends the JVM; a later question starts a new one."""
         if self._child is not None:

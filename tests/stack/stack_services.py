@@ -88,6 +88,14 @@ TWO_REGION_SERVERS = {
     "hbase.regionserver.port": "0",
 }
 
+# Settings for an HBase that asks who may do what. Without Kerberos it believes whatever user a client names; the user whose
+# process it is may do everything.
+CHECKS_RIGHTS = {
+    "hbase.security.authorization": "true",
+    **{f"hbase.coprocessor.{place}.classes": "org.apache.hadoop.hbase.security.access.AccessController"
+       for place in ("master", "regionserver", "region")},
+}
+
 GATEWAY_CLASS = {
     "thrift1": "org.apache.hadoop.hbase.thrift.ThriftServer",
     "thrift2": "org.apache.hadoop.hbase.thrift2.ThriftServer",

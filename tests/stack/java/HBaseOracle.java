@@ -36,6 +36,8 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.access.UserPermission;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
@@ -60,6 +62,7 @@ public final class HBaseOracle {
       "split TABLE HEX                         at this key; returns when both halves are online",
       "unassign TABLE HEX | assign TABLE HEX   the region of this key, offline or online",
       "move-region TABLE HEX                   to another server, whose name is the answer; offline and online where there is one",
+      "grant TABLE USER ACTIONS                as the shell's grant, ACTIONS of the letters RWXCA; HBase must check rights",
       "tables");
 
   private static final long COMPACTION_DEADLINE_MS = TimeUnit.MINUTES.toMillis(5);
@@ -156,6 +159,7 @@ public final class HBaseOracle {
       case "split" -> admin.splitRegionAsync(regionOf(table, rest).getRegionName(), key(rest)).get();
       case "unassign" -> admin.unassign(regionOf(table, rest).getRegionName());
       case "assign" -> admin.assign(regionOf(table, rest).getRegionName());
+      case "grant" -> grant(table, rest);
       case "move-region" -> moveRegion(table, regionOf(table, rest));
       default -> throw new IllegalArgumentException("unknown command '" + command + "'");
     }
@@ -253,6 +257,17 @@ public final class HBaseOracle {
       admin.disableTable(table);
     }
     admin.truncateTable(table, /* preserveSplits= */ true);
+  }
+
+  private void grant(TableName table, List<String> words) throws IOException {
+    if (words.size() != 2) {
+      throw new IllegalArgumentException("grant needs a user and what is granted");
+    }
+    Permission.Action[] actions = words.get(1).chars()
+        .mapToObj(letter -> Arrays.stream(Permission.Action.values()).filter(action -> action.code() == letter).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("no right has the letter " + (char) letter)))
+        .toArray(Permission.Action[]::new);
+    admin.grant(new UserPermission(words.get(0), Permission.newBuilder(table).withActions(actions).build()), false);
   }
 
   private void describe(TableName table) throws IOException {
