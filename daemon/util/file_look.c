@@ -62,3 +62,19 @@ tide_file_look_is_locked(const char *path)
   (void)close(fd);
   return is_locked;
 }
+
+TideFileStamp
+tide_file_stamp(const char *path)
+{
+  struct stat info;
+  if (stat(path, &info) != 0)
+    return (TideFileStamp){0};
+  return (TideFileStamp){info.st_dev, info.st_ino, info.st_size, info.st_ctim};
+}
+
+gboolean
+tide_file_stamp_equal(const TideFileStamp *a, const TideFileStamp *b)
+{
+  return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
+         a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}

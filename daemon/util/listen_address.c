@@ -5,14 +5,17 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/un.h>
 
 static gboolean
 refuse(const char *text, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-              "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such as "
-              "'[::1]:9464', or 'off'",
-              text);
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+      "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such as "
+      "'[::1]:9464', the absolute path of a Unix socket as 'unix:/run/tidemark/http.socket' (up to 107 bytes), or "
+      "'off'",
+      text);
   return FALSE;
 }
 
@@ -43,12 +46,31 @@ fill_ipv6(TideListenAddress *address, struct in6_addr host, guint16 port)
   address->address_bytes = sizeof socket_address;
 }
 
+/* "/run/x.socket" */
+static gboolean
+fill_unix(TideListenAddress *address, const char *path)
+{
+  struct sockaddr_un socket_address = {.sun_family = AF_UNIX};
+  if (path[0] != '/' || strlen(path) >= sizeof socket_address.sun_path)
+    return FALSE;
+  memcpy(socket_address.sun_path, path, strlen(path));
+  memcpy(&address->address, &socket_address, sizeof socket_address);
+  address->address_bytes = sizeof socket_address;
+  return TRUE;
+}
+
 gboolean
 tide_listen_address_parse(const char *text, TideListenAddress *ret_address, GError **error)
 {
   TideListenAddress address = {0};
   if (strcmp(text, "off") == 0) {
     address.is_off = TRUE;
+    *ret_address = address;
+    return TRUE;
+  }
+  if (g_str_has_prefix(text, "unix:")) {
+    if (!fill_unix(&address, text + strlen("unix:")))
+      return refuse(text, error);
     *ret_address = address;
     return TRUE;
   }
@@ -71,4 +93,16 @@ tide_listen_address_parse(const char *text, TideListenAddress *ret_address, GErr
     return refuse(text, error);
   *ret_address = address;
   return TRUE;
+}
+
+gboolean
+tide_listen_address_is_local(const TideListenAddress *address)
+{
+  if (address->is_off || address->address.ss_family == AF_UNIX)
+    return TRUE;
+  const struct sockaddr_in *ipv4 = (const void *)&address->address;
+  const struct in6_addr *host = &((const struct sockaddr_in6 *)(const void *)&address->address)->sin6_addr;
+  if (address->address.ss_family == AF_INET)
+    return ntohl(ipv4->sin_addr.s_addr) >> 24 == 127;
+  return IN6_IS_ADDR_LOOPBACK(host) || (IN6_IS_ADDR_V4MAPPED(host) && host->s6_addr[12] == 127);
 }

@@ -84,14 +84,20 @@ static const struct {
   gboolean (*use)(SSL_CTX *context, const TideTlsSettings *settings, GError **error);
 } files[] = {{"ca", trust}, {"certificate", use_certificate}, {"key", use_key}};
 
+static void
+harden(SSL_CTX *context)
+{
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
 gboolean
 tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
   static const TideTlsSettings nothing = {0};
   ERR_clear_error();
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  harden(context);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(files); i++)
     if (!files[i].use(context, settings != NULL ? settings : &nothing, error))
@@ -112,6 +118,19 @@ tide_tls_context_new(const TideTlsSettings *settings, GError **error)
 {
   g_autoptr(SSL_CTX) context = new_context();
   return tide_tls_context_set_up(context, settings, error) ? g_steal_pointer(&context) : NULL;
+}
+
+SSL_CTX *
+tide_tls_server_context_new(const TideTlsSettings *settings, GError **error)
+{
+  g_autoptr(SSL_CTX) context = SSL_CTX_new(TLS_server_method());
+  g_assert(context != NULL); /* as when memory is out */
+  ERR_clear_error();
+  harden(context);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET); /* nobody comes often enough to be known again */
+  SSL_CTX_set_num_tickets(context, 0);
+  return use_certificate(context, settings, error) && use_key(context, settings, error) ? g_steal_pointer(&context)
+                                                                                        : NULL;
 }
 
 void

@@ -19,6 +19,10 @@ SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, GError **error) G
 gboolean tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* For connections that others begin: who we are by @settings, whoever they are. @settings: have a certificate. As above
+ * otherwise. */
+SSL_CTX *tide_tls_server_context_new(const TideTlsSettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* @option: "ca", "certificate" or "key". @error: borrowed; CONFIG. */
 typedef void (*TideTlsFault)(const char *option, const GError *error, gpointer data);
 
