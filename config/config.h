@@ -96,7 +96,11 @@ typedef struct TideDeadLettersConfig {
 } TideDeadLettersConfig;
 
 typedef struct TideServiceConfig {
-  char *http_listen; /* owned: "127.0.0.1:9464" or "off" */
+  char *http_listen;           /* owned: "127.0.0.1:9464", "unix:/run/tidemark/http.socket" or "off" */
+  guint32 http_socket_mode;    /* of a Unix socket: permission bits */
+  TideTlsSettings http_tls;    /* certificate and key alone; certificate is NULL: no TLS */
+  TideSecretSource http_users; /* not set: everybody may ask */
+  gboolean http_allow_open;    /* to others than this host, without both */
   TideLogLevel log_level;
   TideLogFormat log_format;
   TideStartup startup;

@@ -125,6 +125,15 @@ tide_load_path(const TideLoad *load, const char *path)
   return g_canonicalize_filename(path, load->config->directory);
 }
 
+void
+tide_load_resolve(const TideLoad *load, char **path)
+{
+  if (*path == NULL)
+    return;
+  g_autofree char *written = *path;
+  *path = tide_load_path(load, written);
+}
+
 TideSourcePosition
 tide_load_position(const TideLoad *load, const char *path)
 {
@@ -150,13 +159,10 @@ load_tree(TideLoad *load)
     return;
   /* Only values that are good by themselves can contradict each other. */
   gboolean is_good = tide_problems_n_errors(load->problems) == 0;
-  char **dead_letters_file = &load->config->dead_letters.file;
-  if (*dead_letters_file != NULL) {
-    g_autofree char *written = *dead_letters_file;
-    *dead_letters_file = tide_load_path(load, written);
-  }
+  tide_load_resolve(load, &load->config->dead_letters.file);
   tide_load_kafka_properties(load);
   tide_load_gateway_links(load);
+  tide_load_http(load);
   tide_load_time(load);
   tide_load_tables(load);
   if (is_good)

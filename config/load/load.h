@@ -24,6 +24,19 @@ void tide_load_kafka_properties(TideLoad *load);
 /* hbase: what is said of connections to gateways, and of their certificates. */
 void tide_load_gateway_links(TideLoad *load);
 
+/* service.http and its like: who can reach it, and what he must show. */
+void tide_load_http(TideLoad *load);
+
+/* Makes the paths of @tls absolute, and adds an error where certificate and key are not both there. @path: the
+ * option's, "hbase.tls". FALSE with the error added. */
+gboolean tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings *tls) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Adds an error for each file of @tls that cannot be used. @path: as above. */
+void tide_load_check_tls_files(TideLoad *load, const char *path, const TideTlsSettings *tls);
+
+/* @path: made absolute, where it is not NULL. */
+void tide_load_resolve(const TideLoad *load, char **path);
+
 /* What readings.time says as a whole. It may be left out when each table has a time of its own. */
 void tide_load_time(TideLoad *load);
 

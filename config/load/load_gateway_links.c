@@ -6,15 +6,6 @@
 #include "thrift/security/kerberos_keytab.h"
 #include "thrift/wire/wire.h"
 
-static void
-resolve_path(const TideLoad *load, char **path)
-{
-  if (*path == NULL)
-    return;
-  g_autofree char *written = *path;
-  *path = tide_load_path(load, written);
-}
-
 /* FALSE where an address could not be read: that was said, and which kinds of gateways there are is not known. */
 static gboolean
 are_gateways_known(const TideHBaseConfig *hbase)
@@ -42,27 +33,60 @@ any_gateway_has_tls(const TideHBaseConfig *hbase)
   return FALSE;
 }
 
+gboolean
+tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings *tls)
+{
+  g_autofree char *key = g_strconcat(path, ".key", NULL), *certificate = g_strconcat(path, ".certificate", NULL);
+  g_autofree char *credential = g_strconcat(key, ".credential", NULL);
+  guint n_errors = tide_problems_n_errors(load->problems);
+  tide_load_resolve(load, &tls->ca);
+  tide_load_resolve(load, &tls->certificate);
+  tide_load_resolve(load, &tls->key.file);
+  if (tls->key.file != NULL && tls->key.credential != NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, credential),
+                            "'%s' has a 'file' and a 'credential': the key comes from one place", key);
+  if (tls->certificate != NULL && !tide_secret_source_is_set(&tls->key))
+    tide_problems_add_error(load->problems, tide_load_position(load, certificate),
+                            "'%s' needs its key: 'key: { file: /path }' or 'key: { credential: NAME }' beside it",
+                            certificate);
+  if (tls->certificate == NULL && tide_secret_source_is_set(&tls->key))
+    tide_problems_add_error(load->problems, tide_load_position(load, key),
+                            "'%s' needs the certificate that it belongs to: '%s'", key, certificate);
+  return tide_problems_n_errors(load->problems) == n_errors;
+}
+
+typedef struct TlsCheck {
+  TideLoad *load;
+  const char *path;
+} TlsCheck;
+
+static void
+add_tls_fault(const char *option, const GError *error, gpointer data)
+{
+  const TlsCheck *check = data;
+  g_autofree char *path = g_strconcat(check->path, ".", option, NULL);
+  tide_problems_add_error(check->load->problems, tide_load_position(check->load, path), "%s", error->message);
+}
+
+void
+tide_load_check_tls_files(TideLoad *load, const char *path, const TideTlsSettings *tls)
+{
+  TlsCheck check = {load, path};
+  tide_tls_settings_check(tls, add_tls_fault, &check);
+}
+
 /* FALSE when the options cannot be meant as they stand together. */
 static gboolean
-check_together(TideLoad *load, const TideTlsSettings *tls)
+check_together(TideLoad *load, TideTlsSettings *tls)
 {
   guint n_errors = tide_problems_n_errors(load->problems);
-  if (tls->key.file != NULL && tls->key.credential != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls.key.credential"),
-                            "'hbase.tls.key' has a 'file' and a 'credential': the key comes from one place");
-  if (tls->certificate != NULL && !tide_secret_source_is_set(&tls->key))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls.certificate"),
-                            "'hbase.tls.certificate' needs its key: 'key: { file: /path }' or 'key: { credential: NAME "
-                            "}' beside it");
-  if (tls->certificate == NULL && tide_secret_source_is_set(&tls->key))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls.key"),
-                            "'hbase.tls.key' needs the certificate that it belongs to: 'hbase.tls.certificate'");
+  gboolean is_whole = tide_load_certificate(load, "hbase.tls", tls);
   if (!tide_yaml_is_null(tide_yaml_find(load->root, "hbase.tls")) && are_gateways_known(&load->config->hbase) &&
       !any_gateway_has_tls(&load->config->hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls"),
                             "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
                             "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
-  return tide_problems_n_errors(load->problems) == n_errors;
+  return is_whole && tide_problems_n_errors(load->problems) == n_errors;
 }
 
 /* ---- SASL ---- */
@@ -132,7 +156,7 @@ load_sasl(TideLoad *load)
 {
   TideHBaseConfig *hbase = &load->config->hbase;
   TideKerberosSettings *kerberos = &hbase->link.kerberos;
-  resolve_path(load, &kerberos->keytab.file);
+  tide_load_resolve(load, &kerberos->keytab.file);
   if (!check_sasl_together(load, hbase) || !tide_secret_source_is_set(&kerberos->keytab))
     return;
   g_autoptr(GError) error = NULL;
@@ -169,14 +193,6 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase)
         "to auto or unframed-binary");
 }
 
-static void
-add_tls_fault(const char *option, const GError *error, gpointer data)
-{
-  TideLoad *load = data;
-  g_autofree char *path = g_strconcat("hbase.tls.", option, NULL);
-  tide_problems_add_error(load->problems, tide_load_position(load, path), "%s", error->message);
-}
-
 void
 tide_load_gateway_links(TideLoad *load)
 {
@@ -186,9 +202,6 @@ tide_load_gateway_links(TideLoad *load)
   check_http(load, hbase);
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->settings = &hbase->link;
-  resolve_path(load, &tls->ca);
-  resolve_path(load, &tls->certificate);
-  resolve_path(load, &tls->key.file);
   if (check_together(load, tls) && any_gateway_has_tls(hbase))
-    tide_tls_settings_check(tls, add_tls_fault, load);
+    tide_load_check_tls_files(load, "hbase.tls", tls);
 }

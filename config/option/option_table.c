@@ -115,6 +115,26 @@ print_http(gconstpointer base)
 }
 
 static gboolean
+parse_socket_mode(const char *text, gpointer base, GError **error)
+{
+  TideConfig *config = base;
+  guint64 mode;
+
+  if (!g_ascii_string_to_unsigned(text, 8, 0, 0777, &mode, NULL)) {
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be permission bits in octal, such as \"0660\"");
+    return FALSE;
+  }
+  config->service.http_socket_mode = (guint32)mode;
+  return TRUE;
+}
+
+static char *
+print_socket_mode(gconstpointer base)
+{
+  return g_strdup_printf("%04o", ((const TideConfig *)base)->service.http_socket_mode);
+}
+
+static gboolean
 parse_ratio(const char *text, gpointer base, GError **error)
 {
   TideConfig *config = base;
@@ -460,12 +480,48 @@ static const TideConfigOption limits_options[] = {
                  "start. Keep the unit's TimeoutStopSec above it."},
 };
 
+static const TideConfigOption http_key_options[] = {
+    {"file", TIDE_CONFIG_STRING, AT(service.http_tls.key.file), .example = "/etc/tidemark/metrics.key",
+     .sentence = "A file in PEM form, without a passphrase, with the permissions of a secret (0600 or 0640)."},
+    {"credential", TIDE_CONFIG_STRING, AT(service.http_tls.key.credential), .example = "metrics.key",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup http_key_group = {"service.http_tls.key", NULL, NULL, http_key_options,
+                                               G_N_ELEMENTS(http_key_options)};
+
+static const TideConfigOption http_tls_options[] = {
+    {"certificate", TIDE_CONFIG_STRING, AT(service.http_tls.certificate), .example = "/etc/tidemark/metrics.pem",
+     .sentence = "Our certificate, in PEM form, and behind it those that lead from it to its authority. It, and its "
+                 "key, are read again when they change, for the connections that come then."},
+    {"key", TIDE_CONFIG_SECTION, .section = &http_key_group, .sentence = "The certificate's private key."},
+};
+static const TideConfigGroup http_tls_group = {"service.http_tls", NULL, NULL, http_tls_options,
+                                               G_N_ELEMENTS(http_tls_options)};
+
+static const TideConfigOption http_users_options[] = {
+    {"file", TIDE_CONFIG_STRING, AT(service.http_users.file), .example = "/etc/tidemark/metrics.users",
+     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again when it changes."},
+    {"credential", TIDE_CONFIG_STRING, AT(service.http_users.credential), .example = "metrics.users",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup http_users_group = {"service.http_users", NULL, NULL, http_users_options,
+                                                 G_N_ELEMENTS(http_users_options)};
+
 static const TideConfigOption service_options[] = {
-    {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464", .form = "an address and port, or `off`",
-     .parse = parse_http, .print = print_http,
-     .sentence = "Where /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", \"[::1]:9464\", or "
-                 "off. There is "
-                 "no password, so the default is for this machine only."},
+    {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464",
+     .form = "an address and port, `unix:` and a path, or `off`", .parse = parse_http, .print = print_http,
+     .sentence = "Where /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", \"[::1]:9464\", "
+                 "\"unix:/run/tidemark/http.socket\", or off. What others than this machine can reach needs "
+                 "`http_users` or `http_tls`."},
+    {"http_tls", TIDE_CONFIG_SECTION, .section = &http_tls_group, .sentence = "Serves by HTTPS (TLS 1.2 or later)."},
+    {"http_users", TIDE_CONFIG_SECTION, .section = &http_users_group,
+     .sentence = "Who may ask, for each of the pages: a file with a line NAME:HASH for each, where HASH is of a "
+                 "password, as `htpasswd -nB NAME` or `mkpasswd` write it, or the SHA-256 of a bearer token in hex."},
+    {"http_allow_open", TIDE_CONFIG_BOOLEAN, AT(service.http_allow_open), .default_text = "false",
+     .sentence = "Allows that `http` is reached by others than this machine without password and without TLS."},
+    {"http_socket_mode", TIDE_CONFIG_CUSTOM, .default_text = "0660", .form = "permission bits in octal",
+     .parse = parse_socket_mode, .print = print_socket_mode,
+     .sentence = "Who may connect where `http` is a Unix socket: its owner and its group, unless changed."},
     {"log_level", TIDE_CONFIG_CHOICE, AT(service.log_level), .default_text = "info", .choices = log_levels,
      .sentence = "The least severe events that are logged."},
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,

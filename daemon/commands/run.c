@@ -178,16 +178,18 @@ on_watch(gpointer data)
 static gboolean
 start_http(Run *run, TideHttp **ret_http, GError **error)
 {
-  TideHttpOptions options = {.listen = run->config->service.http_listen,
-                             .option = "service.http",
+  TideHttpOptions options = {.config = &run->config->service,
+                             .metrics = run->metrics,
                              .render_metrics = render_metrics,
                              .ready = is_ready,
                              .healthy = is_healthy,
                              .data = run};
   if (!tide_http_start(&options, ret_http, error))
     return FALSE;
-  if (*ret_http != NULL)
-    tide_log(TIDE_LOG_INFO, "metrics at port %u of '%s'", tide_http_port(*ret_http), options.listen);
+  if (*ret_http != NULL && tide_http_port(*ret_http) != 0)
+    tide_log(TIDE_LOG_INFO, "metrics at port %u of '%s'", tide_http_port(*ret_http), options.config->http_listen);
+  else if (*ret_http != NULL)
+    tide_log(TIDE_LOG_INFO, "metrics at '%s'", options.config->http_listen);
   return TRUE;
 }
 

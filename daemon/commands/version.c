@@ -27,7 +27,7 @@ print_versions(TideCommandCall *call, GError **error)
   printf("  glib           %u.%u.%u, built with %s\n", glib_major_version, glib_minor_version, glib_micro_version,
          TIDE_GLIB_BUILT);
   printf("  simdjson       %s, built with\n", TIDE_SIMDJSON_BUILT);
-  printf("  libmicrohttpd  %s, built with\n", TIDE_MICROHTTPD_BUILT);
+  printf("  libcrypt       %s, built with\n", TIDE_LIBCRYPT_BUILT);
   printf("  openssl        %s\n", tide_tls_version());
   printf("  kerberos       %s (MIT), built with\n", TIDE_KERBEROS_BUILT);
   printf(

@@ -72,7 +72,7 @@ class Layers(Project):
         self.write("daemon/kafka/kafka_source.c", "#include <librdkafka/rdkafka.h>\nrd_kafka_t *handle;\n")
         self.write("daemon/util/log.c", "#include <systemd/sd-journal.h>\n")
         self.write("daemon/model/row.c", "#include <yaml.h>\n#include <thrift/c_glib/thrift.h>\n")
-        self.write("daemon/commands/run.c", "#include <microhttpd.h>\n#include <hbase_types.h>\n")
+        self.write("daemon/commands/run.c", "#include <crypt.h>\n#include <hbase_types.h>\n")
         self.assert_finds("layers", "daemon/write/writer.c:1", "daemon/write/lanes.c:1: names 'rd_kafka_",
                           "daemon/util/log.c:1", "daemon/model/row.c:1", "daemon/model/row.c:2",
                           "daemon/commands/run.c:1", "daemon/commands/run.c:2", "7 findings")

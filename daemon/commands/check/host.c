@@ -58,7 +58,7 @@ check_http(const TideConfig *config, TideCheckList *list)
 {
   g_autoptr(GError) error = NULL;
   const char *listen = config->service.http_listen;
-  if (!tide_http_try(listen, "service.http", &error))
+  if (!tide_http_try(&config->service, &error))
     add_fault(list, "http", listen, error);
   else if (strcmp(listen, "off") != 0)
     tide_check_list_add(list, "http", listen, TIDE_CHECK_OK, "can be listened on");

@@ -2,6 +2,8 @@
 
 #define WITH_TLS(options) "hbase: { gateways: [\"thrift+tls://g\"], tls: { " options " } }\n" TABLES
 
+#define WITH_SERVICE(options) KAFKA READINGS HBASE TABLES "service: { " options " }\n"
+
 #define WITH_SASL(options) "hbase: { gateways: [g], " options " }\n" TABLES
 
 /* Each text has exactly one problem, which begins like this. */
@@ -312,6 +314,26 @@ static const ConfigProblemCase one_problem[] = {
     {"password-in-clear",
      WITH_PROPERTY("security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p"),
      "1:93 warning: the password goes over the network in clear"},
+    {"http-open", WITH_SERVICE("http: \"0.0.0.0:9464\""),
+     "5:18 error: 'service.http' ('0.0.0.0:9464') is open to other machines"},
+    {"http-open-by-ipv6", WITH_SERVICE("http: \"[::]:9464\""),
+     "5:18 error: 'service.http' ('[::]:9464') is open to other machines"},
+    {"http-open-and-not-allowed", WITH_SERVICE("http: \"10.0.0.1:1\", http_allow_open: false"),
+     "5:18 error: 'service.http' ('10.0.0.1:1') is open to other machines"},
+    {"http-relative-socket", WITH_SERVICE("http: \"unix:http.socket\""),
+     "5:18 error: 'service.http' cannot listen on 'unix:http.socket'"},
+    {"http-users-of-nowhere", WITH_SERVICE("http_users: { file: /nonexistent/users }"),
+     "5:24 error: cannot open the secret '/nonexistent/users'"},
+    {"http-users-of-two-places", WITH_SERVICE("http_users: { file: /x, credential: y }"),
+     "5:48 error: 'service.http_users' has a 'file' and a 'credential'"},
+    {"http-tls-without-key", WITH_SERVICE("http_tls: { certificate: /x }"),
+     "5:37 error: 'service.http_tls.certificate' needs its key"},
+    {"http-tls-without-certificate", WITH_SERVICE("http_tls: { key: { file: /x } }"),
+     "5:29 error: 'service.http_tls.key' needs the certificate that it belongs to"},
+    {"http-tls-key-of-two-places", WITH_SERVICE("http_tls: { certificate: /x, key: { file: /x, credential: y } }"),
+     "5:70 error: 'service.http_tls.key' has a 'file' and a 'credential'"},
+    {"http-socket-mode-that-is-none", WITH_SERVICE("http: \"unix:/x\", http_socket_mode: rw"),
+     "5:47 error: 'service.http_socket_mode' must be permission bits in octal"},
     {"F8-secret-missing", WITH_PROPERTY("sasl.password: { file: /nonexistent/password }"),
      "1:97 error: cannot open the secret '/nonexistent/password': No such file"},
     {"F8-secret-misspelt", WITH_PROPERTY("sasl.password: { path: /x }"),

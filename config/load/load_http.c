@@ -1,0 +1,78 @@
+/* service.http and its like: who can reach it, and what he must show. */
+#include "config/load/load.h"
+#include "http/access_list.h"
+#include "util/listen_address.h"
+
+static gboolean
+is_written(const TideLoad *load, const char *path)
+{
+  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
+}
+
+static void
+check_certificate(TideLoad *load, TideTlsSettings *tls)
+{
+  if (tide_load_certificate(load, "service.http_tls", tls) && tls->certificate != NULL)
+    tide_load_check_tls_files(load, "service.http_tls", tls);
+}
+
+static void
+check_users(TideLoad *load, TideSecretSource *users)
+{
+  g_autoptr(GError) error = NULL;
+  tide_load_resolve(load, &users->file);
+  if (users->file != NULL && users->credential != NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "service.http_users.credential"),
+                            "'service.http_users' has a 'file' and a 'credential': the users come from one place");
+  else if (tide_secret_source_is_set(users)) {
+    g_autofree char *path = tide_secret_path(users, &error);
+    char *text = path != NULL ? tide_secret_read_file(path, &error) : NULL;
+    g_autoptr(TideAccessList) list = text != NULL ? tide_access_list_parse(text, path, &error) : NULL;
+    tide_secret_free(text);
+    if (list == NULL)
+      tide_problems_add_error(load->problems, tide_load_position(load, "service.http_users"), "%s", error->message);
+  }
+}
+
+/* What others than this host can reach. */
+static void
+check_open(TideLoad *load, const TideServiceConfig *service)
+{
+  gboolean has_tls = is_written(load, "service.http_tls"), has_users = is_written(load, "service.http_users");
+  TideSourcePosition position = tide_load_position(load, "service.http");
+  if (!has_tls && !has_users && !service->http_allow_open)
+    tide_problems_add_error(load->problems, position,
+                            "'service.http' ('%s') is open to other machines, which need no password there and no "
+                            "trust: set 'service.http_users' or 'service.http_tls', listen on 127.0.0.1 or a Unix "
+                            "socket, or say 'service.http_allow_open: true'",
+                            service->http_listen);
+  if (has_users && !has_tls)
+    tide_problems_add_warning(load->problems, position,
+                              "'service.http' ('%s') is open to other machines, and passwords can be read on the way "
+                              "to it: set 'service.http_tls'",
+                              service->http_listen);
+}
+
+static void
+check_idle(TideLoad *load, const TideListenAddress *address)
+{
+  static const char *const options[] = {"service.http_tls", "service.http_users"};
+  for (gsize i = 0; address->is_off && i < G_N_ELEMENTS(options); i++)
+    if (is_written(load, options[i]))
+      tide_problems_add_error(load->problems, tide_load_position(load, options[i]),
+                              "'%s' changes nothing: 'service.http' is off", options[i]);
+}
+
+void
+tide_load_http(TideLoad *load)
+{
+  TideServiceConfig *service = &load->config->service;
+  TideListenAddress address;
+  if (!tide_listen_address_parse(service->http_listen, &address, NULL))
+    return; /* was said where it was read */
+  check_certificate(load, &service->http_tls);
+  check_users(load, &service->http_users);
+  check_idle(load, &address);
+  if (!tide_listen_address_is_local(&address))
+    check_open(load, service);
+}

@@ -1,0 +1,307 @@
+#include "http/access_list.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <crypt.h>
+#include <sys/random.h>
+
+#define DIGEST_HEX_LEN 64u
+#define KEY_BYTES 32u
+#define TRY_INTERVAL_US TIDE_US_PER_S
+/* A quarter of a second on a machine of 2020; each step more doubles it. */
+#define MAX_BCRYPT_COST 12
+
+typedef struct Entry {
+  char *name;                    /* owned */
+  char *hash;                    /* owned */
+  gboolean is_token;             /* hash is a digest, in lower case */
+  char good[DIGEST_HEX_LEN + 1]; /* of what was right last, with our key; empty: none yet */
+} Entry;
+
+struct TideAccessList {
+  GArray *entries; /* (element-type Entry) */
+  gboolean has_users;
+  gboolean has_tokens;
+  guint8 key[KEY_BYTES];
+  gint64 next_try_us; /* when a try costs nothing of the burst */
+};
+
+static void
+clear_entry(gpointer data)
+{
+  Entry *entry = data;
+  g_free(entry->name);
+  g_free(entry->hash);
+}
+
+void
+tide_access_list_free(TideAccessList *list)
+{
+  if (list == NULL)
+    return;
+  g_array_unref(list->entries);
+  explicit_bzero(list->key, sizeof list->key);
+  g_free(list);
+}
+
+/* ---- the file ---- */
+
+static gboolean
+is_digest(const char *hash)
+{
+  return strlen(hash) == DIGEST_HEX_LEN && strspn(hash, "0123456789abcdefABCDEF") == DIGEST_HEX_LEN;
+}
+
+#define HASH_CHARACTERS "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* "$2y$10$" and 22 characters of salt with 31 of the hash. */
+static gboolean
+is_bcrypt(const char *hash)
+{
+  return hash[0] == '$' && hash[1] == '2' && hash[2] != '\0' && strchr("aby", hash[2]) != NULL && hash[3] == '$' &&
+         g_ascii_isdigit(hash[4]) && g_ascii_isdigit(hash[5]) && hash[6] == '$' && strlen(hash) == 60 &&
+         strspn(hash + 7, HASH_CHARACTERS) == 53;
+}
+
+/* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B takes 64 MiB. */
+static gboolean
+is_cheap_yescrypt(const char *hash)
+{
+  return hash[3] == 'j' && hash[4] != '\0' && strchr("./0123456789AB", hash[4]) != NULL && hash[5] != '\0' &&
+         strchr("./0123456789ABCDEFGHIJKLMNOPQRST", hash[5]) != NULL && hash[6] == '$';
+}
+
+/* NULL where @hash is one of a password that can be checked in reasonable time. */
+static const char *
+fault_of_hash(const char *hash)
+{
+  static const char too_costly[] = "takes too long to check: take a lower cost ('htpasswd -B -C 10', 'mkpasswd -m "
+                                   "yescrypt', 'openssl passwd -6')";
+  static const char unknown[] =
+      "is neither a bcrypt ('htpasswd -B'), yescrypt ('mkpasswd') or SHA-512 ('openssl passwd -6') hash of a password, "
+      "nor the SHA-256 of a token in hex ('sha256sum')";
+  if (is_bcrypt(hash))
+    return g_ascii_strtoll(hash + 4, NULL, 10) <= MAX_BCRYPT_COST ? NULL : too_costly;
+  if (g_str_has_prefix(hash, "$6$rounds="))
+    return too_costly;
+  gboolean is_sha512 = g_str_has_prefix(hash, "$6$"), is_yescrypt = g_str_has_prefix(hash, "$y$");
+  if (!is_sha512 && !is_yescrypt)
+    return unknown;
+  const char *end = strrchr(hash, '$') + 1;
+  gsize len = is_sha512 ? 86 : 43;
+  if (end < hash + 4 || strlen(end) != len || strspn(end, HASH_CHARACTERS) != len)
+    return unknown;
+  return is_sha512 || is_cheap_yescrypt(hash) ? NULL : too_costly;
+}
+
+static const Entry *
+find_entry(const TideAccessList *list, const char *name)
+{
+  for (guint i = 0; i < list->entries->len; i++) {
+    const Entry *entry = &g_array_index(list->entries, Entry, i);
+    if (strcmp(entry->name, name) == 0)
+      return entry;
+  }
+  return NULL;
+}
+
+/* NULL, or what is wrong with the line: a literal, since lines hold what nobody is to see. */
+static const char *
+add_line(TideAccessList *list, const char *line)
+{
+  const char *colon = strchr(line, ':');
+  if (colon == NULL || colon == line)
+    return "is not of the form NAME:HASH";
+  const char *hash = colon + 1;
+  gboolean is_token = is_digest(hash);
+  const char *fault = is_token ? NULL : fault_of_hash(hash);
+  if (fault != NULL)
+    return fault;
+  g_autofree char *name = g_strndup(line, (gsize)(colon - line));
+  if (find_entry(list, name) != NULL)
+    return "has a name that another line has, too";
+  Entry entry = {.name = g_steal_pointer(&name),
+                 .hash = is_token ? g_ascii_strdown(hash, -1) : g_strdup(hash),
+                 .is_token = is_token};
+  g_array_append_val(list->entries, entry);
+  if (is_token)
+    list->has_tokens = TRUE;
+  else
+    list->has_users = TRUE;
+  return NULL;
+}
+
+static TideAccessList *
+new_list(void)
+{
+  TideAccessList *list = g_new0(TideAccessList, 1);
+  list->entries = g_array_new(FALSE, TRUE, sizeof(Entry));
+  g_array_set_clear_func(list->entries, clear_entry);
+  gssize n = getrandom(list->key, sizeof list->key, 0);
+  g_assert(n == (gssize)sizeof list->key); /* up to 256 bytes come whole */
+  return list;
+}
+
+TideAccessList *
+tide_access_list_parse(const char *text, const char *name, GError **error)
+{
+  g_autoptr(TideAccessList) list = new_list();
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    char *line = g_strchomp(lines[i]);
+    const char *fault = *line == '\0' || *line == '#' ? NULL : add_line(list, line);
+    if (fault != NULL) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "line %u of '%s' %s", i + 1, name, fault);
+      return NULL;
+    }
+  }
+  if (list->entries->len > 0)
+    return g_steal_pointer(&list);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+              "'%s' names nobody: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
+  return NULL;
+}
+
+/* ---- a request ---- */
+
+/* Takes as long wherever they differ. */
+static gboolean
+is_same(const char *a, const char *b, gsize len)
+{
+  volatile guint8 difference = 0;
+  for (gsize i = 0; i < len; i++)
+    difference = (guint8)(difference | (guint8)(a[i] ^ b[i]));
+  return difference == 0;
+}
+
+static gboolean
+is_known_token(const TideAccessList *list, const char *token)
+{
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, token, -1);
+  gboolean is_known = FALSE;
+  for (guint i = 0; i < list->entries->len; i++) {
+    const Entry *entry = &g_array_index(list->entries, Entry, i);
+    if (entry->is_token && is_same(entry->hash, digest, DIGEST_HEX_LEN))
+      is_known = TRUE;
+  }
+  return is_known;
+}
+
+static gboolean
+is_password(const char *hash, const char *password)
+{
+  struct crypt_data *room = g_new0(struct crypt_data, 1);
+  const char *made = crypt_r(password, hash, room);
+  gsize len = strlen(hash);
+  gboolean is_it = made != NULL && strlen(made) == len && is_same(made, hash, len);
+  explicit_bzero(room, sizeof *room);
+  g_free(room);
+  return is_it;
+}
+
+/* FALSE when too many were tried of late. */
+static gboolean
+may_try(TideAccessList *list, gint64 now_us)
+{
+  gint64 next_us = MAX(list->next_try_us, now_us);
+  if (next_us - now_us > (TIDE_ACCESS_BURST - 1) * TRY_INTERVAL_US)
+    return FALSE;
+  list->next_try_us = next_us + TRY_INTERVAL_US;
+  return TRUE;
+}
+
+/* Where nobody is called @name, one who is not: his password is tried, so that it takes as long. NULL: there are none.
+ */
+static Entry *
+find_user(TideAccessList *list, const char *name, gboolean *ret_is_known)
+{
+  Entry *found = NULL;
+  *ret_is_known = FALSE;
+  for (guint i = 0; i < list->entries->len && !*ret_is_known; i++) {
+    Entry *entry = &g_array_index(list->entries, Entry, i);
+    if (entry->is_token)
+      continue;
+    found = entry;
+    *ret_is_known = strcmp(entry->name, name) == 0;
+  }
+  return found;
+}
+
+static TideAccess
+judge_password(TideAccessList *list, const char *name, const char *password, const char *digest, gint64 now_us)
+{
+  gboolean is_known;
+  Entry *user = find_user(list, name, &is_known);
+  if (user == NULL)
+    return TIDE_ACCESS_WRONG;
+  if (is_known && user->good[0] != '\0' && is_same(user->good, digest, DIGEST_HEX_LEN))
+    return TIDE_ACCESS_GRANTED;
+  if (!may_try(list, now_us))
+    return TIDE_ACCESS_TOO_OFTEN;
+  if (!is_password(user->hash, password) || !is_known)
+    return TIDE_ACCESS_WRONG;
+  memcpy(user->good, digest, sizeof user->good);
+  return TIDE_ACCESS_GRANTED;
+}
+
+/* @pair: "NAME:PASSWORD"; the colon is overwritten. */
+static TideAccess
+judge_pair(TideAccessList *list, char *pair, gint64 now_us)
+{
+  char *colon = strchr(pair, ':');
+  if (colon == NULL)
+    return TIDE_ACCESS_WRONG;
+  g_autofree char *digest = g_compute_hmac_for_string(G_CHECKSUM_SHA256, list->key, sizeof list->key, pair, -1);
+  *colon = '\0';
+  return judge_password(list, pair, colon + 1, digest, now_us);
+}
+
+/* @encoded: "dXNlcjpwYXNz" */
+static TideAccess
+judge_basic(TideAccessList *list, const char *encoded, gint64 now_us)
+{
+  gsize encoded_len = strlen(encoded), room = encoded_len / 4 * 3 + 4; /* as g_base64_decode_step() asks for */
+  char *pair = g_malloc0(room + 1);
+  int state = 0;
+  guint save = 0;
+  gsize len = g_base64_decode_step(encoded, encoded_len, (guchar *)pair, &state, &save);
+  TideAccess access = strlen(pair) == len ? judge_pair(list, pair, now_us) : TIDE_ACCESS_WRONG;
+  explicit_bzero(pair, room);
+  g_free(pair);
+  return access;
+}
+
+/* What follows the word @scheme and blanks; NULL where @text does not begin so. */
+static const char *
+after_scheme(const char *text, const char *scheme)
+{
+  gsize len = strlen(scheme);
+  if (g_ascii_strncasecmp(text, scheme, len) != 0 || text[len] != ' ')
+    return NULL;
+  return text + len + strspn(text + len, " ");
+}
+
+TideAccess
+tide_access_list_judge(TideAccessList *list, TideBytes authorization, gint64 now_us)
+{
+  if (authorization.data == NULL)
+    return TIDE_ACCESS_MISSING;
+  char *text = g_strndup((const char *)authorization.data, authorization.len);
+  const char *basic = after_scheme(text, "Basic"), *token = after_scheme(text, "Bearer");
+  TideAccess access = TIDE_ACCESS_WRONG;
+  if (basic != NULL)
+    access = judge_basic(list, basic, now_us);
+  else if (token != NULL && is_known_token(list, token))
+    access = TIDE_ACCESS_GRANTED;
+  explicit_bzero(text, authorization.len);
+  g_free(text);
+  return access;
+}
+
+char *
+tide_access_list_challenge(const TideAccessList *list)
+{
+  return g_strconcat(list->has_users ? "WWW-Authenticate: Basic realm=\"tidemark\", charset=\"UTF-8\"\r\n" : "",
+                     list->has_tokens ? "WWW-Authenticate: Bearer realm=\"tidemark\"\r\n" : "", NULL);
+}

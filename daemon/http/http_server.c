@@ -1,0 +1,601 @@
+#define _GNU_SOURCE
+#include "http/http_server.h"
+
+#include "http/access_list.h"
+#include "http/request_head.h"
+#include "http/server_tls.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/file_look.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Prometheus waits for 10 s itself. */
+#define EXCHANGE_US (10 * TIDE_US_PER_S)
+/* After the answer, so that a client that is still sending reads it before it learns that we closed. */
+#define LINGER_US TIDE_US_PER_S
+/* While no file descriptor is left for whom waits. */
+#define ACCEPT_PAUSE_US (TIDE_US_PER_S / 10)
+/* In a round, so that those who came are heard before others take their places. */
+#define ACCEPTS_AT_ONCE 4
+/* Of what nobody reads, so that a flood of it leaves time for others. */
+#define READS_AT_ONCE 16
+#define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
+
+#define TEXT_PLAIN "text/plain; charset=utf-8"
+
+typedef enum Refusal {
+  REFUSAL_NONE,
+  REFUSAL_NO_CREDENTIALS,
+  REFUSAL_WRONG_CREDENTIALS,
+  REFUSAL_TOO_MANY_TRIES,
+  REFUSAL_BAD_REQUEST,
+  REFUSAL_TLS,
+  REFUSAL_TOO_SLOW,
+  REFUSAL_DISPLACED,
+  N_REFUSALS,
+} Refusal;
+
+static const struct {
+  const char *reason;
+  const char *sentence; /* for the log; NULL: nothing to be done about it */
+} refusals[N_REFUSALS] = {
+    [REFUSAL_NO_CREDENTIALS] = {"no_credentials", "no name and password, and no token, came with it"},
+    [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not one of 'service.http_users'"},
+    [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before, one a second is tried"},
+    [REFUSAL_BAD_REQUEST] = {"bad_request", NULL},
+    [REFUSAL_TLS] = {"tls", "no TLS connection came about: it does not trust our certificate, or speaks no TLS 1.2"},
+    [REFUSAL_TOO_SLOW] = {"too_slow", NULL},
+    [REFUSAL_DISPLACED] = {"displaced", NULL},
+};
+
+typedef enum ConnectionState {
+  CONNECTION_FREE,
+  CONNECTION_READING, /* handshake and request */
+  CONNECTION_WRITING,
+  CONNECTION_LINGERING,
+} ConnectionState;
+
+typedef struct Connection {
+  ConnectionState state;
+  int fd;
+  TideTlsSession *tls; /* owned; NULL: plain */
+  short events;        /* what it waits for */
+  gint64 start_us;
+  gint64 deadline_us;
+  struct in6_addr peer; /* all zero: of a Unix socket */
+  guint8 head[TIDE_HTTP_MAX_HEAD_BYTES];
+  gsize head_len;
+  GString *answer; /* owned; NULL while reading */
+  gsize sent;
+} Connection;
+
+struct TideHttpServer {
+  /* set before start, then read-only */
+  TideListenSocket listener;
+  const TideSecretSource *users; /* borrowed; NULL: everybody may ask */
+  TideHttpPage (*render)(gpointer data, TideBytes path);
+  gpointer data;
+  gint64 exchange_us;
+  TideCounter *refused[N_REFUSALS];
+  int stop_fd; /* readable: the thread is to end */
+  TideThread *thread;
+  /* its thread only */
+  TideServerTls *tls;   /* owned; NULL: plain */
+  TideAccessList *list; /* owned; NULL: everybody may ask */
+  TideFileStamp list_stamp;
+  gint64 accept_us; /* not before */
+  TideLogLimit file_limit;
+  TideLogLimit refusal_limit[N_REFUSALS];
+  Connection connections[TIDE_HTTP_MAX_CONNECTIONS];
+};
+
+/* ---- files that may change ---- */
+
+static gboolean
+read_users(TideHttpServer *server, GError **error)
+{
+  if (server->users == NULL)
+    return TRUE;
+  g_autofree char *path = tide_secret_path(server->users, error);
+  if (path == NULL)
+    return FALSE;
+  TideFileStamp stamp = tide_file_stamp(path);
+  if (server->list != NULL && tide_file_stamp_equal(&stamp, &server->list_stamp))
+    return TRUE;
+  char *text = tide_secret_read_file(path, error);
+  TideAccessList *list = text != NULL ? tide_access_list_parse(text, path, error) : NULL;
+  tide_secret_free(text);
+  if (list == NULL)
+    return FALSE;
+  tide_access_list_free(server->list);
+  server->list = list;
+  server->list_stamp = stamp;
+  return TRUE;
+}
+
+/* What cannot be read leaves in force what was read before. */
+static void
+refresh_files(TideHttpServer *server, gint64 now_us)
+{
+  g_autoptr(GError) error = NULL;
+  guint64 suppressed;
+  if (server->tls != NULL && !tide_server_tls_refresh(server->tls, &error)) {
+    if (tide_log_limit_pass(&server->file_limit, now_us, LOG_INTERVAL_US, &suppressed))
+      tide_log(TIDE_LOG_WARNING, "HTTP goes on with the certificate that it has: %s", error->message);
+  } else if (!read_users(server, &error) &&
+             tide_log_limit_pass(&server->file_limit, now_us, LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the users that it knows: %s", error->message);
+}
+
+/* ---- a connection's end ---- */
+
+static void
+close_connection(Connection *it)
+{
+  tide_tls_session_free(it->tls);
+  close(it->fd);
+  if (it->answer != NULL)
+    g_string_free(it->answer, TRUE);
+  explicit_bzero(it, sizeof *it); /* passwords stood in its head */
+}
+
+static void
+log_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint64 now_us)
+{
+  guint64 suppressed;
+  if (refusals[refusal].sentence == NULL ||
+      !tide_log_limit_pass(&server->refusal_limit[refusal], now_us, LOG_INTERVAL_US, &suppressed))
+    return;
+  char peer[INET6_ADDRSTRLEN] = "this host";
+  if (!IN6_IS_ADDR_UNSPECIFIED(&it->peer))
+    (void)inet_ntop(AF_INET6, &it->peer, peer, sizeof peer);
+  const char *text = g_str_has_prefix(peer, "::ffff:") ? peer + strlen("::ffff:") : peer;
+  tide_log(TIDE_LOG_NOTICE, "refused an HTTP request from '%s': %s%s", text, refusals[refusal].sentence,
+           tide_log_suppressed(suppressed, "requests").text);
+}
+
+static void
+count_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint64 now_us)
+{
+  if (refusal == REFUSAL_NONE)
+    return;
+  tide_counter_inc(server->refused[refusal]);
+  log_refusal(server, it, refusal, now_us);
+}
+
+/* ---- bytes ---- */
+
+/* As the functions of a TLS session. */
+static gssize
+receive(Connection *it, void *bytes, gsize len)
+{
+  if (it->tls != NULL)
+    return tide_tls_session_receive(it->tls, bytes, len, &it->events);
+  gssize n = recv(it->fd, bytes, len, 0);
+  it->events = POLLIN;
+  return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? TIDE_TLS_WAITS : TIDE_TLS_BROKEN;
+}
+
+static gssize
+send_bytes(Connection *it, const void *bytes, gsize len)
+{
+  if (it->tls != NULL)
+    return tide_tls_session_send(it->tls, bytes, len, &it->events);
+  gssize n = send(it->fd, bytes, len, MSG_NOSIGNAL);
+  it->events = POLLOUT;
+  return n >= 0 ? n : errno == EAGAIN || errno == EINTR ? TIDE_TLS_WAITS : TIDE_TLS_BROKEN;
+}
+
+/* ---- an answer ---- */
+
+static const char *
+status_words(guint status)
+{
+  switch (status) {
+  case 200:
+    return "OK";
+  case 400:
+    return "Bad Request";
+  case 401:
+    return "Unauthorized";
+  case 404:
+    return "Not Found";
+  case 405:
+    return "Method Not Allowed";
+  case 429:
+    return "Too Many Requests";
+  case 431:
+    return "Request Header Fields Too Large";
+  case 503:
+    return "Service Unavailable";
+  default:
+    return "Answer";
+  }
+}
+
+static void
+append_date(GString *answer)
+{
+  char date[64];
+  time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts) != NULL && strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
+    g_string_append_printf(answer, "Date: %s\r\n", date);
+}
+
+/* @page: (transfer full). @headers: with their line ends. */
+static GString *
+write_answer(TideHttpPage page, const char *headers, gboolean has_body)
+{
+  GString *answer = g_string_new(NULL);
+  g_string_append_printf(answer, "HTTP/1.1 %u %s\r\n", page.status, status_words(page.status));
+  append_date(answer);
+  g_string_append_printf(answer,
+                         "Content-Type: %s\r\nCache-Control: no-store\r\nContent-Length: %" G_GSIZE_FORMAT
+                         "\r\nConnection: close\r\n%s\r\n",
+                         page.content_type, strlen(page.body), headers);
+  if (has_body)
+    g_string_append(answer, page.body);
+  g_free(page.body);
+  return answer;
+}
+
+static GString *
+write_refusal(guint status, const char *headers, const char *sentence)
+{
+  TideHttpPage page = {status, TEXT_PLAIN, g_strconcat(sentence, "\n", NULL)};
+  return write_answer(page, headers, TRUE);
+}
+
+/* NULL for who may ask. (transfer full) (nullable) */
+static GString *
+refuse_stranger(TideHttpServer *server, TideBytes authorization, gint64 now_us, Refusal *ret_refusal)
+{
+  g_autofree char *challenge = server->list != NULL ? tide_access_list_challenge(server->list) : NULL;
+  switch (server->list != NULL ? tide_access_list_judge(server->list, authorization, now_us) : TIDE_ACCESS_GRANTED) {
+  case TIDE_ACCESS_GRANTED:
+    return NULL;
+  case TIDE_ACCESS_MISSING:
+    *ret_refusal = REFUSAL_NO_CREDENTIALS;
+    return write_refusal(401, challenge, "say who asks, by name and password or by a token");
+  case TIDE_ACCESS_WRONG:
+    *ret_refusal = REFUSAL_WRONG_CREDENTIALS;
+    return write_refusal(401, challenge, "this password or token is not known here");
+  case TIDE_ACCESS_TOO_OFTEN:
+    *ret_refusal = REFUSAL_TOO_MANY_TRIES;
+    return write_refusal(429, "Retry-After: 1\r\n",
+                         "too many passwords that are not known here: one a second is tried, this one was not");
+  }
+  g_assert_not_reached();
+}
+
+static gboolean
+is_method(TideBytes method, const char *name)
+{
+  return method.len == strlen(name) && memcmp(method.data, name, method.len) == 0;
+}
+
+/* To a whole head. (transfer full) */
+static GString *
+answer_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, Refusal *ret_refusal)
+{
+  TideRequestHead head;
+  *ret_refusal = REFUSAL_BAD_REQUEST;
+  if (!tide_request_head_parse(bytes, &head))
+    return write_refusal(400, "", "this is no request of HTTP/1.1");
+  GString *answer = refuse_stranger(server, head.authorization, now_us, ret_refusal);
+  if (answer != NULL)
+    return answer;
+  gboolean is_head = is_method(head.method, "HEAD");
+  if (!is_head && !is_method(head.method, "GET"))
+    return write_refusal(405, "Allow: GET, HEAD\r\n", "only GET and HEAD");
+  *ret_refusal = REFUSAL_NONE;
+  return write_answer(server->render(server->data, head.path), "", !is_head);
+}
+
+/* ---- a connection's steps; FALSE when it is over ---- */
+
+static gboolean
+step_lingering(Connection *it)
+{
+  guint8 rest[4096];
+  gssize n = 1;
+  for (guint i = 0; i < READS_AT_ONCE && n > 0; i++)
+    n = recv(it->fd, rest, sizeof rest, 0);
+  it->events = POLLIN;
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static gboolean
+step_writing(Connection *it, gint64 now_us)
+{
+  while (it->sent < it->answer->len) {
+    gssize n = send_bytes(it, it->answer->str + it->sent, it->answer->len - it->sent);
+    if (n <= 0)
+      return n == TIDE_TLS_WAITS;
+    it->sent += (gsize)n;
+  }
+  g_clear_pointer(&it->tls, tide_tls_session_free);
+  (void)shutdown(it->fd, SHUT_WR);
+  it->state = CONNECTION_LINGERING;
+  it->deadline_us = MIN(it->deadline_us, now_us + LINGER_US);
+  return step_lingering(it);
+}
+
+static gboolean
+begin_answer(Connection *it, GString *answer, gint64 now_us)
+{
+  it->answer = answer;
+  it->state = CONNECTION_WRITING;
+  explicit_bzero(it->head, sizeof it->head);
+  return step_writing(it, now_us);
+}
+
+/* A browser or a scraper that was not told of TLS reads why. */
+static gboolean
+explain_tls(Connection *it, gint64 now_us)
+{
+  g_clear_pointer(&it->tls, tide_tls_session_free);
+  return begin_answer(it, write_refusal(400, "", "this port speaks TLS: ask by https://"), now_us);
+}
+
+static gboolean
+end_reading(TideHttpServer *server, Connection *it, gssize n, gint64 now_us)
+{
+  if (n == TIDE_TLS_WAITS)
+    return TRUE;
+  if (it->tls == NULL || tide_tls_session_is_safe(it->tls))
+    return FALSE;
+  count_refusal(server, it, REFUSAL_TLS, now_us);
+  return tide_tls_session_met_http(it->tls) && explain_tls(it, now_us);
+}
+
+static gboolean
+step_reading(TideHttpServer *server, Connection *it, gint64 now_us)
+{
+  while (it->head_len < sizeof it->head) {
+    gssize n = receive(it, it->head + it->head_len, sizeof it->head - it->head_len);
+    if (n <= 0)
+      return end_reading(server, it, n, now_us);
+    it->head_len += (gsize)n;
+    gsize len = tide_request_head_len(tide_bytes(it->head, it->head_len));
+    if (len == 0)
+      continue;
+    Refusal refusal = REFUSAL_NONE;
+    GString *answer = answer_request(server, tide_bytes(it->head, len), now_us, &refusal);
+    count_refusal(server, it, refusal, now_us);
+    return begin_answer(it, answer, now_us);
+  }
+  count_refusal(server, it, REFUSAL_BAD_REQUEST, now_us);
+  return begin_answer(it, write_refusal(431, "", "the head of the request is longer than 8 KiB"), now_us);
+}
+
+static gboolean
+step(TideHttpServer *server, Connection *it, gint64 now_us)
+{
+  switch (it->state) {
+  case CONNECTION_READING:
+    return step_reading(server, it, now_us);
+  case CONNECTION_WRITING:
+    return step_writing(it, now_us);
+  case CONNECTION_LINGERING:
+    return step_lingering(it);
+  case CONNECTION_FREE:
+    break;
+  }
+  return TRUE;
+}
+
+/* ---- places ---- */
+
+/* The place of the longest there; of @peer's connections alone where they are too many. */
+static Connection *
+find_place(TideHttpServer *server, const struct in6_addr *peer)
+{
+  Connection *free_place = NULL, *oldest = NULL, *oldest_of_peer = NULL;
+  guint n_of_peer = 0;
+  for (Connection *it = server->connections; it < server->connections + TIDE_HTTP_MAX_CONNECTIONS; it++) {
+    if (it->state == CONNECTION_FREE) {
+      free_place = it;
+      continue;
+    }
+    if (oldest == NULL || it->start_us < oldest->start_us)
+      oldest = it;
+    if (!IN6_ARE_ADDR_EQUAL(&it->peer, peer))
+      continue;
+    n_of_peer++;
+    if (oldest_of_peer == NULL || it->start_us < oldest_of_peer->start_us)
+      oldest_of_peer = it;
+  }
+  if (n_of_peer >= TIDE_HTTP_MAX_CONNECTIONS_PER_ADDRESS)
+    return oldest_of_peer;
+  return free_place != NULL ? free_place : oldest;
+}
+
+/* As an IPv6 address; all zero for a Unix socket. */
+static struct in6_addr
+address_of_peer(const struct sockaddr_storage *from)
+{
+  struct in6_addr peer = IN6ADDR_ANY_INIT;
+  if (from->ss_family == AF_INET6)
+    return ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+  if (from->ss_family != AF_INET)
+    return peer;
+  peer.s6_addr[10] = peer.s6_addr[11] = 0xff;
+  memcpy(peer.s6_addr + 12, &((const struct sockaddr_in *)(const void *)from)->sin_addr, 4);
+  return peer;
+}
+
+static void
+take_place(TideHttpServer *server, int fd, struct in6_addr peer, gint64 now_us)
+{
+  Connection *it = find_place(server, &peer);
+  if (it->state != CONNECTION_FREE) {
+    if (it->state != CONNECTION_LINGERING)
+      count_refusal(server, it, REFUSAL_DISPLACED, now_us);
+    close_connection(it);
+  }
+  it->fd = fd;
+  it->peer = peer;
+  it->start_us = now_us;
+  it->deadline_us = now_us + server->exchange_us;
+  it->events = POLLIN;
+  it->tls = server->tls != NULL ? tide_tls_session_new(server->tls, fd) : NULL;
+  it->state = CONNECTION_READING;
+}
+
+static void
+accept_some(TideHttpServer *server, gint64 now_us)
+{
+  refresh_files(server, now_us);
+  for (guint i = 0; i < ACCEPTS_AT_ONCE; i++) {
+    struct sockaddr_storage from = {0};
+    socklen_t from_bytes = sizeof from;
+    int fd = accept4(server->listener.fd, (struct sockaddr *)&from, &from_bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+      take_place(server, fd, address_of_peer(&from), now_us);
+    else {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+        server->accept_us = now_us + ACCEPT_PAUSE_US;
+      return;
+    }
+  }
+}
+
+/* ---- the thread ---- */
+
+#define N_POLLED (TIDE_HTTP_MAX_CONNECTIONS + 2)
+
+/* Returns how long to wait at most, in milliseconds; -1: for ever. */
+static int
+fill_polled(const TideHttpServer *server, struct pollfd *polled, gint64 now_us)
+{
+  gint64 next_us = server->accept_us > now_us ? server->accept_us : G_MAXINT64;
+  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++) {
+    const Connection *it = &server->connections[i];
+    gboolean is_open = it->state != CONNECTION_FREE;
+    polled[i] = (struct pollfd){.fd = is_open ? it->fd : -1, .events = it->events};
+    if (is_open)
+      next_us = MIN(next_us, it->deadline_us);
+  }
+  polled[TIDE_HTTP_MAX_CONNECTIONS] =
+      (struct pollfd){.fd = server->accept_us > now_us ? -1 : server->listener.fd, .events = POLLIN};
+  polled[TIDE_HTTP_MAX_CONNECTIONS + 1] = (struct pollfd){.fd = server->stop_fd, .events = POLLIN};
+  return next_us == G_MAXINT64 ? -1 : (int)(MAX(next_us - now_us, 0) / TIDE_US_PER_MS + 1);
+}
+
+static void
+serve(TideHttpServer *server, Connection *it, gboolean is_due, gint64 now_us)
+{
+  if (it->state == CONNECTION_FREE)
+    return;
+  if (now_us >= it->deadline_us) {
+    if (it->state != CONNECTION_LINGERING)
+      count_refusal(server, it, REFUSAL_TOO_SLOW, now_us);
+    close_connection(it);
+  } else if (is_due && !step(server, it, now_us))
+    close_connection(it);
+}
+
+/* The owner function of "tide-http". */
+static void
+run_server(gpointer data)
+{
+  TideHttpServer *server = data;
+  struct pollfd polled[N_POLLED];
+  for (;;) {
+    int timeout_ms = fill_polled(server, polled, tide_now_us());
+    if (poll(polled, N_POLLED, timeout_ms) < 0)
+      continue; /* EINTR alone: nothing was asked that could fail */
+    if (polled[N_POLLED - 1].revents != 0)
+      return;
+    gint64 now_us = tide_now_us();
+    for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
+      serve(server, &server->connections[i], polled[i].revents != 0, now_us);
+    if (polled[TIDE_HTTP_MAX_CONNECTIONS].revents != 0)
+      accept_some(server, now_us);
+  }
+}
+
+static void
+register_metrics(TideHttpServer *server, TideMetrics *metrics)
+{
+  for (guint i = REFUSAL_NONE + 1; i < N_REFUSALS; i++) {
+    g_autofree char *label = tide_metrics_label("reason", refusals[i].reason);
+    server->refused[i] = tide_metrics_counter(metrics, "tidemark_http_requests_refused_total",
+                                              "Requests for these pages that were refused", label);
+  }
+}
+
+static gboolean
+set_up(TideHttpServer *server, const TideHttpServerOptions *options, GError **error)
+{
+  if (options->tls != NULL && (server->tls = tide_server_tls_new(options->tls, error)) == NULL)
+    return FALSE;
+  if (!read_users(server, error) || !tide_listen_socket_open(&options->listen, &server->listener, error))
+    return FALSE;
+  if (server->listener.fd < 0)
+    return TRUE;
+  server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (server->stop_fd >= 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE, "cannot serve HTTP on '%s': %s", options->listen.text,
+              g_strerror(errno));
+  return FALSE;
+}
+
+gboolean
+tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **ret_server, GError **error)
+{
+  g_autoptr(TideHttpServer) server = g_new0(TideHttpServer, 1);
+  server->listener.fd = -1;
+  server->stop_fd = -1;
+  server->users = options->users;
+  server->render = options->render;
+  server->data = options->data;
+  server->exchange_us = options->exchange_us != 0 ? options->exchange_us : EXCHANGE_US;
+  if (!set_up(server, options, error))
+    return FALSE;
+  if (server->listener.fd >= 0) {
+    register_metrics(server, options->metrics);
+    server->thread = tide_thread_start("tide-http", run_server, server);
+    *ret_server = g_steal_pointer(&server);
+  } else
+    *ret_server = NULL;
+  return TRUE;
+}
+
+void
+tide_http_server_stop(TideHttpServer *server)
+{
+  if (server == NULL)
+    return;
+  if (server->thread != NULL) {
+    (void)eventfd_write(server->stop_fd, 1);
+    tide_thread_join(server->thread);
+  }
+  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
+    if (server->connections[i].state != CONNECTION_FREE)
+      close_connection(&server->connections[i]);
+  tide_listen_socket_close(&server->listener);
+  if (server->stop_fd >= 0)
+    close(server->stop_fd);
+  tide_server_tls_free(server->tls);
+  tide_access_list_free(server->list);
+  g_free(server);
+}
+
+guint16
+tide_http_server_port(const TideHttpServer *server)
+{
+  return server != NULL ? tide_listen_socket_port(&server->listener) : 0;
+}

@@ -1,0 +1,234 @@
+#define _GNU_SOURCE
+#include "http/listen_socket.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 64
+
+static gboolean
+refuse(const TideListenWish *wish, TideErrorCode code, const char *reason, const char *remedy, GError **error)
+{
+  g_set_error(error, TIDE_ERROR, code, "cannot serve HTTP on '%s': %s; %s '%s'", wish->text, reason, remedy,
+              wish->option != NULL ? wish->option : "the address");
+  return FALSE;
+}
+
+static gboolean
+refuse_errno(const TideListenWish *wish, int error_number, GError **error)
+{
+  const char *remedy = "choose another address for";
+  if (error_number == EADDRINUSE)
+    remedy = "another process has it; stop that one, or choose another port in";
+  else if (error_number == EACCES)
+    remedy = "ports below 1024 need a privilege; choose a higher one in";
+  else if (error_number == EADDRNOTAVAIL)
+    remedy = "no interface of this host has that address; correct";
+  return refuse(wish, error_number == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE, g_strerror(error_number),
+                remedy, error);
+}
+
+static gboolean
+refuse_path(const TideListenWish *wish, int error_number, GError **error)
+{
+  const char *remedy = "choose another path for";
+  if (error_number == ENOENT)
+    remedy = "make its directory (a unit has 'RuntimeDirectory='), or choose another path for";
+  else if (error_number == EACCES || error_number == EPERM || error_number == EROFS)
+    remedy = "let this user write in its directory, or choose another path for";
+  return refuse(wish, TIDE_ERROR_UNAVAILABLE, g_strerror(error_number), remedy, error);
+}
+
+/* -1 with errno, after @fd was closed. */
+static int
+give_up(int fd)
+{
+  int error_number = errno;
+  close(fd);
+  errno = error_number;
+  return -1;
+}
+
+static const struct sockaddr *
+plain(const TideListenAddress *address)
+{
+  return (const struct sockaddr *)&address->address;
+}
+
+/* ---- TCP ---- */
+
+/* -1 with errno. */
+static int
+listen_on(const TideListenAddress *address)
+{
+  int fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0)
+    return -1;
+  int yes = 1; /* a restart need not wait for the last one's connections to be forgotten */
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      bind(fd, plain(address), address->address_bytes) == 0 && listen(fd, BACKLOG) == 0)
+    return fd;
+  return give_up(fd);
+}
+
+guint16
+tide_listen_socket_port(const TideListenSocket *listener)
+{
+  struct sockaddr_storage address = {0};
+  socklen_t address_bytes = sizeof address;
+  if (getsockname(listener->fd, (struct sockaddr *)&address, &address_bytes) != 0)
+    return 0;
+  if (address.ss_family == AF_INET6)
+    return ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port);
+  return address.ss_family == AF_INET ? ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port) : 0;
+}
+
+/* ---- Unix ---- */
+
+static const char *
+path_of(const TideListenAddress *address)
+{
+  return ((const struct sockaddr_un *)(const void *)&address->address)->sun_path;
+}
+
+/* Whether a process listens at the socket. One that cannot be asked may have its owner. */
+static gboolean
+is_deserted(const TideListenAddress *address)
+{
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  gboolean is_refused = fd >= 0 && connect(fd, plain(address), address->address_bytes) != 0 && errno == ECONNREFUSED;
+  if (fd >= 0)
+    close(fd);
+  return is_refused;
+}
+
+/* FALSE where something is at the path that is not ours to remove. @ret_is_there: what may be removed is there */
+static gboolean
+look_at_path(const TideListenWish *wish, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
+{
+  struct stat info;
+  *ret_is_there = lstat(path_of(address), &info) == 0;
+  if (!*ret_is_there)
+    return errno == ENOENT || refuse_path(wish, errno, error);
+  if (!S_ISSOCK(info.st_mode))
+    return refuse(wish, TIDE_ERROR_UNAVAILABLE, "what is there is no socket, and is left as it is",
+                  "choose another path for", error);
+  if (!is_deserted(address))
+    return refuse(wish, TIDE_ERROR_IN_USE, "another process listens there", "stop that one, or choose another path for",
+                  error);
+  return TRUE;
+}
+
+/* With no more rights than @mode from the moment that it is there. -1 with errno. */
+static int
+bind_path(const TideListenAddress *address, mode_t mode)
+{
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0)
+    return -1;
+  if (fchmod(fd, mode) != 0 || bind(fd, plain(address), address->address_bytes) != 0)
+    return give_up(fd);
+  if (chmod(path_of(address), mode) == 0 && listen(fd, BACKLOG) == 0) /* the umask had its say before */
+    return fd;
+  int error_number = errno;
+  unlink(path_of(address));
+  errno = error_number;
+  return give_up(fd);
+}
+
+static gboolean
+open_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener, GError **error)
+{
+  struct stat info;
+  gboolean is_there;
+  if (!look_at_path(wish, address, &is_there, error))
+    return FALSE;
+  if (is_there && unlink(path_of(address)) != 0)
+    return refuse_path(wish, errno, error);
+  listener->fd = bind_path(address, wish->mode);
+  if (listener->fd < 0)
+    return refuse_path(wish, errno, error);
+  listener->path = g_strdup(path_of(address));
+  if (lstat(listener->path, &info) == 0) {
+    listener->device = info.st_dev;
+    listener->inode = info.st_ino;
+  }
+  return TRUE;
+}
+
+/* ---- both ---- */
+
+static gboolean
+parse_address(const TideListenWish *wish, TideListenAddress *ret_address, GError **error)
+{
+  if (tide_listen_address_parse(wish->text, ret_address, error))
+    return TRUE;
+  if (wish->option != NULL)
+    g_prefix_error(error, "'%s': ", wish->option);
+  return FALSE;
+}
+
+static gboolean
+open_address(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *ret_socket, GError **error)
+{
+  TideListenSocket listener = {.fd = -1};
+  if (address->address.ss_family == AF_UNIX && !open_path(wish, address, &listener, error))
+    return FALSE;
+  if (address->address.ss_family != AF_UNIX && (listener.fd = listen_on(address)) < 0)
+    return refuse_errno(wish, errno, error);
+  *ret_socket = listener;
+  return TRUE;
+}
+
+gboolean
+tide_listen_socket_open(const TideListenWish *wish, TideListenSocket *ret_socket, GError **error)
+{
+  TideListenAddress address;
+  if (!parse_address(wish, &address, error))
+    return FALSE;
+  *ret_socket = (TideListenSocket){.fd = -1};
+  if (address.is_off || open_address(wish, &address, ret_socket, error))
+    return TRUE;
+  if (error != NULL && g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_IN_USE))
+    (*error)->code = TIDE_ERROR_UNAVAILABLE;
+  return FALSE;
+}
+
+void
+tide_listen_socket_close(TideListenSocket *listener)
+{
+  struct stat info;
+  if (listener->fd >= 0)
+    close(listener->fd);
+  if (listener->path != NULL && lstat(listener->path, &info) == 0 && info.st_dev == listener->device &&
+      info.st_ino == listener->inode)
+    unlink(listener->path);
+  g_free(listener->path);
+  *listener = (TideListenSocket){.fd = -1};
+}
+
+gboolean
+tide_listen_socket_try(const TideListenWish *wish, GError **error)
+{
+  TideListenAddress address;
+  gboolean is_there = FALSE;
+  if (!parse_address(wish, &address, error))
+    return FALSE;
+  if (address.is_off)
+    return TRUE;
+  if (address.address.ss_family == AF_UNIX && !look_at_path(wish, &address, &is_there, error))
+    return FALSE;
+  if (is_there)
+    return TRUE; /* deserted: a start would replace it */
+  TideListenSocket listener;
+  if (!open_address(wish, &address, &listener, error))
+    return FALSE;
+  tide_listen_socket_close(&listener);
+  return TRUE;
+}

@@ -1,0 +1,142 @@
+#include "http/server_tls.h"
+
+#include "thrift/client/tls_context.h"
+#include "util/file_look.h"
+
+#include <openssl/err.h>
+#include <poll.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
+
+struct TideServerTls {
+  const TideTlsSettings *settings; /* borrowed */
+  SSL_CTX *context;                /* owned */
+  TideFileStamp certificate, key;  /* of what it was made of */
+};
+
+struct TideTlsSession {
+  SSL *ssl; /* owned */
+  gboolean is_broken;
+  gboolean met_http;
+};
+
+/* Of a file that is not there: what none has, so that it counts as changed when it is. */
+static TideFileStamp
+stamp_of_key(const TideTlsSettings *settings)
+{
+  g_autofree char *path = tide_secret_path(&settings->key, NULL);
+  return path != NULL ? tide_file_stamp(path) : (TideFileStamp){0};
+}
+
+/* The stamps are taken first: what changes while it is read is read again. */
+static gboolean
+read_files(TideServerTls *tls, GError **error)
+{
+  TideFileStamp certificate = tide_file_stamp(tls->settings->certificate), key = stamp_of_key(tls->settings);
+  SSL_CTX *context = tide_tls_server_context_new(tls->settings, error);
+  if (context == NULL)
+    return FALSE;
+  SSL_CTX_free(tls->context);
+  tls->context = context;
+  tls->certificate = certificate;
+  tls->key = key;
+  return TRUE;
+}
+
+TideServerTls *
+tide_server_tls_new(const TideTlsSettings *settings, GError **error)
+{
+  g_autoptr(TideServerTls) tls = g_new0(TideServerTls, 1);
+  tls->settings = settings;
+  return read_files(tls, error) ? g_steal_pointer(&tls) : NULL;
+}
+
+void
+tide_server_tls_free(TideServerTls *tls)
+{
+  if (tls == NULL)
+    return;
+  SSL_CTX_free(tls->context);
+  g_free(tls);
+}
+
+gboolean
+tide_server_tls_refresh(TideServerTls *tls, GError **error)
+{
+  TideFileStamp certificate = tide_file_stamp(tls->settings->certificate), key = stamp_of_key(tls->settings);
+  if (tide_file_stamp_equal(&certificate, &tls->certificate) && tide_file_stamp_equal(&key, &tls->key))
+    return TRUE;
+  return read_files(tls, error);
+}
+
+TideTlsSession *
+tide_tls_session_new(const TideServerTls *tls, int fd)
+{
+  TideTlsSession *session = g_new0(TideTlsSession, 1);
+  session->ssl = SSL_new(tls->context);
+  g_assert(session->ssl != NULL && SSL_set_fd(session->ssl, fd) == 1); /* as when memory is out */
+  SSL_set_mode(session->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_set_accept_state(session->ssl);
+  return session;
+}
+
+void
+tide_tls_session_free(TideTlsSession *session)
+{
+  if (session == NULL)
+    return;
+  if (!session->is_broken && SSL_is_init_finished(session->ssl))
+    (void)SSL_shutdown(session->ssl);
+  ERR_clear_error();
+  SSL_free(session->ssl);
+  g_free(session);
+}
+
+/* @n: what SSL_read() or SSL_write() returned. */
+static gssize
+result_of(TideTlsSession *session, int n, short *ret_events)
+{
+  if (n > 0)
+    return n;
+  switch (SSL_get_error(session->ssl, n)) {
+  case SSL_ERROR_WANT_READ:
+    *ret_events = POLLIN;
+    return TIDE_TLS_WAITS;
+  case SSL_ERROR_WANT_WRITE:
+    *ret_events = POLLOUT;
+    return TIDE_TLS_WAITS;
+  case SSL_ERROR_ZERO_RETURN:
+    return 0;
+  default:
+    session->is_broken = TRUE;
+    session->met_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+    ERR_clear_error();
+    return TIDE_TLS_BROKEN;
+  }
+}
+
+gssize
+tide_tls_session_receive(TideTlsSession *session, void *bytes, gsize len, short *ret_events)
+{
+  ERR_clear_error();
+  return result_of(session, SSL_read(session->ssl, bytes, (int)MIN(len, G_MAXINT)), ret_events);
+}
+
+gssize
+tide_tls_session_send(TideTlsSession *session, const void *bytes, gsize len, short *ret_events)
+{
+  ERR_clear_error();
+  return result_of(session, SSL_write(session->ssl, bytes, (int)MIN(len, G_MAXINT)), ret_events);
+}
+
+gboolean
+tide_tls_session_is_safe(const TideTlsSession *session)
+{
+  return SSL_is_init_finished(session->ssl) == 1;
+}
+
+gboolean
+tide_tls_session_met_http(const TideTlsSession *session)
+{
+  return session->met_http;
+}
