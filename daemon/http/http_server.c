@@ -69,7 +69,7 @@ typedef struct Connection {
   int fd;
   TideTlsSession *tls; /* owned; NULL: plain */
   short events;        /* what it waits for */
-  gint64 start_us;
+  guint64 number;      /* of all that came, in their order */
   gint64 deadline_us;
   struct in6_addr peer; /* all zero: of a Unix socket */
   guint8 head[TIDE_HTTP_MAX_HEAD_BYTES];
@@ -86,6 +86,7 @@ struct TideHttpServer {
   gpointer data;
   gint64 exchange_us;
   TideCounter *refused[N_REFUSALS];
+  TideGauge *certificate_end;
   int stop_fd; /* readable: the thread is to end */
   TideThread *thread;
   /* its thread only */
@@ -93,6 +94,7 @@ struct TideHttpServer {
   TideAccessList *list; /* owned; NULL: everybody may ask */
   TideFileStamp list_stamp;
   gint64 accept_us; /* not before */
+  guint64 n_accepted;
   TideLogLimit file_limit;
   TideLogLimit refusal_limit[N_REFUSALS];
   Connection connections[TIDE_HTTP_MAX_CONNECTIONS];
@@ -122,6 +124,14 @@ read_users(TideHttpServer *server, GError **error)
   return TRUE;
 }
 
+static void
+show_certificate_end(const TideHttpServer *server)
+{
+  gint64 end_s = server->tls != NULL ? tide_server_tls_end_s(server->tls) : 0;
+  if (end_s != 0)
+    tide_gauge_set(server->certificate_end, end_s);
+}
+
 /* What cannot be read leaves in force what was read before. */
 static void
 refresh_files(TideHttpServer *server, gint64 now_us)
@@ -134,6 +144,7 @@ refresh_files(TideHttpServer *server, gint64 now_us)
   } else if (!read_users(server, &error) &&
              tide_log_limit_pass(&server->file_limit, now_us, LOG_INTERVAL_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "HTTP goes on with the users that it knows: %s", error->message);
+  show_certificate_end(server);
 }
 
 /* ---- a connection's end ---- */
@@ -408,12 +419,12 @@ find_place(TideHttpServer *server, const struct in6_addr *peer)
       free_place = it;
       continue;
     }
-    if (oldest == NULL || it->start_us < oldest->start_us)
+    if (oldest == NULL || it->number < oldest->number)
       oldest = it;
     if (!IN6_ARE_ADDR_EQUAL(&it->peer, peer))
       continue;
     n_of_peer++;
-    if (oldest_of_peer == NULL || it->start_us < oldest_of_peer->start_us)
+    if (oldest_of_peer == NULL || it->number < oldest_of_peer->number)
       oldest_of_peer = it;
   }
   if (n_of_peer >= TIDE_HTTP_MAX_CONNECTIONS_PER_ADDRESS)
@@ -446,7 +457,7 @@ take_place(TideHttpServer *server, int fd, struct in6_addr peer, gint64 now_us)
   }
   it->fd = fd;
   it->peer = peer;
-  it->start_us = now_us;
+  it->number = server->n_accepted++;
   it->deadline_us = now_us + server->exchange_us;
   it->events = POLLIN;
   it->tls = server->tls != NULL ? tide_tls_session_new(server->tls, fd) : NULL;
@@ -534,6 +545,9 @@ register_metrics(TideHttpServer *server, TideMetrics *metrics)
     server->refused[i] = tide_metrics_counter(metrics, "tidemark_http_requests_refused_total",
                                               "Requests for these pages that were refused", label);
   }
+  server->certificate_end = tide_metrics_gauge_unknown(metrics, "tidemark_http_certificate_end_timestamp_seconds",
+                                                       "When the certificate of these pages ends; with TLS only", NULL);
+  show_certificate_end(server);
 }
 
 static gboolean

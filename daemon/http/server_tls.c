@@ -69,6 +69,12 @@ tide_server_tls_refresh(TideServerTls *tls, GError **error)
   return read_files(tls, error);
 }
 
+gint64
+tide_server_tls_end_s(const TideServerTls *tls)
+{
+  return tide_tls_certificate_end_s(SSL_CTX_get0_certificate(tls->context));
+}
+
 TideTlsSession *
 tide_tls_session_new(const TideServerTls *tls, int fd)
 {

@@ -20,6 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideServerTls, tide_server_tls_free)
 /* Reads files that have changed. FALSE, with CONFIG, where they cannot be used: what was read before goes on. */
 gboolean tide_server_tls_refresh(TideServerTls *tls, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* When the certificate ends, in seconds since the epoch; 0 when it does not say. */
+gint64 tide_server_tls_end_s(const TideServerTls *tls);
+
 typedef struct TideTlsSession TideTlsSession; /* one connection */
 
 TideTlsSession *tide_tls_session_new(const TideServerTls *tls, int fd); /* @fd: borrowed, non-blocking */

@@ -12,6 +12,7 @@
 #define TOKEN_LINE "scraper:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
 #define USER_LINE "prometheus:$2y$04$FHK1/AYQpUAINPDjNHNsPOoGCdtEjA.gV9YZ7aYb76fV/7WLqQAi.\n"
 #define REFUSED "tidemark_http_requests_refused_total"
+#define CERTIFICATE_END "tidemark_http_certificate_end_timestamp_seconds"
 #define PLAIN_GET "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define GET_WITH(credential) "GET /metrics HTTP/1.1\r\nAuthorization: " credential "\r\n\r\n"
 #define GOOD_PASSWORD "Basic cHJvbWV0aGV1czpwYXNzd29yZA=="  /* prometheus:password */
@@ -275,6 +276,12 @@ test_certificate_changes(Fixture *fixture, gconstpointer data)
   start(fixture, TRUE, FALSE);
   SSL *open = shake_hands(fixture, &world.authority, &reason);
   g_assert_nonnull(open);
+  guint64 end_s = tide_metrics_sum(fixture->metrics, CERTIFICATE_END, NULL);
+  g_assert_cmpuint(end_s, >, 0);
+  show(fixture, &world.expired);
+  g_assert_null(shake_hands(fixture, &world.authority, &reason));
+  g_assert_cmpint(reason, ==, X509_V_ERR_CERT_HAS_EXPIRED);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, CERTIFICATE_END, NULL), <, end_s);
   show(fixture, &world.unknown);
   g_assert_null(shake_hands(fixture, &world.authority, &reason));
   SSL *other = shake_hands(fixture, &world.other_authority, &reason);

@@ -193,6 +193,7 @@ test_who_only_sits_there_keeps_nobody_out(void)
   g_autofree char *displaced = http_client_receive(held[0]);
   g_assert_cmpstr(displaced, ==, "");
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_http_requests_refused_total", "displaced"), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_http_requests_refused_total", "too_slow"), ==, 0);
   for (gsize i = 0; i < G_N_ELEMENTS(held); i++)
     close(held[i]);
 }
