@@ -130,7 +130,7 @@ probe(TideGateway *gateway)
   TideWireMode mode;
   g_autoptr(GError) error = NULL;
   gboolean found =
-      tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &mode, &error);
+      tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &mode, NULL, &error);
   if (tide_error_is_cancelled(error))
     return;
   ProbeResult result = take_result(gateway, found ? &mode : NULL, error);

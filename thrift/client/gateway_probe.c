@@ -26,6 +26,7 @@ typedef struct Probe {
   TideMutex lock;     /* held while the caller's is passed on: so the threads are ordered for others than GLib, too */
   gboolean timed_out; /* in one mode at least it waited in vain */
   gboolean answered;  /* in one mode at least it sent bytes, though no Thrift */
+  TideGatewayFacts facts; /* of the mode that was understood */
 } Probe;
 
 static gboolean
@@ -77,10 +78,15 @@ ask_type(const Probe *probe, TideHBaseClient *client, gint64 deadline_us, GError
 }
 
 static gboolean
-probe_mode(const Probe *probe, TideWireMode mode, GError **error)
+probe_mode(Probe *probe, TideWireMode mode, GError **error)
 {
   g_autoptr(TideHBaseClient) client = tide_client_new_cancelled_by(probe->endpoint, mode, probe->cancellable);
-  return ask_type(probe, client, tide_now_us() + probe->timeout_ms * TIDE_US_PER_MS, error);
+  if (!ask_type(probe, client, tide_now_us() + probe->timeout_ms * TIDE_US_PER_MS, error))
+    return FALSE;
+  probe->facts.link = tide_hbase_client_describe_link(client);
+  if (tide_hbase_client_is_open(client))
+    probe->facts.ends = tide_hbase_client_certificate_ends(client);
+  return TRUE;
 }
 
 /* TRUE when @failure of one mode speaks for all of them; else notes what was learnt. */
@@ -250,7 +256,7 @@ pass_on_cancel(GCancellable *cancellable, gpointer data)
 
 gboolean
 tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
-                   GCancellable *cancellable, TideWireMode *ret_mode, GError **error)
+                   GCancellable *cancellable, TideWireMode *ret_mode, TideGatewayFacts *ret_facts, GError **error)
 {
   if (!tide_spare_descriptors_check(error))
     return FALSE;
@@ -274,5 +280,8 @@ tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint6
     g_cancellable_release_fd(own);
   tide_mutex_unlock(&probe.lock);
   tide_mutex_clear(&probe.lock);
+  if (ret_facts != NULL)
+    *ret_facts = (TideGatewayFacts){.link = g_steal_pointer(&probe.facts.link), .ends = probe.facts.ends};
+  g_free(probe.facts.link);
   return found;
 }

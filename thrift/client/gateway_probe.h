@@ -17,16 +17,23 @@ typedef struct TideProbeRequest {
   int protocol; /* TideWireProtocol or -1 */
 } TideProbeRequest;
 
+/* What else a probe learnt of a gateway. */
+typedef struct TideGatewayFacts {
+  char *link; /* owned (nullable): as tide_hbase_client_describe_link() */
+  TideCertificateEnds ends;
+} TideGatewayFacts;
+
 /**
  * tide_gateway_probe: learn the mode of @endpoint.
  * @cancellable: ends it early; may be NULL
+ * @ret_facts: may be NULL; all zero on failure
  * Errors: CONNECT (nobody listens, no such host, or a proxy that accepts and hangs up at once), WRONG_SERVICE (one
  * plain sentence: a thrift1 gateway, a SASL port, an HTTP port, a TLS port, another service, or another mode than the
  * one fixed), TIMEOUT (it accepts and never answers), CANCELLED. Threads: any. Blocks: until found, at most 7 times
  * @probe_timeout_ms.
  */
 gboolean tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint64 probe_timeout_ms,
-                            GCancellable *cancellable, TideWireMode *ret_mode,
+                            GCancellable *cancellable, TideWireMode *ret_mode, TideGatewayFacts *ret_facts,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

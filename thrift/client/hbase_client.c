@@ -110,6 +110,12 @@ tide_hbase_client_certificate_ends(const TideHBaseClient *client)
   return tide_transport_certificate_ends(client->transport);
 }
 
+char *
+tide_hbase_client_describe_link(const TideHBaseClient *client)
+{
+  return client->transport != NULL ? tide_transport_describe(client->transport) : NULL;
+}
+
 void
 tide_hbase_client_cancel(TideHBaseClient *client)
 {

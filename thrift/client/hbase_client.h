@@ -41,6 +41,8 @@ gboolean tide_hbase_client_is_open(const TideHBaseClient *client);
 gboolean tide_hbase_client_is_ready(const TideHBaseClient *client);
 const char *tide_hbase_client_name(const TideHBaseClient *client);                     /* the endpoint's text */
 TideCertificateEnds tide_hbase_client_certificate_ends(const TideHBaseClient *client); /* while it is open */
+/* What protects it, and who is at its ends, while it is open; NULL: nothing, or nobody knows. (transfer full) */
+char *tide_hbase_client_describe_link(const TideHBaseClient *client);
 TideWireMode tide_hbase_client_mode(const TideHBaseClient *client);
 
 /* Makes the running call, and every later one, fail with TIDE_ERROR_CANCELLED. Threads: any. */

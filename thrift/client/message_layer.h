@@ -33,6 +33,11 @@ struct TideMessageLayer {
   /* TRUE when a message may be sent: the peer has neither closed nor sent anything that nobody asked for. */
   gboolean (*is_ready)(TideConnection *connection);
 
+  /* What was agreed on with the peer, and between whom, for an operator; (transfer full). NULL: there is nothing to
+   * say.
+   */
+  char *(*describe)(const TideConnection *connection);
+
   /* Frees layer_state, also after a connect() that failed half way. NULL: there is none. */
   void (*close)(TideConnection *connection);
 };

@@ -214,11 +214,20 @@ receive_sasl(TideConnection *connection, TideBytes *ret_message, GError **error)
   return tide_connection_check_message(connection, message, FRAME_HEAD_BYTES, error);
 }
 
+static char *
+describe_sasl(const TideConnection *connection)
+{
+  const SaslState *state = connection->layer_state;
+  return g_strdup_printf("%s, we are '%s', it is '%s'", tide_sasl_layer_name(state->negotiation.layer),
+                         tide_gss_context_principal(state->context), state->target);
+}
+
 const TideMessageLayer tide_sasl_messages = {
     .name = "SASL",
     .connect = connect_sasl,
     .send = send_sasl,
     .receive = receive_sasl,
     .is_ready = tide_connection_is_quiet,
+    .describe = describe_sasl,
     .close = close_sasl,
 };

@@ -116,6 +116,13 @@ tide_transport_certificate_ends(const TideTransport *transport)
   return transport->connection.ends;
 }
 
+char *
+tide_transport_describe(const TideTransport *transport)
+{
+  const TideConnection *connection = &transport->connection;
+  return transport->is_open && connection->layer->describe != NULL ? connection->layer->describe(connection) : NULL;
+}
+
 gboolean
 tide_transport_is_ready(TideTransport *transport)
 {

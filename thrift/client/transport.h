@@ -40,6 +40,9 @@ gboolean tide_transport_is_ready(TideTransport *transport);
 /* Of the certificates of both sides; while it is open. */
 TideCertificateEnds tide_transport_certificate_ends(const TideTransport *transport);
 
+/* What the message layer has agreed on with the peer, while it is open. (transfer full) (nullable) */
+char *tide_transport_describe(const TideTransport *transport);
+
 /* Sends @parts as one message; a frame's head is added. Errors: TOO_BIG (nothing was sent), TIMEOUT, CONNECTION_LOST,
  * CANCELLED. */
 gboolean tide_transport_send(TideTransport *transport, const TideBytes *parts, gsize n_parts,

@@ -214,11 +214,21 @@ is_http_ready(TideConnection *connection)
   return tide_http_exchange_is_ready(state->exchange);
 }
 
+static char *
+describe_http(const TideConnection *connection)
+{
+  const HttpState *state = connection->layer_state;
+  return state->kerberos == NULL ? NULL
+                                 : g_strdup_printf("SPNEGO, we are '%s', it is '%s'",
+                                                   tide_gss_context_principal(state->kerberos), state->principal);
+}
+
 const TideMessageLayer tide_http_messages = {
     .name = "HTTP",
     .connect = connect_http,
     .send = send_http,
     .receive = receive_http,
     .is_ready = is_http_ready,
+    .describe = describe_http,
     .close = close_http,
 };

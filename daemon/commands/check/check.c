@@ -6,6 +6,7 @@
 #include "commands/read/gateway_session.h"
 #include "commands/read/table_instances.h"
 #include "commands/tables/table_state.h"
+#include "gateway/certificate_watch.h"
 #include "kafka/kafka_check.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
@@ -19,6 +20,17 @@ typedef struct CheckOptions {
   gboolean print_defaults;
 } CheckOptions;
 
+static void
+warn_of_end(const char *gateway, const char *whose, gint64 end_s, TideCheckList *list)
+{
+  g_autofree char *warning = tide_certificate_warning(end_s, g_get_real_time() / G_USEC_PER_SEC);
+  if (warning == NULL)
+    return;
+  g_autofree char *detail =
+      g_strdup_printf("%s %s: after that no connection to it can be made; renew it", whose, warning);
+  tide_check_list_add(list, "gateway", gateway, TIDE_CHECK_NOTE, detail);
+}
+
 static gboolean
 check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_framed)
 {
@@ -29,7 +41,8 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
     const TideEndpoint *endpoint = gateways->pdata[i];
     g_autoptr(GError) error = NULL;
     TideWireMode mode;
-    if (!tide_gateway_session_probe(config, endpoint, &mode, &error)) {
+    TideGatewayFacts facts;
+    if (!tide_gateway_session_probe(config, endpoint, &mode, &facts, &error)) {
       tide_check_list_add(list, "gateway", endpoint->text, TIDE_CHECK_PROBLEM, error->message);
       continue;
     }
@@ -37,11 +50,14 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
       first = mode.protocol;
     *ret_any_framed = *ret_any_framed || mode.framing == TIDE_FRAMING_FRAMED;
     gboolean is_alike = mode.protocol == first;
-    g_autofree char *detail =
-        g_strdup_printf("thrift2, %s, %s%s", tide_message_layer_of(endpoint, mode.framing)->name,
-                        tide_wire_protocol_name(mode.protocol),
-                        is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
+    g_autofree char *detail = g_strdup_printf(
+        "thrift2, %s, %s%s%s%s", tide_message_layer_of(endpoint, mode.framing)->name,
+        tide_wire_protocol_name(mode.protocol), facts.link != NULL ? "; " : "", facts.link != NULL ? facts.link : "",
+        is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
     tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
+    warn_of_end(endpoint->text, "its certificate", facts.ends.peer_s, list);
+    warn_of_end(endpoint->text, "our certificate ('hbase.tls.certificate')", facts.ends.own_s, list);
+    g_free(facts.link);
   }
   return n_good > 0;
 }

@@ -1,6 +1,5 @@
 #include "commands/read/gateway_session.h"
 
-#include "thrift/client/gateway_probe.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -14,17 +13,17 @@ struct TideGatewaySession {
 
 gboolean
 tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
-                           GError **error)
+                           TideGatewayFacts *ret_facts, GError **error)
 {
   TideProbeRequest preference = {.framing = config->hbase.framing, .protocol = config->hbase.protocol};
-  return tide_gateway_probe(endpoint, preference, TIDE_GATEWAY_PROBE_TIMEOUT_MS, NULL, ret_mode, error);
+  return tide_gateway_probe(endpoint, preference, TIDE_GATEWAY_PROBE_TIMEOUT_MS, NULL, ret_mode, ret_facts, error);
 }
 
 static TideHBaseClient *
 connect_gateway(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode, GError **error)
 {
   TideWireMode mode;
-  if (!tide_gateway_session_probe(config, endpoint, &mode, error))
+  if (!tide_gateway_session_probe(config, endpoint, &mode, NULL, error))
     return NULL;
   g_autoptr(TideHBaseClient) client = tide_hbase_client_new(endpoint, mode);
   gint64 deadline_us = tide_now_us() + config->hbase.connect_timeout_ms * TIDE_US_PER_MS;

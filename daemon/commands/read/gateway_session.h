@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "thrift/client/hbase_client.h"
+#include "thrift/client/gateway_probe.h"
 
 G_BEGIN_DECLS
 
@@ -73,8 +73,8 @@ gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func,
 /* TRUE when the connection was lost, so that the same read may succeed over another one. */
 gboolean tide_gateway_error_is_lost(const GError *error);
 
-/* Probes one gateway as the configuration asks for it. Errors: as tide_gateway_probe(). */
+/* Probes one gateway as the configuration asks for it. @ret_facts and errors: as of tide_gateway_probe(). */
 gboolean tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,
-                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                    TideGatewayFacts *ret_facts, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -356,7 +356,7 @@ test_the_probe_finds_each_mode(void)
       TideWireMode found = {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
       scripted_gateway_set_personality(gateway, services[s]);
       g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-      assert_ok(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, &error), &error);
+      assert_ok(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, NULL, &error), &error);
       g_assert_cmpint(found.framing, ==, modes[m].framing);
       g_assert_cmpint(found.protocol, ==, modes[m].protocol);
     }
@@ -374,7 +374,7 @@ test_the_probe_refuses_other_services(void)
     TideWireMode found;
     scripted_gateway_set_personality(gateway, services[i]);
     g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scripted_gateway_endpoint(gateway), &error);
-    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, &error));
+    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &found, NULL, &error));
     g_test_message("%s", error->message);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
   }

@@ -93,14 +93,14 @@ test_finds_each_mode(void)
       LoopbackServer *server = loopback_start(serve_gateway, &gateway);
       TideWireMode found;
       g_autoptr(GError) error = NULL;
-      g_assert_true(tide_gateway_probe(server->endpoint, any, 5000, NULL, &found, &error));
+      g_assert_true(tide_gateway_probe(server->endpoint, any, 5000, NULL, &found, NULL, &error));
       g_assert_no_error(error);
       g_assert_cmpint(found.framing, ==, modes[i].framing);
       g_assert_cmpint(found.protocol, ==, modes[i].protocol);
 
       TideProbeRequest request = {(int)modes[i].framing, (int)modes[i].protocol};
       guint before = loopback_connections(server);
-      g_assert_true(tide_gateway_probe(server->endpoint, request, 5000, NULL, &found, &error));
+      g_assert_true(tide_gateway_probe(server->endpoint, request, 5000, NULL, &found, NULL, &error));
       g_assert_cmpuint(loopback_connections(server), ==, before + 1); /* nothing to find out */
       loopback_stop(server);
     }
@@ -112,7 +112,7 @@ check_refused(LoopbackServer *server, TideProbeRequest request, TideErrorCode co
 {
   TideWireMode found = modes[0];
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_gateway_probe(server->endpoint, request, PROBE_MS, NULL, &found, &error));
+  g_assert_false(tide_gateway_probe(server->endpoint, request, PROBE_MS, NULL, &found, NULL, &error));
   g_assert_error(error, TIDE_ERROR, (gint)code);
   if (strstr(error->message, part) == NULL)
     g_error("expected '%s' in '%s'", part, error->message);
@@ -262,7 +262,7 @@ test_closed_port(void)
   close(fd);
   TideWireMode found;
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_gateway_probe(endpoint, any, PROBE_MS, NULL, &found, &error));
+  g_assert_false(tide_gateway_probe(endpoint, any, PROBE_MS, NULL, &found, NULL, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   g_assert_nonnull(strstr(error->message, "connection refused"));
 }
@@ -285,7 +285,7 @@ test_cancel(void)
   LoopbackServer *server = loopback_start(serve_cancel, cancellable);
   TideWireMode found;
   g_autoptr(GError) error = NULL;
-  g_assert_false(tide_gateway_probe(server->endpoint, any, 60000, cancellable, &found, &error));
+  g_assert_false(tide_gateway_probe(server->endpoint, any, 60000, cancellable, &found, NULL, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
   g_assert_cmpuint(loopback_connections(server), ==, 1);
   loopback_stop(server);

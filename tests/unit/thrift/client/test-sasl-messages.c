@@ -67,6 +67,10 @@ test_calls(void)
     g_autoptr(GError) error = NULL;
     g_assert_true(connect_within(transport, GENEROUS_MS, &error));
     g_assert_no_error(error);
+    g_autofree char *link = tide_transport_describe(transport);
+    g_autofree char *expected = g_strdup_printf("%s, we are 'tidemark@" KDC_REALM "', it is 'thrift/localhost'",
+                                                tide_sasl_layer_name(layers[i]));
+    g_assert_cmpstr(link, ==, expected);
     for (gsize c = 0; c < G_N_ELEMENTS(requests); c++) {
       TideBytes reply;
       g_assert_true(tide_transport_is_ready(transport));

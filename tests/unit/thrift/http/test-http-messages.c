@@ -158,14 +158,14 @@ test_probe(void)
     g_autoptr(GError) error = NULL;
     TideWireMode mode = {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT};
     TideProbeRequest request = {-1, -1};
-    gboolean found = tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, &error);
+    gboolean found = tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(found);
     g_assert_cmpint(mode.framing, ==, TIDE_FRAMING_UNFRAMED);
     g_assert_cmpint(mode.protocol, ==, TIDE_WIRE_BINARY);
     g_assert_cmpstr(tide_message_layer_of(endpoint, mode.framing)->name, ==, "HTTP");
     request.protocol = TIDE_WIRE_COMPACT;
-    g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, &error));
+    g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
   }
   loopback_stop(loopback);
@@ -204,7 +204,7 @@ test_probe_of_another_port(void)
       g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, cases[i].scheme, "127.0.0.1");
       g_autoptr(GError) error = NULL;
       TideWireMode mode;
-      g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, &error));
+      g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
       if (strstr(error->message, cases[i].part) == NULL)
         g_error("'%s' does not say '%s'", error->message, cases[i].part);
     }

@@ -1,0 +1,93 @@
+/* What `check` tells of a gateway's link, run as a user runs it: a certificate that ends soon, the other's and our own.
+ */
+#include "fault/program/run_program.h"
+#include "unit/tls_server.h"
+
+#include <signal.h>
+
+#define DAY_S 86400
+#define HOUR_S 3600
+
+/* getThriftServerType, and that it is TWO. */
+#define CALL_BYTES 32
+#define REPLY "\x80\x01\0\x02\0\0\0\x13getThriftServerType\0\0\0\0\x08\0\0\0\0\0\x02\0"
+
+/* Answers the first call, and hangs up on the next. */
+static void
+serve(LoopbackServer *server, int fd, guint connection)
+{
+  SSL *ssl = test_tls_accept(server->data, fd);
+  char call[CALL_BYTES];
+  int len = 0;
+  while (ssl != NULL && len < CALL_BYTES) {
+    int got = SSL_read(ssl, call + len, CALL_BYTES - len);
+    if (got <= 0)
+      break;
+    len += got;
+  }
+  if (len == CALL_BYTES) {
+    (void)SSL_write(ssl, REPLY, sizeof REPLY - 1);
+    loopback_wait_closed(server, fd);
+  }
+  ERR_clear_error();
+  SSL_free(ssl);
+}
+
+static TestIdentity
+signed_by(const TestIdentity *issuer, const char *names, gint64 days)
+{
+  return test_identity_new(&(TestIdentityWish){
+      .name = "test", .names = names, .issuer = issuer, .begin_s = -HOUR_S, .end_s = days * DAY_S + HOUR_S});
+}
+
+/* "kafka: ... tls: { ... }", for write_config(). (transfer full) */
+static char *
+yaml_of(const char *ca, const char *certificate, const char *key)
+{
+  return g_strdup_printf("kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                         "hbase: { gateways: [\"%%s\"], tls: { ca: %s, certificate: %s, key: { file: %s } } }\n"
+                         "readings: { time: { field: ts, format: epoch_ms } }\n"
+                         "tables: { T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } } }\n",
+                         ca, certificate, key);
+}
+
+static void
+test_certificates(void)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-check-XXXXXX", NULL);
+  TestIdentity authority = test_identity_new(&(TestIdentityWish){.name = "test authority"});
+  TestIdentity gateway = signed_by(&authority, "IP:127.0.0.1", 12), us = signed_by(&authority, "DNS:us", 29);
+  char *files[] = {test_identity_save(&authority, FALSE, directory, "ca.pem"),
+                   test_identity_save(&us, FALSE, directory, "us.pem"),
+                   test_identity_save(&us, TRUE, directory, "us.key")};
+  TestTls tls = {.identity = &gateway, .client_authority = &authority};
+  LoopbackServer *server = loopback_start(serve, &tls);
+  g_autofree char *endpoint = g_strdup_printf("thrift+tls://127.0.0.1:%u", server->endpoint->port);
+  g_autofree char *yaml = yaml_of(files[0], files[1], files[2]);
+  g_autofree char *config = write_config(yaml, endpoint);
+
+  g_auto(ProgramDone) done = run_program(config, "check");
+  assert_prints(done.output, "thrift2, unframed, binary");
+  assert_prints(done.output, "note     its certificate ends in 12 days, on ");
+  assert_prints(done.output, "note     our certificate ('hbase.tls.certificate') ends in 29 days, on ");
+
+  loopback_stop(server);
+  g_unlink(config);
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_unlink(files[i]);
+    g_free(files[i]);
+  }
+  g_rmdir(directory);
+  test_identity_clear(&authority);
+  test_identity_clear(&gateway);
+  test_identity_clear(&us);
+}
+
+int
+main(int argc, char **argv)
+{
+  signal(SIGPIPE, SIG_IGN);
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/check-links/certificates-that-end-soon", test_certificates);
+  return g_test_run();
+}
