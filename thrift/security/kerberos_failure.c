@@ -90,10 +90,28 @@ principal_of(const TideKerberosSituation *situation)
   return situation->principal != NULL ? situation->principal : "the cache's principal";
 }
 
+/* What the KDC was asked for, where Kerberos has put another host in the place of ours. (transfer full) (nullable) */
+static char *
+canonical_host(const TideKerberosSituation *situation, const char *text)
+{
+  g_autofree char *before = g_strconcat("Server ", situation->service, "/", NULL);
+  const char *host = strstr(text, before);
+  if (host == NULL)
+    return NULL;
+  host += strlen(before);
+  g_autofree char *asked = g_strndup(host, strcspn(host, "@ "));
+  return g_ascii_strcasecmp(asked, situation->host) != 0 ? g_steal_pointer(&asked) : NULL;
+}
+
 /* What a gateway of another name needs: an address is never the name of one. */
 static char *
-service_unknown(const TideKerberosSituation *situation)
+service_unknown(const TideKerberosSituation *situation, const char *text)
 {
+  g_autofree char *canonical = canonical_host(situation, text);
+  if (canonical != NULL)
+    return g_strdup_printf("the KDC does not know '%s/%s', which Kerberos has made of '%s' by DNS: set "
+                           "'dns_canonicalize_hostname = false' and 'rdns = false' in krb5.conf's [libdefaults]",
+                           situation->service, canonical, situation->host);
   gboolean is_address = g_hostname_is_ip_address(situation->host);
   if (strcmp(situation->service, "HTTP") == 0)
     return g_strdup_printf("the KDC does not know '%s/%s': set 'hbase.http.host' to the second part of the gateway's "
@@ -139,11 +157,11 @@ about_client(const TideKerberosSituation *situation, const char *what)
 
 /* The cause and the remedy, without Kerberos's own words. Ownership: (transfer full). NULL: none is known. */
 static char *
-explain(const TideKerberosSituation *situation, Meaning meaning)
+explain(const TideKerberosSituation *situation, Meaning meaning, const char *text)
 {
   switch (meaning) {
   case SERVICE_UNKNOWN:
-    return service_unknown(situation);
+    return service_unknown(situation, text);
   case CLIENT_UNKNOWN:
     return about_client(situation, "does not know");
   case CLIENT_CLOSED:
@@ -186,7 +204,7 @@ explain(const TideKerberosSituation *situation, Meaning meaning)
 char *
 tide_kerberos_failure_text(const TideKerberosSituation *situation, guint32 major, guint32 minor, const char *text)
 {
-  g_autofree char *explained = explain(situation, meaning_of(situation, major, minor, text));
+  g_autofree char *explained = explain(situation, meaning_of(situation, major, minor, text), text);
   if (explained == NULL)
     return g_strdup_printf("cannot authenticate to gateway '%s' by Kerberos: '%s' (status 0x%x, %d)", situation->peer,
                            text, major, (int)(gint32)minor);

@@ -38,6 +38,11 @@ static const struct {
      "the KDC does not know 'hbase/gw': set 'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the "
      "gateway's "
      "principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
+    {"canonical-name", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN,
+     "Server hbase/balancer.example.com@R not found",
+     "the KDC does not know 'hbase/balancer.example.com', which Kerberos has made of 'gw' by DNS: set "
+     "'dns_canonicalize_hostname = false' and 'rdns = false' in krb5.conf's [libdefaults] ('Server "
+     "hbase/balancer.example.com@R not found')"},
     {"address-as-host", KEYTAB, "10.0.0.7", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server not found",
      "the KDC does not know 'hbase/10.0.0.7': set 'hbase.sasl.host' to the gateway's name in place of its address, and "
      "'hbase.sasl.service', as in its 'hbase.thrift.kerberos.principal' ('Server not found')"},
