@@ -15,7 +15,7 @@ NOISE = (
 )
 
 # What is longer stands below the table, under a number.
-WIDTH = 24
+WIDTH = 25
 
 
 class CellTable:

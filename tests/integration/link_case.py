@@ -135,8 +135,8 @@ class LinkCase(Case):
 
 
 def _last_column(line: str) -> str:
-    """Of what `check` says: behind the address and the verdict."""
-    return re.split(r"\s{2,}", line.strip())[-1]
+    """Of what `check` says of a gateway: behind its address and the verdict."""
+    return re.split(r"\s{2,}", line.strip(), maxsplit=3)[-1]
 
 
 def events(daemon: Daemon) -> list[dict[str, Any]]:
