@@ -76,7 +76,8 @@ tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error)
   if (waited_ms >= 0)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
                 "gateway '%s' gave no answer to the SASL negotiation within %" G_GINT64_FORMAT
-                " ms: one without 'hbase.thrift.security.qop' is as silent; remove 'sasl:' for it",
+                " ms: one that is starting or overloaded is as silent, and one without 'hbase.thrift.security.qop': "
+                "remove 'sasl:' for that",
                 peer, waited_ms);
   else
     g_set_error(

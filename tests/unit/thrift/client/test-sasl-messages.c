@@ -113,8 +113,8 @@ static const struct {
   const char *text; /* with "PEER" for the gateway, and no digits */
 } connects[] = {
     {"silence", SASL_SILENT, SHORT_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' gave no answer to the SASL negotiation within  ms: one without 'hbase.thrift.security.qop' is as "
-     "silent; remove 'sasl:' for it"},
+     "gateway 'PEER' gave no answer to the SASL negotiation within  ms: one that is starting or overloaded is as "
+     "silent, and one without 'hbase.thrift.security.qop': remove 'sasl:' for that"},
     {"hang-up", SASL_HANGS_UP, GENEROUS_MS, TIDE_ERROR_CONNECT,
      "gateway 'PEER' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, TLS "
      "before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')"},
