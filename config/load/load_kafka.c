@@ -359,9 +359,8 @@ tide_load_kafka_properties(TideLoad *load)
   if (tide_yaml_is_null(node))
     return;
   if (node->kind != TIDE_YAML_MAPPING) {
-    g_autofree char *got = tide_yaml_describe(node);
     tide_problems_add_error(load->problems, node->position,
-                            "'kafka.librdkafka' must be a mapping of properties, got %s", got);
+                            "'kafka.librdkafka' must be a mapping of properties, a 'name: value' each");
     return;
   }
   for (guint i = 0; i < node->keys->len; i++)

@@ -32,7 +32,8 @@ static void G_GNUC_PRINTF(4, 0) add_problem(GPtrArray *problems, TideConfigSever
   problem->severity = severity;
   problem->line = position.line;
   problem->column = position.column;
-  problem->text = g_strdup_vprintf(format, args);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  problem->text = tide_secret_mask_addresses(text);
   g_ptr_array_add(problems, problem);
 }
 
@@ -96,8 +97,11 @@ tide_problems_sort(GPtrArray *problems)
 }
 
 char *
-tide_problem_quote(const char *text)
+tide_problem_quote(const char *full_text)
 {
+  g_autofree char *text = tide_secret_mask_addresses(full_text);
+  if (g_str_has_prefix(text, TIDE_SECRET_KEY_BEGINS))
+    return g_strdup(TIDE_SECRET_KEY_BEGINS "...");
   GString *quoted = g_string_new(NULL);
   guint n_chars = 0;
 
@@ -136,8 +140,8 @@ line_ends_before_secret(const char *line)
   return value != NULL && line_indent(value) == G_MAXUINT;
 }
 
-/* TRUE when line @index is inside of a value that began on an earlier line under a secret's name: a key written as a
- * block, say, whose lines are indented deeper. */
+/* TRUE when line @index is inside of a value that began on an earlier line: under a secret's name, as a block, say,
+ * whose lines are indented deeper; or as a key, whatever its name. */
 static gboolean
 line_continues_secret(char **lines, guint index)
 {
@@ -148,6 +152,10 @@ line_continues_secret(char **lines, guint index)
     guint above = line_indent(lines[i - 1]);
     if (above == G_MAXUINT)
       continue;
+    if (strstr(lines[i - 1], TIDE_SECRET_KEY_ENDS) != NULL)
+      return FALSE;
+    if (strstr(lines[i - 1], TIDE_SECRET_KEY_BEGINS) != NULL)
+      return TRUE;
     if (is_next && line_ends_before_secret(lines[i - 1]))
       return TRUE;
     is_next = FALSE;
@@ -162,8 +170,9 @@ line_continues_secret(char **lines, guint index)
 static char *
 masked_line(char **lines, guint index, gsize n_chars)
 {
-  gsize n_bytes = MIN(strlen(lines[index]), n_chars * 4); /* no character has more */
-  g_autofree char *line = g_strndup(lines[index], n_bytes);
+  g_autofree char *whole = tide_secret_mask_addresses(lines[index]);
+  gsize n_bytes = MIN(strlen(whole), n_chars * 4); /* no character has more */
+  g_autofree char *line = g_strndup(whole, n_bytes);
   const char *secret = line_continues_secret(lines, index) ? line : tide_secret_find_value(line);
 
   if (secret == NULL)

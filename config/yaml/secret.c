@@ -24,29 +24,54 @@ is_name_char(char c)
   return g_ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
 }
 
-/* Every name of a secret holds one of these: most lines are done with this look. */
+/* What the names of secrets have in common, misspelt ones and those of other programs too. */
 static gboolean
-may_name_secret(const char *line)
+sounds_secret(const char *name)
 {
-  return strstr(line, "password") != NULL || strstr(line, "secret") != NULL || strstr(line, "key.pem") != NULL ||
-         strstr(line, "oauthbearer") != NULL;
+  static const char *const sounds[] = {"pas", "secret", "token", "jaas", "key.pem", "ssl.key", "oauthbearer.config"};
+  g_autofree char *lower = g_ascii_strdown(name, -1);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(sounds); i++) {
+    if (strstr(lower, sounds[i]) != NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+char *
+tide_secret_mask_addresses(const char *text)
+{
+  static const char begin[] = "://";
+  GString *out = g_string_new(NULL);
+
+  for (const char *at; (at = strstr(text, begin)) != NULL;) {
+    at += strlen(begin);
+    gsize len = strcspn(at, "/@ \"',\n");
+    g_string_append_len(out, text, at - text);
+    g_string_append(out, at[len] == '@' ? "***" : "");
+    text = at[len] == '@' ? at + len : at;
+  }
+  g_string_append(out, text);
+  return g_string_free(out, FALSE);
 }
 
 const char *
 tide_secret_find_value(const char *line)
 {
-  if (!may_name_secret(line))
-    return NULL;
-  for (const char *colon = strchr(line, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-    const char *end = colon;
+  const char *key = strstr(line, TIDE_SECRET_KEY_BEGINS);
+
+  if (!sounds_secret(line))
+    return key;
+  for (const char *sign = strpbrk(line, ":="); sign != NULL; sign = strpbrk(sign + 1, ":=")) {
+    const char *end = sign;
     while (end > line && (end[-1] == ' ' || end[-1] == '"' || end[-1] == '\''))
       end--;
     const char *start = end;
     while (start > line && is_name_char(start[-1]))
       start--;
     g_autofree char *name = g_strndup(start, (gsize)(end - start));
-    if (tide_secret_is_name(name))
-      return colon[1] == ' ' ? colon + 2 : colon + 1;
+    if (sounds_secret(name))
+      return sign[1] == ' ' ? sign + 2 : sign + 1;
   }
-  return NULL;
+  return key;
 }

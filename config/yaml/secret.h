@@ -7,5 +7,14 @@
  * sasl.oauthbearer.client.secret, and its dump prints passwords, so this project keeps its own. */
 gboolean tide_secret_is_name(const char *name);
 
-/* Where in @line what must not be shown begins (behind the name of a secret and its colon), or NULL. */
+/* How a private key in PEM form begins; "BEGIN CERTIFICATE" does, too, which is as well. */
+#define TIDE_SECRET_KEY_BEGINS "-----BEGIN"
+#define TIDE_SECRET_KEY_ENDS "-----END"
+
+/* Where in @line what must not be shown begins, or NULL: a key, or what stands behind a name and a colon (or '=') where
+ * that name may be of a secret: misspelt, or another program's. */
 const char *tide_secret_find_value(const char *line);
+
+/* @text with *** for what somebody has put into an address before its host, as in https://user:password@host.
+ * (transfer full) */
+char *tide_secret_mask_addresses(const char *text);

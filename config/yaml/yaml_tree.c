@@ -268,15 +268,16 @@ new_scalar(const char *text, gsize len, gboolean is_quoted, TideSourcePosition p
   return node;
 }
 
+/* None is named: it may be a password that begins with & or !, and was not quoted. */
 static void
 refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_char_t *tag, TideSourcePosition position)
 {
   if (anchor != NULL)
     tide_problems_add_error(builder->problems, position,
-                            "an anchor ('&%s') cannot be used here: write the value out, or quote it", anchor);
+                            "an anchor ('&...') cannot be used here: write the value out, or quote it");
   if (tag != NULL)
     tide_problems_add_error(builder->problems, position,
-                            "a tag ('%s') cannot be used here: remove it, or quote the value", tag);
+                            "a tag ('!...') cannot be used here: remove it, or quote the value");
 }
 
 static gboolean
@@ -388,8 +389,7 @@ build_node(TreeBuilder *builder, const yaml_event_t *event)
     return build_collection(builder, TIDE_YAML_MAPPING, position);
   case YAML_ALIAS_EVENT:
     tide_problems_add_error(builder->problems, position,
-                            "an alias ('*%s') cannot be used here: write the value out, or quote it",
-                            event->data.alias.anchor);
+                            "an alias ('*...') cannot be used here: write the value out, or quote it");
     return new_scalar("", 0, FALSE, position);
   case YAML_NO_EVENT:
   case YAML_STREAM_START_EVENT:

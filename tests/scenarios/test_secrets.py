@@ -1,0 +1,509 @@
+#!/usr/bin/env python3
+"""No secret is seen where it must not be: each that the program can know is a canary, looked for in all that it says, in what
+/proc and systemd are told of it, in the files that it leaves, and in its memory, as a core dump would hold it.
+
+    test_secrets.py BUILD
+
+What HELD names is in the memory of a daemon that runs, since a library, or the program itself, needs it again; nothing else is.
+Memory is looked at where freed memory is kept as it was, in a build with AddressSanitizer: elsewhere a copy that nobody wiped
+might have been written over by chance, and is looked for all the same.
+"""
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Iterator
+
+from processes import Gateway, Kafka
+
+PATIENCE_S = 60
+TIME_MS = 1500000000000
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+REALM = "CANARY.TEST"
+
+
+def canary(name: str) -> str:
+    """The same in each run; in no file but those that a test writes."""
+    return hashlib.sha256(f"canary {name}".encode()).hexdigest()[:32]
+
+
+# Secrets of kafka.librdkafka, none of which the mock cluster asks for: that the library has it is what matters.
+KAFKA_SECRETS = ["sasl.password", "ssl.key.password", "ssl.keystore.password", "sasl.oauthbearer.config"]
+
+# What a thief finds in the memory of a running daemon, and why; held to be there, so that this list stays true.
+HELD = {
+    **{name: "librdkafka has a copy in each client, and we keep one for clients to come" for name in KAFKA_SECRETS},
+    "the gateway key, backwards": "OpenSSL has the key's number for as long as a connection lives",
+}
+
+# What may be found besides, where memory was freed and not used again since.
+LEFT = {
+    "the gateway key": "OpenSSL does not wipe the buffers from which it has decoded the key",
+    "line 3 of the gateway key": "the end of the file, likewise",
+    "a bearer token": "nobody is asked for one: to the server it is a header like others",
+}
+
+
+def forms(secret: bytes) -> dict[str, bytes]:
+    """How it could be written: as it is, in hex, in base64 wherever it begins there."""
+    found = {"": secret, " in hex": secret.hex().encode(), " in capital hex": secret.hex().upper().encode()}
+    for shift in range(3):
+        text = base64.b64encode(b"\0" * shift + secret)
+        found[f" in base64, moved by {shift}"] = text[4 if shift else 0:(len(text) // 4 - 1) * 4]
+    return found
+
+
+class Canaries:
+    def __init__(self) -> None:
+        self.forms: dict[str, dict[str, bytes]] = {}
+
+    def add(self, name: str, secret: bytes) -> None:
+        self.forms[name] = forms(secret)
+
+    def find(self, data: bytes) -> list[str]:
+        return [name + form for name, all_forms in self.forms.items() for form, text in all_forms.items() if text in data]
+
+
+# Mistakes beside or in a secret, as lines below kafka.librdkafka; @ is the secret.
+BROKEN = """
+sasl.password: &@ x
+sasl.password: &@
+sasl.password: *@
+sasl.password: !@ x
+sasl.password: !!@ x
+sasl.password: !a!@ x
+sasl.password: %@
+sasl.password: `@
+sasl.password: {@
+sasl.password: {@}
+sasl.password: [@
+sasl.password: [@]
+sasl.password: "@
+sasl.password: '@' x
+sasl.password: "\\@"
+sasl.password: a: @
+sasl.password:\t@
+sasl.password:@
+sasl.password=@
+sasl.password = @
+sasl.password: @|sasl.password: @
+sasl.password: { value: @ }
+sasl.password: { @: 1 }
+sasl.password: { env: TIDE_CANARY }
+sasl.password: "a\\0@"
+sasl.password: a|  @| x
+sasl.password: "a|  @|x
+sasl.password:|  @|   x: 1
+SASL.PASSWORD: @
+sasl.pasword: @
+sasl.passwd: @
+sasl.passphrase: @
+sasl.token: @
+sasl.username: a, sasl.password: @
+sasl.username: [a, sasl.password: @
+sasl.jaas.config: x required username="x" password="@";
+sasl.jaas.config: 'x required username="x" password="@";'
+ssl.key: @
+ssl.key.pem: ||    -----BEGIN PRIVATE KEY-----|   @|  x
+ssl.key.pem: "@" x
+""".strip().splitlines()
+
+# The same anywhere else in the file: what is replaced, and what by.
+MISPLACED = [
+    ('["127.0.0.1:1"]', '["https://user:@@127.0.0.1:1/"]'), ('["127.0.0.1:1"]', '["thrift+tls://user:@@localhost"]'),
+    ('"127.0.0.1:2"', '"SASL_SSL://user:@@localhost:9092"'), ("group: g", "group: g\n  password: @"),
+    ("group: g", "group: g\n  sasl_passwd: @"),
+    ('["127.0.0.1:1"]', f'["https://{"long-name." * 9}:@@127.0.0.1:1/"]'), ("hbase: {", "hbase: { kerberos: { password: @ },"),
+    ("hbase: {", 'hbase: { tls: { key: "-----BEGIN EC PRIVATE KEY-----\\n@" },'),
+    ("hbase: {", 'hbase: { tls: { key: { file: "-----BEGIN EC PRIVATE KEY-----\\n@" } },'),
+    ("hbase: {", "hbase:\n  tls:\n    key: |\n      -----BEGIN PRIVATE KEY-----\n      @\n      -----END PRIVATE KEY-----\n  x: {"),
+    ("hbase: {", "hbase:\n  tls:\n    key: |\n      -----BEGIN PRIVATE KEY-----\n     @\n  x: {"),
+]
+
+PLAIN = """kafka:
+  brokers: "127.0.0.1:2"
+  group: g
+  topics: [t]
+  librdkafka:
+    client.id: a
+hbase: { gateways: ["127.0.0.1:1"] }
+readings: { time: { field: ts, format: epoch_ms } }
+tables: { T: { key: [ { field: host } ], latest: merge, columns: { family: M, from: "*" } } }
+"""
+
+
+def broken_texts(secret: str) -> Iterator[str]:
+    for lines in BROKEN:
+        block = "".join(f"    {line}\n" for line in lines.replace("||", "\x00").replace("|", "\n    ").replace(
+            "\x00", "|\n").splitlines())
+        yield PLAIN.replace("    client.id: a\n", block).replace("@", secret)
+    for there, instead in MISPLACED:
+        yield PLAIN.replace(there, instead.replace("@@", "\x00").replace("@", secret).replace("\x00", f"{secret}@"))
+
+
+class TlsDoor:
+    """A port that speaks TLS, asks for the client's certificate, and hands on what it says to a gateway."""
+
+    def __init__(self, directory: Path, gateway_port: str) -> None:
+        self.gateway_port = int(gateway_port)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(directory / "server.pem", directory / "server.key")
+        self.context.load_verify_locations(directory / "client.pem")
+        self.context.verify_mode = ssl.CERT_REQUIRED
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self) -> None:
+        while True:
+            plain, _ = self.listener.accept()
+            threading.Thread(target=self.connect, args=[plain], daemon=True).start()
+
+    def connect(self, plain: socket.socket) -> None:
+        try:
+            client = self.context.wrap_socket(plain, server_side=True)
+            gateway = socket.create_connection(("127.0.0.1", self.gateway_port))
+        except OSError:
+            return
+        threading.Thread(target=self.pump, args=[gateway, client], daemon=True).start()
+        self.pump(client, gateway)
+
+    @staticmethod
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def make_certificate(directory: Path, name: str) -> None:
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                    directory / f"{name}.key", "-out", directory / f"{name}.pem", "-days", "300", "-subj", f"/CN={name}",
+                    "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    (directory / f"{name}.key").chmod(0o600)
+
+
+def key_number(path: Path) -> bytes:
+    """The secret number of a P-256 key: an octet string of 32 bytes in its DER form."""
+    lines = path.read_text().splitlines()[1:-1]
+    der = base64.b64decode("".join(lines))
+    at = der.index(b"\x04\x20") + 2
+    return der[at:at + 32]
+
+
+class Realm:
+    """A KDC with one principal for the daemon, in a keytab, and one for the gateway."""
+
+    def __init__(self, directory: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        (directory / "krb5.conf").write_text(
+            f"[libdefaults]\n default_realm = {REALM}\n dns_lookup_kdc = false\n rdns = false\n dns_canonicalize_hostname = false\n"
+            f" udp_preference_limit = 1\n[realms]\n {REALM} = {{\n kdc = 127.0.0.1:{port}\n }}\n[domain_realm]\n localhost = {REALM}\n")
+        (directory / "kdc.conf").write_text(
+            f"[kdcdefaults]\n kdc_listen = 127.0.0.1:{port}\n kdc_tcp_listen = 127.0.0.1:{port}\n[realms]\n {REALM} = {{\n"
+            f" database_name = {directory}/principal\n key_stash_file = {directory}/stash\n"
+            f" supported_enctypes = aes256-cts-hmac-sha1-96:normal\n }}\n[logging]\n default = FILE:{directory}/kdc.log\n")
+        self.environment = {**os.environ, "KRB5_CONFIG": str(directory / "krb5.conf"),
+                            "KRB5_KDC_PROFILE": str(directory / "kdc.conf"),
+                            "PATH": os.environ["PATH"] + ":/usr/sbin"}
+        self.keytab = directory / "daemon.keytab"
+        self.command("kdb5_util", "-r", REALM, "create", "-s", "-P", "master")
+        self.command("kadmin.local", "-r", REALM, text=f"addprinc -randkey daemon\naddprinc -randkey hbase/localhost\n"
+                                                       f"ktadd -k {self.keytab} daemon\n")
+        self.kdc = subprocess.Popen([self.found("krb5kdc"), "-n", "-r", REALM], env=self.environment, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def found(name: str) -> str | None:
+        return shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        return all(cls.found(name) for name in ("kdb5_util", "kadmin.local", "krb5kdc"))
+
+    def command(self, *words: str, text: str = "") -> None:
+        subprocess.run(words, env=self.environment, input=text, text=True, check=True, capture_output=True)
+
+    def key(self) -> bytes:
+        """Of the keytab's first entry: a length, then names of many lengths; the key is at its end, before a 4 byte version."""
+        data = self.keytab.read_bytes()
+        length = struct.unpack_from(">i", data, 2)[0]
+        return data[6 + length - 36:6 + length - 4]
+
+    def end(self) -> None:
+        self.kdc.kill()
+        self.kdc.wait()
+
+
+class Listener:
+    """What systemd is told."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(path))
+        self.socket.setblocking(False)
+        self.path = path
+
+    def heard(self) -> bytes:
+        told = b""
+        try:
+            while True:
+                told += self.socket.recv(65536)
+        except BlockingIOError:
+            return told
+
+
+class DaemonUnderWatch:
+    """tidemark run, as verbose as it can be made."""
+
+    def __init__(self, scene: Scene, name: str, config: dict[str, Any], level: str = "debug") -> None:
+        self.directory = scene.directory / name
+        self.state = self.directory / "state"
+        self.state.mkdir(parents=True)
+        self.log_path = self.directory / "log"
+        config_path = self.directory / "config.yaml"
+        config_path.write_text(json.dumps({**config, "service": {"http": "127.0.0.1:0", "log_format": "text",
+                                                                 "log_level": level}}))
+        config_path.chmod(0o600)
+        self.listener = Listener(self.directory / "notify")
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                [scene.program, "run", "-c", config_path], cwd=self.directory, stdout=log, stderr=log,
+                env={**scene.environment, "STATE_DIRECTORY": str(self.state), "NOTIFY_SOCKET": str(self.listener.path)})
+        self.config_path = config_path
+
+    def log(self) -> str:
+        return self.log_path.read_text(errors="replace")
+
+    def wait(self, what: str, is_so: Any) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_so():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise AssertionError(f"{what}: it does not come so far:\n{self.log()[-3000:]}")
+            time.sleep(0.05)
+
+    def pages(self) -> bytes:
+        port = re.search(r"metrics at port (\d+)", self.log())
+        found = b""
+        for path in ("/", "/metrics", "/healthz", "/readyz", "/none") if port else ():
+            request = urllib.request.Request(f"http://127.0.0.1:{port[1]}{path}",
+                                             headers={"Authorization": f"Bearer {canary('a bearer token')}"})
+            try:
+                with urllib.request.urlopen(request, timeout=10) as reply:
+                    found += str(reply.headers).encode() + reply.read()
+            except urllib.error.HTTPError as error:
+                found += str(error.headers).encode() + error.read()
+        return found
+
+    def memory(self) -> Iterator[bytes]:
+        """What a core dump would hold: pages that are there, of mappings that it can write, and that are not kept from dumps (as
+        AddressSanitizer's own are)."""
+        text = Path(f"/proc/{self.process.pid}/smaps").read_text()
+        with open(f"/proc/{self.process.pid}/mem", "rb", 0) as memory, open(f"/proc/{self.process.pid}/pagemap", "rb", 0) as there:
+            for head, body in re.findall(r"^([0-9a-f]+-[0-9a-f]+ .*)\n((?:[A-Z].*\n)*)", text, re.M):
+                start, end = (int(word, 16) for word in head.split()[0].split("-"))
+                if head.split()[1][1] == "w" and " dd" not in body.rpartition("VmFlags:")[2]:
+                    yield from self.pages_of(memory, there, start // PAGE_BYTES, end // PAGE_BYTES)
+
+    @staticmethod
+    def pages_of(memory: Any, there: Any, first: int, end: int) -> Iterator[bytes]:
+        there.seek(first * 8)
+        entries = there.read((end - first) * 8)
+        is_there = [entry >> 62 != 0 for (entry,) in struct.iter_unpack("<Q", entries)]
+        at = 0
+        while at < len(is_there):
+            last = at
+            while last < len(is_there) and is_there[last]:
+                last += 1
+            if last > at:
+                try:
+                    memory.seek((first + at) * PAGE_BYTES)
+                    yield memory.read((last - at) * PAGE_BYTES)
+                except OSError:
+                    pass  # gone meanwhile
+            at = last + 1
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Scene:
+    def __init__(self, build: Path, directory: Path) -> None:
+        self.program = build / "daemon" / "tidemark"
+        self.directory = directory
+        self.canaries = Canaries()
+        self.kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
+        self.gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
+        self.kafka.ask("topic", "t", "1")
+        self.gateway.ask("max-cell", "2000")
+        self.credentials = directory / "credentials"
+        self.credentials.mkdir()
+        self.environment = {**os.environ, "CREDENTIALS_DIRECTORY": str(self.credentials)}
+        self.realm = Realm(self.made("realm")) if Realm.is_installed() else None
+        if self.realm:
+            self.environment["KRB5_CONFIG"] = self.realm.environment["KRB5_CONFIG"]
+        for name in ("server", "client"):
+            make_certificate(directory, name)
+        shutil.copy(directory / "client.key", self.credentials / "gateway.key")
+        self.door = TlsDoor(directory, self.gateway.greeting)
+        self.good = self.good_config()
+        self.findings: list[str] = []
+
+    def made(self, name: str) -> Path:
+        (self.directory / name).mkdir()
+        return self.directory / name
+
+    def secret(self, name: str) -> dict[str, str]:
+        self.canaries.add(name, canary(name).encode())
+        path = self.credentials / name
+        path.write_text(canary(name) + "\n")
+        path.chmod(0o600)
+        return {"file": str(path)} if len(self.canaries.forms) % 2 else {"credential": name}
+
+    def good_config(self) -> dict[str, Any]:
+        self.canaries.add("a bearer token", canary("a bearer token").encode())
+        number = key_number(self.directory / "client.key")
+        self.canaries.add("the gateway key", number)
+        self.canaries.add("the gateway key, backwards", number[::-1])  # as OpenSSL's numbers are
+        for i, line in enumerate((self.directory / "client.key").read_text().splitlines()[1:-1]):
+            self.canaries.add(f"line {i + 1} of the gateway key", line[-40:].encode())
+        return {
+            "kafka": {"brokers": self.kafka.greeting, "group": "g", "topics": ["t"], "threads": 1,
+                      "librdkafka": {"fetch.wait.max.ms": 20, "debug": "all", "sasl.username": "visible",
+                                     **{name: self.secret(name) for name in KAFKA_SECRETS}}},
+            "hbase": {"gateways": [f"thrift+tls://localhost:{self.door.port}"],
+                      "tls": {"ca": str(self.directory / "server.pem"), "certificate": str(self.directory / "client.pem"),
+                              "key": {"credential": "gateway.key"}}},
+            "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
+            "tables": {"T": {"latest": "merge", "key": [{"field": "host"}], "columns": {"family": "M", "from": "*"}}},
+            "dead_letters": {"file": "letters.jsonl"}}
+
+    def kerberos_config(self) -> dict[str, Any]:
+        assert self.realm
+        self.canaries.add("the keytab's key", self.realm.key())
+        keytab = self.realm.keytab
+        return {**self.good, "hbase": {"gateways": [f"localhost:{self.gateway.greeting}"], "sasl": {"service": "hbase"},
+                                       "connect_timeout": "1s", "kerberos": {"keytab": {"file": str(keytab)}}}}
+
+    def run(self, words: str, config: Path | None, text: str = "") -> None:
+        """Looks for canaries in all it says."""
+        line = [self.program, *words.split(), *(["-c", config] if config else [])]
+        done = subprocess.run(line, cwd=self.directory, input=text.encode(), capture_output=True, timeout=PATIENCE_S,
+                              env={**self.environment, "TIDE_CANARY": canary("broken")})
+        self.look(f"tidemark {words}" + (f" with\n{config.read_text()}" if config and "broken" in config.name else ""),
+                  done.stdout + done.stderr)
+        if done.returncode < 0 or b"Sanitizer" in done.stderr:
+            self.findings.append(f"tidemark {words}: {done.returncode}: {done.stderr.decode()[-2000:]}")
+
+    def look(self, where: str, data: bytes) -> None:
+        self.findings += [f"{where}: shows {found}:\n  " + b"\n  ".join(
+            line for line in data.splitlines() if self.canaries.find(line))[:1000].decode(errors="replace")
+            for found in self.canaries.find(data)]
+
+    def end(self) -> None:
+        self.kafka.end()
+        self.gateway.end()
+        if self.realm:
+            self.realm.end()
+
+
+COMMANDS = ["check", "check --offline", "check --print-config", "version", "explain --offline", "explain", "tables show",
+            "tables create", "verify --to-end", "get T host=h", "scan T", "latest T", "dead-letters list",
+            "simulate --topic t --machines 1 --readings 1", "bench --messages - --readings 10 --runs 1"]
+
+
+def look_at_commands(scene: Scene, pool: ThreadPoolExecutor, config: Path) -> None:
+    good = '{"host":"h","ts":%d,"cpu":1}\n' % TIME_MS
+    jobs = [pool.submit(scene.run, words, config, good) for words in COMMANDS]
+    jobs += [pool.submit(scene.run, words, None) for words in ("check --print-defaults", "--help", "run --help", "version")]
+    scene.canaries.add("broken", canary("broken").encode())
+    for number, text in enumerate(broken_texts(canary("broken"))):
+        path = scene.directory / f"broken-{number}.yaml"
+        path.write_text(text)
+        path.chmod(0o600)
+        jobs.append(pool.submit(scene.run, "run" if number % 8 == 0 else "check --offline", path))
+    for job in jobs:
+        job.result()
+
+
+def look_at_daemon(scene: Scene, name: str, daemon: DaemonUnderWatch) -> None:
+    """Whatever it shows of itself."""
+    proc = Path(f"/proc/{daemon.process.pid}")
+    scene.look(f"{name}: its command line", (proc / "cmdline").read_bytes())
+    scene.look(f"{name}: its environment", (proc / "environ").read_bytes())
+    scene.look(f"{name}: its pages", daemon.pages())
+    scene.look(f"{name}: its log", daemon.log().encode())
+    scene.look(f"{name}: what systemd is told", daemon.listener.heard())
+    for path in daemon.directory.rglob("*"):
+        if path.is_file() and path not in (daemon.config_path, daemon.log_path):
+            scene.look(f"{name}: its file {path.name}", path.read_bytes())
+
+
+def look_into_memory(scene: Scene, name: str, daemon: DaemonUnderWatch, expected: set[str]) -> None:
+    found: set[str] = set()
+    for piece in daemon.memory():
+        found |= set(scene.canaries.find(piece))
+    scene.findings += [f"{name}: its memory holds {one}" for one in sorted(found - expected - set(LEFT))]
+    scene.findings += [f"{name}: its memory does not hold {one}: say so" for one in sorted(expected - found)]
+
+
+def look_everywhere(scene: Scene) -> None:
+    daemons = {"by TLS": DaemonUnderWatch(scene, "tls", scene.good)}
+    if scene.realm:
+        daemons["by Kerberos"] = DaemonUnderWatch(scene, "kerberos", scene.kerberos_config())
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            look_at_commands(scene, pool, daemons["by TLS"].config_path)
+        scene.kafka.ask(*scene.kafka.produce_command("t", 0, b"k", b'{"host":"h","ts":%d,"cpu":1}' % TIME_MS, TIME_MS, []))
+        scene.kafka.ask("flush")
+        by_tls = daemons["by TLS"]
+        by_tls.wait("rows are written", lambda: re.search(rb"^tidemark_hbase_rows_written_total.* [1-9]", by_tls.pages(), re.M))
+        if scene.realm:
+            by_kerberos = daemons["by Kerberos"]
+            by_kerberos.wait("a ticket is had", lambda: "SASL" in by_kerberos.log())
+        for name, daemon in daemons.items():
+            look_at_daemon(scene, name, daemon)
+            look_into_memory(scene, name, daemon, {one for one in HELD if daemon is by_tls or "gateway key" not in one})
+    finally:
+        for daemon in daemons.values():
+            daemon.end()
+
+
+def main() -> int:
+    if shutil.which("openssl") is None:
+        print("skipped: openssl is not installed")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="tide-secrets-") as directory:
+        scene = Scene(Path(sys.argv[1]).resolve(), Path(directory))
+        try:
+            scene.gateway.ask("table", "T", "M")
+            look_everywhere(scene)
+        finally:
+            scene.end()
+    for finding in scene.findings:
+        print(finding)
+    print(f"{len(scene.canaries.forms)} canaries, {len(scene.findings)} findings")
+    return 1 if scene.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
