@@ -4,6 +4,7 @@
 #include "util/error.h"
 
 #include <crypt.h>
+#include <nettle/hmac.h>
 #include <sys/random.h>
 
 #define DIGEST_HEX_LEN 64u
@@ -175,14 +176,52 @@ is_same(const char *a, const char *b, gsize len)
   return difference == 0;
 }
 
+typedef struct Digest {
+  char hex[DIGEST_HEX_LEN + 1];
+} Digest;
+
+static Digest
+digest_of(const guint8 bytes[SHA256_DIGEST_SIZE])
+{
+  Digest digest = {0};
+  for (gsize i = 0; i < SHA256_DIGEST_SIZE; i++)
+    g_snprintf(digest.hex + 2 * i, 3, "%02x", bytes[i]);
+  return digest;
+}
+
+/* Neither this nor the next is GLib's, which leaves what it hashed in memory that it frees. */
+static Digest
+hash_of(const char *text)
+{
+  struct sha256_ctx state;
+  guint8 bytes[SHA256_DIGEST_SIZE];
+  sha256_init(&state);
+  sha256_update(&state, strlen(text), (const guint8 *)text);
+  sha256_digest(&state, sizeof bytes, bytes);
+  explicit_bzero(&state, sizeof state);
+  return digest_of(bytes);
+}
+
+static Digest
+keyed_hash_of(const TideAccessList *list, const char *text)
+{
+  struct hmac_sha256_ctx state;
+  guint8 bytes[SHA256_DIGEST_SIZE];
+  hmac_sha256_set_key(&state, sizeof list->key, list->key);
+  hmac_sha256_update(&state, strlen(text), (const guint8 *)text);
+  hmac_sha256_digest(&state, sizeof bytes, bytes);
+  explicit_bzero(&state, sizeof state);
+  return digest_of(bytes);
+}
+
 static gboolean
 is_known_token(const TideAccessList *list, const char *token)
 {
-  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, token, -1);
+  Digest digest = hash_of(token);
   gboolean is_known = FALSE;
   for (guint i = 0; i < list->entries->len; i++) {
     const Entry *entry = &g_array_index(list->entries, Entry, i);
-    if (entry->is_token && is_same(entry->hash, digest, DIGEST_HEX_LEN))
+    if (entry->is_token && is_same(entry->hash, digest.hex, DIGEST_HEX_LEN))
       is_known = TRUE;
   }
   return is_known;
@@ -252,9 +291,9 @@ judge_pair(TideAccessList *list, char *pair, gint64 now_us)
   char *colon = strchr(pair, ':');
   if (colon == NULL)
     return TIDE_ACCESS_WRONG;
-  g_autofree char *digest = g_compute_hmac_for_string(G_CHECKSUM_SHA256, list->key, sizeof list->key, pair, -1);
+  Digest digest = keyed_hash_of(list, pair);
   *colon = '\0';
-  return judge_password(list, pair, colon + 1, digest, now_us);
+  return judge_password(list, pair, colon + 1, digest.hex, now_us);
 }
 
 /* @encoded: "dXNlcjpwYXNz" */

@@ -49,13 +49,17 @@ KAFKA_SECRETS = ["sasl.password", "ssl.key.password", "ssl.keystore.password", "
 HELD = {
     **{name: "librdkafka has a copy in each client, and we keep one for clients to come" for name in KAFKA_SECRETS},
     "the gateway key, backwards": "OpenSSL has the key's number for as long as a connection lives",
+    "the key of the pages, backwards": "OpenSSL has it for connections to come",
+    "the digest of a token": "what comes is compared with it",
 }
 
 # What may be found besides, where memory was freed and not used again since.
 LEFT = {
     "the gateway key": "OpenSSL does not wipe the buffers from which it has decoded the key",
     "line 3 of the gateway key": "the end of the file, likewise",
-    "a bearer token": "nobody is asked for one: to the server it is a header like others",
+    **{f"{name} in clear{form}": "it came to a door of TLS without TLS, so that others have read it already"
+       for name in ("a bearer token", "a password") for form in ("", *(f" in base64, moved by {i}" for i in range(3)))},
+    "the key of the pages": "likewise", "line 3 of the key of the pages": "likewise",
 }
 
 
@@ -274,14 +278,13 @@ class Listener:
 class DaemonUnderWatch:
     """tidemark run, as verbose as it can be made."""
 
-    def __init__(self, scene: Scene, name: str, config: dict[str, Any], level: str = "debug") -> None:
+    def __init__(self, scene: Scene, name: str, config: dict[str, Any]) -> None:
         self.directory = scene.directory / name
         self.state = self.directory / "state"
         self.state.mkdir(parents=True)
         self.log_path = self.directory / "log"
         config_path = self.directory / "config.yaml"
-        config_path.write_text(json.dumps({**config, "service": {"http": "127.0.0.1:0", "log_format": "text",
-                                                                 "log_level": level}}))
+        config_path.write_text(json.dumps(config))
         config_path.chmod(0o600)
         self.listener = Listener(self.directory / "notify")
         with open(self.log_path, "wb") as log:
@@ -289,6 +292,7 @@ class DaemonUnderWatch:
                 [scene.program, "run", "-c", config_path], cwd=self.directory, stdout=log, stderr=log,
                 env={**scene.environment, "STATE_DIRECTORY": str(self.state), "NOTIFY_SOCKET": str(self.listener.path)})
         self.config_path = config_path
+        self.context = ssl.create_default_context(cafile=scene.directory / "server.pem")
 
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")
@@ -301,17 +305,26 @@ class DaemonUnderWatch:
             time.sleep(0.05)
 
     def pages(self) -> bytes:
+        """What is answered to who has the token, to who has another, and to who does not speak TLS."""
         port = re.search(r"metrics at port (\d+)", self.log())
         found = b""
         for path in ("/", "/metrics", "/healthz", "/readyz", "/none") if port else ():
-            request = urllib.request.Request(f"http://127.0.0.1:{port[1]}{path}",
-                                             headers={"Authorization": f"Bearer {canary('a bearer token')}"})
-            try:
-                with urllib.request.urlopen(request, timeout=10) as reply:
-                    found += str(reply.headers).encode() + reply.read()
-            except urllib.error.HTTPError as error:
-                found += str(error.headers).encode() + error.read()
+            for door in ("https://localhost", "http://127.0.0.1"):
+                clear = "" if door.startswith("https") else " in clear"
+                for word in (f"Bearer {canary('a bearer token' + clear)}", f"Bearer x{canary('a bearer token' + clear)}",
+                             f"Basic {base64.b64encode(('u:' + canary('a password' + clear)).encode()).decode()}"):
+                    found += self.page(f"{door}:{port[1]}{path}", word)
         return found
+
+    def page(self, address: str, authorization: str) -> bytes:
+        request = urllib.request.Request(address, headers={"Authorization": authorization})
+        try:
+            with urllib.request.urlopen(request, timeout=10, context=self.context) as reply:
+                return str(reply.headers).encode() + reply.read()
+        except urllib.error.HTTPError as error:
+            return str(error.headers).encode() + error.read()
+        except OSError:
+            return b""
 
     def memory(self) -> Iterator[bytes]:
         """What a core dump would hold: pages that are there, of mappings that it can write, and that are not kept from dumps (as
@@ -364,6 +377,7 @@ class Scene:
         for name in ("server", "client"):
             make_certificate(directory, name)
         shutil.copy(directory / "client.key", self.credentials / "gateway.key")
+        shutil.copy(directory / "server.key", self.credentials / "pages.key")
         self.door = TlsDoor(directory, self.gateway.greeting)
         self.good = self.good_config()
         self.findings: list[str] = []
@@ -380,12 +394,15 @@ class Scene:
         return {"file": str(path)} if len(self.canaries.forms) % 2 else {"credential": name}
 
     def good_config(self) -> dict[str, Any]:
-        self.canaries.add("a bearer token", canary("a bearer token").encode())
-        number = key_number(self.directory / "client.key")
-        self.canaries.add("the gateway key", number)
-        self.canaries.add("the gateway key, backwards", number[::-1])  # as OpenSSL's numbers are
-        for i, line in enumerate((self.directory / "client.key").read_text().splitlines()[1:-1]):
-            self.canaries.add(f"line {i + 1} of the gateway key", line[-40:].encode())
+        self.add_key("the gateway key", self.directory / "client.key")
+        self.add_key("the key of the pages", self.directory / "server.key")
+        for name in ("a bearer token", "a password", "a bearer token in clear", "a password in clear"):
+            self.canaries.add(name, canary(name).encode())
+        digest = hashlib.sha256(canary("a bearer token").encode()).hexdigest()
+        self.canaries.add("the digest of a token", digest.encode())
+        users = self.directory / "users"
+        users.write_text(f"prometheus:{digest}\n")
+        users.chmod(0o600)
         return {
             "kafka": {"brokers": self.kafka.greeting, "group": "g", "topics": ["t"], "threads": 1,
                       "librdkafka": {"fetch.wait.max.ms": 20, "debug": "all", "sasl.username": "visible",
@@ -395,7 +412,16 @@ class Scene:
                               "key": {"credential": "gateway.key"}}},
             "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
             "tables": {"T": {"latest": "merge", "key": [{"field": "host"}], "columns": {"family": "M", "from": "*"}}},
-            "dead_letters": {"file": "letters.jsonl"}}
+            "dead_letters": {"file": "letters.jsonl"},
+            "service": {"http": "127.0.0.1:0", "log_format": "text", "log_level": "debug", "http_users": {"file": str(users)},
+                        "http_tls": {"certificate": str(self.directory / "server.pem"), "key": {"credential": "pages.key"}}}}
+
+    def add_key(self, name: str, path: Path) -> None:
+        number = key_number(path)
+        self.canaries.add(name, number)
+        self.canaries.add(f"{name}, backwards", number[::-1])  # as OpenSSL's numbers are
+        for i, line in enumerate(path.read_text().splitlines()[1:-1]):
+            self.canaries.add(f"line {i + 1} of {name}", line[-40:].encode())
 
     def kerberos_config(self) -> dict[str, Any]:
         assert self.realm

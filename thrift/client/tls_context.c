@@ -127,7 +127,8 @@ tide_tls_server_context_new(const TideTlsSettings *settings, GError **error)
   g_assert(context != NULL); /* as when memory is out */
   ERR_clear_error();
   harden(context);
-  SSL_CTX_set_options(context, SSL_OP_NO_TICKET); /* nobody comes often enough to be known again */
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);         /* nobody comes often enough to be known again */
+  SSL_CTX_set_options(context, SSL_OP_CLEANSE_PLAINTEXT); /* requests hold passwords */
   SSL_CTX_set_num_tickets(context, 0);
   return use_certificate(context, settings, error) && use_key(context, settings, error) ? g_steal_pointer(&context)
                                                                                         : NULL;
