@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the configured systemd unit: that systemd reads it without a word, and that its exposure stays low.
+"""Checks the configured systemd unit: that systemd reads it without a word, that its exposure stays low, and that
+docs/security.md tells it as it is.
 
     check_unit.py UNIT
 
@@ -15,6 +16,7 @@ from pathlib import Path
 # In tenths. What is left above 0 is the network, that the daemon is there for.
 MAX_EXPOSURE = 15
 SKIPPED = 77
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 
 
 def run(*command):
@@ -42,13 +44,33 @@ def check_verify(unit):
     return ours or ([output] if code != 0 else [])
 
 
+def hardening_of(unit):
+    block = unit.read_text(encoding="utf-8").partition("# Everything that is not needed is taken away.")[2]
+    return re.findall(r"^([A-Z]\w+)=", block.partition("[Install]")[0], re.MULTILINE)
+
+
 def check_order(unit):
     """The hardening block is alphabetical, so that what is missing is seen."""
-    block = unit.read_text(encoding="utf-8").partition("# Everything that is not needed is taken away.")[2]
-    names = re.findall(r"^([A-Z]\w+)=", block.partition("[Install]")[0], re.MULTILINE)
+    names = hardening_of(unit)
     if not names:
         return ["the hardening block is not found"]
     return [f"'{b}=' stands after '{a}='" for a, b in zip(names, names[1:]) if a > b]
+
+
+def check_document(unit):
+    """docs/security.md gives each directive's reason, and the exposure that there is."""
+    if unit.name != "tidemark.service":
+        return []
+    text = DOCUMENT.read_text(encoding="utf-8")
+    table = text.partition("| directive | why |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"`(\w+)`", table))
+    findings = [f"{DOCUMENT.name} has no reason for '{name}='" for name in sorted(set(hardening_of(unit)) - told)]
+    findings += [f"{DOCUMENT.name} tells '{name}=', which is not set" for name in sorted(told - set(hardening_of(unit)))]
+    said = re.search(r"<!-- exposure --> (\S+)", text)
+    found = re.search(r"exposure level for \S+: (\S+)", run("security", "--offline=yes", str(unit))[1])
+    if said is None or found is None or said[1] != found[1]:
+        findings.append(f"{DOCUMENT.name}: the exposure is {found[1] if found else 'not known'}, not {said[1] if said else 'told'}")
+    return findings
 
 
 def main():
@@ -56,7 +78,7 @@ def main():
     if shutil.which("systemd-analyze") is None:
         print("skipped: systemd-analyze is not installed")
         return SKIPPED
-    findings = check_order(unit) + check_security(unit) + check_verify(unit)
+    findings = check_order(unit) + check_security(unit) + check_verify(unit) + check_document(unit)
     for finding in findings:
         print(finding)
     print(f"{unit.name}: {len(findings)} findings")
