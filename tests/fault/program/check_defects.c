@@ -280,9 +280,12 @@ dead_letters_that_are_full(CheckScene *scene)
   check_scene_set(&scene->dead_letters, g_strdup("file: letters.jsonl, max_file_size: 64KiB, max_size: 64KiB"));
 }
 
+/* One thing in the way of a scene is enough; and it may be asked for twice. */
 static void
 lock_file(CheckScene *scene, const char *name)
 {
+  if (scene->held_fd >= 0)
+    return;
   g_autofree char *path = check_scene_path(scene, name);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   scene->held_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
