@@ -83,15 +83,15 @@ tide_partition_new(const char *topic, gint32 partition, guint16 slot, TideMetric
 }
 
 void
-tide_partition_rename(TidePartition *self, const char *topic, gint32 partition)
+tide_partition_rename(TidePartition *partition, const char *topic, gint32 number)
 {
-  g_assert(!self->assigned);
-  g_free(self->topic);
-  g_free(self->counters.labels);
-  memset(self->counters.messages_dead_lettered, 0, sizeof self->counters.messages_dead_lettered);
-  memset(self->counters.messages_skipped, 0, sizeof self->counters.messages_skipped);
-  self->pauses.read_ahead_messages = 0;
-  take_name(self, topic, partition);
+  g_assert(!partition->assigned);
+  g_free(partition->topic);
+  g_free(partition->counters.labels);
+  memset(partition->counters.messages_dead_lettered, 0, sizeof partition->counters.messages_dead_lettered);
+  memset(partition->counters.messages_skipped, 0, sizeof partition->counters.messages_skipped);
+  partition->pauses.read_ahead_messages = 0;
+  take_name(partition, topic, number);
 }
 
 /* What is in flight has changed: shows it, and charges for what it takes. */
