@@ -2,6 +2,7 @@
 """Breaks something of a real Kafka, HBase and three daemons every three seconds, then proves that nothing is lost and nothing wrong.
 
     chaos.py --tidemark build/daemon/tidemark [--readings 1000000] [--duration 600] [--seed 1] [--poison 3%]
+             [--link sasl-auth-conf]
 
 Readings are sent at a steady rate for the whole duration. What breaks follows from the seed, which is printed. The tables are
 judged cell by cell by HBase's own client against what was sent (judge.py), dead letters likewise by kcat.
@@ -19,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
 import proof  # noqa: E402
 from faults import Conductor, Fault, Scene  # noqa: E402
+from links import Link  # noqa: E402
 from proof import FEED_DEADLINE_S, HISTORY, LATEST, N_HOSTS, N_PARTITIONS, Proof, Result  # noqa: E402
 from stack import Stack  # noqa: E402
 from stack_services import TWO_REGION_SERVERS  # noqa: E402
@@ -30,14 +32,14 @@ REFUSED_BYTES = 8 << 10
 
 class Chaos(Proof):
 
-    def __init__(self, stack: Stack, options: argparse.Namespace, directory: Path, result: Result) -> None:
+    def __init__(self, stack: Stack, link: Link, options: argparse.Namespace, directory: Path, result: Result) -> None:
         workload = Workload(n_readings=options.readings, n_hosts=N_HOSTS, n_partitions=N_PARTITIONS, seed=options.seed,
                             poison_share=options.poison, refused_bytes=REFUSED_BYTES + 1024 if options.refused else 0)
-        super().__init__(stack, directory, result, workload, tidemark=options.tidemark, n_daemons=options.daemons,
+        super().__init__(stack, link, directory, result, workload, tidemark=options.tidemark, n_daemons=options.daemons,
                          messages_per_s=options.readings * (1 + options.poison) / options.duration, changes={},
                          has_dead_letters=options.poison > 0)
         self.options = options
-        self.scene = Scene(stack, self.fleet, (HISTORY, LATEST), N_HOSTS, lambda host: host_name(host).encode())
+        self.scene = Scene(stack, link, self.fleet, (HISTORY, LATEST), N_HOSTS, lambda host: host_name(host).encode())
 
     def happen(self) -> None:
         options = self.options
@@ -87,7 +89,7 @@ def main() -> int:
     hbase_settings = dict(TWO_REGION_SERVERS)
     if options.poison > 0:
         hbase_settings["hbase.server.keyvalue.maxsize"] = str(REFUSED_BYTES)
-    return proof.run(options, lambda stack, directory, result: Chaos(stack, options, directory, result),
+    return proof.run(options, lambda stack, link, directory, result: Chaos(stack, link, options, directory, result),
                      hbase_settings=hbase_settings)
 
 

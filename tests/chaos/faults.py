@@ -12,6 +12,7 @@ from typing import Callable, Iterator, Optional
 from fleet import EX_TEMPFAIL, Fleet
 from hbase_oracle import Oracle
 from jvm_process import StackError
+from links import Link
 from stack import Stack
 
 PERIOD_S = 3.0
@@ -20,6 +21,9 @@ PERIOD_S = 3.0
 FROZEN_DAEMON_S = 8.0
 
 OUTAGE_S = 10.0
+
+# Past hbase.call_timeout: calls are given up, and land all the same when the proxy goes on.
+FROZEN_PROXY_S = 8.0
 
 # A bound for a machine in trouble: what is repaired comes back in seconds.
 RECOVERY_DEADLINE_S = 150
@@ -61,8 +65,10 @@ class Plan:
 class Scene:
     """What there is to be broken, and how each kind of fault breaks and repairs it."""
 
-    def __init__(self, stack: Stack, fleet: Fleet, tables: tuple[str, ...], n_hosts: int, host_key: Callable[[int], bytes]) -> None:
+    def __init__(self, stack: Stack, link: Link, fleet: Fleet, tables: tuple[str, ...], n_hosts: int,
+                 host_key: Callable[[int], bytes]) -> None:
         self.stack = stack
+        self.link = link
         self.fleet = fleet
         # A JVM of its own: the checker's answers must not wait for a region that moves.
         self.regions = Oracle(stack.hbase.zookeeper_port, stack.directory / "regions.log")
@@ -121,6 +127,40 @@ class Scene:
             gateway.start(RECOVERY_DEADLINE_S)
             return ""
         return Plan(gateway.name, {gateway.name, "start of a JVM"}, act)
+
+    def kill_proxy(self, choice: int) -> Plan:
+        proxy = self.link.proxies[choice % len(self.link.proxies)]
+
+        def act() -> str:
+            proxy.kill9()
+            proxy.start(RECOVERY_DEADLINE_S)
+            return ""
+        return Plan(proxy.name, {proxy.name}, act)
+
+    def freeze_proxy(self, choice: int) -> Plan:
+        proxy = self.link.proxies[choice % len(self.link.proxies)]
+
+        def act() -> str:
+            with self._outage():
+                proxy.suspend()
+                self._wait(FROZEN_PROXY_S)
+                proxy.resume()
+            return ""
+        return Plan(proxy.name, {proxy.name}, act)
+
+    def hide_kdc(self, choice: int) -> Plan:
+        """Whoever wants a ticket is refused, or kept waiting."""
+        assert self.link.realm is not None
+        door = self.link.realm.door
+        hangs = choice % 2 == 0
+
+        def act() -> str:
+            with self._outage():
+                (door.hang if hangs else door.shut)()
+                self._wait(OUTAGE_S)
+                door.open()
+            return "hung" if hangs else "was down"
+        return Plan("KDC", {"KDC"}, act)
 
     def freeze_kafka(self, _: int) -> Plan:
         def act() -> str:
@@ -228,6 +268,10 @@ class Conductor:
             "region move": scene.move_region,
             "region split": scene.split_region,
         }
+        if scene.link.proxies:
+            self._kinds |= {"proxy -9": scene.kill_proxy, "proxy": scene.freeze_proxy}
+        if scene.link.realm is not None:
+            self._kinds["KDC"] = scene.hide_kdc
 
     def run(self, duration_s: float) -> None:
         """Returns when the last fault is repaired."""

@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
 import proof  # noqa: E402
 from fleet import memory_kib, totals_of  # noqa: E402
+from links import Link  # noqa: E402
 from proof import BUDGET_MIB, DRAIN_DEADLINE_S, FEED_DEADLINE_S, N_HOSTS, N_PARTITIONS, Proof, Result  # noqa: E402
 from stack import Stack  # noqa: E402
 from workload import Workload  # noqa: E402
@@ -60,12 +61,12 @@ class Look:
 
 class Outage(Proof):
 
-    def __init__(self, stack: Stack, options: argparse.Namespace, directory: Path, result: Result) -> None:
+    def __init__(self, stack: Stack, link: Link, options: argparse.Namespace, directory: Path, result: Result) -> None:
         self.outage_s = options.minutes * 60
         workload = Workload(n_readings=int((BEFORE_S + self.outage_s) * options.rate), n_hosts=N_HOSTS,
                             n_partitions=N_PARTITIONS, seed=options.seed)
-        super().__init__(stack, directory, result, workload, tidemark=options.tidemark, n_daemons=1, messages_per_s=options.rate,
-                         changes={"kafka": {"session_timeout": "30s", "max_poll_interval": "30s"}})
+        super().__init__(stack, link, directory, result, workload, tidemark=options.tidemark, n_daemons=1,
+                         messages_per_s=options.rate, changes={"kafka": {"session_timeout": "30s", "max_poll_interval": "30s"}})
         self.options = options
         self.looks: list[Look] = []
         self._started = time.monotonic()
@@ -152,7 +153,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=3000, help="messages a second (default: 3000)")
     parser.add_argument("--csv", type=Path, help="file that gets the table")
     options = parser.parse_args()
-    return proof.run(options, lambda stack, directory, result: Outage(stack, options, directory, result))
+    return proof.run(options, lambda stack, link, directory, result: Outage(stack, link, options, directory, result))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from daemon import configuration, merged, metric_tables, wait_until
 from fleet import RSS_ALLOWANCE_KIB, Fleet, accounting_difference
 from judge import judge_dead_letters, judge_history, judge_latest, topic_differences
 from jvm_process import StackError
+from links import LINKS, Link, open_link, plain_gateways
 from maven_jars import JarError
 from stack import Stack
 from stack_services import free_port
@@ -67,10 +68,11 @@ class Result:
 class Proof:
     """One run on a stack that is up. What happens between start and drain is `happen`, of each kind of run."""
 
-    def __init__(self, stack: Stack, directory: Path, result: Result, workload: Workload, *, tidemark: Path, n_daemons: int,
-                 messages_per_s: float, changes: Mapping[str, Any], has_dead_letters: bool = False) -> None:
+    def __init__(self, stack: Stack, link: Link, directory: Path, result: Result, workload: Workload, *, tidemark: Path,
+                 n_daemons: int, messages_per_s: float, changes: Mapping[str, Any], has_dead_letters: bool = False) -> None:
         """`changes`: to the daemons' configuration."""
         self.stack = stack
+        self.link = link
         self.directory = directory
         self.result = result
         self.workload = workload
@@ -97,6 +99,8 @@ class Proof:
         """Wakes whatever is suspended."""
         self.stack.hbase.resume()
         self.stack.kafka.resume()
+        for proxy in self.link.proxies:
+            proxy.resume()
 
     def feeder(self) -> Feeder:
         return Feeder(self.workload, self.stack.kafka.address, TOPIC, self.messages_per_s, self.directory / "kcat.log")
@@ -111,14 +115,15 @@ class Proof:
     def _config(self, _: int) -> Mapping[str, Any]:
         base = configuration(
             brokers=self.stack.kafka.address, group=GROUP, topic=TOPIC,
-            gateways=[gateway.address for gateway in self.stack.gateways], tables=metric_tables(HISTORY, LATEST),
+            gateways=self.link.addresses, tables=metric_tables(HISTORY, LATEST),
             changes={
                 "hbase": {"call_timeout": "5s", "settle": "20s", "region_refresh": "5s"},
                 "readings": {"on_bad_message": "dead_letter" if self.has_dead_letters else "stop"},
                 "limits": {"memory": f"{BUDGET_MIB}MiB"},
                 "service": {"http": f"127.0.0.1:{free_port()}"},
             })
-        return merged(base, {**self._changes, **({"dead_letters": {"topic": DEAD_LETTERS}} if self.has_dead_letters else {})})
+        changes = {**self._changes, **({"dead_letters": {"topic": DEAD_LETTERS}} if self.has_dead_letters else {})}
+        return merged(merged(base, self.link.changes), changes)
 
     def _prepare(self) -> None:
         admin = self.stack.kafka.admin
@@ -202,12 +207,13 @@ def parser(description: str, *, readings: Optional[int] = None) -> argparse.Argu
         options.add_argument("--readings", type=int, default=readings, help=f"how many (default: {readings})")
     options.add_argument("--seed", type=int, default=1, help="what follows from it: readings and faults (default: 1)")
     options.add_argument("--gateways", type=int, default=3)
+    options.add_argument("--link", choices=LINKS, default="plain", help="between daemons and gateways (default: plain)")
     options.add_argument("--counts", type=Path, help="file that gets 'passed failed skipped'")
     options.add_argument("--summary", type=Path, help="file that gets all figures, in JSON")
     return options
 
 
-def run(options: argparse.Namespace, make: Callable[[Stack, Path, Result], Proof], *,
+def run(options: argparse.Namespace, make: Callable[[Stack, Link, Path, Result], Proof], *,
         hbase_settings: Optional[Mapping[str, str]] = None, gateway_settings: Optional[Mapping[str, str]] = None) -> int:
     """Starts a stack, lets it happen, writes the files; the exit code."""
     # Both ways of ending early leave nothing running behind.
@@ -216,10 +222,12 @@ def run(options: argparse.Namespace, make: Callable[[Stack, Path, Result], Proof
     result = Result()
     started = time.monotonic()
     try:
-        with Stack(directory / "stack", gateways=options.gateways, hbase_settings=hbase_settings,
-                   gateway_settings={**GATEWAY_SETTINGS, **(gateway_settings or {})}) as stack:
-            print(f"stack is up after {time.monotonic() - started:.1f} s", flush=True)
-            make(stack, directory, result).run()
+        of_gateways = {**GATEWAY_SETTINGS, **(gateway_settings or {})}
+        with (Stack(directory / "stack", gateways=plain_gateways(options.link, options.gateways), hbase_settings=hbase_settings,
+                    gateway_settings=of_gateways) as stack,
+              open_link(options.link, stack, options.gateways, of_gateways) as link):
+            print(f"stack is up after {time.monotonic() - started:.1f} s; link: {options.link}", flush=True)
+            make(stack, link, directory, result).run()
     except (AssertionError, StackError, JarError, OSError) as error:
         result.check("the run", False, str(error))
     except KeyboardInterrupt:

@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration"), str(HERE.parent / "stack")]
 import proof  # noqa: E402
 from fleet import memory_kib, n_descriptors, totals_of  # noqa: E402
+from links import Link  # noqa: E402
 from proof import FEED_DEADLINE_S, N_HOSTS, N_PARTITIONS, START_DEADLINE_S, Proof, Result  # noqa: E402
 from stack import Stack  # noqa: E402
 from workload import Feeder, Workload  # noqa: E402
@@ -67,11 +68,12 @@ class Look:
 
 class Soak(Proof):
 
-    def __init__(self, stack: Stack, options: argparse.Namespace, directory: Path, result: Result) -> None:
+    def __init__(self, stack: Stack, link: Link, options: argparse.Namespace, directory: Path, result: Result) -> None:
         self.duration_s = options.minutes * 60
         workload = Workload(n_readings=int(self.duration_s * options.rate), n_hosts=N_HOSTS, n_partitions=N_PARTITIONS,
                             seed=options.seed)
-        super().__init__(stack, directory, result, workload, tidemark=options.tidemark, n_daemons=2, messages_per_s=options.rate,
+        super().__init__(stack, link, directory, result, workload, tidemark=options.tidemark, n_daemons=2,
+                         messages_per_s=options.rate,
                          changes={"kafka": {"session_timeout": "30s"}, "limits": {"drain_timeout": "20s"},
                                   "hbase": {"max_connection_age": MAX_CONNECTION_AGE}})
         self.options = options
@@ -209,7 +211,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=1000, help="messages a second (default: 1000)")
     parser.add_argument("--csv", type=Path, help="file that gets what was seen every 5 s")
     options = parser.parse_args()
-    return proof.run(options, lambda stack, directory, result: Soak(stack, options, directory, result),
+    return proof.run(options, lambda stack, link, directory, result: Soak(stack, link, options, directory, result),
                      gateway_settings={"hbase.thrift.server.socket.read.timeout": str(GATEWAY_IDLE_CUT_MS)})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import Any
+from typing import Any, Mapping, Optional
 
 from kerberos_realm import REALM, Realm
 from stack_services import HOST, START_DEADLINE_S, Gateway
@@ -37,15 +37,16 @@ def settings(keytab: Path, qop: str) -> dict[str, str]:
 
 
 class SaslGateway(Gateway):
-    """qop: auth, auth-int or auth-conf."""
+    """qop: auth, auth-int or auth-conf. more_settings: in place of its own."""
 
     def __init__(self, directory: Path, index: int, zookeeper_port: int, port: int, *, realm: Realm, keytab: Path, qop: str,
-                 **options: Any) -> None:
+                 more_settings: Optional[Mapping[str, str]] = None, **options: Any) -> None:
         hosts = realm.directory / "hosts"
         # The gateway takes the host of its SASL name from the machine, not from its principal.
         hosts.write_text(f"{HOST} localhost {socket.gethostname()}\n", encoding="ascii")
         flags = (f"-Djava.security.krb5.conf={realm.gateway_configuration}", f"-Djdk.net.hosts.file={hosts}")
-        super().__init__(directory, index, zookeeper_port, port, settings=settings(keytab, qop), jvm_flags=flags, **options)
+        super().__init__(directory, index, zookeeper_port, port, settings={**settings(keytab, qop), **(more_settings or {})},
+                         jvm_flags=flags, **options)
         self.address = f"localhost:{port}"  # by name: tickets are for names
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
