@@ -24,7 +24,7 @@ from bench_report import Report, machine_facts  # noqa: E402
 from bench_setup import Bench  # noqa: E402
 
 # In the order in which they run: the short ones first.
-SECTIONS = ["micro", "allocations", "client", "start", "growth", "gateway", "latency", "end_to_end", "tuning"]
+SECTIONS = ["micro", "allocations", "client", "start", "growth", "gateway", "latency", "end_to_end", "tuning", "links"]
 
 
 def main() -> int:
