@@ -23,7 +23,7 @@ from tls_proxy import TlsProxy
 TITLE = "the daemon over each link: plain, TLS, Kerberos by SASL, HTTP, HTTPS"
 
 METRICS = 10
-READINGS = 200_000
+READINGS = 100_000
 NULL_READINGS = 1_000_000
 WARM_UP_TURNS = 1
 
