@@ -2,6 +2,7 @@
  * one that lies. */
 #include "thrift/client/transport.h"
 
+#include "thrift/security/kerberos_ticket.h"
 #include "unit/assert_bytes.h"
 #include "unit/kdc.h"
 #include "unit/sasl_gateway.h"
@@ -275,6 +276,73 @@ test_new_key_of_gateway(void)
   }
 }
 
+typedef struct Waiting {
+  TideTransport *transport;
+  GError *error;
+  _Atomic gboolean has_ended;
+} Waiting;
+
+static void
+connect_meanwhile(gpointer data)
+{
+  Waiting *waiting = data;
+  g_assert_false(connect_within(waiting->transport, 2 * GENEROUS_MS, &waiting->error));
+  atomic_store(&waiting->has_ended, TRUE);
+}
+
+static void
+assert_call(TideTransport *transport)
+{
+  TideBytes reply;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(exchange(transport, SASL_GATEWAY_CALL, GENEROUS_MS, &reply, &error));
+  g_assert_no_error(error);
+}
+
+/* While the KDC hangs for the ticket of one gateway, calls to another go on, and so do new connections to it. */
+static void
+test_kdc_hangs(void)
+{
+  SaslGateway gateway = gateway_with(TIDE_SASL_AUTH_CONF, SASL_HONEST);
+  LoopbackServer *server = loopback_start(sasl_gateway_serve, &gateway);
+  LoopbackServer *other_server = loopback_start(sasl_gateway_serve, &gateway);
+  TideTransport *running = transport_to(server);
+  g_assert_true(connect_within(running, GENEROUS_MS, NULL));
+
+  kdc_hang(&kdc);
+  TideLinkSettings other = settings;
+  other.sasl.host = (char *)"vm";
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_copy(other_server->endpoint);
+  endpoint->settings = &other;
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  GPollFD held; /* as the client does: its descriptor is there before the thread that writes to it, and after */
+  g_assert_true(g_cancellable_make_pollfd(cancellable, &held));
+  Waiting waiting = {.transport = tide_transport_new(endpoint, TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY, cancellable)};
+  TideThread *thread = tide_thread_start("test-connect", connect_meanwhile, &waiting);
+  struct pollfd asked = {.fd = kdc.hang_fd, .events = POLLIN};
+  g_assert_cmpint(poll(&asked, 1, GENEROUS_MS), ==, 1);
+  for (guint i = 0; i < 20; i++)
+    assert_call(running);
+  g_object_unref(running);
+  g_autoptr(TideTransport) later = transport_to(server);
+  g_assert_true(connect_within(later, GENEROUS_MS, NULL));
+  assert_call(later);
+  g_assert_false(waiting.has_ended);
+
+  g_cancellable_cancel(cancellable);
+  tide_thread_join(thread);
+  g_cancellable_release_fd(cancellable);
+  g_assert_error(waiting.error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
+  g_clear_error(&waiting.error);
+  g_object_unref(waiting.transport);
+  kdc_stop_hanging(&kdc);
+  while (tide_kerberos_reap() > 0)
+    g_thread_yield();
+  kdc_start(&kdc);
+  loopback_stop(other_server);
+  loopback_stop(server);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -302,6 +370,7 @@ main(int argc, char **argv)
   g_test_add_func("/sasl-messages/a-second-reply-is-noticed", test_reply_twice);
   g_test_add_func("/sasl-messages/a-new-key-of-the-gateway-is-found", test_new_key_of_gateway);
   g_test_add_func("/sasl-messages/D21-wrong-settings", test_wrong_settings);
+  g_test_add_func("/sasl-messages/D21-kdc-hangs-for-another-gateway", test_kdc_hangs);
   int status = g_test_run();
   kdc_destroy(&kdc);
   g_free(gateway_keytab);
