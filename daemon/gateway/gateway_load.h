@@ -31,7 +31,7 @@ G_BEGIN_DECLS
 typedef enum TideCallEnd {
   TIDE_CALL_END_WRITTEN,
   TIDE_CALL_END_BAD_ROW,   /* answered that a row can never be written: no fault of the gateway's */
-  TIDE_CALL_END_REFUSED,   /* answered with another error */
+  TIDE_CALL_END_REFUSED,   /* answered with another error, or found to be another service or wrongly set up: not full */
   TIDE_CALL_END_NO_ANSWER, /* cut, timed out, or not understood */
 } TideCallEnd;
 
