@@ -279,16 +279,6 @@ check_values(TideLoad *load)
                               bad[i].reason);
 }
 
-static void
-check_assignment(TideLoad *load)
-{
-  if (load->config->kafka.assignment != TIDE_ASSIGNMENT_COOPERATIVE)
-    return;
-  tide_problems_add_warning(load->problems, tide_load_position(load, "kafka.assignment"),
-                            "cooperative assignment has faults in librdkafka before 2.6.1 (partitions resumed from an "
-                            "older offset, hangs at close): use eager there");
-}
-
 /* What brokers take for a name, as for a topic's, and %H, which becomes such. */
 static gboolean
 is_instance_template(const char *text)
@@ -354,7 +344,6 @@ tide_load_kafka_properties(TideLoad *load)
 {
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
 
-  check_assignment(load);
   check_instance(load);
   if (tide_yaml_is_null(node))
     return;

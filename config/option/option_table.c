@@ -232,7 +232,7 @@ static const TideConfigOption kafka_options[] = {
                  "looked, or goes on with the oldest that is left. Either way what is lost is counted and logged."},
     {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
      .sentence = "When daemons come and go, all of the group stop and share the partitions anew (eager), or only those "
-                 "partitions stop that move (cooperative; needs librdkafka 2.6.1 or later to be sound). To change it, "
+                 "partitions stop that move (cooperative; refused with librdkafka before 2.6.1). To change it, "
                  "stop all daemons of the group."},
     {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
      .sentence =

@@ -2,27 +2,20 @@
 #include "commands/cli/version.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/revision.h"
-#include "kafka/kafka_conf.h"
+#include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
 
-/* What librdkafka was built with: "gzip,snappy,ssl,sasl,…". (transfer full) */
-static char *
-kafka_features(void)
-{
-  rd_kafka_conf_t *conf = rd_kafka_conf_new();
-  char features[1024];
-  size_t size = sizeof features;
-  gboolean known = rd_kafka_conf_get(conf, "builtin.features", features, &size) == RD_KAFKA_CONF_OK;
-  rd_kafka_conf_destroy(conf);
-  return g_strdup(known ? features : "not known");
-}
+#include <stdio.h>
 
 static gboolean
 print_versions(TideCommandCall *call, GError **error)
 {
-  g_autofree char *features = kafka_features();
+  const TideKafkaLibrary library = tide_kafka_library();
+  g_autofree char *lacks = tide_kafka_library_lacks(&library);
   printf("tidemark %s (%s)\n", TIDE_VERSION, TIDE_REVISION);
-  printf("  librdkafka     %s with %s\n", rd_kafka_version_str(), features);
+  printf("  librdkafka     %s with %s\n", library.name, library.features);
+  if (lacks != NULL)
+    printf("                 cannot: %s\n", lacks);
   printf("  thrift         %s (C GLib), built with\n", TIDE_THRIFT_BUILT);
   printf("  glib           %u.%u.%u, built with %s\n", glib_major_version, glib_minor_version, glib_micro_version,
          TIDE_GLIB_BUILT);

@@ -2,6 +2,7 @@
 
 #include "dead_letters/kafka_dead_letter.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_fault.h"
 #include "kafka/kafka_producer.h"
 #include "util/error.h"
 
@@ -95,7 +96,7 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaDeadLetters *dead_letters = opaque;
   g_free(dead_letters->broker_fault);
-  dead_letters->broker_fault = g_strdup(reason);
+  dead_letters->broker_fault = tide_kafka_fault_explain(kafka, reason);
 }
 
 /* ---- life ---- */

@@ -2,6 +2,7 @@
 
 #include "config/option/nearest_name.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_library.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -61,6 +62,8 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
       tide_problems_add_error(problems, property->position, "'%s' is not accepted: %s", property->name, reason);
   }
   rd_kafka_conf_destroy(conf);
+  const TideKafkaLibrary library = tide_kafka_library();
+  tide_kafka_library_check(&library, &config->kafka, problems);
 }
 
 /* ---- clients ---- */

@@ -1,5 +1,6 @@
 #include "kafka/kafka_client.h"
 
+#include "kafka/kafka_fault.h"
 #include "util/error.h"
 #include "util/lock.h"
 
@@ -20,7 +21,7 @@ note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     return;
   tide_mutex_lock(&client->lock);
   if (client->fault == NULL)
-    client->fault = g_strdup(reason);
+    client->fault = tide_kafka_fault_explain(kafka, reason);
   tide_mutex_unlock(&client->lock);
 }
 

@@ -1,5 +1,6 @@
 #include "kafka/kafka_conf.h"
 
+#include "kafka/kafka_library.h"
 #include "util/budget.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -191,7 +192,8 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
 static gboolean
 set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
 {
-  return rd_kafka_version() < 0x02020000 || set(conf, "fetch.queue.backoff.ms", "5", error);
+  const TideKafkaLibrary library = tide_kafka_library();
+  return !tide_kafka_library_can(&library, TIDE_KAFKA_QUEUE_BACKOFF) || set(conf, "fetch.queue.backoff.ms", "5", error);
 }
 
 TideKafkaConsumerConf

@@ -1,6 +1,7 @@
 #include "kafka/kafka_producer.h"
 
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_fault.h"
 #include "util/error.h"
 
 /* While the queue is full, room comes with the next delivery report. */
@@ -31,7 +32,7 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaProducer *producer = opaque;
   g_free(producer->broker_fault);
-  producer->broker_fault = g_strdup(reason);
+  producer->broker_fault = tide_kafka_fault_explain(kafka, reason);
 }
 
 TideKafkaProducer *

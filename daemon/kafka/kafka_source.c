@@ -2,6 +2,7 @@
 
 #include "kafka/kafka_commit.h"
 #include "kafka/kafka_conf.h"
+#include "kafka/kafka_fault.h"
 #include "kafka/kafka_message.h"
 #include "kafka/kafka_refill.h"
 #include "kafka/kafka_start.h"
@@ -323,7 +324,8 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
     report(source, TIDE_KAFKA_TROUBLE_FATAL, NO_SLOT, whole);
     return;
   }
-  report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, reason);
+  g_autofree char *explained = tide_kafka_fault_explain(kafka, reason);
+  report(source, TIDE_KAFKA_TROUBLE_CLIENT, NO_SLOT, explained);
 }
 
 /* ---- commits ---- */

@@ -1,6 +1,7 @@
 /* Checks the brokers: what of them would keep `tidemark run` from working. */
 #include "commands/check/list.h"
 #include "kafka/dead_letter_topic.h"
+#include "kafka/kafka_library.h"
 #include "kafka/kafka_look.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
@@ -48,9 +49,19 @@ add_dead_letters(TideCheckList *list, const char *name, const TideKafkaLook *loo
                         "exists; whether it may be written shows the first dead letter");
 }
 
+static void
+add_library(TideCheckList *list)
+{
+  const TideKafkaLibrary library = tide_kafka_library();
+  g_autofree char *lacks = tide_kafka_library_lacks(&library);
+  g_autofree char *detail = lacks != NULL ? g_strdup_printf("cannot: %s", lacks) : g_strdup("nothing is amiss");
+  tide_check_list_add(list, "librdkafka", library.name, TIDE_CHECK_OK, detail);
+}
+
 void
 tide_check_kafka(const TideConfig *config, TideCheckList *list)
 {
+  add_library(list);
   g_autoptr(GError) error = NULL;
   g_autoptr(TideKafkaLook) look = tide_kafka_look(config, KAFKA_TIMEOUT_MS, &error);
   if (look == NULL) {

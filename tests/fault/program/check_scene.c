@@ -60,7 +60,7 @@ choose(CheckScene *scene)
   static const char *const kafka[] = {"",
                                       ", threads: 1",
                                       ", threads: 5",
-                                      ", assignment: cooperative",
+                                      ", assignment: eager",
                                       ", start: latest",
                                       ", start: 2026-01-01",
                                       ", instance: \"a-%H\""};

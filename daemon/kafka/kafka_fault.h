@@ -1,0 +1,15 @@
+/* What librdkafka says of a broker that it cannot use, with what it means where the words mislead. */
+#pragma once
+
+#include <glib.h>
+#include <librdkafka/rdkafka.h>
+
+G_BEGIN_DECLS
+
+/* What to do about it; NULL: the words say it. @mechanism: sasl.mechanisms of the client. @version: of librdkafka */
+const char *tide_kafka_fault_remedy(const char *reason, const char *mechanism, guint32 version);
+
+/* @reason, with the remedy where there is one. (transfer full). Threads: any. */
+char *tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason);
+
+G_END_DECLS

@@ -1,0 +1,33 @@
+/* The librdkafka that this process runs with: found when the program starts, so what it can do is asked, not known from
+ * the build. Each of its faults that tidemark works around, warns of or refuses is named here with the version that
+ * mends it. */
+#pragma once
+
+#include "config/config.h"
+
+G_BEGIN_DECLS
+
+typedef enum TideKafkaAbility {
+  TIDE_KAFKA_QUEUE_BACKOFF,     /* says how soon a full queue is looked at again: fetch.queue.backoff.ms */
+  TIDE_KAFKA_SCRAM_NONCE,       /* SCRAM that brokers take which are mended of CVE-2024-56128 */
+  TIDE_KAFKA_SOUND_COOPERATIVE, /* cooperative assignment without old offsets and without hangs at close */
+} TideKafkaAbility;
+
+typedef struct TideKafkaLibrary {
+  guint32 version; /* as rd_kafka_version(): 0x020601ff is 2.6.1 */
+  char name[32];   /* "2.6.1" */
+  char features[512];
+} TideKafkaLibrary;
+
+/* The one at hand. */
+TideKafkaLibrary tide_kafka_library(void);
+
+gboolean tide_kafka_library_can(const TideKafkaLibrary *library, TideKafkaAbility ability);
+
+/* What it cannot do that an operator may want, "GSSAPI, OIDC; SCRAM with …"; NULL: nothing. (transfer full) */
+char *tide_kafka_library_lacks(const TideKafkaLibrary *library);
+
+/* Adds what of @config asks too much of it. @problems: (element-type TideConfigProblem) */
+void tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems);
+
+G_END_DECLS

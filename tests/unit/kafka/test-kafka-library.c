@@ -1,0 +1,123 @@
+/* What each librdkafka can do, and the sentences where it cannot. */
+#include "config/yaml/problem.h"
+#include "kafka/kafka_fault.h"
+#include "kafka/kafka_library.h"
+
+#define DEBIAN_FEATURES "gzip,ssl,sasl,sasl_gssapi,sasl_plain,sasl_scram,sasl_oauthbearer"
+#define WHEEL_FEATURES "gzip,ssl,sasl,sasl_plain,sasl_scram,sasl_oauthbearer,http,oidc"
+
+static const TideKafkaLibrary old = {0x020002ff, "2.0.2", DEBIAN_FEATURES};
+static const TideKafkaLibrary before_mended = {0x020600ff, "2.6.0", DEBIAN_FEATURES};
+static const TideKafkaLibrary mended = {0x020601ff, "2.6.1", DEBIAN_FEATURES};
+static const TideKafkaLibrary new = {0x021000ff, "2.16.0", WHEEL_FEATURES};
+static const TideKafkaLibrary bare = {0x021000ff, "2.16.0", "gzip"};
+
+static void
+test_abilities_begin_with_their_version(void)
+{
+  const TideKafkaLibrary before_backoff = {.version = 0x0201ffff}, backoff = {.version = 0x020200ff};
+  g_assert_false(tide_kafka_library_can(&before_backoff, TIDE_KAFKA_QUEUE_BACKOFF));
+  g_assert_true(tide_kafka_library_can(&backoff, TIDE_KAFKA_QUEUE_BACKOFF));
+  g_assert_false(tide_kafka_library_can(&before_mended, TIDE_KAFKA_SCRAM_NONCE));
+  g_assert_true(tide_kafka_library_can(&mended, TIDE_KAFKA_SCRAM_NONCE));
+  g_assert_false(tide_kafka_library_can(&before_mended, TIDE_KAFKA_SOUND_COOPERATIVE));
+  g_assert_true(tide_kafka_library_can(&mended, TIDE_KAFKA_SOUND_COOPERATIVE));
+}
+
+static void
+test_what_is_lacking_is_said(void)
+{
+  g_autofree char *of_old = tide_kafka_library_lacks(&old), *of_new = tide_kafka_library_lacks(&new);
+  g_assert_cmpstr(of_old, ==, "OIDC; SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0; cooperative assignment");
+  g_assert_cmpstr(of_new, ==, "GSSAPI");
+  const TideKafkaLibrary whole = {0x021000ff, "2.16.0", DEBIAN_FEATURES ",oidc"};
+  g_assert_null(tide_kafka_library_lacks(&whole));
+}
+
+/* A configuration with these properties. */
+static void
+assert_judged(const TideKafkaLibrary *library, TideAssignment assignment, const char *const (*properties)[2],
+              const char *expected)
+{
+  TideKafkaConfig config = {.assignment = assignment,
+                            .properties = g_array_new(FALSE, TRUE, sizeof(TideKafkaProperty))};
+  for (; (*properties)[0] != NULL; properties++) {
+    TideKafkaProperty property = {(char *)(*properties)[0], (char *)(*properties)[1], FALSE, {3, 5}};
+    g_array_append_val(config.properties, property);
+  }
+  g_autoptr(GPtrArray) problems = tide_problems_new();
+  tide_kafka_library_check(library, &config, problems);
+  if (expected == NULL)
+    g_assert_cmpuint(problems->len, ==, 0);
+  else {
+    g_assert_cmpuint(problems->len, ==, 1);
+    const TideConfigProblem *problem = problems->pdata[0];
+    g_autofree char *text =
+        g_strdup_printf("%s: %s", problem->severity == TIDE_CONFIG_ERROR ? "error" : "warning", problem->text);
+    if (!g_str_has_prefix(text, expected))
+      g_error("'%s' is not '%s'", text, expected);
+  }
+  g_array_unref(config.properties);
+}
+
+#define WITH(...) ((const char *const[][2]){__VA_ARGS__, {NULL, NULL}})
+#define NONE ((const char *const[][2]){{NULL, NULL}})
+
+static void
+test_what_the_build_cannot_do_is_refused(void)
+{
+  assert_judged(&new, 0, WITH({"sasl.mechanism", "GSSAPI"}),
+                "error: librdkafka 2.16.0 was built without what 'GSSAPI' needs (sasl_gssapi)");
+  assert_judged(&old, 0, WITH({"sasl.mechanisms", "GSSAPI"}), NULL);
+  assert_judged(&old, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}),
+                "error: 'OAUTHBEARER' needs tokens, and librdkafka 2.0.2 was built without what fetches them (oidc)");
+  assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}), NULL);
+  assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}), "error: 'OAUTHBEARER' needs a server of tokens");
+  assert_judged(&bare, 0, WITH({"security.protocol", "sasl_ssl"}), "error: librdkafka 2.16.0 was built without TLS");
+  assert_judged(&bare, 0, WITH({"sasl.mechanism", "PLAIN"}), "error: librdkafka 2.16.0 was built without what 'PLAIN'");
+}
+
+static void
+test_what_the_version_cannot_do_is_told(void)
+{
+  assert_judged(&before_mended, 0, WITH({"sasl.mechanism", "SCRAM-SHA-512"}),
+                "warning: librdkafka 2.6.0 cannot do SCRAM with brokers since 3.7.2");
+  assert_judged(&mended, 0, WITH({"sasl.mechanism", "SCRAM-SHA-512"}), NULL);
+  assert_judged(&before_mended, TIDE_ASSIGNMENT_COOPERATIVE, NONE,
+                "error: 'kafka.assignment' is cooperative, which has faults");
+  assert_judged(&mended, TIDE_ASSIGNMENT_COOPERATIVE, NONE, NULL);
+  assert_judged(&before_mended, TIDE_ASSIGNMENT_EAGER, NONE, NULL);
+}
+
+static void
+test_misleading_words_are_explained(void)
+{
+  static const char refused[] = "SASL authentication error: Authentication failed during authentication due to invalid "
+                                "credentials with SASL mechanism SCRAM-SHA-512";
+  g_assert_nonnull(strstr(tide_kafka_fault_remedy(refused, "SCRAM-SHA-512", 0x020600ff), "CVE-2024-56128"));
+  g_assert_null(tide_kafka_fault_remedy(refused, "SCRAM-SHA-512", 0x020601ff));
+  g_assert_null(tide_kafka_fault_remedy(refused, "PLAIN", 0x020002ff));
+  static const char *const told[][2] = {
+      {"certificate verify failed: broker certificate could not be verified", "is for another host"},
+      {"sslv3 alert bad certificate: SSL alert number 42", "ssl.certificate.location"},
+      {"alert certificate unknown: SSL alert number 46", "who signed our certificate"},
+      {"unexpected eof while reading", "speaks no TLS"},
+      {"GSSAPI Error: No credentials were supplied", "no Kerberos ticket"},
+      {"Server kafka/127.0.0.1@R not found in Kerberos database", "by host name"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
+    g_assert_nonnull(strstr(tide_kafka_fault_remedy(told[i][0], "", 0x021000ff), told[i][1]));
+  g_assert_null(tide_kafka_fault_remedy("Connection refused", "", 0x020002ff));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/kafka-library/abilities-begin-with-their-version", test_abilities_begin_with_their_version);
+  g_test_add_func("/kafka-library/what-is-lacking-is-said", test_what_is_lacking_is_said);
+  g_test_add_func("/kafka-library/what-the-build-cannot-do-is-refused", test_what_the_build_cannot_do_is_refused);
+  g_test_add_func("/kafka-library/what-the-version-cannot-do-is-told", test_what_the_version_cannot_do_is_told);
+  g_test_add_func("/kafka-library/misleading-words-are-explained", test_misleading_words_are_explained);
+  return g_test_run();
+}
