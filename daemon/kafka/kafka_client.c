@@ -90,6 +90,9 @@ tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result,
   tide_mutex_lock(&client->lock);
   g_autofree char *fault = g_strdup(client->fault);
   tide_mutex_unlock(&client->lock);
+  if (fault == NULL && result == RD_KAFKA_RESP_ERR__TRANSPORT) /* 2.16 says no more where a port asks for TLS */
+    fault = g_strdup_printf("%s: see the addresses, and whether 'security.protocol' is what their ports speak",
+                            rd_kafka_err2str(result));
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "no answer from '%s': %s", client->brokers,
               fault != NULL ? fault : rd_kafka_err2str(result));
 }

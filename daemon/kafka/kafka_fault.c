@@ -12,10 +12,10 @@ static const struct {
     {"certificate verify failed",
      "the broker's certificate is not signed by one in 'ssl.ca.location', has ended, or is for another host than "
      "'kafka.brokers' names; 'openssl s_client -connect HOST:PORT -CAfile FILE -verify_hostname HOST' tells which"},
-    {"alert bad certificate", "the broker asks for a certificate of ours: set 'ssl.certificate.location' and "
-                              "'ssl.key.location'"},
-    {"alert certificate required", "the broker asks for a certificate of ours: set 'ssl.certificate.location' and "
-                                   "'ssl.key.location'"},
+    {"alert bad certificate", "the broker asks for a certificate of ours that it trusts: see "
+                              "'ssl.certificate.location' and 'ssl.key.location'"},
+    {"alert certificate required", "the broker asks for a certificate of ours that it trusts: see "
+                                   "'ssl.certificate.location' and 'ssl.key.location'"},
     {"alert certificate unknown", "the broker does not know who signed our certificate, or it has ended: see "
                                   "'ssl.certificate.location'"},
     {"alert certificate expired", "our certificate has ended: renew 'ssl.certificate.location'"},
@@ -25,6 +25,8 @@ static const struct {
                                      "'sasl.kerberos.principal', or the ticket cache of this user"},
     {"No Kerberos credentials available", "there is no Kerberos ticket: see 'sasl.kerberos.keytab' and "
                                           "'sasl.kerberos.principal', or the ticket cache of this user"},
+    {"No worthy mechs found", "the module of Cyrus SASL for this mechanism is not installed (GSSAPI in Debian: "
+                              "libsasl2-modules-gssapi-mit)"},
     {"not found in Kerberos database", "name the brokers as their principals do, by host name, in 'kafka.brokers' and "
                                        "in their advertised listeners, and see 'sasl.kerberos.service.name'"},
     {"Ticket expired", "the Kerberos ticket has ended: a keytab renews it ('sasl.kerberos.keytab')"},

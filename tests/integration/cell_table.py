@@ -35,7 +35,8 @@ class CellTable:
     def markdown(self) -> str:
         """Situations in the order in which they were met."""
         situations = list(dict.fromkeys(situation for situation, _ in self._cells))
-        transports = [name for name in ALL if any(transport == name for _, transport in self._cells)]
+        met = list(dict.fromkeys(transport for _, transport in self._cells))
+        transports = sorted(met, key=lambda name: ALL.index(name) if name in ALL else len(ALL))
         sentences: dict[str, int] = {}
         lines = [_row(["", *transports]), _row(["---"] * (1 + len(transports)))]
         for situation in situations:

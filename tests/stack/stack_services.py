@@ -215,12 +215,17 @@ class Kafka(Service):
 
     def _format(self, properties: Path) -> None:
         """Writes the cluster's identity into the data directory; Kafka does not start without."""
-        command = self._command("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(properties))
+        command = self._command("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(properties),
+                                *self._format_words())
         with open(self.log_path, "ab") as log:
             done = subprocess.run(command, env=self._environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                   check=False)
         if done.returncode != 0:
             raise StackError(f"cannot format Kafka's data directory, see '{self.log_path}'")
+
+    def _format_words(self) -> list[str]:
+        """What else the first start writes."""
+        return []
 
     def _command(self, main_class: str, *words: str) -> list[str]:
         flags = java_flags.common(self.name, self.log_path, heap="512m", peak_speed=self._peak_speed)

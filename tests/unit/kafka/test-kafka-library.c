@@ -101,6 +101,7 @@ test_misleading_words_are_explained(void)
       {"certificate verify failed: broker certificate could not be verified", "is for another host"},
       {"sslv3 alert bad certificate: SSL alert number 42", "ssl.certificate.location"},
       {"alert certificate unknown: SSL alert number 46", "who signed our certificate"},
+      {"SASL(-4): no mechanism available: No worthy mechs found", "libsasl2-modules-gssapi-mit"},
       {"unexpected eof while reading", "speaks no TLS"},
       {"GSSAPI Error: No credentials were supplied", "no Kerberos ticket"},
       {"Server kafka/127.0.0.1@R not found in Kerberos database", "by host name"},
