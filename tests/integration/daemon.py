@@ -91,6 +91,7 @@ class Daemon:
         self.log_path = directory / f"{name}.log"
         # JSON is YAML.
         self.config_path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        self.environment: dict[str, str] = {}  # beside that of the tests
         self._tidemark = tidemark
         self._admin = admin
         self._process: Optional[subprocess.Popen[bytes]] = None
@@ -100,7 +101,7 @@ class Daemon:
         with self.log_path.open("ab") as log:
             # It dies with the tests, however they end.
             self._process = spawn([str(self._tidemark), "run", "--config", str(self.config_path), *options],
-                                  dict(os.environ), log, owned=True)
+                                  {**os.environ, **self.environment}, log, owned=True)
 
     def stop(self, deadline_s: float = DEADLINE_S) -> int:
         """Ends it with SIGTERM; its exit code."""
