@@ -89,17 +89,22 @@ class LinkCase(Case):
             self.assertEqual(len(lines), 1, f"'{words}' is in {len(lines)} lines of\n{text}")
             seen.append(_last_column(lines[0]).replace(address or link.address, "GATEWAY"))
 
-    def check_works(self, link: Link, n_messages: int, n_readings: int) -> None:
-        """Tables are created, what is in the topic is written and read back."""
+    def begin_to_write(self, link: Link) -> LinkedAlone:
+        """Creates tables, and starts to write what is in the topic to its end."""
         with self.situation(link, "create tables"):
             alone = self.linked_alone(link)
-        daemon, config = alone.daemon, str(alone.daemon.config_path)
+        config = str(alone.daemon.config_path)
         with self.situation(link, "connect") as seen:
             lines = [line for line in self.command("check", "--config", config).splitlines() if link.spoken in line]
             self.assertEqual(len(lines), 1, link.spoken)
             seen.append(_last_column(lines[0]))
+        alone.daemon.start("--until-end")
+        return alone
+
+    def check_written(self, alone: LinkedAlone, n_messages: int, n_readings: int) -> None:
+        """Everything is in the tables, and is read back."""
+        link, daemon, config = alone.link, alone.daemon, str(alone.daemon.config_path)
         with self.situation(link, "put"):
-            daemon.start("--until-end")
             self.assertEqual(daemon.wait_end(), 0, daemon.log_tail())
             self.assertEqual(daemon.committed(), n_messages)
             self.assert_tables_hold_what_was_sent(alone.history, alone.latest)

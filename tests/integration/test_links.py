@@ -41,8 +41,8 @@ class EachLink(LinkCase):
         """Tables are created, written and read back; by Kerberos from a keytab, without kinit."""
         self.create_topic(2)
         n_messages = self.simulate("--readings", "500", "--machines", "20", "--metrics", "3", "--late", "2%")
-        for link in self.links.get_all(*names):
-            self.check_works(link, n_messages, 500)
+        for alone in [self.begin_to_write(link) for link in self.links.get_all(*names)]:
+            self.check_written(alone, n_messages, 500)
 
     @long
     def test_clients_that_speak_something_else(self) -> None:
