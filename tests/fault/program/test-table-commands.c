@@ -219,7 +219,7 @@ test_warnings_are_for_check_and_run(Fixture *fixture, gconstpointer unused)
 {
   static const char warned[] = "kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
                                "hbase: { gateways: [\"%s\"] }\n"
-                               "service: { http: \"192.0.2.1:1\" }\n"
+                               "service: { http: \"192.0.2.1:1\", http_allow_open: true }\n"
                                "readings: { time: { field: ts, format: epoch_ms } }\n"
                                "tables:\n"
                                "  T: { key: [ { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
