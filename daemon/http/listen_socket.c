@@ -15,7 +15,7 @@
 static gboolean
 refuse(const TideListenWish *wish, TideErrorCode code, const char *reason, const char *remedy, GError **error)
 {
-  g_set_error(error, TIDE_ERROR, code, "cannot serve HTTP on '%s': %s; %s '%s'", wish->text, reason, remedy,
+  g_set_error(error, TIDE_ERROR, (gint)code, "cannot serve HTTP on '%s': %s; %s '%s'", wish->text, reason, remedy,
               wish->option != NULL ? wish->option : "the address");
   return FALSE;
 }
