@@ -2,6 +2,7 @@
  * never left out, whichever way partitions are assigned. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 #define WIDE_TOPIC "wide"
 #define WIDE_PARTITIONS 6
@@ -133,7 +134,10 @@ test_daemons_join_and_leave_while_messages_flow(PipelineFixture *fixture, gconst
   RunningPipeline *third = join(&group);
   produce_until(&group, second, "tidemark_messages_received_total", NULL, 50);
   produce_until(&group, third, "tidemark_messages_received_total", NULL, 50);
-  g_assert_cmpint(running_pipeline_stop(second, 10000), ==, 0);
+  /* Where partitions move once more at that moment, its last commit may be refused: it says so, and others read again.
+   */
+  int code = running_pipeline_stop(second, 10000);
+  g_assert_true(code == TIDE_EXIT_OK || code == TIDE_EXIT_TEMPFAIL);
   guint64 before = tide_metrics_sum(first->metrics, "tidemark_kafka_rebalances_total", "type=\"assigned\"");
   produce_until(&group, first, "tidemark_kafka_rebalances_total", "type=\"assigned\"", before + 1);
   wait_all_committed(&group);
