@@ -148,7 +148,8 @@ TideAccessList *
 tide_access_list_parse(const char *text, const char *name, GError **error)
 {
   g_autoptr(TideAccessList) list = new_list();
-  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  const char *begin = g_str_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text; /* a byte order mark is no name's */
+  g_auto(GStrv) lines = g_strsplit(begin, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++) {
     char *line = g_strchomp(lines[i]);
     const char *fault = *line == '\0' || *line == '#' ? NULL : add_line(list, line);
@@ -162,6 +163,19 @@ tide_access_list_parse(const char *text, const char *name, GError **error)
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
               "'%s' names nobody: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
   return NULL;
+}
+
+void
+tide_access_list_follow(TideAccessList *list, const TideAccessList *old)
+{
+  memcpy(list->key, old->key, sizeof list->key);
+  list->next_try_us = old->next_try_us;
+  for (guint i = 0; i < list->entries->len; i++) {
+    Entry *entry = &g_array_index(list->entries, Entry, i);
+    const Entry *before = find_entry(old, entry->name);
+    if (before != NULL && strcmp(before->hash, entry->hash) == 0)
+      memcpy(entry->good, before->good, sizeof entry->good);
+  }
 }
 
 /* ---- a request ---- */

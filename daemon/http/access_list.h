@@ -5,7 +5,7 @@
  * are passed over.
  *
  * A password is as slow to check as it is to guess, so that what was right once is known by a digest with a key of this
- * process's own, and others are tried once a second, ten at once. Tokens are long and random: their hash is fast. */
+ * process's own, and others are tried once a second, two at once. Tokens are long and random: their hash is fast. */
 #pragma once
 
 #include "util/bytes.h"
@@ -21,7 +21,8 @@ typedef enum TideAccess {
   TIDE_ACCESS_TOO_OFTEN, /* not tried: too many passwords that were not known came before */
 } TideAccess;
 
-#define TIDE_ACCESS_BURST 10
+/* A hash may take a quarter of a second, in which the server's thread serves nobody. */
+#define TIDE_ACCESS_BURST 2
 
 /**
  * tide_access_list_parse: @text is what the file @name holds.
@@ -30,6 +31,9 @@ typedef enum TideAccess {
 TideAccessList *tide_access_list_parse(const char *text, const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_access_list_free(TideAccessList *list); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideAccessList, tide_access_list_free)
+
+/* @list is read again after @old: whose line is the same is known as before, and no more tries are left than were. */
+void tide_access_list_follow(TideAccessList *list, const TideAccessList *old);
 
 /* @authorization: the header's value; data is NULL: there was none. Threads: one at a time. Blocks: while a password is
  * hashed, some 100 ms. */

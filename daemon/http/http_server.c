@@ -95,7 +95,8 @@ struct TideHttpServer {
   TideFileStamp list_stamp;
   gint64 accept_us; /* not before */
   guint64 n_accepted;
-  TideLogLimit file_limit;
+  TideLogLimit certificate_limit;
+  TideLogLimit users_limit;
   TideLogLimit refusal_limit[N_REFUSALS];
   Connection connections[TIDE_HTTP_MAX_CONNECTIONS];
 };
@@ -118,6 +119,8 @@ read_users(TideHttpServer *server, GError **error)
   tide_secret_free(text);
   if (list == NULL)
     return FALSE;
+  if (server->list != NULL)
+    tide_access_list_follow(list, server->list);
   tide_access_list_free(server->list);
   server->list = list;
   server->list_stamp = stamp;
@@ -136,14 +139,14 @@ show_certificate_end(const TideHttpServer *server)
 static void
 refresh_files(TideHttpServer *server, gint64 now_us)
 {
-  g_autoptr(GError) error = NULL;
+  g_autoptr(GError) tls_error = NULL, users_error = NULL;
   guint64 suppressed;
-  if (server->tls != NULL && !tide_server_tls_refresh(server->tls, &error)) {
-    if (tide_log_limit_pass(&server->file_limit, now_us, LOG_INTERVAL_US, &suppressed))
-      tide_log(TIDE_LOG_WARNING, "HTTP goes on with the certificate that it has: %s", error->message);
-  } else if (!read_users(server, &error) &&
-             tide_log_limit_pass(&server->file_limit, now_us, LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the users that it knows: %s", error->message);
+  if (server->tls != NULL && !tide_server_tls_refresh(server->tls, &tls_error) &&
+      tide_log_limit_pass(&server->certificate_limit, now_us, LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the certificate that it has: %s", tls_error->message);
+  if (!read_users(server, &users_error) &&
+      tide_log_limit_pass(&server->users_limit, now_us, LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the users that it knows: %s", users_error->message);
   show_certificate_end(server);
 }
 

@@ -82,6 +82,8 @@ tide_tls_session_new(const TideServerTls *tls, int fd)
   session->ssl = SSL_new(tls->context);
   g_assert(session->ssl != NULL && SSL_set_fd(session->ssl, fd) == 1); /* as when memory is out */
   SSL_set_mode(session->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  /* Else one call would read on for as long as records come that carry nothing, such as key updates. */
+  SSL_clear_mode(session->ssl, SSL_MODE_AUTO_RETRY);
   SSL_set_accept_state(session->ssl);
   return session;
 }

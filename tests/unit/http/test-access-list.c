@@ -58,16 +58,28 @@ static void
 test_passwords(void)
 {
   static const char *const prefixes[] = {"$2b$", "$2y$", "$2a$", "$y$", "$6$"};
+  gint64 now_us = NOW_US;
   for (gsize i = 0; i < G_N_ELEMENTS(prefixes); i++) {
     g_autoptr(TideAccessList) list = list_of_one("prometheus", prefixes[i], "pass:word");
-    g_assert_cmpint(judge_pair(list, "prometheus:pass:wore", NOW_US), ==, TIDE_ACCESS_WRONG);
-    g_assert_cmpint(judge_pair(list, "prometheus:pass:word", NOW_US), ==, TIDE_ACCESS_GRANTED);
-    g_assert_cmpint(judge_pair(list, "prometheus:pass:word", NOW_US), ==, TIDE_ACCESS_GRANTED); /* known by now */
-    g_assert_cmpint(judge_pair(list, "prometheus:pass:wore", NOW_US), ==, TIDE_ACCESS_WRONG);
-    g_assert_cmpint(judge_pair(list, "Prometheus:pass:word", NOW_US), ==, TIDE_ACCESS_WRONG);
-    g_assert_cmpint(judge_pair(list, "prometheus:", NOW_US), ==, TIDE_ACCESS_WRONG);
-    g_assert_cmpint(judge_pair(list, ":", NOW_US), ==, TIDE_ACCESS_WRONG);
+    g_assert_cmpint(judge_pair(list, "prometheus:pass:wore", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+    g_assert_cmpint(judge_pair(list, "prometheus:pass:word", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_GRANTED);
+    g_assert_cmpint(judge_pair(list, "prometheus:pass:word", now_us += TIDE_US_PER_S), ==,
+                    TIDE_ACCESS_GRANTED); /* known by now */
+    g_assert_cmpint(judge_pair(list, "prometheus:pass:wore", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+    g_assert_cmpint(judge_pair(list, "Prometheus:pass:word", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+    g_assert_cmpint(judge_pair(list, "prometheus:", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+    g_assert_cmpint(judge_pair(list, ":", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
   }
+}
+
+/* As editors of other systems begin a file. */
+static void
+test_a_byte_order_mark_is_no_name(void)
+{
+  g_autoptr(TideAccessList) list = list_of_one("\xef\xbb\xbf"
+                                               "prometheus",
+                                               "$2y$", "password");
+  g_assert_cmpint(judge_pair(list, "prometheus:password", 0), ==, TIDE_ACCESS_GRANTED);
 }
 
 /* What one user has shown does not open the door to another one's name. */
@@ -77,11 +89,12 @@ test_a_password_is_its_user_s(void)
   g_autofree char *first = hash_of("$2b$", "one"), *second = hash_of("$2b$", "two");
   g_autofree char *text = g_strconcat("a:", first, "\nb:", second, "\n", NULL);
   g_autoptr(TideAccessList) list = parse(text);
-  g_assert_cmpint(judge_pair(list, "a:one", NOW_US), ==, TIDE_ACCESS_GRANTED);
-  g_assert_cmpint(judge_pair(list, "b:two", NOW_US), ==, TIDE_ACCESS_GRANTED);
-  g_assert_cmpint(judge_pair(list, "a:two", NOW_US), ==, TIDE_ACCESS_WRONG);
-  g_assert_cmpint(judge_pair(list, "b:one", NOW_US), ==, TIDE_ACCESS_WRONG);
-  g_assert_cmpint(judge_pair(list, "c:one", NOW_US), ==, TIDE_ACCESS_WRONG);
+  gint64 now_us = NOW_US;
+  g_assert_cmpint(judge_pair(list, "a:one", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_GRANTED);
+  g_assert_cmpint(judge_pair(list, "b:two", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_GRANTED);
+  g_assert_cmpint(judge_pair(list, "a:two", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+  g_assert_cmpint(judge_pair(list, "b:one", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
+  g_assert_cmpint(judge_pair(list, "c:one", now_us += TIDE_US_PER_S), ==, TIDE_ACCESS_WRONG);
 }
 
 static void
@@ -197,6 +210,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/access-list/byte-order-mark", test_a_byte_order_mark_is_no_name);
   g_test_add_func("/access-list/passwords", test_passwords);
   g_test_add_func("/access-list/a-password-is-its-user-s", test_a_password_is_its_user_s);
   g_test_add_func("/access-list/tokens", test_tokens);

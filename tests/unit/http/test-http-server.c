@@ -1,11 +1,13 @@
 /* The HTTP server behind its doors: TLS, users, Unix sockets, and clients that are slow or lie. */
 #include "http/http_server.h"
 
+#include "http/server_tls.h"
 #include "unit/http_client.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
 #include "util/error.h"
 
+#include <sys/ioctl.h>
 #include <sys/un.h>
 
 /* The SHA-256 of "secret-token", and bcrypt of "password" at its least cost. */
@@ -165,6 +167,20 @@ test_users_change(Fixture *fixture, gconstpointer data)
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
 }
 
+/* One who is known stays known, whatever else is written into the file while others guess. */
+static void
+test_users_file_changes_while_others_guess(Fixture *fixture, gconstpointer data)
+{
+  start(fixture, FALSE, TRUE);
+  assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
+  for (guint i = 0; i < 1000 && n_refused(fixture, "too_many_tries") == 0; i++)
+    g_free(http_client_ask(connect_to(fixture), GET_WITH(WRONG_PASSWORD)));
+  write_users(fixture, "# another line\n" USER_LINE);
+  for (guint i = 0; i < 1000 && n_refused(fixture, "too_many_tries") <= 1; i++)
+    g_free(http_client_ask(connect_to(fixture), GET_WITH(WRONG_PASSWORD)));
+  assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
+}
+
 /* ---- TLS ---- */
 
 /* A client that trusts @authority and wants to speak to localhost. NULL where no connection came about; then
@@ -299,6 +315,53 @@ test_certificate_changes(Fixture *fixture, gconstpointer data)
   g_assert_cmpint(rename(key, fixture->key_file), ==, 0);
   g_autofree char *mismatch = ask_safely(fixture, PLAIN_GET);
   g_assert_true(g_str_has_prefix(mismatch, "HTTP/1.1 200 "));
+}
+
+/* A token that is taken away is none, also while the certificate is half renewed. */
+static void
+test_users_change_beside_a_broken_certificate(Fixture *fixture, gconstpointer data)
+{
+  start(fixture, TRUE, TRUE);
+  g_autofree char *good = ask_safely(fixture, GET_WITH("Bearer secret-token"));
+  g_assert_true(g_str_has_prefix(good, "HTTP/1.1 200 "));
+  g_autofree char *key = test_identity_save(&world.unknown, TRUE, world.directory, "new.key");
+  g_assert_cmpint(rename(key, fixture->key_file), ==, 0);
+  write_users(fixture, USER_LINE);
+  g_autofree char *taken_away = ask_safely(fixture, GET_WITH("Bearer secret-token"));
+  g_assert_true(g_str_has_prefix(taken_away, "HTTP/1.1 401 "));
+}
+
+#define N_KEY_UPDATES 100
+
+/* Records that carry nothing keep nobody busy: each is read in a turn of its own. */
+static void
+test_key_updates_take_turns(Fixture *fixture, gconstpointer data)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideServerTls) tls = tide_server_tls_new(&fixture->tls, &error);
+  g_assert_no_error(error);
+  int pair[2], left = 0;
+  g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), ==, 0);
+  TideTlsSession *session = tide_tls_session_new(tls, pair[0]);
+  SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+  SSL *client = SSL_new(context);
+  SSL_CTX_free(context);
+  SSL_set_fd(client, pair[1]);
+  char part[64];
+  short events;
+  while (SSL_connect(client) != 1 || !tide_tls_session_is_safe(session))
+    g_assert_cmpint(tide_tls_session_receive(session, part, sizeof part, &events), ==, TIDE_TLS_WAITS);
+  for (guint i = 0; i < N_KEY_UPDATES; i++) {
+    g_assert_cmpint(SSL_key_update(client, SSL_KEY_UPDATE_NOT_REQUESTED), ==, 1);
+    g_assert_cmpint(SSL_do_handshake(client), ==, 1);
+  }
+  g_assert_cmpint(tide_tls_session_receive(session, part, sizeof part, &events), ==, TIDE_TLS_WAITS);
+  g_assert_cmpint(ioctl(pair[0], FIONREAD, &left), ==, 0);
+  g_assert_cmpint(left, >, N_KEY_UPDATES);
+  tide_tls_session_free(session);
+  SSL_free(client);
+  close(pair[0]);
+  close(pair[1]);
 }
 
 static void
@@ -442,7 +505,10 @@ main(int argc, char **argv)
   add("/http-server/users", NULL, test_users);
   add("/http-server/users/many-wrong-passwords", NULL, test_many_wrong_passwords);
   add("/http-server/users/change", NULL, test_users_change);
+  add("/http-server/users/change-while-others-guess", NULL, test_users_file_changes_while_others_guess);
+  add("/http-server/users/change-beside-a-broken-certificate", NULL, test_users_change_beside_a_broken_certificate);
   add("/http-server/tls", NULL, test_tls);
+  add("/http-server/tls/key-updates", NULL, test_key_updates_take_turns);
   add("/http-server/tls/a-client-that-does-not-trust-us", NULL, test_a_client_that_does_not_trust_us);
   add("/http-server/tls/plain-http", NULL, test_plain_http_on_a_tls_port);
   add("/http-server/tls/old", NULL, test_old_tls_is_refused);
