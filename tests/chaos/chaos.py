@@ -39,7 +39,8 @@ class Chaos(Proof):
                          messages_per_s=options.readings * (1 + options.poison) / options.duration, changes={},
                          has_dead_letters=options.poison > 0)
         self.options = options
-        self.scene = Scene(stack, link, self.fleet, (HISTORY, LATEST), N_HOSTS, lambda host: host_name(host).encode())
+        self.scene = Scene(stack, link, self.fleet, (HISTORY, LATEST), N_HOSTS, lambda host: host_name(host).encode(),
+                           has_refused_rows=options.refused and options.poison > 0)
 
     def happen(self) -> None:
         options = self.options
