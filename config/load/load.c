@@ -134,6 +134,23 @@ tide_load_resolve(const TideLoad *load, char **path)
   *path = tide_load_path(load, written);
 }
 
+gboolean
+tide_load_is_written(const TideLoad *load, const char *path)
+{
+  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
+}
+
+gboolean
+tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSource *source, const char *what)
+{
+  g_autofree char *credential = g_strconcat(path, ".credential", NULL);
+  if (source->file == NULL || source->credential == NULL)
+    return TRUE;
+  tide_problems_add_error(load->problems, tide_load_position(load, credential),
+                          "'%s' has a 'file' and a 'credential': %s from one place", path, what);
+  return FALSE;
+}
+
 TideSourcePosition
 tide_load_position(const TideLoad *load, const char *path)
 {

@@ -34,6 +34,13 @@ gboolean tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings
 /* Adds an error for each file of @tls that cannot be used. @path: as above. */
 void tide_load_check_tls_files(TideLoad *load, const char *path, const TideTlsSettings *tls);
 
+/* Whether the file says something of the option @path. */
+gboolean tide_load_is_written(const TideLoad *load, const char *path);
+
+/* Adds an error where @source is a file and a credential. @path: the option's. @what: "the key comes", say. FALSE with
+ * the error added. */
+gboolean tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSource *source, const char *what);
+
 /* @path: made absolute, where it is not NULL. */
 void tide_load_resolve(const TideLoad *load, char **path);
 

@@ -37,14 +37,11 @@ gboolean
 tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings *tls)
 {
   g_autofree char *key = g_strconcat(path, ".key", NULL), *certificate = g_strconcat(path, ".certificate", NULL);
-  g_autofree char *credential = g_strconcat(key, ".credential", NULL);
   guint n_errors = tide_problems_n_errors(load->problems);
   tide_load_resolve(load, &tls->ca);
   tide_load_resolve(load, &tls->certificate);
   tide_load_resolve(load, &tls->key.file);
-  if (tls->key.file != NULL && tls->key.credential != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, credential),
-                            "'%s' has a 'file' and a 'credential': the key comes from one place", key);
+  (void)tide_load_check_one_source(load, key, &tls->key, "the key comes");
   if (tls->certificate != NULL && !tide_secret_source_is_set(&tls->key))
     tide_problems_add_error(load->problems, tide_load_position(load, certificate),
                             "'%s' needs its key: 'key: { file: /path }' or 'key: { credential: NAME }' beside it",
@@ -92,12 +89,6 @@ check_together(TideLoad *load, TideTlsSettings *tls)
 /* ---- SASL ---- */
 
 static gboolean
-is_written(const TideLoad *load, const char *path)
-{
-  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
-}
-
-static gboolean
 any_gateway_lacks_host(const TideHBaseConfig *hbase)
 {
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
@@ -114,7 +105,7 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
   guint n_errors = tide_problems_n_errors(load->problems);
   const TideSaslSettings *sasl = &hbase->link.sasl;
   const TideSecretSource *keytab = &hbase->link.kerberos.keytab;
-  if (is_written(load, "hbase.sasl") && sasl->service == NULL)
+  if (tide_load_is_written(load, "hbase.sasl") && sasl->service == NULL)
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
                             "'hbase.sasl' needs 'service': the first part of the gateways' "
                             "'hbase.thrift.kerberos.principal', such as hbase");
@@ -123,8 +114,8 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
                             "'hbase.sasl.service' must be the first part of the gateways' principal alone, '%.*s' of "
                             "'%s'; the second is the gateway's host, or 'hbase.sasl.host'",
                             (int)strcspn(sasl->service, "/@"), sasl->service, sasl->service);
-  if (is_written(load, "hbase.kerberos") && !is_written(load, "hbase.sasl") && are_gateways_known(hbase) &&
-      !any_gateway_has_http(hbase))
+  if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl") &&
+      are_gateways_known(hbase) && !any_gateway_has_http(hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
                             "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
   if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
@@ -135,9 +126,7 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
                             "'hbase.sasl' needs 'host' where a gateway is a Unix socket: the second part of its "
                             "'hbase.thrift.kerberos.principal'");
-  if (keytab->file != NULL && keytab->credential != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos.keytab.credential"),
-                            "'hbase.kerberos.keytab' has a 'file' and a 'credential': the keytab comes from one place");
+  (void)tide_load_check_one_source(load, "hbase.kerberos.keytab", keytab, "the keytab comes");
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
@@ -182,7 +171,7 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase)
         load->problems, tide_load_position(load, "hbase.http.do_as"),
         "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
         "ASCII, or none at all");
-  if (is_written(load, "hbase.http") && are_gateways_known(hbase) && !any_gateway_has_http(hbase))
+  if (tide_load_is_written(load, "hbase.http") && are_gateways_known(hbase) && !any_gateway_has_http(hbase))
     tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http"),
                             "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
                             "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");

@@ -3,12 +3,6 @@
 #include "http/access_list.h"
 #include "util/listen_address.h"
 
-static gboolean
-is_written(const TideLoad *load, const char *path)
-{
-  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
-}
-
 static void
 check_certificate(TideLoad *load, TideTlsSettings *tls)
 {
@@ -21,14 +15,10 @@ check_users(TideLoad *load, TideSecretSource *users)
 {
   g_autoptr(GError) error = NULL;
   tide_load_resolve(load, &users->file);
-  if (users->file != NULL && users->credential != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "service.http_users.credential"),
-                            "'service.http_users' has a 'file' and a 'credential': the users come from one place");
-  else if (tide_secret_source_is_set(users)) {
+  if (tide_load_check_one_source(load, "service.http_users", users, "the users come") &&
+      tide_secret_source_is_set(users)) {
     g_autofree char *path = tide_secret_path(users, &error);
-    char *text = path != NULL ? tide_secret_read_file(path, &error) : NULL;
-    g_autoptr(TideAccessList) list = text != NULL ? tide_access_list_parse(text, path, &error) : NULL;
-    tide_secret_free(text);
+    g_autoptr(TideAccessList) list = path != NULL ? tide_access_list_read(path, &error) : NULL;
     if (list == NULL)
       tide_problems_add_error(load->problems, tide_load_position(load, "service.http_users"), "%s", error->message);
   }
@@ -38,7 +28,8 @@ check_users(TideLoad *load, TideSecretSource *users)
 static void
 check_open(TideLoad *load, const TideServiceConfig *service)
 {
-  gboolean has_tls = is_written(load, "service.http_tls"), has_users = is_written(load, "service.http_users");
+  gboolean has_tls = tide_load_is_written(load, "service.http_tls"),
+           has_users = tide_load_is_written(load, "service.http_users");
   TideSourcePosition position = tide_load_position(load, "service.http");
   if (!has_tls && !has_users && !service->http_allow_open)
     tide_problems_add_error(load->problems, position,
@@ -58,7 +49,7 @@ check_idle(TideLoad *load, const TideListenAddress *address)
 {
   static const char *const options[] = {"service.http_tls", "service.http_users"};
   for (gsize i = 0; address->is_off && i < G_N_ELEMENTS(options); i++)
-    if (is_written(load, options[i]))
+    if (tide_load_is_written(load, options[i]))
       tide_problems_add_error(load->problems, tide_load_position(load, options[i]),
                               "'%s' changes nothing: 'service.http' is off", options[i]);
 }

@@ -2,9 +2,11 @@
 
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/secret_file.h"
 
 #include <crypt.h>
 #include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <sys/random.h>
 
 #define DIGEST_HEX_LEN 64u
@@ -165,6 +167,15 @@ tide_access_list_parse(const char *text, const char *name, GError **error)
   return NULL;
 }
 
+TideAccessList *
+tide_access_list_read(const char *path, GError **error)
+{
+  char *text = tide_secret_read_file(path, error);
+  TideAccessList *list = text != NULL ? tide_access_list_parse(text, path, error) : NULL;
+  tide_secret_free(text);
+  return list;
+}
+
 void
 tide_access_list_follow(TideAccessList *list, const TideAccessList *old)
 {
@@ -179,16 +190,6 @@ tide_access_list_follow(TideAccessList *list, const TideAccessList *old)
 }
 
 /* ---- a request ---- */
-
-/* Takes as long wherever they differ. */
-static gboolean
-is_same(const char *a, const char *b, gsize len)
-{
-  volatile guint8 difference = 0;
-  for (gsize i = 0; i < len; i++)
-    difference = (guint8)(difference | (guint8)(a[i] ^ b[i]));
-  return difference == 0;
-}
 
 typedef struct Digest {
   char hex[DIGEST_HEX_LEN + 1];
@@ -235,7 +236,7 @@ is_known_token(const TideAccessList *list, const char *token)
   gboolean is_known = FALSE;
   for (guint i = 0; i < list->entries->len; i++) {
     const Entry *entry = &g_array_index(list->entries, Entry, i);
-    if (entry->is_token && is_same(entry->hash, digest.hex, DIGEST_HEX_LEN))
+    if (entry->is_token && memeql_sec(entry->hash, digest.hex, DIGEST_HEX_LEN))
       is_known = TRUE;
   }
   return is_known;
@@ -247,7 +248,7 @@ is_password(const char *hash, const char *password)
   struct crypt_data *room = g_new0(struct crypt_data, 1);
   const char *made = crypt_r(password, hash, room);
   gsize len = strlen(hash);
-  gboolean is_it = made != NULL && strlen(made) == len && is_same(made, hash, len);
+  gboolean is_it = made != NULL && strlen(made) == len && memeql_sec(made, hash, len);
   explicit_bzero(room, sizeof *room);
   g_free(room);
   return is_it;
@@ -288,7 +289,7 @@ judge_password(TideAccessList *list, const char *name, const char *password, con
   Entry *user = find_user(list, name, &is_known);
   if (user == NULL)
     return TIDE_ACCESS_WRONG;
-  if (is_known && user->good[0] != '\0' && is_same(user->good, digest, DIGEST_HEX_LEN))
+  if (is_known && user->good[0] != '\0' && memeql_sec(user->good, digest, DIGEST_HEX_LEN))
     return TIDE_ACCESS_GRANTED;
   if (!may_try(list, now_us))
     return TIDE_ACCESS_TOO_OFTEN;

@@ -29,6 +29,8 @@ typedef enum TideAccess {
  * Errors: CONFIG, with the line; none holds a part of the text. Ownership: (transfer full).
  */
 TideAccessList *tide_access_list_parse(const char *text, const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same of the file at @path; errors also as tide_secret_read_file(). */
+TideAccessList *tide_access_list_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_access_list_free(TideAccessList *list); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideAccessList, tide_access_list_free)
 

@@ -114,9 +114,7 @@ read_users(TideHttpServer *server, GError **error)
   TideFileStamp stamp = tide_file_stamp(path);
   if (server->list != NULL && tide_file_stamp_equal(&stamp, &server->list_stamp))
     return TRUE;
-  char *text = tide_secret_read_file(path, error);
-  TideAccessList *list = text != NULL ? tide_access_list_parse(text, path, error) : NULL;
-  tide_secret_free(text);
+  TideAccessList *list = tide_access_list_read(path, error);
   if (list == NULL)
     return FALSE;
   if (server->list != NULL)
@@ -292,12 +290,6 @@ refuse_stranger(TideHttpServer *server, TideBytes authorization, gint64 now_us, 
   g_assert_not_reached();
 }
 
-static gboolean
-is_method(TideBytes method, const char *name)
-{
-  return method.len == strlen(name) && memcmp(method.data, name, method.len) == 0;
-}
-
 /* To a whole head. (transfer full) */
 static GString *
 answer_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, Refusal *ret_refusal)
@@ -309,8 +301,8 @@ answer_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, Refusal *
   GString *answer = refuse_stranger(server, head.authorization, now_us, ret_refusal);
   if (answer != NULL)
     return answer;
-  gboolean is_head = is_method(head.method, "HEAD");
-  if (!is_head && !is_method(head.method, "GET"))
+  gboolean is_head = tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("HEAD"));
+  if (!is_head && !tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("GET")))
     return write_refusal(405, "Allow: GET, HEAD\r\n", "only GET and HEAD");
   *ret_refusal = REFUSAL_NONE;
   return write_answer(server->render(server->data, head.path), "", !is_head);
