@@ -1,7 +1,7 @@
 # The suites with the address and undefined-behaviour sanitizers.
 say "address and undefined-behaviour sanitizers"
 suites=(--suite unit --suite fault)
-! is quick || suites+=(--suite style --suite examples)
+! is quick || suites+=(--suite style --suite examples --suite systemd)
 run_asan() {
   # The scenarios mostly wait: beside the suites, they cost a few seconds.
   if is quick && has_stage scenarios; then

@@ -48,7 +48,8 @@ def main():
         if source.endswith(".service"):
             with open(source, encoding="utf-8") as unit:
                 lines = [line for line in unit if not line.startswith("#")]
-            findings += check_path(source, re.findall(r"/\S+/tidemark\.yaml", "".join(lines)), expected)
+            own = expected.replace("/tidemark.yaml", "/%i.yaml") if source.endswith("@.service") else expected
+            findings += check_path(source, re.findall(r"/\S+\.yaml", "".join(lines)), own)
     for finding in findings:
         print(finding)
     print(f"installation of {len(installed)} files: {len(findings)} findings")

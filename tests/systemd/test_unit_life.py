@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""The life of the units under a real systemd, between a mock Kafka and a scripted gateway, printed as it goes: started,
+sandboxed, suspended, reloaded, killed, misconfigured, stopped, and two of them side by side.
+
+    test_unit_life.py BUILD
+
+Exit 77 (skipped) where this machine does not permit the namespaces for it.
+"""
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+from machine import Machine, NotPermitted  # noqa: E402
+from processes import Gateway, Kafka  # noqa: E402
+
+SKIPPED = 77
+TIME_MS = 1500000000000
+MAX_EXPOSURE = 15  # in tenths, as tests/style/check_unit.py has it
+UNIT = "tidemark.service"
+COMPANY = ["tidemark@north.service", "tidemark@south.service"]
+
+# A test has no half minute for a watchdog. Where the program has an AddressSanitizer: at its end that looks for leaks with a call
+# that the unit's filter refuses.
+DROP_IN = "[Service]\nWatchdogSec=4\nRestartSec=500ms\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n"
+
+
+class Life:
+    def __init__(self, machine: Machine, kafka: Kafka, gateway: Gateway) -> None:
+        self.machine, self.kafka, self.gateway = machine, kafka, gateway
+        self.produced = 0
+        self.began = time.monotonic()
+
+    # ---- the steps ----
+
+    def say(self, text: str) -> None:
+        """A step is over: what the journal has of it, then what it showed."""
+        for line in self.machine.journal("--cursor-file=/run/cursor", "--output=short-monotonic").splitlines():
+            print("   ", line)
+        print(f"== {time.monotonic() - self.began:5.1f} s: {text}", flush=True)
+
+    def configure(self, name: str, **changes: Any) -> None:
+        config = {
+            "kafka": {"brokers": self.kafka.greeting, "group": name, "topics": ["t"], "threads": 1, "session_timeout": "6s",
+                      "librdkafka": {"fetch.wait.max.ms": 20}},
+            "limits": {"drain_timeout": "2s"},
+            "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"]},
+            "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
+            "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}},
+            "service": {"http": "off"}, **changes}
+        self.machine.write(f"/etc/tidemark/{name}.yaml", json.dumps(config))
+
+    def says(self, text: str, unit: str = UNIT) -> bool:
+        """In this run of the unit."""
+        return re.search(text, self.machine.journal("--output=cat", f"_SYSTEMD_INVOCATION_ID={self.machine.show(unit, 'InvocationID')}",
+                                                    f"_PID={self.machine.show(unit, 'ExecMainPID')}")) is not None
+
+    def wait_ready(self, unit: str = UNIT) -> None:
+        assert self.machine.wait(lambda: self.machine.show(unit, "ActiveState") == "active"), \
+            f"{unit} is not ready:\n{self.machine.journal('-u', unit)}"
+
+    def wait_restarted(self, n_restarts: int) -> None:
+        assert self.machine.wait(lambda: self.machine.show(UNIT, "NRestarts") == str(n_restarts)), \
+            f"not restarted:\n{self.machine.journal('-u', UNIT)}"
+        self.wait_ready()
+
+    def rows_pass(self) -> None:
+        """New readings become rows; none is missing."""
+        for _ in range(10):
+            self.produced += 1
+            value = json.dumps({"host": "a", "ts": TIME_MS + self.produced, "v": self.produced}).encode()
+            self.kafka.ask(*self.kafka.produce_command("t", 0, b"k", value, TIME_MS, []))
+        self.kafka.ask("flush")
+        self.gateway.ask("wait", "METRIC", str(self.produced), "60000")
+
+    # ---- the unit's life, in this order ----
+
+    def starts(self) -> None:
+        self.machine.out("systemctl", "start", UNIT)  # returns when READY=1 was sent
+        assert self.machine.show(UNIT, "ActiveState") == "active"
+        assert self.says("ready: ")
+        self.rows_pass()
+        self.say(f"started, ready; status: {self.machine.show(UNIT, 'StatusText')}")
+
+    def is_sandboxed(self) -> None:
+        said = self.machine.out("systemd-analyze", "security", f"--threshold={MAX_EXPOSURE}", UNIT).splitlines()[-1]
+        pid = self.machine.show(UNIT, "MainPID")
+        status = dict(line.split(":\t", 1) for line in self.machine.out("cat", f"/proc/{pid}/status").splitlines() if ":\t" in line)
+        assert int(status["CapEff"], 16) == int(status["CapBnd"], 16) == 0, status
+        assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", status
+        assert int(status["Uid"].split()[0]) >= 61184, status["Uid"]  # what DynamicUser= draws from
+        mounts = [line.split() for line in self.machine.out("cat", f"/proc/{pid}/mountinfo").splitlines()]
+        options = {fields[4]: fields[5].split(",") for fields in mounts}
+        assert "ro" in options["/"] and "rw" in options["/var/lib/private/tidemark"], options
+        assert self.machine.out("stat", "--format=%a", "/var/lib/private/tidemark").strip() == "700"
+        self.say(f"sandboxed: {said}; user {status['Uid'].split()[0]}, no capability, system calls filtered, the disk read-only")
+
+    def is_watched(self) -> None:
+        self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=STOP", UNIT)
+        self.wait_restarted(1)
+        assert "Watchdog timeout" in self.machine.journal("-u", UNIT)
+        self.rows_pass()
+        self.say("suspended with SIGSTOP: the watchdog killed it, it was started again and goes on")
+
+    def takes_a_hangup(self) -> None:
+        """Reloaded where the unit can be, told so where not: the same process goes on."""
+        pid = self.machine.show(UNIT, "MainPID")
+        if self.machine.show(UNIT, "CanReload") == "yes":
+            self.machine.out("systemctl", "reload", UNIT)
+        else:
+            assert self.machine.run("systemctl", "reload", UNIT).returncode != 0
+            self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=HUP", UNIT)
+            assert self.machine.wait(lambda: self.says("SIGHUP does nothing"))
+        self.wait_ready()
+        self.rows_pass()
+        assert self.machine.show(UNIT, "MainPID") == pid
+        self.say("SIGHUP: the same process goes on")
+
+    def survives_a_kill(self) -> None:
+        self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+        self.wait_restarted(2)
+        self.rows_pass()
+        self.say("killed with SIGKILL: started again, and goes on")
+
+    def stops(self) -> None:
+        self.machine.out("systemctl", "stop", UNIT)
+        assert self.machine.show(UNIT, "ActiveState") == "inactive"
+        assert self.machine.show(UNIT, "Result") == "success" and self.machine.show(UNIT, "ExecMainStatus") == "0"
+        assert self.says("stopped: all that was read is acknowledged and committed")
+        assert self.kafka.committed("tidemark", [("t", 0)]) == {("t", 0): self.produced}
+        self.say(f"stopped: exit code 0, offset {self.produced} committed")
+
+    def waits_for_a_person(self) -> None:
+        self.configure("tidemark", tables={"METRIC": {"key": []}})
+        assert self.machine.run("systemctl", "start", UNIT).returncode != 0
+        assert self.machine.show(UNIT, "ActiveState") == "failed"
+        assert self.machine.show(UNIT, "ExecMainStatus") == "78" and self.machine.show(UNIT, "NRestarts") == "0"
+        self.say("wrongly configured: exit code 78, and not started again")
+
+    def has_company(self) -> None:
+        states = []
+        for unit in COMPANY:
+            self.configure(unit[9:14])
+        self.machine.out("systemctl", "start", *COMPANY)
+        for unit in COMPANY:
+            self.wait_ready(unit)
+            states.append(self.machine.out("cat", f"/var/lib/private/{unit.removesuffix('.service')}/instance"))
+        assert states[0] != states[1]
+        self.machine.out("systemctl", "start", "tidemark@absent")  # its condition is not met
+        assert self.machine.show("tidemark@absent", "ActiveState") == "inactive"
+        self.machine.out("systemctl", "stop", *COMPANY)
+        for unit in COMPANY:
+            assert self.machine.show(unit, "Result") == "success" and self.says("stopped: all that was read", unit)
+            assert self.kafka.committed(unit[9:14], [("t", 0)]) == {("t", 0): self.produced}
+        self.say("two of tidemark@.service: each its configuration, group, state directory and name in the group")
+
+    def live(self) -> None:
+        self.machine.write(f"/run/systemd/system/{UNIT}.d/test.conf", DROP_IN)
+        self.machine.write("/run/systemd/system/tidemark@.service.d/test.conf", DROP_IN)
+        # What nobody names is forgotten when it has ended, and how.
+        self.machine.write("/run/systemd/system/test.target.d/test.conf", f"[Unit]\nAfter={UNIT} {' '.join(COMPANY)}\n")
+        self.machine.out("systemctl", "daemon-reload")
+        self.configure("tidemark")
+        for step in (self.starts, self.is_sandboxed, self.is_watched, self.takes_a_hangup, self.survives_a_kill, self.stops,
+                     self.waits_for_a_person, self.has_company):
+            try:
+                step()
+            except BaseException:
+                self.say(f"failed: {step.__name__}")
+                raise
+
+
+def main() -> int:
+    build = Path(sys.argv[1])
+    kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
+    gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
+    try:
+        kafka.ask("topic", "t", "1")
+        gateway.ask("table", "METRIC", "M")
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                machine = Machine(build / "daemon" / "tidemark", sorted((build / "systemd").glob("*.service")),
+                                  Path(directory) / "console")
+            except NotPermitted as reason:
+                print(f"skipped: {reason}")
+                return SKIPPED
+            try:
+                Life(machine, kafka, gateway).live()
+            finally:
+                machine.end()
+    finally:
+        kafka.end()
+        gateway.end()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
