@@ -4,10 +4,11 @@
 #include "config/config.h"
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/program/run_program.h"
+#include "unit/rounds.h"
 
 #include <glib/gstdio.h>
 
-#define N_TABLES 24u
+#define N_TABLES ROUNDS(60u)
 #define N_ROWS 60u
 #define N_QUESTIONS 8u /* of a table */
 #define N_FIELDS 4u

@@ -10,11 +10,12 @@
  * The seeds are fixed but for one, which follows from the test's and is printed; TIDE_MODEL_SEED repeats it. */
 #include "thrift/wire/put_encoder.h"
 #include "unit/equal_times_world.h"
+#include "unit/rounds.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define N_SEEDS 64u
+#define N_SEEDS ROUNDS(64u)
 #define N_STEPS 20000u   /* of one seed */
 #define QUIET_STEPS 500u /* then all is finished and judged */
 #define SPAN 16u

@@ -3,6 +3,7 @@
 
 #include "unit/allocation_counter.h"
 #include "unit/reading_fixture.h"
+#include "unit/rounds.h"
 
 #include <math.h>
 
@@ -247,7 +248,7 @@ note_text(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
 static void
 test_what_is_packed_reads_back(void)
 {
-  for (int n = 0; n < 20000; n++) {
+  for (int n = 0; n < ROUNDS(20000); n++) {
     TidePacking packing = g_test_rand_bit() ? TIDE_PACK_JSON : TIDE_PACK_MSGPACK;
     g_auto(TideBuffer) out = {0};
     g_autoptr(GString) expected = g_string_new(NULL), got = g_string_new(NULL);

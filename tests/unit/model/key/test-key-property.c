@@ -4,13 +4,9 @@
 #include "model/key/row_key.h"
 
 #include "unit/key_model.h"
+#include "unit/rounds.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define N_READINGS 10000
-#else
-#define N_READINGS 100000
-#endif
-
+#define N_READINGS ROUNDS(100000)
 #define TEXT_MAX_BYTES 5
 #define EVENT_NS (G_GINT64_CONSTANT(1426535612045) * 1000000)
 #define END_NS (G_GINT64_CONSTANT(7258118400) * MODEL_NS_PER_S) /* 2200: no later event is taken */
