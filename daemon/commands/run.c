@@ -3,6 +3,7 @@
 #include "commands/cli/commands.h"
 
 #include "commands/cli/load_config.h"
+#include "commands/cli/version.h"
 #include "kafka/kafka_check.h"
 #include "service/http.h"
 #include "service/notify.h"
@@ -62,6 +63,15 @@ render_metrics(gpointer data)
 {
   const Run *run = data;
   return tide_metrics_render(run->metrics);
+}
+
+static char *
+render_status(gpointer data)
+{
+  const Run *run = data;
+  g_auto(TideStatus) status = {.version = TIDE_VERSION};
+  tide_pipeline_fill_status(run->pipeline, &status);
+  return tide_status_print(&status);
 }
 
 static gboolean
@@ -181,6 +191,7 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
   TideHttpOptions options = {.config = &run->config->service,
                              .metrics = run->metrics,
                              .render_metrics = render_metrics,
+                             .render_status = render_status,
                              .ready = is_ready,
                              .healthy = is_healthy,
                              .data = run};

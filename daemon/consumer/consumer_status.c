@@ -1,5 +1,8 @@
 #include "consumer/consumer_status.h"
 #include "consumer/partition_slots.h"
+#include "util/clock.h"
+
+#include <time.h>
 
 void
 tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us)
@@ -19,6 +22,22 @@ tide_consumer_status_clear(TideConsumerStatus *status)
 
 /* ---- the consumer's thread ---- */
 
+static void
+show_cpu(TideConsumerStatus *status)
+{
+  struct timespec cpu;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0)
+    return;
+  gint64 now_us = tide_now_us();
+  gint64 cpu_us = (gint64)cpu.tv_sec * TIDE_US_PER_S + cpu.tv_nsec / 1000;
+  if (status->shown_us > 0 && now_us > status->shown_us)
+    atomic_store_explicit(&status->cpu_permille,
+                          (guint32)((cpu_us - status->shown_cpu_us) * 1000 / (now_us - status->shown_us)),
+                          memory_order_relaxed);
+  status->shown_us = now_us;
+  status->shown_cpu_us = cpu_us;
+}
+
 void
 tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us)
 {
@@ -35,6 +54,7 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
   atomic_store_explicit(&status->paused, paused, memory_order_relaxed);
   atomic_store_explicit(&status->in_flight, in_flight, memory_order_relaxed);
   atomic_store_explicit(&status->oldest_us, oldest_us, memory_order_relaxed);
+  show_cpu(status);
 }
 
 void
@@ -89,6 +109,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .paused = atomic_load_explicit(&status->paused, memory_order_relaxed),
       .in_flight = atomic_load_explicit(&status->in_flight, memory_order_relaxed),
       .oldest_us = atomic_load_explicit(&status->oldest_us, memory_order_relaxed),
+      .cpu_permille = atomic_load_explicit(&status->cpu_permille, memory_order_relaxed),
       .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&status->finished, memory_order_relaxed),
       .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),

@@ -13,6 +13,7 @@ typedef struct TideConsumerState {
   guint32 paused;          /* partitions */
   guint64 in_flight;       /* messages */
   gint64 oldest_us;        /* open rows; 0: none */
+  guint32 cpu_permille;    /* of one core, that the thread took in the last second or so */
   gboolean had_assignment; /* ever */
   gboolean finished;       /* with until_end: all read and acknowledged, but for halted partitions */
   gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
@@ -29,6 +30,7 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 paused;
   _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
+  _Atomic guint32 cpu_permille;
   _Atomic gboolean had_assignment;
   _Atomic gboolean finished;
   _Atomic gboolean left_work;
@@ -39,6 +41,10 @@ typedef struct TideConsumerStatus {
   TideMutex lock;
   char *halt_text;    /* owned: NULL: no partition is halted */
   char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
+
+  /* the consumer's thread */
+  gint64 shown_us; /* when, and how much CPU it had taken then */
+  gint64 shown_cpu_us;
 } TideConsumerStatus;
 
 void tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us);

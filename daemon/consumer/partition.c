@@ -431,7 +431,10 @@ void
 tide_partition_show(TidePartition *partition)
 {
   TideConsumerPosition position = position_of(partition);
-  tide_kafka_watch_note(partition->watch, partition->watched, &position);
+  TideConsumerNote note = {.in_flight = partition->offsets.unfinished,
+                           .pauses = partition->pauses.reasons,
+                           .halt_text = partition->halt.text};
+  tide_kafka_watch_note(partition->watch, partition->watched, &position, &note);
   tide_gauge_set(partition->counters.paused_gauge, partition->pauses.is_paused ? 1 : 0);
   if (partition->stored_offset >= 0)
     tide_gauge_set(partition->counters.stored_gauge, partition->stored_offset);

@@ -200,3 +200,9 @@ tide_dead_letter_queue_stall_text(TideDeadLetterQueue *dead_letters)
   tide_mutex_unlock(&dead_letters->lock);
   return text;
 }
+
+TideDeadLettersView
+tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters)
+{
+  return tide_dead_letter_reasons_view(dead_letters->reasons);
+}

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "dead_letters/dead_letter_reasons.h"
 #include "dead_letters/refused_part_queue.h"
 #include "model/dead_letter.h"
 #include "thrift/wire/wire.h"
@@ -125,6 +126,8 @@ void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, gui
 
 /* TRUE while nothing is kept because too many were, or because the topic or file takes nothing: consumers pause. */
 gboolean tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters);
+/* What was kept since the start, and why. (transfer full) */
+TideDeadLettersView tide_dead_letter_queue_view(TideDeadLetterQueue *dead_letters);
 /* One sentence: why, and what to do; NULL when it is not holding. (transfer full) */
 char *tide_dead_letter_queue_stall_text(TideDeadLetterQueue *dead_letters);
 

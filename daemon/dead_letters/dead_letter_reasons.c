@@ -1,14 +1,20 @@
 #include "dead_letters/dead_letter_reasons.h"
 
+#include "util/clock.h"
+#include "util/lock.h"
+
 typedef struct Reason {
   TideCounter *kept;
   guint64 n_come;
-  char *text; /* owned: of the last; NULL: none came */
+  char *text; /* owned: of the last; NULL: none came; changed under lock */
 } Reason;
 
 struct TideDeadLetterReasons {
   TideMetrics *metrics; /* borrowed */
-  GHashTable *by_name;  /* owned (element-type utf8 Reason) */
+  TideMutex lock;
+  /* changed under lock by its one thread, which may look without */
+  GHashTable *by_name; /* owned (element-type utf8 Reason) */
+  GArray *recent;      /* owned (element-type TideRecentDeadLetter), the newest first */
 };
 
 static void
@@ -19,12 +25,40 @@ free_reason(gpointer data)
   g_free(reason);
 }
 
+static void
+clear_reason_view(gpointer data)
+{
+  TideDeadLetterReasonView *view = data;
+  g_free(view->reason);
+  g_free(view->text);
+}
+
+static void
+clear_recent(gpointer data)
+{
+  TideRecentDeadLetter *recent = data;
+  g_free(recent->topic);
+  g_free(recent->table);
+  g_free(recent->reason);
+  g_free(recent->text);
+}
+
+static GArray *
+array_new(guint element_bytes, GDestroyNotify clear)
+{
+  GArray *array = g_array_new(FALSE, TRUE, element_bytes);
+  g_array_set_clear_func(array, clear);
+  return array;
+}
+
 TideDeadLetterReasons *
 tide_dead_letter_reasons_new(TideMetrics *metrics)
 {
   TideDeadLetterReasons *reasons = g_new0(TideDeadLetterReasons, 1);
   reasons->metrics = metrics;
   reasons->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_reason);
+  reasons->recent = array_new(sizeof(TideRecentDeadLetter), clear_recent);
+  tide_mutex_init(&reasons->lock);
   return reasons;
 }
 
@@ -34,13 +68,21 @@ tide_dead_letter_reasons_free(TideDeadLetterReasons *reasons)
   if (reasons == NULL)
     return;
   g_hash_table_unref(reasons->by_name);
+  g_array_unref(reasons->recent);
+  tide_mutex_clear(&reasons->lock);
   g_free(reasons);
+}
+
+static char *
+text_of(TideBytes text)
+{
+  return g_strndup((const char *)text.data, text.len);
 }
 
 static Reason *
 reason_of(TideDeadLetterReasons *reasons, const TideDeadLetter *dead_letter)
 {
-  g_autofree char *name = g_strndup((const char *)dead_letter->reason.data, dead_letter->reason.len);
+  g_autofree char *name = text_of(dead_letter->reason);
   Reason *reason = g_hash_table_lookup(reasons->by_name, name);
   if (reason != NULL)
     return reason;
@@ -48,7 +90,9 @@ reason_of(TideDeadLetterReasons *reasons, const TideDeadLetter *dead_letter)
   reason = g_new0(Reason, 1);
   reason->kept =
       tide_metrics_counter(reasons->metrics, "tidemark_dead_letters_total", "Dead letters kept, by reason", label);
+  tide_mutex_lock(&reasons->lock);
   g_hash_table_insert(reasons->by_name, g_steal_pointer(&name), reason);
+  tide_mutex_unlock(&reasons->lock);
   return reason;
 }
 
@@ -57,14 +101,28 @@ tide_dead_letter_reasons_note_come(TideDeadLetterReasons *reasons, const TideDea
 {
   Reason *reason = reason_of(reasons, dead_letter);
   reason->n_come++;
+  tide_mutex_lock(&reasons->lock);
   g_free(reason->text);
-  reason->text = g_strndup((const char *)dead_letter->text.data, dead_letter->text.len);
+  reason->text = text_of(dead_letter->text);
+  tide_mutex_unlock(&reasons->lock);
 }
 
 void
 tide_dead_letter_reasons_note_kept(TideDeadLetterReasons *reasons, const TideDeadLetter *dead_letter)
 {
   tide_counter_inc(reason_of(reasons, dead_letter)->kept);
+  TideRecentDeadLetter recent = {.kept_ms = tide_wall_clock_epoch_ms(),
+                                 .topic = text_of(dead_letter->topic),
+                                 .partition = dead_letter->partition,
+                                 .offset = dead_letter->offset,
+                                 .table = dead_letter->table.len > 0 ? text_of(dead_letter->table) : NULL,
+                                 .reason = text_of(dead_letter->reason),
+                                 .text = text_of(dead_letter->text)};
+  tide_mutex_lock(&reasons->lock);
+  g_array_prepend_val(reasons->recent, recent);
+  if (reasons->recent->len > TIDE_DEAD_LETTERS_RECENT)
+    g_array_set_size(reasons->recent, TIDE_DEAD_LETTERS_RECENT);
+  tide_mutex_unlock(&reasons->lock);
 }
 
 char *
@@ -81,4 +139,40 @@ tide_dead_letter_reasons_most(const TideDeadLetterReasons *reasons)
       most = value;
     }
   return most != NULL ? g_strdup_printf("'%s': %s", most_name, most->text != NULL ? most->text : "") : g_strdup("");
+}
+
+static int
+compare_reasons(gconstpointer a, gconstpointer b)
+{
+  const TideDeadLetterReasonView *first = a, *second = b;
+  return first->kept != second->kept ? (first->kept < second->kept ? 1 : -1) : strcmp(first->reason, second->reason);
+}
+
+TideDeadLettersView
+tide_dead_letter_reasons_view(TideDeadLetterReasons *reasons)
+{
+  TideDeadLettersView view = {.reasons = array_new(sizeof(TideDeadLetterReasonView), clear_reason_view),
+                              .recent = array_new(sizeof(TideRecentDeadLetter), clear_recent)};
+  GHashTableIter iter;
+  gpointer name, value;
+  tide_mutex_lock(&reasons->lock);
+  g_hash_table_iter_init(&iter, reasons->by_name);
+  while (g_hash_table_iter_next(&iter, &name, &value)) {
+    const Reason *reason = value;
+    TideDeadLetterReasonView of = {g_strdup(name), .kept = (gint64)tide_counter_value(reason->kept),
+                                   .text = g_strdup(reason->text)};
+    view.kept += of.kept;
+    g_array_append_val(view.reasons, of);
+  }
+  for (guint i = 0; i < reasons->recent->len; i++) {
+    TideRecentDeadLetter recent = g_array_index(reasons->recent, TideRecentDeadLetter, i);
+    recent.topic = g_strdup(recent.topic);
+    recent.table = g_strdup(recent.table);
+    recent.reason = g_strdup(recent.reason);
+    recent.text = g_strdup(recent.text);
+    g_array_append_val(view.recent, recent);
+  }
+  tide_mutex_unlock(&reasons->lock);
+  g_array_sort(view.reasons, compare_reasons);
+  return view;
 }

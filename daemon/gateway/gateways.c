@@ -164,6 +164,45 @@ tide_gateways_n(const TideGateways *gateways)
   return gateways->n;
 }
 
+static void
+clear_view(gpointer data)
+{
+  TideGatewayView *view = data;
+  g_free(view->error_text);
+}
+
+static TideGatewayView
+view_of_locked(TideGateway *gateway, gint64 now_us)
+{
+  static const char *const states[] = {"down", "suspect", "circuit_open", "up"};
+  const TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  gboolean is_measured = load->call_us > 0;
+  return (TideGatewayView){.name = gateway->endpoint->text,
+                           .state = states[gateway->state],
+                           .is_slow = load->slow,
+                           .connections = load->n_connections,
+                           .allowed_connections = load->usable ? load->n_allowed : 0,
+                           .rows_per_second = tide_rate_a_second(gateway->written, now_us),
+                           .call_seconds = is_measured ? load->call_us / TIDE_US_PER_S : -1,
+                           .rows_per_call = is_measured ? load->call_rows : -1,
+                           .error_text = gateway->state != GATEWAY_UP ? g_strdup(gateway->last_error) : NULL};
+}
+
+GArray *
+tide_gateways_view(TideGateways *gateways)
+{
+  gint64 now_us = tide_now_us();
+  GArray *views = g_array_new(FALSE, TRUE, sizeof(TideGatewayView));
+  g_array_set_clear_func(views, clear_view);
+  tide_mutex_lock(&gateways->lock);
+  for (guint32 i = 0; i < gateways->n; i++) {
+    TideGatewayView view = view_of_locked(&gateways->gateways[i], now_us);
+    g_array_append_val(views, view);
+  }
+  tide_mutex_unlock(&gateways->lock);
+  return views;
+}
+
 const char *
 tide_gateway_name(const TideGateway *gateway)
 {
@@ -323,6 +362,8 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
     }
     if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
       open_circuit_locked(link->gateway, now_us);
+    if (measure->end == TIDE_CALL_END_WRITTEN)
+      (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);
     tide_gateway_show_locked(link->gateway);
     if (load->n_allowed != allowed_before)
       tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */

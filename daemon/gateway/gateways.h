@@ -68,6 +68,22 @@ gboolean tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink
 /* @broke: the connection failed, and the gateway with it unless that is only full. */
 void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean broke);
 
+/* How one gateway is. */
+typedef struct TideGatewayView {
+  const char *name;  /* borrowed from the configuration */
+  const char *state; /* literal: "up", "down", "suspect" (to be probed) or "circuit_open" */
+  gboolean is_slow;  /* it takes several times as long for a row as the fastest */
+  gint64 connections;
+  gint64 allowed_connections; /* it may have now */
+  double rows_per_second;     /* acknowledged, over the last seconds */
+  double call_seconds;        /* moving averages of acknowledged calls; -1: not measured */
+  double rows_per_call;
+  char *error_text; /* owned: why it is not up; NULL: it is */
+} TideGatewayView;
+
+/* In the order of the configuration. (transfer full) (element-type TideGatewayView) */
+GArray *tide_gateways_view(TideGateways *gateways);
+
 const char *tide_gateway_name(const TideGateway *gateway);
 
 G_END_DECLS

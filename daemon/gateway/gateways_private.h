@@ -6,6 +6,7 @@
 #include "gateway/gateways.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/rate.h"
 
 #include <gio/gio.h>
 
@@ -35,6 +36,7 @@ struct TideGateway {
   gboolean mode_known;
   TideWireMode mode;
   gint64 circuit_open_until_us;
+  TideRate written; /* rows */
   char *last_error; /* owned; why it is not up */
   /* any thread */
   TideLogLimit full_limit;

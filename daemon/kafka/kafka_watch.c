@@ -26,6 +26,7 @@ struct TideWatchedPartition {
   /* under the watch's lock */
   gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
   TideConsumerPosition position;
+  TideConsumerNote note; /* its text owned */
   TideUnreadSince unread_since;
   gint64 answered_us; /* 0: not yet, or too long ago */
   gint64 messages;
@@ -62,6 +63,7 @@ watched_free(gpointer data)
 {
   TideWatchedPartition *watched = data;
   g_free(watched->topic);
+  g_free((char *)watched->note.halt_text);
   g_free(watched);
 }
 
@@ -136,12 +138,16 @@ tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched)
 }
 
 void
-tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position)
+tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position,
+                      const TideConsumerNote *note)
 {
   if (watched == NULL)
     return;
   tide_mutex_lock(&watch->lock);
   watched->position = *position;
+  g_free((char *)watched->note.halt_text);
+  watched->note = *note;
+  watched->note.halt_text = g_strdup(note->halt_text);
   tide_mutex_unlock(&watch->lock);
 }
 
@@ -163,6 +169,58 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
   }
   tide_mutex_unlock(&watch->lock);
   return lag;
+}
+
+static void
+clear_view(gpointer data)
+{
+  TidePartitionView *view = data;
+  g_free(view->topic);
+  g_free(view->halt_text);
+}
+
+static TidePartitionView
+view_of_locked(const TideWatchedPartition *watched, gint64 now_ms)
+{
+  gboolean is_known = watched->answered_us > 0;
+  return (TidePartitionView){.topic = g_strdup(watched->topic),
+                             .partition = watched->partition,
+                             .mark = watched->position.mark,
+                             .committed = is_known ? watched->committed_offset : -1,
+                             .end = is_known ? watched->end_offset : -1,
+                             .lag_messages = is_known ? watched->messages : -1,
+                             .lag_seconds =
+                                 is_known && watched->oldest_ms >= 0 ? MAX(now_ms - watched->oldest_ms, 0) / 1000 : -1,
+                             .in_flight = watched->note.in_flight,
+                             .pauses = watched->note.pauses,
+                             .halt_text = g_strdup(watched->note.halt_text)};
+}
+
+static int
+compare_views(gconstpointer a, gconstpointer b)
+{
+  const TidePartitionView *first = a, *second = b;
+  int order = strcmp(first->topic, second->topic);
+  return order != 0 ? order : (int)(first->partition - second->partition);
+}
+
+GArray *
+tide_kafka_watch_view(TideKafkaWatch *watch)
+{
+  gint64 now_ms = tide_wall_clock_epoch_ms();
+  GArray *views = g_array_new(FALSE, TRUE, sizeof(TidePartitionView));
+  g_array_set_clear_func(views, clear_view);
+  tide_mutex_lock(&watch->lock);
+  for (guint i = 0; i < watch->partitions->len; i++) {
+    const TideWatchedPartition *watched = g_ptr_array_index(watch->partitions, i);
+    if (watched->is_gone)
+      continue;
+    TidePartitionView view = view_of_locked(watched, now_ms);
+    g_array_append_val(views, view);
+  }
+  tide_mutex_unlock(&watch->lock);
+  g_array_sort(views, compare_views);
+  return views;
 }
 
 /* ---- the age of what is not committed ---- */

@@ -40,8 +40,33 @@ typedef struct TideConsumerPosition {
   gint64 newest_ms;   /* that of the message that was read last */
 } TideConsumerPosition;
 
+/* Of a partition, for those who look on. */
+typedef struct TideConsumerNote {
+  gint64 in_flight;      /* messages */
+  guint pauses;          /* the consumer's TidePauseReason */
+  const char *halt_text; /* copied: why it is halted; NULL: it is not */
+} TideConsumerNote;
+
 /* To be told about once a second. NULL ok */
-void tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position);
+void tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, const TideConsumerPosition *position,
+                           const TideConsumerNote *note);
+
+/* What is known of a partition; each number is -1 while it is not. */
+typedef struct TidePartitionView {
+  char *topic; /* owned */
+  gint64 partition;
+  gint64 mark;
+  gint64 committed;
+  gint64 end;
+  gint64 lag_messages;
+  gint64 lag_seconds;
+  gint64 in_flight;
+  guint pauses;
+  char *halt_text; /* owned: NULL: it is not halted */
+} TidePartitionView;
+
+/* Of those that are ours, by topic and number. (transfer full) (element-type TidePartitionView) */
+GArray *tide_kafka_watch_view(TideKafkaWatch *watch);
 
 /* What a partition's watch remembers between two answers, for the age of what is unread. */
 typedef struct TideUnreadSince {

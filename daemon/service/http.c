@@ -9,6 +9,7 @@
 struct TideHttp {
   /* set before start, then read-only */
   char *(*render_metrics)(gpointer data);
+  char *(*render_status)(gpointer data);
   gboolean (*ready)(gpointer data, char **ret_reason);
   gboolean (*healthy)(gpointer data, char **ret_reason);
   gpointer data;
@@ -19,6 +20,12 @@ static TideHttpPage
 metrics_page(TideHttp *http)
 {
   return (TideHttpPage){200, TEXT_METRICS, http->render_metrics(http->data)};
+}
+
+static TideHttpPage
+status_page(TideHttp *http)
+{
+  return (TideHttpPage){200, "application/json", http->render_status(http->data)};
 }
 
 static TideHttpPage
@@ -55,6 +62,7 @@ index_page(TideHttp *http G_GNUC_UNUSED)
   return (TideHttpPage){200, TEXT_PLAIN,
                         g_strdup("tidemark\n\n"
                                  "/metrics  counters, gauges and histograms, for Prometheus\n"
+                                 "/status   how all parts are, as JSON\n"
                                  "/healthz  200 while the process works\n"
                                  "/readyz   200 while readings are taken and written; 503 and the reason otherwise\n")};
 }
@@ -63,10 +71,8 @@ static const struct {
   const char *path;
   TideHttpPage (*render)(TideHttp *http);
 } pages[] = {
-    {"/", index_page},
-    {"/metrics", metrics_page},
-    {"/healthz", health_page},
-    {"/readyz", ready_page},
+    {"/", index_page},         {"/metrics", metrics_page}, {"/status", status_page},
+    {"/healthz", health_page}, {"/readyz", ready_page},
 };
 
 static TideHttpPage
@@ -98,6 +104,7 @@ tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **er
   const TideServiceConfig *config = options->config;
   g_autoptr(TideHttp) http = g_new0(TideHttp, 1);
   http->render_metrics = options->render_metrics;
+  http->render_status = options->render_status;
   http->ready = options->ready;
   http->healthy = options->healthy;
   http->data = options->data;

@@ -1,9 +1,11 @@
 #include "service/pipeline.h"
 
+#include "service/pipeline_status.h"
 #include "tables/table_check.h"
 #include "thrift/client/access_denied.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/iso_time.h"
 #include "util/log.h"
 
 /* Missing tables are looked for this often, and said again every TIDE_TROUBLE_US. */
@@ -19,7 +21,9 @@ struct TidePipeline {
   TidePipelineParts parts;
   TidePipelineHealth health;
   TideThread *starter;
-  GError *failure; /* owned; written by the starter before stage is FAILED */
+  gint64 started_us; /* monotonic */
+  gint64 started_ms; /* wall clock */
+  GError *failure;   /* owned; written by the starter before stage is FAILED */
   /* any thread */
   _Atomic gboolean stopping;
   _Atomic TidePipelineStage stage;
@@ -33,6 +37,8 @@ TidePipeline *
 tide_pipeline_new(const TidePipelineOptions *options)
 {
   TidePipeline *pipeline = g_new0(TidePipeline, 1);
+  pipeline->started_us = tide_now_us();
+  pipeline->started_ms = tide_wall_clock_epoch_ms();
   tide_pipeline_parts_init(&pipeline->parts, options);
   tide_pipeline_health_init(&pipeline->health, &pipeline->parts);
   tide_mutex_init(&pipeline->lock);
@@ -298,6 +304,24 @@ tide_pipeline_state(TidePipeline *pipeline)
   tide_mutex_unlock(&pipeline->lock);
   state.status = g_strdup_printf("starting: %s", state.reason);
   return state;
+}
+
+void
+tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status)
+{
+  static const char *const stages[] = {"waiting_for_gateway", "waiting_for_tables", "running", "failed"};
+  char started[TIDE_ISO_TIME_BYTES];
+  TidePipelineState state = tide_pipeline_state(pipeline);
+  status->started_at = g_strdup(tide_iso_time_print(pipeline->started_ms, started));
+  status->uptime_seconds = (tide_now_us() - pipeline->started_us) / TIDE_US_PER_S;
+  status->stage = stages[state.stage];
+  status->ready = state.ready;
+  status->healthy = state.healthy;
+  status->reason = g_steal_pointer(&state.reason);
+  status->line = g_steal_pointer(&state.status);
+  tide_pipeline_status_fill(&pipeline->parts, status);
+  if (state.stage == TIDE_STAGE_RUNNING)
+    tide_pipeline_status_fill_running(&pipeline->health, status);
 }
 
 void

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "service/pipeline_health.h"
+#include "service/status_document.h"
 
 G_BEGIN_DECLS
 
@@ -34,6 +35,9 @@ void tide_pipeline_free(TidePipeline *pipeline); /* after stop */
 
 /* Threads: any. */
 TidePipelineState tide_pipeline_state(TidePipeline *pipeline);
+
+/* All of @status but the version. Threads: any. */
+void tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status);
 
 /* Logs what an operator must know, and sets gauges; call once a second. */
 void tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us);

@@ -4,6 +4,8 @@
 #include "util/error.h"
 #include "util/log.h"
 
+#include <time.h>
+
 /* A thread that has not gone round for this long beyond its longest lawful wait is stuck. */
 #define STUCK_US (30 * TIDE_US_PER_S)
 
@@ -294,6 +296,25 @@ log_missing_topics(TidePipelineHealth *health, gint64 now_us)
   tide_log(TIDE_LOG_ERROR, "%s", missing);
 }
 
+/* How fast messages come, and what CPU that takes. */
+static void
+measure(TidePipelineHealth *health, gint64 now_us)
+{
+  struct timespec cpu = {0};
+  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  gint64 cpu_us = (gint64)cpu.tv_sec * TIDE_US_PER_S + cpu.tv_nsec / 1000;
+  guint64 n_received = tide_metrics_sum(health->parts->options.metrics, "tidemark_messages_received_total", NULL);
+  (void)tide_rate_add(&health->received, n_received - health->n_received, now_us);
+  atomic_store_explicit(&health->received_milli, (gint64)(tide_rate_a_second(health->received, now_us) * 1000),
+                        memory_order_relaxed);
+  if (health->looked_us > 0 && now_us > health->looked_us)
+    atomic_store_explicit(&health->cpu_milli, (cpu_us - health->cpu_us) * 1000 / (now_us - health->looked_us),
+                          memory_order_relaxed);
+  health->n_received = n_received;
+  health->cpu_us = cpu_us;
+  health->looked_us = now_us;
+}
+
 void
 tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us)
 {
@@ -307,6 +328,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
   if (!is_running)
     return;
+  measure(health, now_us);
   Totals totals = total(health, now_us);
   gint64 oldest_us = lanes.oldest_us > 0 && (totals.oldest_us == 0 || lanes.oldest_us < totals.oldest_us)
                          ? lanes.oldest_us

@@ -3,6 +3,7 @@
 
 #include "service/pipeline_parts.h"
 #include "util/clock.h"
+#include "util/rate.h"
 
 G_BEGIN_DECLS
 
@@ -56,8 +57,14 @@ typedef struct TidePipelineHealth {
   gint64 group_logged_us;
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
   gint64 brokers_logged_us; /* 0: their silence was not said */
+  TideRate received;        /* messages */
+  guint64 n_received;       /* at the last look, as the next two */
+  gint64 cpu_us;
+  gint64 looked_us;
   /* any thread */
   _Atomic gboolean was_ready;
+  _Atomic gint64 received_milli; /* thousandths of messages a second */
+  _Atomic gint64 cpu_milli;      /* thousandths of a core */
 } TidePipelineHealth;
 
 void tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *parts);

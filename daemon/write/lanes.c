@@ -34,6 +34,9 @@ tide_lanes_free(TideLanes *lanes)
     queue->first = queue->last = NULL;
     tide_lane_unref(&queue->lane);
   }
+  for (guint i = 0; i < TIDE_LANES_HOT; i++)
+    if (lanes->hot[i] != NULL)
+      tide_lane_unref(&lanes->hot[i]->lane);
   for (guint32 i = 0; i < lanes->options.n_tables; i++) {
     g_free(lanes->tables[i].blocked.reason);
     g_free(lanes->tables[i].suspended.reason);

@@ -108,4 +108,30 @@ typedef struct TideLanesState {
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
 
+/* What one lane carries, or one table with all of its lanes. */
+typedef struct TideLoad {
+  const TideTable *table;
+  char *region_start;     /* owned, printable; NULL: of a table */
+  double rows_per_second; /* acknowledged, over the last seconds */
+  double share;           /* of those of all tables */
+  gint64 waiting_rows;
+  gint64 in_flight_rows;
+  gboolean is_full;       /* rows wait, and no more of it may be in flight */
+  gint64 failures;        /* calls in a row; of a table that is stopped, how often that was reported */
+  gint64 failing_seconds; /* since the first of them; -1: none failed */
+  gint64 troubled_lanes;
+  char *error_text; /* owned: what the last of them said; NULL: none failed */
+} TideLoad;
+
+void tide_load_clear(TideLoad *load);
+
+/* How many regions tide_lanes_regions() tells of, without those that are in trouble. */
+#define TIDE_LANES_HOT 16
+
+/* Each table that has had rows, or has had the slot last. (transfer full) (element-type TideLoad) */
+GArray *tide_lanes_tables(TideLanes *lanes, gint64 now_us);
+/* Those lanes that carry most, and all that wait or are in trouble, up to @max; those with most rows first.
+ * (transfer full) (element-type TideLoad) */
+GArray *tide_lanes_regions(TideLanes *lanes, guint max, gint64 now_us);
+
 G_END_DECLS

@@ -150,6 +150,8 @@ end_batches_locked(const TideCall *call, TideOutcome outcome, const char *error_
     LaneQueue *queue = tide_lane_queue_of(batch);
     batch->attempts++;
     queue->in_flight_rows -= batch->n_rows;
+    if (outcome == TIDE_OUTCOME_OK)
+      tide_lane_queue_count_written_locked(queue, batch->n_rows, now_us);
     if (outcome == TIDE_OUTCOME_UNKNOWN)
       tide_batch_mark_in_doubt(batch, now_us);
     lane_reported |= is_reported(batch, outcome);

@@ -1,6 +1,7 @@
 /* Inside of the lanes: used by lanes.c, lanes_end.c and lanes_state.c; nobody else includes this. */
 #pragma once
 
+#include "util/rate.h"
 #include "write/lanes.h"
 #include "write/table_stop.h"
 
@@ -33,6 +34,8 @@ typedef struct LaneQueue {
   gint64 not_before_us;
   char *error_text;  /* owned: of the last failure */
   gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
+  TideRate written;  /* rows */
+  gboolean is_hot;   /* one of the lanes' hot */
 } LaneQueue;
 
 static inline LaneQueue *
@@ -43,6 +46,8 @@ tide_lane_queue_of(const TideBatch *batch)
 
 /* A table's slot. */
 typedef struct TableSlot {
+  const TideTable *table;  /* borrowed: whose rows were written last; NULL: none's */
+  TideRate written;        /* rows of it */
   GQueue ready;            /* lanes a call can be taken from, in turn */
   GQueue probes;           /* lanes in trouble whose wait is over, in turn */
   TideTableStop blocked;   /* by tide_lanes_block() */
@@ -71,6 +76,7 @@ struct TideLanes {
   guint64 in_flight_rows;
   _Atomic guint64 waiting_rows; /* written under lock */
   gint64 last_ok_us;
+  LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: those with most rows, as far as is known; NULL: none */
 };
 
 /* The window of a lane is how many of its rows may be in flight, for a region in trouble must not be given as much as
@@ -86,6 +92,8 @@ tide_lane_widest_window_rows(const TideLanes *lanes)
 
 /* Puts @queue into the list where it belongs now. */
 void tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us);
+/* @n_rows of @queue were acknowledged. */
+void tide_lane_queue_count_written_locked(LaneQueue *queue, guint32 n_rows, gint64 now_us);
 void tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch);
 void tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch);
 

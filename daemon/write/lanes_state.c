@@ -112,3 +112,188 @@ tide_lanes_state(TideLanes *lanes)
   tide_mutex_unlock(&lanes->lock);
   return state;
 }
+
+/* ---- loads ---- */
+
+/* Takes the place of the coldest of the hot ones, if that has fewer rows. */
+static void
+make_hot_locked(TideLanes *lanes, LaneQueue *queue, gint64 now_us)
+{
+  double least = tide_rate_a_second(queue->written, now_us);
+  guint coldest = TIDE_LANES_HOT;
+  for (guint i = 0; i < TIDE_LANES_HOT; i++) {
+    double rate = lanes->hot[i] != NULL ? tide_rate_a_second(lanes->hot[i]->written, now_us) : -1;
+    if (rate >= least)
+      continue;
+    least = rate;
+    coldest = i;
+  }
+  if (coldest == TIDE_LANES_HOT)
+    return;
+  LaneQueue *cooled = lanes->hot[coldest];
+  (void)tide_lane_ref(&queue->lane);
+  lanes->hot[coldest] = queue;
+  queue->is_hot = TRUE;
+  if (cooled == NULL)
+    return;
+  cooled->is_hot = FALSE;
+  tide_lane_unref(&cooled->lane);
+}
+
+void
+tide_lane_queue_count_written_locked(LaneQueue *queue, guint32 n_rows, gint64 now_us)
+{
+  TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
+  if (slot->table != queue->lane.table)
+    slot->written = (TideRate){0};
+  slot->table = queue->lane.table;
+  (void)tide_rate_add(&slot->written, n_rows, now_us);
+  if (tide_rate_add(&queue->written, n_rows, now_us) && !queue->is_hot)
+    make_hot_locked(queue->lanes, queue, now_us);
+}
+
+void
+tide_load_clear(TideLoad *load)
+{
+  g_free(load->region_start);
+  g_free(load->error_text);
+}
+
+static void
+clear_load(gpointer data)
+{
+  tide_load_clear(data);
+}
+
+static GArray *
+loads_new(void)
+{
+  GArray *loads = g_array_new(FALSE, TRUE, sizeof(TideLoad));
+  g_array_set_clear_func(loads, clear_load);
+  return loads;
+}
+
+static gint64
+seconds_since(gint64 since_us, gint64 now_us)
+{
+  return MAX(now_us - since_us, 0) / TIDE_US_PER_S;
+}
+
+static TideLoad
+load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
+{
+  TideLoad load = {.table = queue->lane.table,
+                   .region_start = tide_bytes_printable(queue->lane.start_key),
+                   .rows_per_second = tide_rate_a_second(queue->written, now_us),
+                   .waiting_rows = (gint64)count_waiting_rows_locked(queue),
+                   .in_flight_rows = queue->in_flight_rows,
+                   .is_full = queue->state == LANE_FULL,
+                   .failures = queue->failures,
+                   .failing_seconds = queue->failures > 0 ? seconds_since(queue->failing_since_us, now_us) : -1,
+                   .troubled_lanes = is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0,
+                   .error_text = queue->failures > 0 ? g_strdup(queue->error_text) : NULL};
+  return load;
+}
+
+static double
+written_by_all_locked(const TideLanes *lanes, gint64 now_us)
+{
+  double sum = 0;
+  for (guint32 i = 0; i < lanes->n_used; i++)
+    sum += tide_rate_a_second(lanes->tables[i].written, now_us);
+  return sum;
+}
+
+static int
+compare_loads(gconstpointer a, gconstpointer b)
+{
+  const TideLoad *first = a, *second = b;
+  if (first->rows_per_second != second->rows_per_second)
+    return first->rows_per_second < second->rows_per_second ? 1 : -1;
+  return first->waiting_rows < second->waiting_rows ? 1 : first->waiting_rows > second->waiting_rows ? -1 : 0;
+}
+
+GArray *
+tide_lanes_regions(TideLanes *lanes, guint max, gint64 now_us)
+{
+  GArray *loads = loads_new();
+  tide_mutex_lock(&lanes->lock);
+  {
+    double all = written_by_all_locked(lanes, now_us);
+    for (guint i = 0; i < TIDE_LANES_HOT; i++)
+      if (lanes->hot[i] != NULL) {
+        TideLoad load = load_of_lane_locked(lanes->hot[i], now_us);
+        g_array_append_val(loads, load);
+      }
+    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL && loads->len < max; link = link->next) {
+      const LaneQueue *queue = link->data;
+      if (queue->is_hot)
+        continue;
+      TideLoad load = load_of_lane_locked(queue, now_us);
+      g_array_append_val(loads, load);
+    }
+    for (guint i = 0; i < loads->len; i++) {
+      TideLoad *load = &g_array_index(loads, TideLoad, i);
+      load->share = all > 0 ? load->rows_per_second / all : 0;
+    }
+  }
+  tide_mutex_unlock(&lanes->lock);
+  g_array_sort(loads, compare_loads);
+  if (loads->len > max)
+    g_array_set_size(loads, max);
+  return loads;
+}
+
+static TideLoad
+load_of_table_locked(const TableSlot *slot, gint64 now_us)
+{
+  const TideTableStop *stop = slot->suspended.is_on ? &slot->suspended : slot->blocked.is_on ? &slot->blocked : NULL;
+  TideLoad load = {
+      .table = slot->table, .rows_per_second = tide_rate_a_second(slot->written, now_us), .failing_seconds = -1};
+  if (stop == NULL || stop->reason == NULL)
+    return load;
+  load.failures = stop->n_reports;
+  load.failing_seconds = seconds_since(stop->since_us, now_us);
+  load.error_text = g_strdup(stop->reason);
+  return load;
+}
+
+static void
+add_lane_locked(TideLoad *load, const LaneQueue *queue)
+{
+  load->waiting_rows += (gint64)count_waiting_rows_locked(queue);
+  load->in_flight_rows += queue->in_flight_rows;
+  load->is_full |= queue->state == LANE_FULL;
+  load->troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
+}
+
+GArray *
+tide_lanes_tables(TideLanes *lanes, gint64 now_us)
+{
+  GArray *loads = loads_new();
+  tide_mutex_lock(&lanes->lock);
+  {
+    /* A table of which nothing was written yet is known by what waits. */
+    for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
+      const LaneQueue *queue = link->data;
+      TableSlot *slot = &lanes->tables[queue->lane.table->index];
+      slot->table = slot->table != NULL ? slot->table : queue->lane.table;
+    }
+    double all = written_by_all_locked(lanes, now_us);
+    for (guint32 i = 0; i < lanes->n_used; i++) {
+      if (lanes->tables[i].table == NULL)
+        continue;
+      TideLoad load = load_of_table_locked(&lanes->tables[i], now_us);
+      load.share = all > 0 ? load.rows_per_second / all : 0;
+      for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
+        const LaneQueue *queue = link->data;
+        if (queue->lane.table == load.table)
+          add_lane_locked(&load, queue);
+      }
+      g_array_append_val(loads, load);
+    }
+  }
+  tide_mutex_unlock(&lanes->lock);
+  g_array_sort(loads, compare_loads);
+  return loads;
+}

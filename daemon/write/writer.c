@@ -41,6 +41,8 @@ struct TideWriter {
   TideCounter *poison_rows;
   /* any thread */
   _Atomic gint64 last_round_us;
+  _Atomic(const char *) gateway; /* of the last call */
+  _Atomic gint64 called_us;      /* since when a call runs; 0: none does */
   /* the writer's thread only */
   TideCall call;
   TideRowIsolation *isolation;
@@ -173,9 +175,13 @@ send_call(TideWriter *writer)
   g_autofree char *text = NULL;
   gint64 start_us = tide_now_us();
   writer->client = tide_writer_connection_begin(&writer->connection);
+  atomic_store_explicit(&writer->gateway, tide_writer_connection_gateway_name(&writer->connection),
+                        memory_order_relaxed);
+  atomic_store_explicit(&writer->called_us, start_us, memory_order_relaxed);
   TideFailure failure = tide_row_isolation_send(writer->isolation, call, start_us, &counts, &text);
   tide_writer_connection_end(&writer->connection);
 
+  atomic_store_explicit(&writer->called_us, 0, memory_order_relaxed);
   gint64 end_us = tide_now_us();
   tide_counter_add(writer->bisections, counts.bisections);
   tide_counter_add(writer->poison_rows, counts.poison);
@@ -264,4 +270,12 @@ gint64
 tide_writer_last_round_us_racy(const TideWriter *writer)
 {
   return atomic_load_explicit(&writer->last_round_us, memory_order_relaxed);
+}
+
+TideWriterView
+tide_writer_view_racy(const TideWriter *writer, gint64 now_us)
+{
+  gint64 called_us = atomic_load_explicit(&writer->called_us, memory_order_relaxed);
+  return (TideWriterView){.gateway = atomic_load_explicit(&writer->gateway, memory_order_relaxed),
+                          .call_us = called_us > 0 ? MAX(now_us - called_us, 0) : -1};
 }

@@ -30,4 +30,11 @@ void tide_writer_free(TideWriter *writer); /* joins first */
 /* Monotonic time at which the thread last went round its loop; it does so at least every call_timeout. */
 gint64 tide_writer_last_round_us_racy(const TideWriter *writer);
 
+typedef struct TideWriterView {
+  const char *gateway; /* borrowed from the configuration: of the call that runs, or the last one; NULL: none yet */
+  gint64 call_us;      /* how long the call has run; -1: none runs */
+} TideWriterView;
+
+TideWriterView tide_writer_view_racy(const TideWriter *writer, gint64 now_us);
+
 G_END_DECLS

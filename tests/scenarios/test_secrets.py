@@ -310,7 +310,7 @@ class DaemonUnderWatch:
         """What is answered to who has the token, to who has another, and to who does not speak TLS."""
         port = re.search(r"metrics at port (\d+)", self.log())
         found = b""
-        for path in ("/", "/metrics", "/healthz", "/readyz", "/none") if port else ():
+        for path in ("/", "/metrics", "/status", "/healthz", "/readyz", "/none") if port else ():
             for door in ("https://localhost", "http://127.0.0.1"):
                 clear = "" if door.startswith("https") else " in clear"
                 for word in (f"Bearer {canary('a bearer token' + clear)}", f"Bearer x{canary('a bearer token' + clear)}",

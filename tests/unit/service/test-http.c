@@ -28,6 +28,12 @@ render_metrics(gpointer data)
   return g_strdup("tidemark_messages_received_total 1\n");
 }
 
+static char *
+render_status(gpointer data)
+{
+  return g_strdup("{}\n");
+}
+
 static gboolean
 ready(gpointer data, char **ret_reason)
 {
@@ -51,6 +57,7 @@ options_for(Daemon *daemon, const char *listen)
   return (TideHttpOptions){.config = &daemon->config,
                            .metrics = metrics,
                            .render_metrics = render_metrics,
+                           .render_status = render_status,
                            .ready = ready,
                            .healthy = healthy,
                            .data = daemon};

@@ -1,0 +1,171 @@
+#include "service/pipeline_status.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Regions that are told of at the most. */
+#define MAX_REGIONS 32u
+
+static gint64
+resident_bytes(void)
+{
+  g_autofree char *text = NULL;
+  long long total, resident;
+  if (!g_file_get_contents("/proc/self/statm", &text, NULL, NULL) || sscanf(text, "%lld %lld", &total, &resident) != 2)
+    return -1;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+static void
+fill_memory(const TidePipelineParts *parts, TideStatusMemory *memory)
+{
+  *memory = (TideStatusMemory){.limit_bytes = (gint64)parts->options.config->limits.memory_bytes,
+                               .budget_bytes = (gint64)parts->budget.limit_bytes,
+                               .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
+                               .resident_bytes = resident_bytes()};
+}
+
+static void
+fill_dead_letters(const TidePipelineParts *parts, TideStatusDeadLetters *dead_letters)
+{
+  const TideConfig *config = parts->options.config;
+  const char *topic = config->dead_letters.topic;
+  dead_letters->place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
+  dead_letters->stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
+  dead_letters->view = tide_dead_letter_queue_view(parts->dead_letters);
+}
+
+/* ---- tables ---- */
+
+static void
+clear_table(gpointer data)
+{
+  tide_load_clear(&((TideStatusTable *)data)->load);
+}
+
+static void
+add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
+{
+  const TideBudget *budget = &parts->table_budgets[load->table->index];
+  guint64 used_bytes = tide_budget_used_racy(budget);
+  TideStatusTable table = {.load = *load,
+                           .name = load->table->name,
+                           .memory_bytes = (gint64)used_bytes,
+                           .memory_share = (double)used_bytes / (double)MAX(budget->limit_bytes, 1)};
+  g_array_append_val(tables, table);
+}
+
+static gboolean
+has_table(const GArray *tables, const TideTable *table)
+{
+  for (guint i = 0; i < tables->len; i++)
+    if (g_array_index(tables, TideStatusTable, i).load.table == table)
+      return TRUE;
+  return FALSE;
+}
+
+/* Those with rows, and behind them all that are declared and have none. */
+static GArray *
+list_tables(const TidePipelineParts *parts, gint64 now_us)
+{
+  const GPtrArray *declared = parts->options.config->tables;
+  g_autoptr(GArray) loads = tide_lanes_tables(parts->lanes, now_us);
+  GArray *tables = g_array_new(FALSE, TRUE, sizeof(TideStatusTable));
+  g_array_set_clear_func(tables, clear_table);
+  for (guint i = 0; i < loads->len; i++)
+    add_table(parts, tables, &g_array_index(loads, TideLoad, i));
+  g_array_set_clear_func(loads, NULL); /* what they own has moved */
+  for (guint i = 0; i < declared->len; i++) {
+    TideLoad none = {.table = g_ptr_array_index(declared, i), .failing_seconds = -1};
+    if (!has_table(tables, none.table))
+      add_table(parts, tables, &none);
+  }
+  return tables;
+}
+
+static void
+clear_region(gpointer data)
+{
+  tide_load_clear(&((TideStatusRegion *)data)->load);
+}
+
+static GArray *
+list_regions(const TidePipelineParts *parts, gint64 now_us)
+{
+  g_autoptr(GArray) loads = tide_lanes_regions(parts->lanes, MAX_REGIONS, now_us);
+  GArray *regions = g_array_new(FALSE, TRUE, sizeof(TideStatusRegion));
+  g_array_set_clear_func(regions, clear_region);
+  for (guint i = 0; i < loads->len; i++) {
+    TideStatusRegion region = {.load = g_array_index(loads, TideLoad, i)};
+    region.table = region.load.table->name;
+    g_array_append_val(regions, region);
+  }
+  g_array_set_clear_func(loads, NULL); /* what they own has moved */
+  return regions;
+}
+
+void
+tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
+{
+  const TideConfig *config = parts->options.config;
+  gint64 now_us = tide_now_us();
+  status->kafka = (TideStatusKafka){
+      .group = g_strdup(config->kafka.group), .lag_messages = -1, .lag_seconds = -1, .unread_messages = -1};
+  status->tables = list_tables(parts, now_us);
+  status->regions = list_regions(parts, now_us);
+  status->gateways = tide_gateways_view(parts->gateways);
+  fill_dead_letters(parts, &status->dead_letters);
+  fill_memory(parts, &status->memory);
+  status->cpu.cores = g_get_num_processors();
+  status->configuration_file = g_strdup(config->path);
+  status->configuration = tide_config_print(config);
+}
+
+/* ---- while it runs ---- */
+
+static void
+fill_kafka(const TidePipelineParts *parts, TideStatus *status)
+{
+  TideStatusKafka *kafka = &status->kafka;
+  TideKafkaLag lag = tide_kafka_watch_lag(parts->watch);
+  kafka->answers = tide_kafka_watch_answers(parts->watch).since_us > 0;
+  kafka->lag_messages = lag.is_known ? lag.messages : -1;
+  kafka->unread_messages = lag.is_known ? lag.unread : -1;
+  kafka->lag_seconds = lag.is_known ? lag.seconds : -1;
+  for (guint i = 0; i < parts->consumers->len; i++) {
+    TideConsumer *consumer = g_ptr_array_index(parts->consumers, i);
+    TideConsumerState state = tide_consumer_state_racy(consumer);
+    kafka->assigned_partitions += state.assigned;
+    kafka->halted_partitions += state.halted;
+    kafka->paused_partitions += state.paused;
+    kafka->in_flight_messages += (gint64)state.in_flight;
+    status->cpu.busiest_consumer = MAX(status->cpu.busiest_consumer, state.cpu_permille / 1000.0);
+    if (kafka->trouble == NULL)
+      kafka->trouble = tide_consumer_trouble_text(consumer);
+  }
+}
+
+static GArray *
+list_writers(const TidePipelineParts *parts)
+{
+  gint64 now_us = tide_now_us();
+  GArray *writers = g_array_new(FALSE, TRUE, sizeof(TideStatusWriter));
+  for (guint i = 0; i < parts->writers->len; i++) {
+    TideWriterView view = tide_writer_view_racy(g_ptr_array_index(parts->writers, i), now_us);
+    double call_seconds = view.call_us >= 0 ? (double)view.call_us / TIDE_US_PER_S : -1;
+    TideStatusWriter writer = {.index = i, .gateway = view.gateway, .call_seconds = call_seconds};
+    g_array_append_val(writers, writer);
+  }
+  return writers;
+}
+
+void
+tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *status)
+{
+  fill_kafka(health->parts, status);
+  status->partitions = tide_kafka_watch_view(health->parts->watch);
+  status->writers = list_writers(health->parts);
+  status->kafka.messages_per_second =
+      (double)atomic_load_explicit(&health->received_milli, memory_order_relaxed) / 1000;
+  status->cpu.process = (double)atomic_load_explicit(&health->cpu_milli, memory_order_relaxed) / 1000;
+}

@@ -1,0 +1,370 @@
+#include "service/status_document.h"
+
+#include "util/iso_time.h"
+#include "util/json_writer.h"
+
+#include <stddef.h>
+
+typedef enum FieldKind {
+  FIELD_TEXT,    /* char *; NULL: null */
+  FIELD_COUNT,   /* gint64; below 0: null */
+  FIELD_DECIMAL, /* double; below 0: null */
+  FIELD_TIME,    /* gint64: milliseconds since the epoch */
+  FIELD_FLAG,    /* gboolean */
+  FIELD_PAUSES,  /* guint: TidePauseReason */
+  FIELD_OBJECT,  /* a struct */
+  FIELD_LIST,    /* GArray * of structs; NULL: empty */
+} FieldKind;
+
+typedef struct Group Group;
+
+typedef struct Field {
+  const char *name;
+  FieldKind kind;
+  gsize offset;
+  const char *help;   /* for docs/status.md */
+  const Group *group; /* of OBJECT and LIST */
+} Field;
+
+struct Group {
+  const Field *fields;
+  gsize n_fields;
+};
+
+#define GROUP(fields)                                                                                                  \
+  &(const Group)                                                                                                       \
+  {                                                                                                                    \
+    fields, G_N_ELEMENTS(fields)                                                                                       \
+  }
+
+/* Where @member of @type is; one that is not of the type @of does not compile. */
+#define OFFSET(type, member, of) (offsetof(type, member) + _Generic(&((type *)NULL)->member, of * : 0))
+
+#define TEXT(type, member)                                                                                             \
+  FIELD_TEXT, (offsetof(type, member) + _Generic(((type *)NULL)->member, char * : 0, const char * : 0))
+#define COUNT(type, member) FIELD_COUNT, OFFSET(type, member, gint64)
+#define DECIMAL(type, member) FIELD_DECIMAL, OFFSET(type, member, double)
+#define TIME(type, member) FIELD_TIME, OFFSET(type, member, gint64)
+#define FLAG(type, member) FIELD_FLAG, OFFSET(type, member, gboolean)
+#define PAUSES(type, member) FIELD_PAUSES, OFFSET(type, member, guint)
+#define OBJECT(type, member) FIELD_OBJECT, offsetof(type, member)
+#define LIST(type, member) FIELD_LIST, OFFSET(type, member, GArray *)
+
+/* ---- the members ---- */
+
+static const Field kafka_fields[] = {
+    {"group", TEXT(TideStatusKafka, group), "The consumer group"},
+    {"answers", FLAG(TideStatusKafka, answers), "Whether a broker answers"},
+    {"assigned_partitions", COUNT(TideStatusKafka, assigned_partitions), "Partitions that this daemon has"},
+    {"halted_partitions", COUNT(TideStatusKafka, halted_partitions), "Of them, halted until somebody acts"},
+    {"paused_partitions", COUNT(TideStatusKafka, paused_partitions),
+     "Of them, not fetched now; they go on by themselves"},
+    {"lag_messages", COUNT(TideStatusKafka, lag_messages),
+     "Messages from what is committed to the ends; null: the brokers do not say"},
+    {"lag_seconds", COUNT(TideStatusKafka, lag_seconds),
+     "Age of the oldest message that is not committed; null: not known"},
+    {"unread_messages", COUNT(TideStatusKafka, unread_messages), "Of the lag, what was not even read yet"},
+    {"in_flight_messages", COUNT(TideStatusKafka, in_flight_messages), "Messages that were read and are not finished"},
+    {"messages_per_second", DECIMAL(TideStatusKafka, messages_per_second), "Read, over the last seconds"},
+    {"trouble", TEXT(TideStatusKafka, trouble), "What Kafka said last that is wrong; null: nothing"},
+};
+
+static const Field partition_fields[] = {
+    {"topic", TEXT(TidePartitionView, topic), "The topic"},
+    {"partition", COUNT(TidePartitionView, partition), "The number"},
+    {"mark", COUNT(TidePartitionView, mark), "All before this offset is finished; null: nothing was yet"},
+    {"committed", COUNT(TidePartitionView, committed), "What the group has committed"},
+    {"end", COUNT(TidePartitionView, end), "Where the partition ends"},
+    {"lag_messages", COUNT(TidePartitionView, lag_messages), "From what is committed to the end"},
+    {"lag_seconds", COUNT(TidePartitionView, lag_seconds), "Age of the oldest message that is not committed"},
+    {"in_flight_messages", COUNT(TidePartitionView, in_flight), "Messages that were read and are not finished"},
+    {"pauses", PAUSES(TidePartitionView, pauses),
+     "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message), `halted`, "
+     "`table` (a table that it feeds holds its share of the memory), `dead_letters` (they cannot be kept), `refused` "
+     "(rows that HBase refused are taken apart)"},
+    {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
+};
+
+static const Field table_fields[] = {
+    {"name", TEXT(TideStatusTable, name), "The table"},
+    {"rows_per_second", DECIMAL(TideStatusTable, load.rows_per_second), "Acknowledged, over the last seconds"},
+    {"share", DECIMAL(TideStatusTable, load.share), "Of the rows of all tables, 0 to 1"},
+    {"waiting_rows", COUNT(TideStatusTable, load.waiting_rows), "Sealed rows that wait for a writer"},
+    {"in_flight_rows", COUNT(TideStatusTable, load.in_flight_rows), "Rows in calls that run"},
+    {"lanes_in_trouble", COUNT(TideStatusTable, load.troubled_lanes), "Regions whose calls keep failing"},
+    {"memory_bytes", COUNT(TideStatusTable, memory_bytes), "What its rows take"},
+    {"memory_share", DECIMAL(TideStatusTable, memory_share), "Of what one table may take, 0 to 1"},
+    {"stopped", TEXT(TideStatusTable, load.error_text), "Why nothing is written to it; null: it is written to"},
+    {"stopped_seconds", COUNT(TideStatusTable, load.failing_seconds), "For how long"},
+};
+
+static const Field region_fields[] = {
+    {"table", TEXT(TideStatusRegion, table), "The table"},
+    {"start_key", TEXT(TideStatusRegion, load.region_start),
+     "The row key that the region begins with; empty: the first one"},
+    {"rows_per_second", DECIMAL(TideStatusRegion, load.rows_per_second), "Acknowledged, over the last seconds"},
+    {"share", DECIMAL(TideStatusRegion, load.share), "Of the rows of all tables, 0 to 1"},
+    {"waiting_rows", COUNT(TideStatusRegion, load.waiting_rows), "Sealed rows that wait for a writer"},
+    {"in_flight_rows", COUNT(TideStatusRegion, load.in_flight_rows), "Rows in calls that run"},
+    {"full", FLAG(TideStatusRegion, load.is_full),
+     "Rows wait although writers are free: `hbase.max_in_flight_per_region` calls run, or fewer since some failed"},
+    {"failures", COUNT(TideStatusRegion, load.failures), "Calls that failed in a row"},
+    {"failing_seconds", COUNT(TideStatusRegion, load.failing_seconds), "Since the first of them"},
+    {"error", TEXT(TideStatusRegion, load.error_text), "What the last of them said; null: none failed"},
+};
+
+static const Field gateway_fields[] = {
+    {"name", TEXT(TideGatewayView, name), "The address"},
+    {"state", TEXT(TideGatewayView, state),
+     "`up`; `down`; `suspect`: a connection broke, and it is probed; `circuit_open`: its calls failed while others' "
+     "did not"},
+    {"slow", FLAG(TideGatewayView, is_slow), "It takes several times as long for a row as the fastest"},
+    {"connections", COUNT(TideGatewayView, connections), "Of writers"},
+    {"allowed_connections", COUNT(TideGatewayView, allowed_connections),
+     "It may have now: few after it came back, or while it is full"},
+    {"rows_per_second", DECIMAL(TideGatewayView, rows_per_second), "Acknowledged, over the last seconds"},
+    {"call_seconds", DECIMAL(TideGatewayView, call_seconds),
+     "Moving average of acknowledged calls; null: not measured"},
+    {"rows_per_call", DECIMAL(TideGatewayView, rows_per_call), "Likewise"},
+    {"error", TEXT(TideGatewayView, error_text), "Why it is not up; null: it is"},
+};
+
+static const Field writer_fields[] = {
+    {"index", COUNT(TideStatusWriter, index), "Of the thread tide-writer-N"},
+    {"gateway", TEXT(TideStatusWriter, gateway), "Of its present or last call; null: it has made none"},
+    {"call_seconds", DECIMAL(TideStatusWriter, call_seconds),
+     "How long its call has run; null: it waits for rows, or for a gateway"},
+};
+
+static const Field reason_fields[] = {
+    {"reason", TEXT(TideDeadLetterReasonView, reason), "The reason, as in docs/dead-letters.md"},
+    {"kept", COUNT(TideDeadLetterReasonView, kept), "How many, since the start"},
+    {"text", TEXT(TideDeadLetterReasonView, text), "What the last one says"},
+};
+
+static const Field recent_fields[] = {
+    {"kept_at", TIME(TideRecentDeadLetter, kept_ms), "When it was kept"},
+    {"topic", TEXT(TideRecentDeadLetter, topic), "Of the message"},
+    {"partition", COUNT(TideRecentDeadLetter, partition), "Of the message"},
+    {"offset", COUNT(TideRecentDeadLetter, offset), "Of the message"},
+    {"table", TEXT(TideRecentDeadLetter, table), "The table of the row; null: it made none"},
+    {"reason", TEXT(TideRecentDeadLetter, reason), "The reason"},
+    {"text", TEXT(TideRecentDeadLetter, text), "The reason in a sentence"},
+};
+
+static const Field dead_letters_fields[] = {
+    {"place", TEXT(TideStatusDeadLetters, place), "The topic or the file that they are kept in; null: none"},
+    {"stalled", TEXT(TideStatusDeadLetters, stalled),
+     "Why none can be kept, so that all partitions pause; null: they can"},
+    {"kept", COUNT(TideStatusDeadLetters, view.kept), "Since the start"},
+    {"reasons", LIST(TideStatusDeadLetters, view.reasons), "The most frequent first", GROUP(reason_fields)},
+    {"recent", LIST(TideStatusDeadLetters, view.recent), "The last eight, the newest first", GROUP(recent_fields)},
+};
+
+static const Field memory_fields[] = {
+    {"limit_bytes", COUNT(TideStatusMemory, limit_bytes), "`limits.memory`"},
+    {"budget_bytes", COUNT(TideStatusMemory, budget_bytes),
+     "Of it, for what is in flight; the rest is for what is fetched ahead"},
+    {"used_bytes", COUNT(TideStatusMemory, used_bytes), "Of the budget, in use; partitions pause when it is spent"},
+    {"resident_bytes", COUNT(TideStatusMemory, resident_bytes), "What the process takes of the host's memory"},
+};
+
+static const Field cpu_fields[] = {
+    {"cores", COUNT(TideStatusCpu, cores), "That the process may use"},
+    {"process", DECIMAL(TideStatusCpu, process), "Cores that it takes, over the last second"},
+    {"busiest_consumer", DECIMAL(TideStatusCpu, busiest_consumer),
+     "Of one core, what the busiest consumer thread takes; 1: it can do no more"},
+};
+
+static const Field status_fields[] = {
+    {"version", TEXT(TideStatus, version), "Of the program"},
+    {"started_at", TEXT(TideStatus, started_at), "When the daemon started"},
+    {"uptime_seconds", COUNT(TideStatus, uptime_seconds), "Since then"},
+    {"stage", TEXT(TideStatus, stage), "`waiting_for_gateway`, `waiting_for_tables`, `running` or `failed`"},
+    {"ready", FLAG(TideStatus, ready), "As /readyz"},
+    {"healthy", FLAG(TideStatus, healthy), "As /healthz"},
+    {"reason", TEXT(TideStatus, reason), "Why it is not ready or not healthy; null: it is both"},
+    {"line", TEXT(TideStatus, line), "The line that `systemctl status` shows"},
+    {"kafka", OBJECT(TideStatus, kafka), "All partitions together", GROUP(kafka_fields)},
+    {"partitions", LIST(TideStatus, partitions), "By topic and number", GROUP(partition_fields)},
+    {"tables", LIST(TideStatus, tables), "Those with most rows first", GROUP(table_fields)},
+    {"regions", LIST(TideStatus, regions),
+     "The sixteen that most rows go to at the most, and others that are at work or in trouble, up to 32; those with "
+     "most rows first",
+     GROUP(region_fields)},
+    {"gateways", LIST(TideStatus, gateways), "As in the configuration", GROUP(gateway_fields)},
+    {"writers", LIST(TideStatus, writers), "The threads that write to HBase", GROUP(writer_fields)},
+    {"dead_letters", OBJECT(TideStatus, dead_letters), "What can never be written", GROUP(dead_letters_fields)},
+    {"memory", OBJECT(TideStatus, memory), "What is in use", GROUP(memory_fields)},
+    {"cpu", OBJECT(TideStatus, cpu), "What is in use", GROUP(cpu_fields)},
+    {"configuration_file", TEXT(TideStatus, configuration_file), "That was read at the start"},
+    {"configuration", TEXT(TideStatus, configuration),
+     "All options in force, secrets masked, as `tidemark check --print-config` prints them"},
+};
+
+static const Group status_group = {status_fields, G_N_ELEMENTS(status_fields)};
+
+/* ---- printing ---- */
+
+static void print_members(TideBuffer *out, const Group *group, gconstpointer base);
+
+static void
+print_null(TideBuffer *out, const char *name)
+{
+  tide_json_name(out, name);
+  tide_buffer_append_bytes(out, TIDE_BYTES_LITERAL("null"));
+}
+
+static void
+print_text(TideBuffer *out, const char *name, const char *text)
+{
+  if (text == NULL)
+    print_null(out, name);
+  else
+    tide_json_text(out, name, text);
+}
+
+static void
+print_number(TideBuffer *out, const Field *field, gconstpointer at)
+{
+  char time[TIDE_ISO_TIME_BYTES];
+  if (field->kind == FIELD_TIME)
+    tide_json_text(out, field->name, tide_iso_time_print(*(const gint64 *)at, time));
+  else if (field->kind == FIELD_COUNT ? *(const gint64 *)at < 0 : *(const double *)at < 0)
+    print_null(out, field->name);
+  else if (field->kind == FIELD_COUNT)
+    tide_json_number(out, field->name, *(const gint64 *)at);
+  else
+    tide_json_decimal(out, field->name, *(const double *)at, 3);
+}
+
+static void
+print_pauses(TideBuffer *out, const char *name, guint pauses)
+{
+  static const char *const names[] = {"memory", "span", "halted", "table", "dead_letters", "refused"};
+  tide_json_open(out, name, '[');
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    if (pauses & 1u << i)
+      tide_json_text(out, NULL, names[i]);
+  tide_json_close(out, "]");
+}
+
+static void
+print_list(TideBuffer *out, const Field *field, const GArray *list)
+{
+  tide_json_open(out, field->name, '[');
+  for (guint i = 0; list != NULL && i < list->len; i++) {
+    tide_json_open(out, NULL, '{');
+    print_members(out, field->group, list->data + (gsize)i * g_array_get_element_size((GArray *)list));
+    tide_json_close(out, "}");
+  }
+  tide_json_close(out, "]");
+}
+
+static void
+print_member(TideBuffer *out, const Field *field, gconstpointer at)
+{
+  switch (field->kind) {
+  case FIELD_TEXT:
+    print_text(out, field->name, *(const char *const *)at);
+    break;
+  case FIELD_COUNT:
+  case FIELD_DECIMAL:
+  case FIELD_TIME:
+    print_number(out, field, at);
+    break;
+  case FIELD_FLAG:
+    tide_json_bool(out, field->name, *(const gboolean *)at);
+    break;
+  case FIELD_PAUSES:
+    print_pauses(out, field->name, *(const guint *)at);
+    break;
+  case FIELD_OBJECT:
+    tide_json_open(out, field->name, '{');
+    print_members(out, field->group, at);
+    tide_json_close(out, "}");
+    break;
+  case FIELD_LIST:
+    print_list(out, field, *(GArray *const *)at);
+    break;
+  }
+}
+
+static void
+print_members(TideBuffer *out, const Group *group, gconstpointer base)
+{
+  for (gsize i = 0; i < group->n_fields; i++)
+    print_member(out, &group->fields[i], (const guint8 *)base + group->fields[i].offset);
+}
+
+char *
+tide_status_print(const TideStatus *status)
+{
+  TideBuffer out = {0};
+  tide_buffer_append_byte(&out, '{');
+  print_members(&out, &status_group, status);
+  tide_json_close(&out, "}\n");
+  char *text = g_strndup((const char *)out.data, out.len);
+  tide_buffer_clear_memory(&out);
+  return text;
+}
+
+/* ---- the reference ---- */
+
+static const char *
+kind_name(FieldKind kind)
+{
+  static const char *const names[] = {"text",          "number",        "number", "time",
+                                      "true or false", "list of texts", "object", "list"};
+  return names[kind];
+}
+
+static void
+append_reference(GString *out, const Group *group, const char *prefix)
+{
+  for (gsize i = 0; i < group->n_fields; i++) {
+    const Field *field = &group->fields[i];
+    g_string_append_printf(out, "| `%s%s` | %s | %s |\n", prefix, field->name, kind_name(field->kind), field->help);
+    if (field->group == NULL)
+      continue;
+    g_autofree char *below = g_strconcat(prefix, field->name, field->kind == FIELD_LIST ? "[]." : ".", NULL);
+    append_reference(out, field->group, below);
+  }
+}
+
+char *
+tide_status_print_reference(void)
+{
+  GString *out = g_string_new("| member | what it is | meaning |\n|---|---|---|\n");
+  append_reference(out, &status_group, "");
+  return g_string_free(out, FALSE);
+}
+
+/* ---- life ---- */
+
+void
+tide_status_clear(TideStatus *status)
+{
+  char *texts[] = {status->started_at,
+                   status->reason,
+                   status->line,
+                   status->kafka.group,
+                   status->kafka.trouble,
+                   status->dead_letters.place,
+                   status->dead_letters.stalled,
+                   status->configuration_file,
+                   status->configuration};
+  GArray *lists[] = {status->partitions,
+                     status->tables,
+                     status->regions,
+                     status->gateways,
+                     status->writers,
+                     status->dead_letters.view.reasons,
+                     status->dead_letters.view.recent};
+  for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_free(texts[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS(lists); i++)
+    if (lists[i] != NULL)
+      g_array_unref(lists[i]);
+  *status = (TideStatus){0};
+}

@@ -1,0 +1,99 @@
+/* The document of /status: one table says which members it has, and what each means. The JSON is written by it, and
+ * docs/status.md is made of it.
+ *
+ * Threads: one at a time. */
+#pragma once
+
+#include "consumer/partition.h"
+#include "dead_letters/dead_letter_reasons.h"
+#include "gateway/gateways.h"
+#include "kafka/kafka_watch.h"
+#include "util/bytes.h"
+#include "write/lanes.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideStatusKafka {
+  char *group;      /* owned */
+  gboolean answers; /* a broker does */
+  gint64 assigned_partitions;
+  gint64 halted_partitions;
+  gint64 paused_partitions;
+  gint64 lag_messages; /* -1: unknown, as below */
+  gint64 lag_seconds;
+  gint64 unread_messages;
+  gint64 in_flight_messages;
+  double messages_per_second;
+  char *trouble; /* owned: NULL: none */
+} TideStatusKafka;
+
+typedef struct TideStatusTable {
+  TideLoad load;
+  const char *name; /* borrowed */
+  gint64 memory_bytes;
+  double memory_share; /* of what one table may hold */
+} TideStatusTable;
+
+typedef struct TideStatusRegion {
+  TideLoad load;
+  const char *table; /* borrowed */
+} TideStatusRegion;
+
+typedef struct TideStatusWriter {
+  gint64 index;
+  const char *gateway; /* borrowed; NULL: none yet */
+  double call_seconds; /* below 0: none runs */
+} TideStatusWriter;
+
+typedef struct TideStatusDeadLetters {
+  char *place;   /* owned: NULL: there is none */
+  char *stalled; /* owned: why none are kept; NULL: they are */
+  TideDeadLettersView view;
+} TideStatusDeadLetters;
+
+typedef struct TideStatusMemory {
+  gint64 limit_bytes;
+  gint64 budget_bytes;
+  gint64 used_bytes;
+  gint64 resident_bytes;
+} TideStatusMemory;
+
+typedef struct TideStatusCpu {
+  gint64 cores;
+  double process; /* cores that are taken, over the last seconds */
+  double busiest_consumer;
+} TideStatusCpu;
+
+/* Zeroes and NULL are an empty one. */
+typedef struct TideStatus {
+  const char *version; /* borrowed */
+  char *started_at;    /* owned */
+  gint64 uptime_seconds;
+  const char *stage; /* literal */
+  gboolean ready;
+  gboolean healthy;
+  char *reason; /* owned: why not; NULL: it is both */
+  char *line;   /* owned */
+  TideStatusKafka kafka;
+  GArray *partitions; /* owned (element-type TidePartitionView), like those below */
+  GArray *tables;     /* (element-type TideStatusTable) */
+  GArray *regions;    /* (element-type TideStatusRegion) */
+  GArray *gateways;   /* (element-type TideGatewayView) */
+  GArray *writers;    /* (element-type TideStatusWriter) */
+  TideStatusDeadLetters dead_letters;
+  TideStatusMemory memory;
+  TideStatusCpu cpu;
+  char *configuration_file; /* owned */
+  char *configuration;      /* owned: YAML, secrets masked */
+} TideStatus;
+
+void tide_status_clear(TideStatus *status);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStatus, tide_status_clear)
+
+/* As JSON, and a line break. (transfer full) */
+char *tide_status_print(const TideStatus *status);
+
+/* docs/status.md's table of all members. (transfer full) */
+char *tide_status_print_reference(void);
+
+G_END_DECLS

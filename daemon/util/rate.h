@@ -1,0 +1,39 @@
+/* How many a second, over the last five to ten seconds: two windows of five, of which one is filled.
+ *
+ * Threads: whoever holds the lock of what it is part of. Time is the caller's, monotonic. Zeroes: none came. */
+#pragma once
+
+#include "util/clock.h"
+
+G_BEGIN_DECLS
+
+#define TIDE_RATE_WINDOW_US (5 * TIDE_US_PER_S)
+
+typedef struct TideRate {
+  gint64 begin_us; /* of the window that is filled */
+  guint64 n;       /* that came in it */
+  guint64 n_before;
+} TideRate;
+
+/* Returns: TRUE when another window began. */
+static inline gboolean
+tide_rate_add(TideRate *rate, guint64 n, gint64 now_us)
+{
+  gint64 passed_us = now_us - rate->begin_us;
+  if (passed_us >= 2 * TIDE_RATE_WINDOW_US)
+    *rate = (TideRate){.begin_us = now_us};
+  else if (passed_us >= TIDE_RATE_WINDOW_US)
+    *rate = (TideRate){.begin_us = rate->begin_us + TIDE_RATE_WINDOW_US, .n_before = rate->n};
+  rate->n += n;
+  return passed_us >= TIDE_RATE_WINDOW_US;
+}
+
+static inline double
+tide_rate_a_second(TideRate rate, gint64 now_us)
+{
+  (void)tide_rate_add(&rate, 0, now_us);
+  double seconds = (double)(TIDE_RATE_WINDOW_US + now_us - rate.begin_us) / TIDE_US_PER_S;
+  return (double)(rate.n + rate.n_before) / seconds;
+}
+
+G_END_DECLS

@@ -1,0 +1,134 @@
+/* The document of /status: what is set is printed, what is unknown is null, and docs/status.md tells of each member. */
+#include "decode/decoder.h"
+#include "service/status_document.h"
+
+#define GUIDE "docs/status.md"
+#define BEGIN "<!-- members begin -->\n"
+#define END "<!-- members end -->"
+
+static void
+assert_has(const char *text, const char *part)
+{
+  if (strstr(text, part) == NULL)
+    g_error("not printed: '%s' in:\n%s", part, text);
+}
+
+/* The whole of it, by the project's strict reader. */
+static void
+assert_is_json(const char *text)
+{
+  TideDecodeOptions options = {.separator = (char *)".",
+                               .arrays = TIDE_ARRAY_JSON,
+                               .max_message_bytes = 1 << 20,
+                               .max_depth = 8,
+                               .max_fields = 200,
+                               .max_readings = 1};
+  TideFieldNames *names = tide_field_names_new();
+  TideDecoder *decoder = tide_decoder_new(&options, names, 0);
+  TideMessage message = {.value = tide_bytes_of_string(text), .has_value = TRUE};
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject;
+  g_assert_true(tide_decoder_decode(decoder, &message, &readings, &n_readings, &reject));
+  g_assert_cmpuint(n_readings, ==, 1);
+  tide_decoder_free(decoder);
+  tide_field_names_free(names);
+}
+
+static void
+test_nothing_is_known(void)
+{
+  TideStatus status = {.version = "1.2.3", .stage = "waiting_for_gateway"};
+  status.kafka.lag_messages = status.kafka.lag_seconds = -1;
+  status.cpu.process = -1;
+  g_autofree char *text = tide_status_print(&status);
+  assert_is_json(text);
+  assert_has(text, "{\"version\":\"1.2.3\",\"started_at\":null,");
+  assert_has(text, "\"lag_messages\":null,\"lag_seconds\":null,\"unread_messages\":0,");
+  assert_has(text, "\"partitions\":[],\"tables\":[],\"regions\":[],\"gateways\":[],\"writers\":[],");
+  assert_has(text, "\"process\":null,");
+  g_assert_true(g_str_has_suffix(text, "}\n"));
+}
+
+static void
+test_all_kinds_are_printed(void)
+{
+  TidePartitionView partitions[] = {{.topic = g_strdup("a\"b"),
+                                     .partition = 3,
+                                     .mark = 17,
+                                     .lag_seconds = -1,
+                                     .pauses = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED | TIDE_PAUSE_REFUSED,
+                                     .halt_text = g_strdup("stop\n")}};
+  TideRecentDeadLetter recent[] = {{.kept_ms = 1785069296789, .reason = g_strdup("parse")}};
+  g_auto(TideStatus) status = {.ready = TRUE};
+  status.cpu.process = 1.23456;
+  status.partitions = g_array_new(FALSE, TRUE, sizeof partitions[0]);
+  g_array_append_vals(status.partitions, partitions, 1);
+  status.dead_letters.view.recent = g_array_new(FALSE, TRUE, sizeof recent[0]);
+  g_array_append_vals(status.dead_letters.view.recent, recent, 1);
+  g_autofree char *text = tide_status_print(&status);
+  assert_is_json(text);
+  assert_has(text, "\"ready\":true,\"healthy\":false,");
+  assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"mark\":17,");
+  assert_has(text, "\"lag_seconds\":null,\"in_flight_messages\":0,\"pauses\":[\"memory\",\"halted\",\"refused\"],"
+                   "\"halted\":\"stop\\n\"}]");
+  assert_has(text, "\"recent\":[{\"kept_at\":\"2026-07-26T12:34:56.789Z\",\"topic\":null,");
+  assert_has(text, "\"process\":1.235,");
+  g_free(partitions[0].topic);
+  g_free(partitions[0].halt_text);
+  g_free(recent[0].reason);
+}
+
+/* ---- the guide ---- */
+
+/* The guide with the members as they are printed. */
+static char *
+guide_as_printed(const char *guide)
+{
+  g_autofree char *printed = tide_status_print_reference();
+  const char *begin = strstr(guide, BEGIN);
+  g_assert_nonnull(begin);
+  const char *end = strstr(begin, END);
+  g_assert_nonnull(end);
+  g_autofree char *front = g_strndup(guide, (gsize)(begin - guide) + strlen(BEGIN));
+  return g_strconcat(front, printed, end, NULL);
+}
+
+static char *
+read_guide(char **ret_path)
+{
+  char *text = NULL;
+  *ret_path = g_build_filename(TIDE_TEST_SOURCE_DIR, GUIDE, NULL);
+  g_assert_true(g_file_get_contents(*ret_path, &text, NULL, NULL));
+  return text;
+}
+
+static void
+test_guide_tells_of_each_member(void)
+{
+  g_autofree char *path = NULL, *guide = read_guide(&path), *expected = guide_as_printed(guide);
+  if (strcmp(guide, expected) == 0)
+    return;
+  g_test_message("%s is not what the code prints: `%s --write` puts it anew", GUIDE, g_get_prgname());
+  g_test_fail();
+}
+
+static int
+write_guide(void)
+{
+  g_autofree char *path = NULL, *guide = read_guide(&path), *expected = guide_as_printed(guide);
+  g_assert_true(g_file_set_contents(path, expected, -1, NULL));
+  return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+  if (argc == 2 && strcmp(argv[1], "--write") == 0)
+    return write_guide();
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/status-document/nothing-is-known", test_nothing_is_known);
+  g_test_add_func("/status-document/all-kinds-are-printed", test_all_kinds_are_printed);
+  g_test_add_func("/status-document/guide-tells-of-each-member", test_guide_tells_of_each_member);
+  return g_test_run();
+}
