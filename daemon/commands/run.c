@@ -112,12 +112,13 @@ on_stop_signal(gpointer data)
 {
   Run *run = data;
   if (run->is_stopping) {
-    tide_log(TIDE_LOG_WARNING, "a signal during the stop: ending at once; what is in flight was not committed and is "
-                               "read again");
+    tide_log(TIDE_LOG_WARNING, "stopped-at-once",
+             "a signal during the stop: ending at once; what is in flight was not committed and is "
+             "read again");
     _exit(TIDE_EXIT_TEMPFAIL);
   }
   run->is_stopping = TRUE;
-  tide_log(TIDE_LOG_NOTICE,
+  tide_log(TIDE_LOG_NOTICE, "stopping",
            "stopping: flushing and waiting for acknowledgements for up to %" G_GINT64_FORMAT
            " ms; a second signal ends at once",
            run->config->limits.drain_timeout_ms);
@@ -128,7 +129,7 @@ on_stop_signal(gpointer data)
 static gboolean
 on_hangup(gpointer data)
 {
-  tide_log(TIDE_LOG_WARNING,
+  tide_log(TIDE_LOG_WARNING, "hangup-ignored",
            "SIGHUP does nothing: the configuration is read at the start; restart to take over a change");
   return G_SOURCE_CONTINUE;
 }
@@ -138,7 +139,7 @@ on_state_signal(gpointer data)
 {
   Run *run = data;
   TidePipelineState state = tide_pipeline_state(run->pipeline);
-  tide_log(TIDE_LOG_NOTICE, "state: %s", state.status);
+  tide_log(TIDE_LOG_NOTICE, "state", "state: %s", state.status);
   tide_pipeline_state_clear(&state);
   return G_SOURCE_CONTINUE;
 }
@@ -149,7 +150,7 @@ notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
   if (state->ready && !run->reported_ready) {
     run->reported_ready = TRUE;
     tide_notify_ready();
-    tide_log(TIDE_LOG_NOTICE, "ready: %s", state->status);
+    tide_log(TIDE_LOG_NOTICE, "ready", "ready: %s", state->status);
   } else if (!run->reported_ready)
     tide_notify_extend_timeout(START_EXTENSION_US);
   if (state->ready != run->was_ready || now_us - run->status_us >= STATUS_INTERVAL_US) {
@@ -172,13 +173,13 @@ on_watch(gpointer data)
   notify_systemd(run, &state, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
     const GError *failure = tide_pipeline_failure(run->pipeline);
-    tide_log(TIDE_LOG_CRIT, "cannot start: %s", failure->message);
+    tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", failure->message);
     finish(run, tide_error_exit_code(failure));
   } else if (state.fatal_exit != 0) {
-    tide_log(TIDE_LOG_CRIT, "cannot go on: %s", state.reason != NULL ? state.reason : state.status);
+    tide_log(TIDE_LOG_CRIT, "cannot-go-on", "cannot go on: %s", state.reason != NULL ? state.reason : state.status);
     finish(run, state.fatal_exit);
   } else if (state.finished) {
-    tide_log(TIDE_LOG_NOTICE, "reached the end: %s", state.status);
+    tide_log(TIDE_LOG_NOTICE, "reached-end", "reached the end: %s", state.status);
     finish(run, state.any_halted ? TIDE_EXIT_DATA : TIDE_EXIT_OK);
   }
   tide_pipeline_state_clear(&state);
@@ -198,9 +199,10 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
   if (!tide_http_start(&options, ret_http, error))
     return FALSE;
   if (*ret_http != NULL && tide_http_port(*ret_http) != 0)
-    tide_log(TIDE_LOG_INFO, "metrics at port %u of '%s'", tide_http_port(*ret_http), options.config->http_listen);
+    tide_log(TIDE_LOG_INFO, "http-listens", "metrics at port %u of '%s'", tide_http_port(*ret_http),
+             options.config->http_listen);
   else if (*ret_http != NULL)
-    tide_log(TIDE_LOG_INFO, "metrics at '%s'", options.config->http_listen);
+    tide_log(TIDE_LOG_INFO, "http-listens", "metrics at '%s'", options.config->http_listen);
   return TRUE;
 }
 
@@ -237,7 +239,7 @@ report_stopped(const Run *run, gboolean had_begun, gint64 unread)
                      : run->stop_code == TIDE_EXIT_OK ? "all that was read is acknowledged and committed"
                                                       : "some messages that were read are left for the next start";
   g_autofree char *rest = unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet", unread) : NULL;
-  tide_log(TIDE_LOG_NOTICE, "stopped: %s%s", what, rest != NULL ? rest : "");
+  tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s", what, rest != NULL ? rest : "");
 }
 
 /* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
@@ -278,7 +280,7 @@ static void
 free_pipeline(Run *run)
 {
   if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_TIMEOUT_US)) {
-    tide_log(TIDE_LOG_WARNING,
+    tide_log(TIDE_LOG_WARNING, "kafka-client-stuck",
              "kafka's client does not end: the process ends without it; what was written is committed");
     _exit(run->exit_code);
   }
@@ -324,7 +326,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
     run_and_stop(&run);
     tide_http_stop(http);
   } else {
-    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
+    tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", error->message);
     run.exit_code = tide_error_exit_code(error);
   }
   free_pipeline(&run);
@@ -343,11 +345,11 @@ lock_state_directory(int *ret_fd)
   if (error == NULL)
     return TRUE;
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_IN_USE)) {
-    tide_log(TIDE_LOG_CRIT, "cannot start: %s", error->message);
+    tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", error->message);
     return FALSE;
   }
-  tide_log(TIDE_LOG_WARNING, "%s: going on without a lock; see that no other daemon uses the directory",
-           error->message);
+  tide_log(TIDE_LOG_WARNING, "state-directory-unlocked",
+           "%s: going on without a lock; see that no other daemon uses the directory", error->message);
   return TRUE;
 }
 
@@ -361,9 +363,11 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
   g_autoptr(GError) error = NULL;
   config->instance = tide_state_directory_instance(config->topics, &error);
   if (error != NULL)
-    tide_log(TIDE_LOG_WARNING, "%s; after a kill the group waits for kafka.session_timeout", error->message);
+    tide_log(TIDE_LOG_WARNING, "no-lasting-name", "%s; after a kill the group waits for kafka.session_timeout",
+             error->message);
   else
-    tide_log(TIDE_LOG_INFO, "in the group as '%s', also after a restart (kafka.instance)", config->instance);
+    tide_log(TIDE_LOG_INFO, "lasting-name", "in the group as '%s', also after a restart (kafka.instance)",
+             config->instance);
 }
 
 static gboolean
@@ -377,7 +381,7 @@ run_daemon_alone(TideCommandCall *call, GError **error)
   tide_log_init(config->service.log_format, config->service.log_level);
   g_autoptr(GError) fault = NULL;
   if (!tide_kafka_check_clients(config, &fault)) {
-    tide_log(TIDE_LOG_CRIT, "cannot start: %s", fault->message);
+    tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", fault->message);
     call->failure_code = tide_error_exit_code(fault);
     return FALSE;
   }

@@ -297,14 +297,14 @@ report_unfinished(TideConsumer *consumer)
     return;
   if (!has_work(consumer)) {
     tide_log(
-        TIDE_LOG_NOTICE,
+        TIDE_LOG_NOTICE, "stopping-before-settled",
         "stopping with %" G_GUINT64_FORMAT
         " messages whose rows are written and will be once more, after hbase.settle: the next start reads them again",
         unfinished);
     return;
   }
   atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
-  tide_log(TIDE_LOG_WARNING,
+  tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
            "stopping with %" G_GUINT64_FORMAT
            " messages unfinished: their offsets are not committed, they are read again",
            unfinished);

@@ -35,8 +35,8 @@ on_assigned(const TideKafkaAssignment *assignment, gpointer data)
   TideConsumer *consumer = data;
   TidePartition *partition = find_or_add_partition(consumer, assignment->topic, assignment->partition);
   if (partition == NULL) {
-    tide_log(TIDE_LOG_CRIT, "a consumer has at most %u partitions: raise kafka.threads; the program ends",
-             TIDE_PARTITION_SLOTS_MAX);
+    tide_log(TIDE_LOG_CRIT, "too-many-partitions",
+             "a consumer has at most %u partitions: raise kafka.threads; the program ends", TIDE_PARTITION_SLOTS_MAX);
     atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return G_MAXUINT16;
   }
@@ -69,7 +69,7 @@ on_assignment_done(gpointer data)
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
   tide_pauses_apply_assigned(&consumer->pauses);
-  tide_log(TIDE_LOG_NOTICE, "assigned: %u partitions",
+  tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %u partitions",
            atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed));
 }
 
@@ -118,8 +118,8 @@ on_revoking(const guint16 *slots, gsize n_slots, gboolean lost, gpointer data)
   TideConsumer *consumer = data;
   if (lost) {
     tide_counter_inc(consumer->counters.rebalances_lost);
-    tide_log(TIDE_LOG_WARNING, "%zu partitions were lost: nothing is committed for them, their next owner reads again",
-             n_slots);
+    tide_log(TIDE_LOG_WARNING, "partitions-lost",
+             "%zu partitions were lost: nothing is committed for them, their next owner reads again", n_slots);
   } else {
     tide_counter_inc(consumer->counters.rebalances_revoked);
     gint64 deadline_us = revoke_deadline_us(consumer);
@@ -152,7 +152,8 @@ on_revoked(const guint16 *slots, gsize n_slots, gpointer data)
     atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
-  tide_log(TIDE_LOG_NOTICE, "revoked: %zu partitions, %u messages handed back unfinished", n_slots, unfinished);
+  tide_log(TIDE_LOG_NOTICE, "revoked", "revoked: %zu partitions, %u messages handed back unfinished", n_slots,
+           unfinished);
 }
 
 static void
@@ -176,11 +177,14 @@ read_partition_again(TideConsumer *consumer, TidePartition *partition)
   tide_partition_read_again(partition, consumer->context.budget);
   tide_accumulator_disown(consumer->accumulator);
   tide_counter_inc(consumer->counters.read_again);
-  tide_log(TIDE_LOG_NOTICE,
-           "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
-           " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
-           "with a partition that was taken away were given up",
-           partition->topic, partition->partition, position);
+  tide_log_fields(
+      TIDE_LOG_NOTICE, "partition-read-again",
+      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
+                      {"OFFSET", tide_log_number(position).text}),
+      "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT
+      " on: more calls had no answer than could be remembered, and their time has passed, or rows that it shared "
+      "with a partition that was taken away were given up",
+      partition->topic, partition->partition, position);
   tide_kafka_source_move(consumer->source, slot, position);
   tide_pauses_apply_assigned(&consumer->pauses); /* behind the move: a resume would take that back */
 }
@@ -216,10 +220,13 @@ on_lost_messages(TideConsumer *consumer, TidePartition *partition, const TideKaf
                  "restart; a longer retention.ms keeps it from coming back");
     return;
   }
-  tide_log(TIDE_LOG_CRIT,
-           "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
-           ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
-           partition->topic, partition->partition, report->text, report->lost_to);
+  tide_log_fields(TIDE_LOG_CRIT, "offsets-skipped",
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic},
+                                  {"PARTITION", tide_log_number(partition->partition).text},
+                                  {"OFFSET", tide_log_number(report->lost_to).text}),
+                  "topic '%s' partition %d: %s; going on at offset %" G_GINT64_FORMAT
+                  ", as on_lost_offsets says: a longer retention.ms keeps it from coming back",
+                  partition->topic, partition->partition, report->text, report->lost_to);
   tide_kafka_source_move(consumer->source, partition->slot, report->lost_to);
 }
 
@@ -261,7 +268,8 @@ log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
                          ? "joining the group again; what was in flight is read again"
                      : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
                                                                   : "it is tried again, no offset moves meanwhile";
-  tide_log(level, "kafka: %s; %s%s", report->text, next, tide_log_suppressed(suppressed, "events").text);
+  tide_log(level, "kafka-trouble", "kafka: %s; %s%s", report->text, next,
+           tide_log_suppressed(suppressed, "events").text);
 }
 
 static void
@@ -276,7 +284,7 @@ on_trouble(const TideKafkaReport *report, gpointer data)
       on_partition_trouble(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
   case TIDE_KAFKA_TROUBLE_FATAL:
-    tide_log(TIDE_LOG_CRIT,
+    tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on",
              "the Kafka client cannot go on: %s; another daemon runs with the same kafka.instance: give each its own; "
              "the program ends",
              report->text);
@@ -302,7 +310,10 @@ on_recovered(guint16 slot, gpointer data)
   const TidePartition *partition = tide_consumer_partition(consumer, slot);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
   tide_consumer_status_publish_trouble(&consumer->status, NULL);
-  tide_log(TIDE_LOG_NOTICE, "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+  tide_log_fields(
+      TIDE_LOG_NOTICE, "partition-resumed",
+      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text}),
+      "topic '%s' partition %d may be read again", partition->topic, partition->partition);
 }
 
 static void

@@ -233,12 +233,16 @@ log_refused(TideDeadLetterDesk *desk, const TideDeadLetter *dead_letter, const c
   if (!tide_log_limit_pass(&desk->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
-  tide_log(TIDE_LOG_ERROR,
-           "HBase refuses row '%s' of table '%.*s', of message %" G_GINT64_FORMAT " of '%.*s' partition %d: %.*s; %s%s",
-           row, (int)dead_letter->table.len, (const char *)dead_letter->table.data, dead_letter->offset,
-           (int)dead_letter->topic.len, (const char *)dead_letter->topic.data, dead_letter->partition,
-           (int)dead_letter->text.len, (const char *)dead_letter->text.data, next,
-           tide_log_suppressed(suppressed, "rows").text);
+  g_autofree char *topic = g_strndup((const char *)dead_letter->topic.data, dead_letter->topic.len);
+  g_autofree char *table = g_strndup((const char *)dead_letter->table.data, dead_letter->table.len);
+  TideLogNumber partition = tide_log_number(dead_letter->partition);
+  TideLogNumber offset = tide_log_number(dead_letter->offset);
+  tide_log_fields(TIDE_LOG_ERROR, "row-refused",
+                  TIDE_LOG_FIELDS({"TOPIC", topic}, {"PARTITION", partition.text}, {"OFFSET", offset.text},
+                                  {"TABLE", table}, {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
+                  "HBase refuses row '%s' of table '%s', of message %s of '%s' partition %s: %.*s; %s%s", row, table,
+                  offset.text, topic, partition.text, (int)dead_letter->text.len, (const char *)dead_letter->text.data,
+                  next, tide_log_suppressed(suppressed, "rows").text);
 }
 
 static void

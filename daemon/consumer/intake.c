@@ -62,15 +62,14 @@ log_bad_message(TideIntake *intake, const TideMessage *message, const TideReject
   if (!tide_log_limit_pass(&intake->bad_message_limit, tide_now_us(), BAD_MESSAGE_LOG_US, &suppressed))
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  g_autofree char *partition = g_strdup_printf("%d", message->partition);
-  g_autofree char *offset = g_strdup_printf("%" G_GINT64_FORMAT, message->offset);
   g_autofree char *topic = g_strndup((const char *)message->topic.data, message->topic.len);
-  const TideLogField fields[] = {{"TOPIC", topic},
-                                 {"PARTITION", partition},
-                                 {"OFFSET", offset},
-                                 {"REASON", tide_reject_reason_name(reject->reason)}};
-  tide_log_fields(TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields), "cannot use message %s of '%s' partition %s: %s; %s%s",
-                  offset, topic, partition, why, next, tide_log_suppressed(suppressed, "messages").text);
+  TideLogNumber partition = tide_log_number(message->partition);
+  TideLogNumber offset = tide_log_number(message->offset);
+  tide_log_fields(TIDE_LOG_ERROR, "message-unusable",
+                  TIDE_LOG_FIELDS({"TOPIC", topic}, {"PARTITION", partition.text}, {"OFFSET", offset.text},
+                                  {"REASON", tide_reject_reason_name(reject->reason)}),
+                  "cannot use message %s of '%s' partition %s: %s; %s%s", offset.text, topic, partition.text, why, next,
+                  tide_log_suppressed(suppressed, "messages").text);
 }
 
 /* What is done with a message, or a reading, that cannot be used. */
@@ -186,10 +185,10 @@ log_fields(TideIntake *intake)
   g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
   g_autofree char *absent = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT);
   if (left != NULL)
-    tide_log(TIDE_LOG_INFO, "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s",
-             use->n_readings, left);
+    tide_log(TIDE_LOG_INFO, "fields-unused",
+             "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s", use->n_readings, left);
   if (absent != NULL)
-    tide_log(TIDE_LOG_WARNING,
+    tide_log(TIDE_LOG_WARNING, "fields-absent",
              "none of the first %" G_GUINT64_FORMAT " readings has the fields that the configuration asks for: %s; are "
              "they spelt as the readings have them?",
              use->n_readings, absent);

@@ -85,10 +85,10 @@ open_file(TideDeadLetterQueue *dead_letters, GError **error)
                        ? "" /* it says what to do */
                        : " (name a place with dead_letters.topic or dead_letters.file)");
   else
-    tide_log(TIDE_LOG_INFO, "dead letters are kept in '%s'", dead_letters->path);
+    tide_log(TIDE_LOG_INFO, "dead-letters-file", "dead letters are kept in '%s'", dead_letters->path);
   tide_counter_add(dead_letters->torn_bytes, torn_bytes);
   if (torn_bytes > 0)
-    tide_log(TIDE_LOG_WARNING,
+    tide_log(TIDE_LOG_WARNING, "dead-letters-torn",
              "the last line of '%s' has no end, as after a crash: its %" G_GUINT64_FORMAT
              " bytes were moved to '%s.torn'; the dead letter was not acknowledged and is written again",
              dead_letters->path, torn_bytes, dead_letters->path);

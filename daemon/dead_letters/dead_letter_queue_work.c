@@ -71,7 +71,8 @@ stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char 
 {
   tide_counter_inc(dead_letters->retries);
   if (note_failure(stage, now_us))
-    tide_log(TIDE_LOG_CRIT, "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
+    tide_log(TIDE_LOG_CRIT, "dead-letters-stalled",
+             "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
   if (!dead_letters->too_many)
     set_stall_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
 }
@@ -82,7 +83,7 @@ release(TideDeadLetterQueue *dead_letters)
   if (dead_letters->too_many || !atomic_load_explicit(&dead_letters->is_stalled, memory_order_relaxed))
     return;
   set_stall_text(dead_letters, NULL);
-  tide_log(TIDE_LOG_NOTICE, "dead letters are kept again");
+  tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed", "dead letters are kept again");
 }
 
 /* ---- the ratio ---- */
@@ -100,7 +101,7 @@ stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioP
                                "max_ratio (1: no bound) until its messages are kept",
                                total->dead_letters, total->received, total->written, config->window_ms / 1000,
                                config->max_ratio, most);
-  tide_log(TIDE_LOG_CRIT, "%s", text);
+  tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
   set_stall_text(dead_letters, text);
 }
 
@@ -297,7 +298,7 @@ read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
   if (read.first != NULL)
     note_progress(stage);
   else if (trouble != NULL && note_failure(stage, tide_now_us()))
-    tide_log(TIDE_LOG_ERROR, "%s; trying again, their offsets wait", trouble);
+    tide_log(TIDE_LOG_ERROR, "original-unreadable", "%s; trying again, their offsets wait", trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&read)) != NULL;)
     pass_on(dead_letters, job);
 }
@@ -353,7 +354,7 @@ take_reports(TideDeadLetterQueue *dead_letters)
   if (!tide_kafka_dead_letters_trouble_is_of_one(dead_letters->topic))
     stall(dead_letters, again, trouble, now_us);
   else if (note_failure(again, now_us))
-    tide_log(TIDE_LOG_CRIT,
+    tide_log(TIDE_LOG_CRIT, "dead-letter-stalled",
              "a dead letter cannot be kept: %s; trying again; until then its partition's offset stays where it is",
              trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&failed)) != NULL;)

@@ -36,8 +36,8 @@ warn(TideLogLimit *limit, const char *whose, const char *gateway, gint64 end_s)
   g_autofree char *warning = tide_certificate_warning(end_s, g_get_real_time() / G_USEC_PER_SEC);
   guint64 suppressed;
   if (warning != NULL && tide_log_limit_pass(limit, tide_now_us(), WARNING_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "%s '%s' %s: after that no connection to it can be made; renew it", whose, gateway,
-             warning);
+    tide_log_fields(TIDE_LOG_WARNING, "certificate-ends", TIDE_LOG_FIELDS({"GATEWAY", gateway}),
+                    "%s '%s' %s: after that no connection to it can be made; renew it", whose, gateway, warning);
 }
 
 void

@@ -78,7 +78,8 @@ log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level,
     return;
   gateway->error_logged_us = now_us;
   gateway->error_logged_level = level;
-  tide_log(level, "gateway not usable: %s; it is tried again until it is", last_error);
+  tide_log_fields(level, "gateway-down", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                  "gateway not usable: %s; it is tried again until it is", last_error);
 }
 
 /* What a probe found, with the lock taken only for what others see. */
@@ -137,8 +138,10 @@ probe(TideGateway *gateway)
 
   if (result.last_error == NULL) {
     if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
-      tide_log(TIDE_LOG_NOTICE, "gateway '%s' is up: %s, %s", gateway->endpoint->text,
-               tide_message_layer_of(gateway->endpoint, mode.framing)->name, tide_wire_protocol_name(mode.protocol));
+      tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                      "gateway '%s' is up: %s, %s", gateway->endpoint->text,
+                      tide_message_layer_of(gateway->endpoint, mode.framing)->name,
+                      tide_wire_protocol_name(mode.protocol));
     gateway->was_up = TRUE;
     gateway->down_since_us = gateway->error_logged_us = 0;
     return;

@@ -412,8 +412,8 @@ tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean
   *link = (TideGatewayLink){0};
   guint64 suppressed;
   if (n_left > 0 && tide_log_limit_pass(&gateway->full_limit, now_us, FULL_LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_NOTICE,
-             "gateway '%s' closes new connections at once while others work: it may be full; using %u for now, "
-             "and more as calls succeed%s",
-             gateway->endpoint->text, n_left, tide_log_suppressed(suppressed, "events").text);
+    tide_log_fields(TIDE_LOG_NOTICE, "gateway-full", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                    "gateway '%s' closes new connections at once while others work: it may be full; using %u for now, "
+                    "and more as calls succeed%s",
+                    gateway->endpoint->text, n_left, tide_log_suppressed(suppressed, "events").text);
 }

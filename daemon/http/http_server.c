@@ -141,10 +141,12 @@ refresh_files(TideHttpServer *server, gint64 now_us)
   guint64 suppressed;
   if (server->tls != NULL && !tide_server_tls_refresh(server->tls, &tls_error) &&
       tide_log_limit_pass(&server->certificate_limit, now_us, LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the certificate that it has: %s", tls_error->message);
+    tide_log(TIDE_LOG_WARNING, "http-certificate-stale", "HTTP goes on with the certificate that it has: %s",
+             tls_error->message);
   if (!read_users(server, &users_error) &&
       tide_log_limit_pass(&server->users_limit, now_us, LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "HTTP goes on with the users that it knows: %s", users_error->message);
+    tide_log(TIDE_LOG_WARNING, "http-users-stale", "HTTP goes on with the users that it knows: %s",
+             users_error->message);
   show_certificate_end(server);
 }
 
@@ -171,7 +173,7 @@ log_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gint6
   if (!IN6_IS_ADDR_UNSPECIFIED(&it->peer))
     (void)inet_ntop(AF_INET6, &it->peer, peer, sizeof peer);
   const char *text = g_str_has_prefix(peer, "::ffff:") ? peer + strlen("::ffff:") : peer;
-  tide_log(TIDE_LOG_NOTICE, "refused an HTTP request from '%s': %s%s", text, refusals[refusal].sentence,
+  tide_log(TIDE_LOG_NOTICE, "http-refused", "refused an HTTP request from '%s': %s%s", text, refusals[refusal].sentence,
            tide_log_suppressed(suppressed, "requests").text);
 }
 

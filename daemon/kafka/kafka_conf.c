@@ -54,7 +54,8 @@ log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, co
   if (!tide_log_enabled(ours) ||
       (ours <= TIDE_LOG_NOTICE && !tide_log_limit_pass(&limit, tide_now_us(), LOG_INTERVAL_US, &suppressed)))
     return;
-  tide_log(ours, "kafka client: %s: %s%s", facility, text, tide_log_suppressed(suppressed, "lines").text);
+  tide_log(ours, "kafka-client", "kafka client: %s: %s%s", facility, text,
+           tide_log_suppressed(suppressed, "lines").text);
 }
 
 static gboolean

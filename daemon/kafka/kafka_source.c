@@ -111,8 +111,8 @@ log_rebalance_problem(const char *what, rd_kafka_error_t *problem)
 {
   if (problem == NULL)
     return;
-  tide_log(TIDE_LOG_ERROR, "cannot %s partitions: %s; restart the daemon to join the group anew", what,
-           rd_kafka_error_string(problem));
+  tide_log(TIDE_LOG_ERROR, "assignment-failed", "cannot %s partitions: %s; restart the daemon to join the group anew",
+           what, rd_kafka_error_string(problem));
   rd_kafka_error_destroy(problem);
 }
 
@@ -121,8 +121,8 @@ assign(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partition
 {
   rd_kafka_resp_err_t problem = rd_kafka_assign(source->kafka, partitions);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_ERROR, "cannot take partitions: %s; restart the daemon to join the group anew",
-             rd_kafka_err2str(problem));
+    tide_log(TIDE_LOG_ERROR, "assignment-failed",
+             "cannot take partitions: %s; restart the daemon to join the group anew", rd_kafka_err2str(problem));
 }
 
 static void
@@ -568,10 +568,12 @@ assign_all_again(TideKafkaSource *source, guint16 slot, gint64 offset)
   if (problem == RD_KAFKA_RESP_ERR_NO_ERROR)
     assign(source, all);
   else
-    tide_log(TIDE_LOG_ERROR,
-             "cannot move topic '%s' partition %d to offset %" G_GINT64_FORMAT
-             ": %s; it is not read before the next rebalance: restart the daemon to make one",
-             name->topic, name->partition, offset, rd_kafka_err2str(problem));
+    tide_log_fields(TIDE_LOG_ERROR, "seek-failed",
+                    TIDE_LOG_FIELDS({"TOPIC", name->topic}, {"PARTITION", tide_log_number(name->partition).text},
+                                    {"OFFSET", tide_log_number(offset).text}),
+                    "cannot move topic '%s' partition %d to offset %" G_GINT64_FORMAT
+                    ": %s; it is not read before the next rebalance: restart the daemon to make one",
+                    name->topic, name->partition, offset, rd_kafka_err2str(problem));
   if (all != NULL)
     rd_kafka_topic_partition_list_destroy(all);
 }

@@ -147,8 +147,9 @@ find_committed(Search *search)
   rd_kafka_resp_err_t problem = rd_kafka_committed(starts->kafka, search->partitions, TIDE_KAFKA_QUESTION_MS);
   starts->progress(starts->progress_data);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR)
-    tide_log(TIDE_LOG_WARNING, "cannot get the committed offsets of group '%s': %s; they are asked for again",
-             starts->config->group, rd_kafka_err2str(problem));
+    tide_log(TIDE_LOG_WARNING, "committed-unknown",
+             "cannot get the committed offsets of group '%s': %s; they are asked for again", starts->config->group,
+             rd_kafka_err2str(problem));
   for (int i = 0; i < search->partitions->cnt; i++) {
     rd_kafka_topic_partition_t *at = &search->partitions->elems[i];
     TideKafkaStart *found = &search->found[i];

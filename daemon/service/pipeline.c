@@ -168,7 +168,7 @@ wait_for_answer(TidePipeline *pipeline, AskFunc ask)
     }
     if (answer.text != NULL && answer.log_suffix != NULL && !tide_pipeline_was_just_logged(logged_us, now_us)) {
       logged_us = now_us;
-      tide_log(TIDE_LOG_ERROR, "%s; %s", answer.text, answer.log_suffix);
+      tide_log(TIDE_LOG_ERROR, "start-waits", "%s; %s", answer.text, answer.log_suffix);
     }
     if (answer.text != NULL)
       set_waiting_for(pipeline, answer.text);
@@ -258,7 +258,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us)
   tide_mutex_unlock(&pipeline->lock);
   const char *stuck = join_all(pipeline, deadline_us);
   if (stuck != NULL) {
-    tide_log(TIDE_LOG_ERROR,
+    tide_log(TIDE_LOG_ERROR, "thread-stuck",
              "%s did not end in time: ending without it; what it had not committed is read again at the next start",
              stuck);
     return TIDE_PIPELINE_STUCK;

@@ -246,8 +246,9 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
     const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
-    tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, fields, G_N_ELEMENTS(fields),
-                    "%s; it is sent again until it is written, offsets stay where they are", text);
+    tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, "rows-delayed", fields,
+                    G_N_ELEMENTS(fields), "%s; it is sent again until it is written, offsets stay where they are",
+                    text);
   }
 }
 
@@ -262,7 +263,7 @@ log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     return;
   health->group_logged_us = now_us;
   g_autofree char *text = group_text(health, now_us);
-  tide_log(TIDE_LOG_NOTICE, "waiting for partitions: %s", text);
+  tide_log(TIDE_LOG_NOTICE, "partitions-awaited", "waiting for partitions: %s", text);
 }
 
 static void
@@ -270,7 +271,7 @@ log_brokers(TidePipelineHealth *health, gint64 now_us)
 {
   if (tide_kafka_watch_answers(health->parts->watch).since_us > 0) {
     if (health->brokers_logged_us > 0)
-      tide_log(TIDE_LOG_NOTICE, "the brokers answer after %" G_GINT64_FORMAT " s",
+      tide_log(TIDE_LOG_NOTICE, "brokers-answer", "the brokers answer after %" G_GINT64_FORMAT " s",
                (now_us - health->brokers_silent_us) / TIDE_US_PER_S);
     health->brokers_silent_us = health->brokers_logged_us = 0;
     return;
@@ -282,7 +283,7 @@ log_brokers(TidePipelineHealth *health, gint64 now_us)
     return;
   health->brokers_logged_us = now_us;
   g_autofree char *text = brokers_text(health);
-  tide_log(TIDE_LOG_WARNING, "%s", text);
+  tide_log(TIDE_LOG_WARNING, "brokers-silent", "%s", text);
 }
 
 static void
@@ -293,7 +294,7 @@ log_missing_topics(TidePipelineHealth *health, gint64 now_us)
   if (missing == NULL || tide_pipeline_was_just_logged(health->missing_logged_us, now_us))
     return;
   health->missing_logged_us = now_us;
-  tide_log(TIDE_LOG_ERROR, "%s", missing);
+  tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", missing);
 }
 
 /* How fast messages come, and what CPU that takes. */

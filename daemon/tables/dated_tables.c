@@ -104,7 +104,7 @@ use_locked(TideDatedTables *dated, Slot *slot)
     return;
   dated->is_warned = TRUE;
   tide_log(
-      TIDE_LOG_WARNING,
+      TIDE_LOG_WARNING, "dated-tables-full",
       "%u dated tables are in use, of %u that a process writes to at a time; '%s' is one more: look whether readings "
       "have absurd times (readings.time.max_past refuses these)",
       n_used, TIDE_DATED_TABLES_MAX, slot->instance->name);

@@ -31,7 +31,7 @@ keep(FingerprintCheck *check, const TideTable *table, const char *fingerprint, G
       g_propagate_error(error, g_steal_pointer(&failure));
       return FALSE;
     }
-    tide_log(TIDE_LOG_WARNING, "%s", failure->message);
+    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s", failure->message);
   }
   if (location == TIDE_FINGERPRINT_IN_FILE)
     append_joined(check->local_only, ", ", table->name);
@@ -49,8 +49,9 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
   case TIDE_FINGERPRINT_NOT_STORED:
     return keep(check, table, finding->declared, error);
   case TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY:
-    tide_log(TIDE_LOG_INFO, "the key of table '%s', which has no rows, was changed from [%s] to [%s]", table->name,
-             finding->stored.text, finding->declared);
+    tide_log_fields(TIDE_LOG_INFO, "key-changed-while-empty", TIDE_LOG_FIELDS({"TABLE", table->name}),
+                    "the key of table '%s', which has no rows, was changed from [%s] to [%s]", table->name,
+                    finding->stored.text, finding->declared);
     return keep(check, table, finding->declared, error);
   case TIDE_FINGERPRINT_CHANGED:
     break;
@@ -60,10 +61,11 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
     append_joined(check->mismatches, "; ", mismatch);
     return TRUE;
   }
-  tide_log(TIDE_LOG_WARNING,
-           "the key of table '%s' was changed from [%s] to [%s], and that was accepted: rows written before are not "
-           "found by the new key",
-           table->name, finding->stored.text, finding->declared);
+  tide_log_fields(
+      TIDE_LOG_WARNING, "key-changed", TIDE_LOG_FIELDS({"TABLE", table->name}),
+      "the key of table '%s' was changed from [%s] to [%s], and that was accepted: rows written before are not "
+      "found by the new key",
+      table->name, finding->stored.text, finding->declared);
   return keep(check, table, finding->declared, error);
 }
 
@@ -85,13 +87,13 @@ log_where_fingerprints_are(const FingerprintCheck *check)
 {
   if (check->local_only->len > 0)
     tide_log(
-        TIDE_LOG_WARNING,
+        TIDE_LOG_WARNING, "fingerprint-local",
         "the key fingerprints of %s are stored in '%s', on this host only; create table '%s' with 'tidemark tables "
         "create' so that all hosts notice a changed key",
         check->local_only->str, check->store->directory, TIDE_FINGERPRINT_TABLE);
   if (check->not_kept->len > 0)
     tide_log(
-        TIDE_LOG_WARNING,
+        TIDE_LOG_WARNING, "fingerprint-nowhere",
         "the key fingerprints of %s cannot be stored, so that a changed key would not be noticed; "
         "create table '%s' with 'tidemark tables create', or set STATE_DIRECTORY to a directory that can be written",
         check->not_kept->str, TIDE_FINGERPRINT_TABLE);

@@ -48,10 +48,11 @@ tide_table_durability_risk(const char *table, const TideTableDescription *descri
 static void
 warn_of_hidden(const char *table, const TideTableDescription *description)
 {
-  tide_log(TIDE_LOG_WARNING,
-           "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
-           "which HBase does not show: %s",
-           table, description->hidden);
+  tide_log_fields(
+      TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
+      "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
+      "which HBase does not show: %s",
+      table, description->hidden);
 }
 
 void
@@ -64,8 +65,8 @@ tide_table_warn_of_risks(const char *table, const TideTableDescription *descript
   g_autofree char *remedy = NULL;
   g_autofree char *risk = tide_table_durability_risk(table, description, &remedy);
   if (risk != NULL)
-    tide_log(TIDE_LOG_CRIT, "table '%s': %s; writing goes on, change it in the HBase shell with: %s", table, risk,
-             remedy);
+    tide_log_fields(TIDE_LOG_CRIT, "table-risky", TIDE_LOG_FIELDS({"TABLE", table}),
+                    "table '%s': %s; writing goes on, change it in the HBase shell with: %s", table, risk, remedy);
 }
 
 GPtrArray *

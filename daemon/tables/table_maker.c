@@ -19,19 +19,21 @@ log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const
   guint n_splits = table->splits != NULL ? table->splits->len : 0;
   gboolean spoilt = creation == TIDE_TABLE_CREATED_PLAIN && tide_declared_table_needs_unframed(table);
   guint n_regions = spoilt ? 1 : n_splits + 1;
-  tide_log(TIDE_LOG_NOTICE, "created table '%s' of '%s' with %u region%s", table->name, table->declared->name,
-           n_regions, n_regions == 1 ? "" : "s");
+  tide_log_fields(TIDE_LOG_NOTICE, "table-created", TIDE_LOG_FIELDS({"TABLE", table->name}),
+                  "created table '%s' of '%s' with %u region%s", table->name, table->declared->name, n_regions,
+                  n_regions == 1 ? "" : "s");
   if (!spoilt)
     return;
   g_autofree char *command = tide_declared_table_create_command(table, maker->config->names);
-  tide_log(TIDE_LOG_WARNING,
-           "table '%s' has no %s, because gateway '%s' is framed and spoils them: %s; use an unframed gateway, or "
-           "create the "
-           "next tables beforehand in 'hbase shell', as: %s",
-           table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),
-           n_splits > 0 ? "all is written to one region until HBase splits it"
-                        : "deletes are forgotten at the next major compaction, whatever purge_deletes_after says",
-           command);
+  tide_log_fields(
+      TIDE_LOG_WARNING, "table-spoilt", TIDE_LOG_FIELDS({"TABLE", table->name}),
+      "table '%s' has no %s, because gateway '%s' is framed and spoils them: %s; use an unframed gateway, or "
+      "create the "
+      "next tables beforehand in 'hbase shell', as: %s",
+      table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),
+      n_splits > 0 ? "all is written to one region until HBase splits it"
+                   : "deletes are forgotten at the next major compaction, whatever purge_deletes_after says",
+      command);
 }
 
 static gboolean

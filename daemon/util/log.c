@@ -76,7 +76,7 @@ write_glib_message(GLogLevelFlags glib_level, const GLogField *fields, gsize n_f
     level = TIDE_LOG_INFO;
 
   TideLogField domain_field = {"GLIB_DOMAIN", domain};
-  tide_log_fields(level, &domain_field, 1, "%s", text);
+  tide_log_fields(level, "library", &domain_field, 1, "%s", text);
   return G_LOG_WRITER_HANDLED;
 }
 
@@ -142,7 +142,11 @@ render_dropped(GString *line, guint64 n_dropped)
 {
   char text[96];
   g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT " log lines were dropped: standard error took no more", n_dropped);
-  TideLogRecord record = {.level = TIDE_LOG_WARNING, .wall_clock_us = g_get_real_time(), .thread = "log", .text = text};
+  TideLogRecord record = {.level = TIDE_LOG_WARNING,
+                          .id = "lines-dropped",
+                          .wall_clock_us = g_get_real_time(),
+                          .thread = "log",
+                          .text = text};
   render_line(line, &record);
 }
 
@@ -164,7 +168,8 @@ write_journal(const TideLogRecord *record)
 }
 
 static void
-write_record(TideLogLevel level, const TideLogField *fields, gsize n_fields, const char *format, va_list arguments)
+write_record(TideLogLevel level, const char *id, const TideLogField *fields, gsize n_fields, const char *format,
+             va_list arguments)
 {
   int errno_before = errno; /* a log call must not change what the caller is about to report */
   char thread[16] = "";     /* TASK_COMM_LEN of Linux */
@@ -172,6 +177,7 @@ write_record(TideLogLevel level, const TideLogField *fields, gsize n_fields, con
   g_autofree char *text = g_strdup_vprintf(format, arguments);
   TideLogRecord record = {
       .level = level,
+      .id = id,
       .wall_clock_us = g_get_real_time(),
       .thread = thread,
       .text = text,
@@ -186,25 +192,33 @@ write_record(TideLogLevel level, const TideLogField *fields, gsize n_fields, con
 }
 
 void
-tide_log(TideLogLevel level, const char *format, ...)
+tide_log(TideLogLevel level, const char *id, const char *format, ...)
 {
   if (!tide_log_enabled(level))
     return;
   va_list arguments;
   va_start(arguments, format);
-  write_record(level, NULL, 0, format, arguments);
+  write_record(level, id, NULL, 0, format, arguments);
   va_end(arguments);
 }
 
 void
-tide_log_fields(TideLogLevel level, const TideLogField *fields, gsize n_fields, const char *format, ...)
+tide_log_fields(TideLogLevel level, const char *id, const TideLogField *fields, gsize n_fields, const char *format, ...)
 {
   if (!tide_log_enabled(level))
     return;
   va_list arguments;
   va_start(arguments, format);
-  write_record(level, fields, n_fields, format, arguments);
+  write_record(level, id, fields, n_fields, format, arguments);
   va_end(arguments);
+}
+
+TideLogNumber
+tide_log_number(gint64 number)
+{
+  TideLogNumber of;
+  g_snprintf(of.text, sizeof of.text, "%" G_GINT64_FORMAT, number);
+  return of;
 }
 
 guint64

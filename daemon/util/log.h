@@ -43,15 +43,27 @@ gboolean tide_log_enabled(TideLogLevel level);
 /* crit error warning notice info debug */
 const char *tide_log_level_name(TideLogLevel level);
 
+/* An array of fields and its length, as tide_log_fields() takes them: TIDE_LOG_FIELDS({"TOPIC", topic}, ...). */
+#define TIDE_LOG_FIELDS(...) (const TideLogField[]){__VA_ARGS__}, G_N_ELEMENTS(((const TideLogField[]){__VA_ARGS__}))
+
+typedef struct TideLogNumber {
+  char text[24];
+} TideLogNumber;
+
+/* For a field, within the call: {"PARTITION", tide_log_number(partition).text}. */
+TideLogNumber tide_log_number(gint64 number);
+
 /**
  * tide_log, tide_log_fields: log one event, the name of the calling thread with it.
- * Threads: any. Blocks: never. What standard error or the journal does not take at once is dropped and counted, and the
- * next line that passes is preceded by one that says how many were. A line is at most 4096 bytes long, longer texts are
- * cut and end in "..." (the journal takes 32 KiB). Keeps errno.
+ * @id: (literal): what happened, in lower case and '-': it stays when the wording changes, the journal's MESSAGE_ID
+ * follows from it, and docs/messages.md, which tests/style/check_messages.py makes, has a line for it Threads: any.
+ * Blocks: never. What standard error or the journal does not take at once is dropped and counted, and the next line
+ * that passes is preceded by one that says how many were. A line is at most 4096 bytes long, longer texts are cut and
+ * end in "..." (the journal takes 32 KiB). Keeps errno.
  */
-void tide_log(TideLogLevel level, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void tide_log_fields(TideLogLevel level, const TideLogField *fields, gsize n_fields, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
+void tide_log(TideLogLevel level, const char *id, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void tide_log_fields(TideLogLevel level, const char *id, const TideLogField *fields, gsize n_fields, const char *format,
+                     ...) G_GNUC_PRINTF(5, 6);
 
 /* Lines that nobody took since the start. Threads: any. */
 guint64 tide_log_dropped(void);

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct TideLogRecord {
   TideLogLevel level;
+  const char *id;             /* borrowed: see tide_log() */
   gint64 wall_clock_us;       /* since 1970-01-01T00:00:00Z */
   const char *thread;         /* borrowed: the thread's name */
   const char *text;           /* borrowed; may hold anything */
@@ -32,12 +33,13 @@ void tide_log_escape(GString *line, const char *text, gsize max_bytes);
  * colour. A field whose value has blanks, quotes or '=' is quoted. What does not fit into the line is cut. */
 void tide_log_line_text(GString *line, const TideLogRecord *record, gboolean colour);
 
-/* One JSON object and a newline: time, level, thread, message, then the fields by their names. Valid JSON and UTF-8
+/* One JSON object and a newline: time, level, id, thread, message, then the fields by their names. Valid JSON and UTF-8
  * whatever was in the texts; what does not fit is cut inside its string, or left out as a whole field. */
 void tide_log_line_json(GString *line, const TideLogRecord *record);
 
 /* A datagram of the journal's native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): MESSAGE, PRIORITY,
- * SYSLOG_IDENTIFIER, THREAD and the fields. The message is escaped, for journalctl shows one with control bytes as
+ * SYSLOG_IDENTIFIER, MESSAGE_ID (which follows from the id), TIDEMARK_ID, THREAD and the fields. The message is
+ * escaped, for journalctl shows one with control bytes as
  * "[blob data]"; the fields' values are kept byte for byte: the protocol is length-prefixed. */
 void tide_log_line_journal(TideBuffer *datagram, const TideLogRecord *record);
 

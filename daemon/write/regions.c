@@ -179,7 +179,8 @@ adopt(TideRegions *regions, TableRegions *table, const GPtrArray *found)
   }
   tide_mutex_unlock(&regions->lock);
   if (replaced != NULL)
-    tide_log(TIDE_LOG_INFO, "table '%s' has %u region%s", table->table->name, found->len, found->len == 1 ? "" : "s");
+    tide_log_fields(TIDE_LOG_INFO, "table-regions", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
+                    "table '%s' has %u region%s", table->table->name, found->len, found->len == 1 ? "" : "s");
   tide_region_map_unref(replaced);
 }
 
@@ -202,9 +203,10 @@ note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *err
   table->failures++;
   gboolean broke = tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
   if (table->failures == (broke ? 2 : 1) && !tide_error_is_cancelled(error))
-    tide_log(TIDE_LOG_WARNING, "cannot look up the regions of table '%s': %s; rows are batched %s until this works",
-             table->table->name, error != NULL ? error->message : "the gateway knows no such table",
-             table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
+    tide_log_fields(TIDE_LOG_WARNING, "regions-unknown", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
+                    "cannot look up the regions of table '%s': %s; rows are batched %s until this works",
+                    table->table->name, error != NULL ? error->message : "the gateway knows no such table",
+                    table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
   if (error != NULL || table->table->declared == NULL)
     return;
   /* Somebody has dropped it while it was in use. */
@@ -227,8 +229,9 @@ prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
   g_autofree char *reason = tide_access_denied_explain(error);
   tide_lanes_block(regions->options.lanes, table->table, reason, tide_now_us());
   if (table->failures++ == 0)
-    tide_log(TIDE_LOG_ERROR, "table '%s' cannot be written to: %s; its rows wait, and it is tried again",
-             table->table->name, reason);
+    tide_log_fields(
+        TIDE_LOG_ERROR, "table-unwritable", TIDE_LOG_FIELDS({"TABLE", table->table->name}, {"REASON", reason}),
+        "table '%s' cannot be written to: %s; its rows wait, and it is tried again", table->table->name, reason);
   return FALSE;
 }
 

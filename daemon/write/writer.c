@@ -111,8 +111,9 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
   tide_log_fields(is_suspend ? TIDE_LOG_CRIT
                   : lasting  ? TIDE_LOG_WARNING
                              : TIDE_LOG_INFO,
-                  fields, G_N_ELEMENTS(fields), "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s%s",
-                  writer->call.n_rows, writer->call.table->name, gateway, first_key, text,
+                  "write-failed", fields, G_N_ELEMENTS(fields),
+                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s%s", writer->call.n_rows,
+                  writer->call.table->name, gateway, first_key, text,
                   is_suspend ? "the table is suspended until that is done" : "sending the same again",
                   tide_log_suppressed(suppressed, "failures").text);
 }

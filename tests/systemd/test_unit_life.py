@@ -24,6 +24,7 @@ SKIPPED = 77
 TIME_MS = 1500000000000
 MAX_EXPOSURE = 15  # in tenths, as tests/style/check_unit.py has it
 UNIT = "tidemark.service"
+MESSAGES = Path(__file__).resolve().parents[2] / "docs" / "messages.md"
 COMPANY = ["tidemark@north.service", "tidemark@south.service"]
 
 # A test has no half minute for a watchdog. Where the program has an AddressSanitizer: at its end that looks for leaks with a call
@@ -85,6 +86,10 @@ class Life:
         self.machine.out("systemctl", "start", UNIT)  # returns when READY=1 was sent
         assert self.machine.show(UNIT, "ActiveState") == "active"
         assert self.says("ready: ")
+        # docs/messages.md has the id, and the journal finds the event and its fields by it.
+        up = re.search(r"^\| `gateway-up` .*`(\w{32})` \|$", MESSAGES.read_text(), re.MULTILINE)
+        assert up and f"127.0.0.1:{self.gateway.greeting}" in self.machine.journal("--output-fields=GATEWAY", "--output=cat",
+                                                                                      f"MESSAGE_ID={up[1]}")
         self.rows_pass()
         self.say(f"started, ready; status: {self.machine.show(UNIT, 'StatusText')}")
 

@@ -21,6 +21,7 @@ static TideLogRecord
 some_record(const char *text, const TideLogField *fields, gsize n_fields)
 {
   return (TideLogRecord){.level = TIDE_LOG_WARNING,
+                         .id = "write-failed",
                          .wall_clock_us = SOME_WALL_CLOCK_US,
                          .thread = "tide-writer-2",
                          .text = text,
@@ -121,7 +122,8 @@ test_json_layout(void)
   g_autoptr(GString) line = g_string_new(NULL);
   tide_log_line_json(line, &record);
   g_assert_cmpstr(line->str, ==,
-                  "{\"time\":\"2026-11-21T04:45:00.123Z\",\"level\":\"warning\",\"thread\":\"tide-writer-2\","
+                  "{\"time\":\"2026-11-21T04:45:00.123Z\",\"level\":\"warning\",\"id\":\"write-failed\",\"thread\":"
+                  "\"tide-writer-2\","
                   "\"message\":\"bad \xEF\xBF\xBD, esc \\u001b, nl \\u000a, c1 \\u009b, tag \\udb40\\udc01, \xc3\xbc\","
                   "\"TOPIC\":\"me\\\"trics\",\"ROW\":\"a\\\\x00\"}\n");
 }
@@ -188,6 +190,8 @@ test_journal_datagram_is_length_prefixed(void)
   assert_journal_field(&datagram, &at, "MESSAGE", TIDE_BYTES_LITERAL("one\\x0AMESSAGE=two"));
   assert_journal_field(&datagram, &at, "PRIORITY", TIDE_BYTES_LITERAL("4"));
   assert_journal_field(&datagram, &at, "SYSLOG_IDENTIFIER", TIDE_BYTES_LITERAL("tidemark"));
+  assert_journal_field(&datagram, &at, "MESSAGE_ID", TIDE_BYTES_LITERAL("5d0c1f6e9b2a4c376af6cc84a203a65e"));
+  assert_journal_field(&datagram, &at, "TIDEMARK_ID", TIDE_BYTES_LITERAL("write-failed"));
   assert_journal_field(&datagram, &at, "THREAD", TIDE_BYTES_LITERAL("tide-writer-2"));
   assert_journal_field(&datagram, &at, "TOPIC", TIDE_BYTES_LITERAL("a\nPRIORITY=0"));
   assert_journal_field(&datagram, &at, "ROW", TIDE_BYTES_LITERAL("\xff"));
@@ -297,7 +301,7 @@ static void
 log_from_a_thread(gpointer data G_GNUC_UNUSED)
 {
   TideLogField field = {"GATEWAY", "hb3:9090"};
-  tide_log_fields(TIDE_LOG_ERROR, &field, 1, "cannot write %d rows", 512);
+  tide_log_fields(TIDE_LOG_ERROR, "write-failed", &field, 1, "cannot write %d rows", 512);
 }
 
 static void
@@ -317,12 +321,12 @@ test_level_filters_and_errno_is_kept(void)
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_JSON, TIDE_LOG_NOTICE);
   errno = EXDEV;
-  tide_log(TIDE_LOG_INFO, "held back");
-  tide_log(TIDE_LOG_NOTICE, "said");
+  tide_log(TIDE_LOG_INFO, "held-back", "held back");
+  tide_log(TIDE_LOG_NOTICE, "said", "said");
   g_assert_cmpint(errno, ==, EXDEV);
   tide_log_set_level(TIDE_LOG_DEBUG);
   g_assert_true(tide_log_enabled(TIDE_LOG_DEBUG));
-  tide_log(TIDE_LOG_DEBUG, "said too");
+  tide_log(TIDE_LOG_DEBUG, "said", "said too");
   tide_log_set_level(TIDE_LOG_INFO);
   g_assert_false(tide_log_enabled(TIDE_LOG_DEBUG));
   g_autofree char *text = captured(&capture);
@@ -362,7 +366,7 @@ test_without_a_journal_lines_go_to_stderr(void)
   }
   Capture capture = capture_stderr();
   tide_log_init(TIDE_LOG_FORMAT_JOURNAL, TIDE_LOG_INFO);
-  tide_log(TIDE_LOG_NOTICE, "nothing is lost");
+  tide_log(TIDE_LOG_NOTICE, "nothing-lost", "nothing is lost");
   g_autofree char *text = captured(&capture);
   capture_end(&capture);
   g_assert_true(g_str_has_suffix(text, ": nothing is lost\n"));
@@ -378,10 +382,10 @@ test_stalled_reader_costs_lines_and_no_time(void)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_INFO);
   guint64 dropped_before = tide_log_dropped();
   for (guint i = 0; i < N_LINES; i++)
-    tide_log(TIDE_LOG_INFO, "line number %u", i);
+    tide_log(TIDE_LOG_INFO, "line", "line number %u", i);
   guint64 n_dropped = tide_log_dropped() - dropped_before;
   g_autofree char *first = captured(&capture);
-  tide_log(TIDE_LOG_INFO, "the reader is back");
+  tide_log(TIDE_LOG_INFO, "line", "the reader is back");
   g_autofree char *second = captured(&capture);
   capture_end(&capture);
 
@@ -402,13 +406,14 @@ test_reader_that_went_away_does_not_kill(void)
   guint64 dropped_before = tide_log_dropped();
   close(capture.reader);
   capture.reader = -1;
-  tide_log(TIDE_LOG_INFO, "into the void"); /* SIGPIPE has its default action here: it would end the test */
+  tide_log(TIDE_LOG_INFO, "into-the-void",
+           "into the void"); /* SIGPIPE has its default action here: it would end the test */
   guint64 dropped_after = tide_log_dropped();
   capture_end(&capture);
   g_assert_cmpuint(dropped_after - dropped_before, ==, 1);
 
   capture = capture_stderr();
-  tide_log(TIDE_LOG_INFO, "heard");
+  tide_log(TIDE_LOG_INFO, "heard", "heard");
   g_autofree char *text = captured(&capture);
   capture_end(&capture);
   g_assert_nonnull(strstr(text, "1 log lines were dropped"));
