@@ -20,6 +20,7 @@ static const Subcommand subcommands[] = {
     {NULL, &tide_command_tables, "create the declared tables, or show how they differ"},
     {NULL, &tide_command_explain, "show the rows that messages become"},
     {"Run", &tide_command_run, "run the daemon: Kafka to HBase"},
+    {NULL, &tide_command_status, "show how a running daemon is"},
     {"Look", &tide_command_latest, "show latest values and their age"},
     {NULL, &tide_command_scan, "read rows by key fields and time range"},
     {NULL, &tide_command_get, "read one row, with older versions"},

@@ -306,16 +306,20 @@ class DaemonUnderWatch:
                 raise AssertionError(f"{what}: it does not come so far:\n{self.log()[-3000:]}")
             time.sleep(0.05)
 
+    def port(self) -> str | None:
+        found = re.search(r"metrics at port (\d+)", self.log())
+        return found[1] if found else None
+
     def pages(self) -> bytes:
         """What is answered to who has the token, to who has another, and to who does not speak TLS."""
-        port = re.search(r"metrics at port (\d+)", self.log())
+        port = self.port()
         found = b""
         for path in ("/", "/metrics", "/status", "/healthz", "/readyz", "/none") if port else ():
             for door in ("https://localhost", "http://127.0.0.1"):
                 clear = "" if door.startswith("https") else " in clear"
                 for word in (f"Bearer {canary('a bearer token' + clear)}", f"Bearer x{canary('a bearer token' + clear)}",
                              f"Basic {base64.b64encode(('u:' + canary('a password' + clear)).encode()).decode()}"):
-                    found += self.page(f"{door}:{port[1]}{path}", word)
+                    found += self.page(f"{door}:{port}{path}", word)
         return found
 
     def page(self, address: str, authorization: str) -> bytes:
@@ -394,6 +398,12 @@ class Scene:
         path.write_text(canary(name) + "\n")
         path.chmod(0o600)
         return {"file": str(path)} if len(self.canaries.forms) % 2 else {"credential": name}
+
+    def write_secret(self, name: str) -> Path:
+        path = self.directory / f"{name} for a command".replace(" ", "-")
+        path.write_text(canary(name) + "\n")
+        path.chmod(0o600)
+        return path
 
     def good_config(self) -> dict[str, Any]:
         self.add_key("the gateway key", self.directory / "client.key")
@@ -480,6 +490,9 @@ def look_at_daemon(scene: Scene, name: str, daemon: DaemonUnderWatch) -> None:
     scene.look(f"{name}: its environment", (proc / "environ").read_bytes())
     scene.look(f"{name}: its pages", daemon.pages())
     scene.look(f"{name}: its log", daemon.log().encode())
+    for secret in ("a bearer token", "nothing that is known") if daemon.port() else ():
+        scene.run(f"status --url https://localhost:{daemon.port()} --ca-file {scene.directory / 'server.pem'} "
+                  f"--token-file {scene.write_secret(secret)}", None)
     scene.look(f"{name}: what systemd is told", daemon.listener.heard())
     for path in daemon.directory.rglob("*"):
         if path.is_file() and path not in (daemon.config_path, daemon.log_path):

@@ -39,7 +39,7 @@ LAYERS = [
     "daemon/service",
     "daemon/commands/cli",
     "daemon/commands/read",
-    ("daemon/commands/tables", "daemon/commands/dead_letters", "daemon/commands/simulate", "daemon/commands/rollup"),
+    ("daemon/commands/tables", "daemon/commands/dead_letters", "daemon/commands/status", "daemon/commands/simulate", "daemon/commands/rollup"),
     ("daemon/commands/explain", "daemon/commands/check", "daemon/commands/verify", "daemon/commands/bench"),
     "daemon/commands",
     "daemon",  # main.c
@@ -58,7 +58,7 @@ WALLS = {
                                  ["thrift/*"]),
     "MIT Kerberos": (r"(?:krb5|gssapi/)", r"(?:gss|krb5)_[a-z]|GSS_[CS]_|KRB5", ["thrift/security/*"]),
     "OpenSSL": (r"openssl/", r"(?:SSL|X509|BIO|ERR|EVP|PEM)_[a-z]", ["thrift/client/tls_*", "thrift/http/http_tls.c", "daemon/http/server_tls.c"]),
-    "libcurl": (r"curl/", r"(?:curl|CURL)_?[a-zA-Z]*_", ["thrift/http/*"]),
+    "libcurl": (r"curl/", r"(?:curl|CURL)_?[a-zA-Z]*_", ["thrift/http/*", "daemon/commands/status/status_page.c"]),
     "libyaml": (r"yaml\.h", r"yaml_(?:parser|event|token|document|emitter)_", ["config/yaml/*"]),
     "libsystemd": (r"systemd/", r"sd_(?:notify|watchdog|journal|booted|listen)", ["daemon/service/notify.c"]),
     "libcrypt": (r"crypt\.h", r"crypt_(?:r|rn|ra|gensalt|checksalt)", ["daemon/http/access_list.c"]),

@@ -15,6 +15,7 @@ extern const TideCommand tide_command_rollup;
 extern const TideCommand tide_command_run;
 extern const TideCommand tide_command_scan;
 extern const TideCommand tide_command_simulate;
+extern const TideCommand tide_command_status;
 extern const TideCommand tide_command_tables;
 extern const TideCommand tide_command_verify;
 extern const TideCommand tide_command_version;

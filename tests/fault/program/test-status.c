@@ -1,7 +1,8 @@
-/* What a running daemon says of itself: /status. */
+/* What a running daemon says of itself: /status, and the command that shows it. */
 #include "fault/program/daemon_process.h"
 #include "fault/program/run_program.h"
 #include "unit/http_client.h"
+#include "unit/tls_world.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
@@ -139,6 +140,153 @@ test_before_there_is_a_gateway(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
+/* ---- the command ---- */
+
+#define TOKEN_LINE "ops:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
+
+static ProgramDone
+run_status(const DaemonProcess *daemon, const char *words)
+{
+  g_autofree char *line = g_strdup_printf("status --url http://127.0.0.1:%u%s", port_of(daemon), words);
+  return run_program(daemon->config_path, line);
+}
+
+static void
+assert_fits_the_screen(const char *text)
+{
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    g_assert_cmpint(g_utf8_strlen(lines[i], -1), <=, 100);
+  assert_silent(text, "\033");
+}
+
+static void
+test_command_shows_what_is_well(PipelineFixture *fixture, gconstpointer data)
+{
+  produce(fixture, 100);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *document = WAIT_STATUS(&daemon, "\"ready\":true,", "\"mark\":50,\"committed\":50,\"end\":50,",
+                                          "\"partition\":1,\"mark\":50,\"committed\":50,");
+  g_auto(ProgramDone) table = run_status(&daemon, "");
+  g_assert_cmpint(table.exit_code, ==, 0);
+  assert_prints(table.output, ": ready\n");
+  assert_prints(table.output, "lag 0 messages (0 ms), in flight 0\n");
+  assert_prints(table.output, "\nTOPIC    PARTITION  MARK  END  LAG   AGE  IN FLIGHT  PAUSED FOR\n"
+                              "metrics          0    50   50    0  0 ms          0  -\n");
+  assert_prints(table.output, "\nREGION OF ");
+  assert_fits_the_screen(table.output);
+  g_auto(ProgramDone) json = run_status(&daemon, "/status -f json");
+  g_assert_cmpint(json.exit_code, ==, 0);
+  g_assert_true(g_str_has_prefix(json.output, "{\"version\":"));
+  g_assert_true(g_str_has_suffix(json.output, "}\n"));
+  stop(&daemon);
+}
+
+static void
+test_command_tells_of_trouble(PipelineFixture *fixture, gconstpointer data)
+{
+  scripted_gateway_kill(fixture->gateways[0]);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *document = WAIT_STATUS(&daemon, "\"reason\":\"no gateway is usable: ", "\"error\":\"");
+  g_auto(ProgramDone) table = run_status(&daemon, "");
+  g_assert_cmpint(table.exit_code, ==, 1);
+  assert_prints(table.output, ": not ready\nReason        no gateway is usable: ");
+  assert_prints(table.output, "\nTrouble       127.0.0.1:");
+  assert_fits_the_screen(table.output);
+  g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", port_of(&daemon));
+  stop(&daemon);
+  g_auto(ProgramDone) gone = run_program(daemon.config_path, words);
+  g_assert_cmpint(gone.exit_code, ==, 69);
+  assert_prints(gone.errors, "no daemon answers at 'http://127.0.0.1:");
+}
+
+static char *
+save(const char *name, const char *text)
+{
+  char *path = g_build_filename(world.directory, name, NULL);
+  g_assert_true(g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_NONE, 0640, NULL));
+  return path;
+}
+
+/* It finds the daemon of its configuration, behind TLS at a Unix socket, and says who asks. */
+static void
+test_command_finds_the_daemon(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *certificate = test_identity_save(&world.server, FALSE, world.directory, "status.pem");
+  g_autofree char *key = test_identity_save(&world.server, TRUE, world.directory, "status.key");
+  g_autofree char *users = save("status.users", TOKEN_LINE), *token = save("status.token", "secret-token\n");
+  g_autofree char *wrong = save("wrong.token", "secret-canary\n");
+  g_autofree char *yaml =
+      g_strdup_printf("service: { http: \"unix:%s/status.socket\", log_format: text, http_users: { file: %s },\n"
+                      "  http_tls: { certificate: %s, key: { file: %s } } }\n",
+                      world.directory, users, certificate, key);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = yaml});
+  daemon_process_wait_log(&daemon, "ready: ");
+  g_autofree char *words = g_strdup_printf("status --token-file %s", token);
+  g_auto(ProgramDone) right = run_program(daemon.config_path, words);
+  g_assert_cmpint(right.exit_code, ==, 0);
+  assert_prints(right.output, ": ready\n");
+  g_autofree char *wrong_words = g_strdup_printf("status --token-file %s", wrong);
+  g_auto(ProgramDone) refused = run_program(daemon.config_path, wrong_words);
+  g_assert_cmpint(refused.exit_code, ==, 65);
+  assert_prints(refused.errors, "answers with 401: say who asks");
+  assert_silent(refused.errors, "secret-");
+  /* Another one's certificate is not trusted. */
+  g_autofree char *other_words = g_strdup_printf("%s --ca-file %s", words, world.other_authority_file);
+  g_auto(ProgramDone) stranger = run_program(daemon.config_path, other_words);
+  g_assert_cmpint(stranger.exit_code, ==, 69);
+  assert_prints(stranger.errors, "certificate");
+  stop(&daemon);
+  const char *const files[] = {certificate, key, users, token, wrong};
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++)
+    g_assert_cmpint(g_remove(files[i]), ==, 0);
+}
+
+/* Looks again until it is told to end. */
+static void
+test_command_looks_on(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u", port_of(&daemon));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GSubprocess) looker = g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, g_getenv("TIDEMARK"),
+                                                   "status", "--url", url, "-f", "json", "--watch", "0.1", NULL);
+  g_assert_no_error(error);
+  g_autoptr(GDataInputStream) lines = g_data_input_stream_new(g_subprocess_get_stdout_pipe(looker));
+  for (guint i = 0; i < 3; i++) {
+    g_autofree char *line = g_data_input_stream_read_line(lines, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(g_str_has_prefix(line, "{\"version\":"));
+  }
+  g_subprocess_send_signal(looker, SIGTERM);
+  g_assert_true(g_subprocess_wait(looker, NULL, &error));
+  g_assert_true(g_subprocess_get_if_exited(looker));
+  stop(&daemon);
+}
+
+static void
+test_command_line_is_checked(PipelineFixture *fixture, gconstpointer data)
+{
+  static const struct {
+    const char *words, *said;
+    int exit_code;
+  } cases[] = {
+      {"status 5", "'5' is not understood: --watch may be followed by the seconds", 64},
+      {"status --watch x", "'x' is not understood", 64},
+      {"status --watch 0", "'0' is not understood", 64},
+      {"status --url localhost:1", "'localhost:1' is no address: it begins with http:// or https://", 64},
+      {"status --url http://127.0.0.1:1 --user me", "who asks is said by --user with --password-file", 64},
+      {"status", "service.http is '127.0.0.1:0', a port that is drawn at the start: say where", 78},
+  };
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(ProgramDone) done = run_program(daemon.config_path, cases[i].words);
+    assert_prints(done.errors, cases[i].said);
+    g_assert_cmpint(done.exit_code, ==, cases[i].exit_code);
+  }
+  stop(&daemon);
+}
+
 #define ADD(path, func)                                                                                                \
   g_test_add("/status/" path, PipelineFixture, NULL, pipeline_fixture_set_up, func, pipeline_fixture_tear_down)
 
@@ -146,8 +294,16 @@ int
 main(int argc, char **argv)
 {
   pipeline_fixture_init(&argc, &argv);
+  world_make();
   ADD("all-is-well", test_all_is_well);
   ADD("dead-letters-are-counted-and-shown", test_dead_letters_are_counted_and_shown);
   ADD("before-there-is-a-gateway", test_before_there_is_a_gateway);
-  return g_test_run();
+  ADD("command-shows-what-is-well", test_command_shows_what_is_well);
+  ADD("command-tells-of-trouble", test_command_tells_of_trouble);
+  ADD("command-finds-the-daemon", test_command_finds_the_daemon);
+  ADD("command-looks-on", test_command_looks_on);
+  ADD("command-line-is-checked", test_command_line_is_checked);
+  int result = g_test_run();
+  world_end();
+  return result;
 }

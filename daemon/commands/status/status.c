@@ -1,0 +1,137 @@
+/* `tidemark status`: how a running daemon is, once or again and again. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/cli/output.h"
+#include "commands/cli/stop_signal.h"
+#include "commands/status/status_page.h"
+#include "commands/status/status_view.h"
+#include "util/clock.h"
+
+#include <math.h>
+
+#define WATCH_SECONDS 2.0
+#define MAX_WATCH_SECONDS 86400.0
+
+/* How soon a signal ends the waiting. */
+#define WAIT_US (TIDE_US_PER_S / 10)
+
+typedef enum Format { FORMAT_TABLE, FORMAT_JSON } Format;
+
+static const char *const formats[] = {"table", "json", NULL};
+
+typedef struct StatusOptions {
+  TideStatusPageOptions page;
+  gboolean watch;
+  int format;
+} StatusOptions;
+
+/* One look. */
+static gboolean
+look(TideCommandCall *call, GError **error)
+{
+  const StatusOptions *options = call->options;
+  g_autofree char *page = tide_status_page_get(&options->page, call->config, error);
+  if (page == NULL)
+    return FALSE;
+  g_autoptr(TideStatusReader) status = tide_status_reader_new(tide_bytes_of_string(page), error);
+  if (status == NULL)
+    return FALSE;
+  gboolean is_well = tide_status_reader_flag(status, 0, "ready") && tide_status_reader_flag(status, 0, "healthy");
+  call->exit_code = is_well ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
+  if (options->format == FORMAT_JSON)
+    fputs(page, stdout);
+  else
+    tide_status_view_print(stdout, status, tide_colour_wanted(stdout));
+  return TRUE;
+}
+
+static void
+wait_for(double seconds, const volatile int *stop)
+{
+  gint64 until_us = tide_now_us() + (gint64)(seconds * TIDE_US_PER_S);
+  for (gint64 left_us; !*stop && (left_us = until_us - tide_now_us()) > 0;)
+    g_usleep((gulong)MIN(left_us, WAIT_US));
+}
+
+/* Until a signal. On a terminal each look takes the place of the one before; a daemon that does not answer is told, and
+ * asked again. */
+static gboolean
+watch(TideCommandCall *call, double seconds)
+{
+  const StatusOptions *options = call->options;
+  const volatile int *stop = tide_stop_signal_install();
+  gboolean is_screen = options->format == FORMAT_TABLE && tide_colour_wanted(stdout);
+  for (guint i = 0; !*stop && !ferror(stdout); i++) {
+    g_autoptr(GError) error = NULL;
+    if (i > 0 && options->format == FORMAT_TABLE && !is_screen)
+      putchar('\n');
+    if (is_screen)
+      fputs("\033[H\033[2J", stdout);
+    if (!look(call, &error))
+      call->exit_code = tide_command_fail(call->command, error);
+    fflush(stdout);
+    wait_for(seconds, stop);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_seconds(const TideCommandCall *call, double *ret_seconds, GError **error)
+{
+  const StatusOptions *options = call->options;
+  *ret_seconds = WATCH_SECONDS;
+  if (call->arguments->len == 0)
+    return TRUE;
+  const char *text = g_ptr_array_index(call->arguments, 0);
+  char *end = NULL;
+  *ret_seconds = g_ascii_strtod(text, &end);
+  if (options->watch && *end == '\0' && end != text && isfinite(*ret_seconds) && *ret_seconds >= 0.1 &&
+      *ret_seconds <= MAX_WATCH_SECONDS)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+              "'%s' is not understood: --watch may be followed by the seconds between two looks, 0.1 to 86400", text);
+  return FALSE;
+}
+
+static gboolean
+show_status(TideCommandCall *call, GError **error)
+{
+  const StatusOptions *options = call->options;
+  double seconds;
+  if (!read_seconds(call, &seconds, error))
+    return FALSE;
+  if (options->page.url == NULL && !tide_command_load_config(call))
+    return FALSE;
+  return options->watch ? watch(call, seconds) : look(call, error);
+}
+
+static const TideOption status_options[] = {
+    TIDE_CONFIG_OPTION,
+    {"format", "FORMAT", TIDE_CHOICE(StatusOptions, format), "table (the default), or json: the document as it came",
+     .letter = 'f', .choices = formats},
+    {"watch", NULL, TIDE_FLAG(StatusOptions, watch), "look again and again, every 2 s or every SECONDS", .letter = 'w'},
+    {"url", "URL", TIDE_TEXT(StatusOptions, page.url),
+     "ask the daemon at this address, instead of that of the configuration"},
+    {"ca-file", "FILE", TIDE_TEXT(StatusOptions, page.ca_file), "who may have signed its certificate"},
+    {"user", "NAME", TIDE_TEXT(StatusOptions, page.user), "ask as this user, with --password-file"},
+    {"password-file", "FILE", TIDE_TEXT(StatusOptions, page.password_file), "where the password of --user is"},
+    {"token-file", "FILE", TIDE_TEXT(StatusOptions, page.token_file), "ask with the bearer token in this file"},
+};
+
+const TideCommand tide_command_status = {
+    .name = "status",
+    .arguments = "[--watch [SECONDS]]",
+    .summary = "Shows how a running daemon is: lag, tables, regions, gateways, dead letters.",
+    .details = "Asks the endpoint that service.http of the configuration names. Exit codes: 0 the daemon is ready and\n"
+               "healthy; 1 it is not; 65 it wants to know who asks; 69 it does not answer.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark status -c tidemark.yaml\n"
+               "  tidemark status -c tidemark.yaml --watch 5\n"
+               "  tidemark status --url https://tidemark.example.com:9464 --token-file status.token -f json",
+    .max_arguments = 1,
+    .options = status_options,
+    .n_options = G_N_ELEMENTS(status_options),
+    .options_size = sizeof(StatusOptions),
+    .run = show_status,
+};

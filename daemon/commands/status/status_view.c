@@ -1,0 +1,340 @@
+#include "commands/status/status_view.h"
+
+#include "commands/cli/listing.h"
+#include "commands/cli/time_argument.h"
+
+#define SCREEN_COLUMNS 100
+
+/* Of each list; the document has them all. */
+#define MAX_LINES 20u
+
+typedef enum CellKind { CELL_TEXT, CELL_LIST, CELL_COUNT, CELL_RATE, CELL_SHARE, CELL_BYTES, CELL_SECONDS } CellKind;
+
+typedef struct Column {
+  const char *heading;
+  const char *member;
+  CellKind kind;
+  guint max_columns; /* of TEXT; 0: no bound */
+} Column;
+
+typedef struct View {
+  const char *list;
+  const char *singular, *plural;
+  const Column *columns;
+  gsize n_columns;
+  const char *first; /* members that bring an item to the front; NULL: none */
+} View;
+
+/* ---- values ---- */
+
+/* Cut in the middle of nothing but between characters, with a sign that it was. (transfer full) */
+static char *
+cut(const char *text, guint max_columns)
+{
+  if (max_columns == 0 || tide_text_width(text) <= max_columns)
+    return g_strdup(text);
+  g_autofree char *head = g_utf8_substring(text, 0, (glong)max_columns - 1);
+  while (tide_text_width(head) > max_columns - 1)
+    *g_utf8_prev_char(head + strlen(head)) = '\0';
+  return g_strconcat(head, "…", NULL);
+}
+
+static char *
+bytes_text(double bytes)
+{
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  guint unit = 0;
+  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
+    bytes /= 1024;
+  return g_strdup_printf(unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+/* "memory, span" of ["memory","span"]. */
+static char *
+list_text(const char *json)
+{
+  GString *text = g_string_new(NULL);
+  for (; *json != '\0'; json++)
+    if (*json == ',')
+      g_string_append(text, ", ");
+    else if (strchr("[]\"", *json) == NULL)
+      g_string_append_c(text, *json);
+  return g_string_free(text, FALSE);
+}
+
+static char *
+number_text(CellKind kind, double number)
+{
+  if (number < 0)
+    return g_strdup("-");
+  switch (kind) {
+  case CELL_SHARE:
+    return g_strdup_printf("%.0f %%", number * 100);
+  case CELL_BYTES:
+    return bytes_text(number);
+  case CELL_SECONDS:
+    return tide_age_text((gint64)(number * 1000));
+  case CELL_RATE:
+    return number > 0 && number < 10 ? g_strdup_printf("%.1f", number) : tide_count_text((guint64)number);
+  case CELL_COUNT:
+  case CELL_TEXT:
+  case CELL_LIST:
+    break;
+  }
+  return tide_count_text((guint64)number);
+}
+
+static char *
+cell_text(TideStatusReader *items, guint32 i, const Column *column)
+{
+  if (column->kind > CELL_LIST)
+    return number_text(column->kind, tide_status_reader_number(items, i, column->member));
+  const char *text = tide_status_reader_text(items, i, column->member);
+  if (text == NULL)
+    return g_strdup("-");
+  g_autofree char *shown = column->kind == CELL_LIST ? list_text(text) : g_strdup(text);
+  return cut(shown[0] != '\0' ? shown : "-", column->max_columns);
+}
+
+/* ---- lists ---- */
+
+static const Column partition_columns[] = {
+    {"TOPIC", "topic", CELL_TEXT, 20},
+    {"PARTITION", "partition", CELL_COUNT},
+    {"MARK", "mark", CELL_COUNT},
+    {"END", "end", CELL_COUNT},
+    {"LAG", "lag_messages", CELL_COUNT},
+    {"AGE", "lag_seconds", CELL_SECONDS},
+    {"IN FLIGHT", "in_flight_messages", CELL_COUNT},
+    {"PAUSED FOR", "pauses", CELL_LIST, 20},
+};
+
+static const Column table_columns[] = {
+    {"TABLE", "name", CELL_TEXT, 24},
+    {"ROWS/S", "rows_per_second", CELL_RATE},
+    {"SHARE", "share", CELL_SHARE},
+    {"WAITING", "waiting_rows", CELL_COUNT},
+    {"IN FLIGHT", "in_flight_rows", CELL_COUNT},
+    {"MEMORY", "memory_bytes", CELL_BYTES},
+    {"TROUBLED REGIONS", "lanes_in_trouble", CELL_COUNT},
+};
+
+static const Column region_columns[] = {
+    {"REGION OF", "table", CELL_TEXT, 20},    {"FROM KEY", "start_key", CELL_TEXT, 18},
+    {"ROWS/S", "rows_per_second", CELL_RATE}, {"SHARE", "share", CELL_SHARE},
+    {"WAITING", "waiting_rows", CELL_COUNT},  {"IN FLIGHT", "in_flight_rows", CELL_COUNT},
+    {"FAILURES", "failures", CELL_COUNT},
+};
+
+static const Column gateway_columns[] = {
+    {"GATEWAY", "name", CELL_TEXT, 36},         {"STATE", "state", CELL_TEXT, 12},
+    {"CONNECTIONS", "connections", CELL_COUNT}, {"ROWS/S", "rows_per_second", CELL_RATE},
+    {"CALL", "call_seconds", CELL_SECONDS},     {"ROWS/CALL", "rows_per_call", CELL_RATE},
+};
+
+static const Column reason_columns[] = {
+    {"DEAD LETTERS FOR", "reason", CELL_TEXT, 24},
+    {"KEPT", "kept", CELL_COUNT},
+    {"THE LAST ONE", "text", CELL_TEXT, 56},
+};
+
+static const Column recent_columns[] = {
+    {"KEPT AT", "kept_at", CELL_TEXT, 24}, {"TOPIC", "topic", CELL_TEXT, 14},   {"PARTITION", "partition", CELL_COUNT},
+    {"OFFSET", "offset", CELL_COUNT},      {"REASON", "reason", CELL_TEXT, 16}, {"TABLE", "table", CELL_TEXT, 14},
+};
+
+#define COLUMNS(columns) columns, G_N_ELEMENTS(columns)
+
+static const View views[] = {
+    {"partitions", "partition", "partitions", COLUMNS(partition_columns), "pauses"},
+    {"tables", "table", "tables", COLUMNS(table_columns)},
+    {"regions", "region", "regions", COLUMNS(region_columns)},
+    {"gateways", "gateway", "gateways", COLUMNS(gateway_columns)},
+    {"dead_letters.reasons", "reason", "reasons", COLUMNS(reason_columns)},
+    {"dead_letters.recent", "dead letter", "dead letters", COLUMNS(recent_columns)},
+};
+
+static void
+add_line(TideListing *listing, TideStatusReader *items, guint32 i, const View *view)
+{
+  g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+  for (gsize c = 0; c < view->n_columns; c++)
+    g_ptr_array_add(values, cell_text(items, i, &view->columns[c]));
+  (void)tide_listing_add(listing, (const char *const *)values->pdata);
+}
+
+static gboolean
+goes_first(TideStatusReader *items, guint32 i, const View *view)
+{
+  return view->first != NULL && g_strcmp0(tide_status_reader_text(items, i, view->first), "[]") != 0;
+}
+
+static void
+print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean colour)
+{
+  g_autoptr(TideStatusReader) items = tide_status_reader_list(status, view->list);
+  guint32 n = tide_status_reader_n(items), shown = 0;
+  if (n == 0)
+    return;
+  TideListingColumn columns[16] = {0};
+  for (gsize c = 0; c < view->n_columns; c++)
+    columns[c] = (TideListingColumn){view->columns[c].heading, view->columns[c].kind > CELL_LIST};
+  g_autoptr(TideListing) listing = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, columns, view->n_columns);
+  fputc('\n', stream);
+  for (int first = 1; first >= 0; first--)
+    for (guint32 i = 0; i < n && shown < MAX_LINES; i++)
+      if (goes_first(items, i, view) == first) {
+        add_line(listing, items, i, view);
+        shown++;
+      }
+  (void)tide_listing_finish(listing);
+  if (shown < n)
+    fprintf(stream, "and %u %s more\n", n - shown, n - shown == 1 ? view->singular : view->plural);
+}
+
+/* ---- what is said in words ---- */
+
+/* A line, broken where it would be too long; what follows is indented below its text. */
+static void
+print_wrapped(FILE *stream, const char *label, const char *text)
+{
+  gsize at = (gsize)fprintf(stream, "%-14s", label), indent = at;
+  g_auto(GStrv) words = g_strsplit(text, " ", -1);
+  for (guint i = 0; words[i] != NULL; i++) {
+    gsize width = tide_text_width(words[i]);
+    if (i > 0 && at + 1 + width > SCREEN_COLUMNS) {
+      fprintf(stream, "\n%*s", (int)indent, "");
+      at = indent;
+    } else if (i > 0)
+      at += (gsize)fprintf(stream, " ");
+    fputs(words[i], stream);
+    at += width;
+  }
+  fputc('\n', stream);
+}
+
+static char *
+member_text(TideStatusReader *status, const char *name, CellKind kind)
+{
+  return number_text(kind, tide_status_reader_number(status, 0, name));
+}
+
+static void
+print_head(FILE *stream, TideStatusReader *status, gboolean colour)
+{
+  gboolean is_well = tide_status_reader_flag(status, 0, "ready") && tide_status_reader_flag(status, 0, "healthy");
+  g_autofree char *age = member_text(status, "uptime_seconds", CELL_SECONDS);
+  const char *version = tide_status_reader_text(status, 0, "version");
+  fprintf(stream, "tidemark %s, up for %s: %s%s%s\n", version != NULL ? version : "?", age,
+          !colour   ? ""
+          : is_well ? "\033[32m"
+                    : "\033[31m",
+          is_well ? "ready" : "not ready", colour ? "\033[0m" : "");
+  const char *reason = tide_status_reader_text(status, 0, "reason");
+  if (reason != NULL)
+    print_wrapped(stream, "Reason", reason);
+}
+
+static void
+print_kafka(FILE *stream, TideStatusReader *status)
+{
+  g_autofree char *partitions = member_text(status, "kafka.assigned_partitions", CELL_COUNT);
+  g_autofree char *lag = member_text(status, "kafka.lag_messages", CELL_COUNT);
+  g_autofree char *age = member_text(status, "kafka.lag_seconds", CELL_SECONDS);
+  g_autofree char *in_flight = member_text(status, "kafka.in_flight_messages", CELL_COUNT);
+  g_autofree char *rate = member_text(status, "kafka.messages_per_second", CELL_RATE);
+  g_autofree char *text = g_strdup_printf("%s partitions, %s messages/s, lag %s messages (%s), in flight %s",
+                                          partitions, rate, lag, age, in_flight);
+  print_wrapped(stream, "Kafka", text);
+  const char *trouble = tide_status_reader_text(status, 0, "kafka.trouble");
+  if (trouble != NULL)
+    print_wrapped(stream, "", trouble);
+}
+
+static void
+print_writers(FILE *stream, TideStatusReader *status)
+{
+  g_autoptr(TideStatusReader) writers = tide_status_reader_list(status, "writers");
+  guint n_busy = 0;
+  double longest = -1;
+  for (guint32 i = 0; i < tide_status_reader_n(writers); i++) {
+    double seconds = tide_status_reader_number(writers, i, "call_seconds");
+    n_busy += seconds >= 0 ? 1 : 0;
+    longest = MAX(longest, seconds);
+  }
+  g_autofree char *age = number_text(CELL_SECONDS, longest);
+  g_autofree char *text =
+      n_busy > 0 ? g_strdup_printf("%u of %u in a call, the longest for %s", n_busy, tide_status_reader_n(writers), age)
+                 : g_strdup_printf("%u, none in a call", tide_status_reader_n(writers));
+  print_wrapped(stream, "Writers", text);
+}
+
+static void
+print_memory_and_cpu(FILE *stream, TideStatusReader *status)
+{
+  double budget = tide_status_reader_number(status, 0, "memory.budget_bytes");
+  g_autofree char *used = member_text(status, "memory.used_bytes", CELL_BYTES);
+  g_autofree char *budget_text = number_text(CELL_BYTES, budget);
+  g_autofree char *resident = member_text(status, "memory.resident_bytes", CELL_BYTES);
+  double share = tide_status_reader_number(status, 0, "memory.used_bytes") / MAX(budget, 1);
+  g_autofree char *text =
+      g_strdup_printf("%s in flight of %s (%.0f %%), process %s", used, budget_text, share * 100, resident);
+  print_wrapped(stream, "Memory", text);
+  g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
+  g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);
+  g_autofree char *cpu = g_strdup_printf("%.1f of %s cores, busiest consumer %s",
+                                         tide_status_reader_number(status, 0, "cpu.process"), cores, busiest);
+  print_wrapped(stream, "CPU", cpu);
+}
+
+static void
+print_dead_letters(FILE *stream, TideStatusReader *status)
+{
+  g_autofree char *kept = member_text(status, "dead_letters.kept", CELL_COUNT);
+  const char *place = tide_status_reader_text(status, 0, "dead_letters.place");
+  const char *stalled = tide_status_reader_text(status, 0, "dead_letters.stalled");
+  g_autofree char *text = place != NULL ? g_strdup_printf("%s kept since the start, in %s", kept, place)
+                                        : g_strdup("there is no place for them");
+  print_wrapped(stream, "Dead letters", text);
+  if (stalled != NULL)
+    print_wrapped(stream, "", stalled);
+}
+
+/* Behind the lists, one line for each thing that is wrong: "METRIC from 'host5': ...". */
+static void
+print_troubles(FILE *stream, TideStatusReader *status)
+{
+  static const struct {
+    const char *list, *name, *detail, *text;
+  } troubles[] = {{"partitions", "topic", "partition", "halted"},
+                  {"tables", "name", NULL, "stopped"},
+                  {"regions", "table", "start_key", "error"},
+                  {"gateways", "name", NULL, "error"}};
+  for (gsize t = 0; t < G_N_ELEMENTS(troubles); t++) {
+    g_autoptr(TideStatusReader) items = tide_status_reader_list(status, troubles[t].list);
+    for (guint32 i = 0, n = 0; i < tide_status_reader_n(items) && n < MAX_LINES; i++) {
+      const char *text = tide_status_reader_text(items, i, troubles[t].text);
+      if (text == NULL)
+        continue;
+      const char *detail = troubles[t].detail != NULL ? tide_status_reader_text(items, i, troubles[t].detail) : NULL;
+      g_autofree char *line = g_strdup_printf("%s%s%s: %s", tide_status_reader_text(items, i, troubles[t].name),
+                                              detail != NULL ? " " : "", detail != NULL ? detail : "", text);
+      fputc('\n', stream);
+      print_wrapped(stream, "Trouble", line);
+      n++;
+    }
+  }
+}
+
+void
+tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
+{
+  print_head(stream, status, colour);
+  print_kafka(stream, status);
+  print_writers(stream, status);
+  print_memory_and_cpu(stream, status);
+  print_dead_letters(stream, status);
+  for (gsize i = 0; i < G_N_ELEMENTS(views); i++)
+    print_list(stream, status, &views[i], colour);
+  print_troubles(stream, status);
+}
