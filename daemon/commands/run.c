@@ -3,6 +3,7 @@
 #include "commands/cli/commands.h"
 
 #include "commands/cli/load_config.h"
+#include "commands/cli/revision.h"
 #include "commands/cli/version.h"
 #include "kafka/kafka_check.h"
 #include "service/http.h"
@@ -31,6 +32,9 @@
 /* A line for `systemctl status` this often, and at once when readiness changes. */
 #define STATUS_INTERVAL_US (10 * TIDE_US_PER_S)
 
+/* Readiness that changed for less is not told. */
+#define READINESS_SETTLES_US (3 * TIDE_US_PER_S)
+
 /* While the start waits (for a gateway, a table, a first assignment), systemd is asked for as much again. */
 #define START_EXTENSION_US (30 * TIDE_US_PER_S)
 
@@ -48,6 +52,9 @@ typedef struct Run {
   TidePipeline *pipeline;
   GMainLoop *loop;
   gboolean reported_ready;
+  gboolean said_ready;     /* what the log said last */
+  gint64 differs_since_us; /* since when that is not so any more; 0: it is so */
+  gint64 unready_us;       /* since when it is not ready, as the log said; 0: it is, or never was */
   gboolean was_ready;
   gboolean is_stopping;
   gint64 status_us;
@@ -144,13 +151,37 @@ on_state_signal(gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* The first time at once; later what has settled, so that a moment's trouble is no two lines. */
+static void
+log_readiness(Run *run, const TidePipelineState *state, gint64 now_us)
+{
+  if (state->ready == run->said_ready) {
+    run->differs_since_us = 0;
+    return;
+  }
+  if (run->differs_since_us == 0)
+    run->differs_since_us = now_us;
+  gboolean is_first = state->ready && run->unready_us == 0;
+  if (!is_first && now_us - run->differs_since_us < READINESS_SETTLES_US)
+    return;
+  run->said_ready = state->ready;
+  if (is_first)
+    tide_log(TIDE_LOG_NOTICE, "ready", "ready: %s", state->status);
+  else if (state->ready)
+    tide_log(TIDE_LOG_NOTICE, "ready-again", "ready again after %" G_GINT64_FORMAT " s: %s",
+             (run->differs_since_us - run->unready_us) / TIDE_US_PER_S, state->status);
+  else
+    tide_log(TIDE_LOG_NOTICE, "not-ready", "not ready any more: %s", state->reason);
+  run->unready_us = state->ready ? 0 : run->differs_since_us;
+  run->differs_since_us = 0;
+}
+
 static void
 notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
 {
   if (state->ready && !run->reported_ready) {
     run->reported_ready = TRUE;
     tide_notify_ready();
-    tide_log(TIDE_LOG_NOTICE, "ready", "ready: %s", state->status);
   } else if (!run->reported_ready)
     tide_notify_extend_timeout(START_EXTENSION_US);
   if (state->ready != run->was_ready || now_us - run->status_us >= STATUS_INTERVAL_US) {
@@ -171,6 +202,7 @@ on_watch(gpointer data)
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
+  log_readiness(run, &state, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
     const GError *failure = tide_pipeline_failure(run->pipeline);
     tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", failure->message);
@@ -370,6 +402,21 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
              config->instance);
 }
 
+/* The first line: what runs, and what it was told to do. */
+static void
+log_start(const TideCommandCall *call)
+{
+  const TideKafkaConfig *kafka = &call->config->kafka;
+  g_autofree char *topics = g_strjoinv(", ", kafka->topics);
+  g_autoptr(GString) gateways = g_string_new(NULL);
+  for (guint i = 0; i < call->config->hbase.gateways->len; i++) {
+    const TideEndpoint *endpoint = g_ptr_array_index(call->config->hbase.gateways, i);
+    g_string_append_printf(gateways, "%s%s", i > 0 ? ", " : "", endpoint->text);
+  }
+  tide_log(TIDE_LOG_NOTICE, "starting", "tidemark %s (%s): configuration '%s', group '%s', topics %s, gateways %s",
+           TIDE_VERSION, TIDE_REVISION, tide_command_config_path(call), kafka->group, topics, gateways->str);
+}
+
 static gboolean
 run_daemon_alone(TideCommandCall *call, GError **error)
 {
@@ -379,6 +426,7 @@ run_daemon_alone(TideCommandCall *call, GError **error)
   TideConfig *config = call->config;
   (void)tide_config_problems_print(stderr, tide_command_config_path(call), call->problems);
   tide_log_init(config->service.log_format, config->service.log_level);
+  log_start(call);
   g_autoptr(GError) fault = NULL;
   if (!tide_kafka_check_clients(config, &fault)) {
     tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", fault->message);

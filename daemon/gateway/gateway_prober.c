@@ -137,11 +137,15 @@ probe(TideGateway *gateway)
   ProbeResult result = take_result(gateway, found ? &mode : NULL, error);
 
   if (result.last_error == NULL) {
+    g_autofree char *outage = gateway->down_since_us == 0
+                                  ? g_strdup("")
+                                  : g_strdup_printf(", after %" G_GINT64_FORMAT " s",
+                                                    (tide_now_us() - gateway->down_since_us) / TIDE_US_PER_S);
     if (result.before != GATEWAY_SUSPECT || gateway->error_logged_us != 0)
       tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                      "gateway '%s' is up: %s, %s", gateway->endpoint->text,
+                      "gateway '%s' is up: %s, %s%s", gateway->endpoint->text,
                       tide_message_layer_of(gateway->endpoint, mode.framing)->name,
-                      tide_wire_protocol_name(mode.protocol));
+                      tide_wire_protocol_name(mode.protocol), outage);
     gateway->was_up = TRUE;
     gateway->down_since_us = gateway->error_logged_us = 0;
     return;

@@ -106,6 +106,9 @@ kafka_trouble(TidePipelineHealth *health)
 /* A client that found no broker looks again at the latest after so long (reconnect.backoff.max.ms). */
 #define RECONNECT_US (10 * TIDE_US_PER_S)
 
+/* Partitions that pause for less are not told of. */
+#define PAUSE_SETTLES_US (5 * TIDE_US_PER_S)
+
 /* From when on the group can be expected to give out partitions. */
 static gint64
 group_begins_us(const TidePipelineHealth *health, const TideKafkaAnswers *answers)
@@ -233,15 +236,65 @@ tide_pipeline_state_clear(TidePipelineState *state)
   *state = (TidePipelineState){0};
 }
 
+/* For the line of an outage that is over: how long it was, how far behind we are. (transfer full) */
+static char *
+after_text(const TidePipelineHealth *health, gint64 since_us, gint64 now_us)
+{
+  TideKafkaLag lag = tide_kafka_watch_lag(health->parts->watch);
+  g_autofree char *lag_part = lag_text(&lag);
+  return g_strdup_printf("after %" G_GINT64_FORMAT " s, %s", (now_us - since_us) / TIDE_US_PER_S, lag_part);
+}
+
+static char *
+why_paused(const TidePipelineHealth *health)
+{
+  char *stall_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
+  if (stall_text != NULL)
+    return stall_text;
+  return g_strdup(tide_budget_has_room_racy(&health->parts->budget)
+                      ? "more of what they have read waits to be written than may (kafka.max_span_messages, the "
+                        "tables' shares of limits.memory)"
+                      : "rows that wait to be written fill limits.memory");
+}
+
+/* What pauses for a moment, as in a backlog, is no news. */
+static void
+log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+{
+  if (totals->paused <= totals->halted) {
+    g_autofree char *after = health->pausing_is_said ? after_text(health, health->pausing_us, now_us) : NULL;
+    if (after != NULL)
+      tide_log(TIDE_LOG_NOTICE, "partitions-go-on", "partitions go on, %s", after);
+    health->pausing_us = 0;
+    health->pausing_is_said = FALSE;
+    return;
+  }
+  if (health->pausing_us == 0)
+    health->pausing_us = now_us;
+  if (health->pausing_is_said || now_us - health->pausing_us < PAUSE_SETTLES_US)
+    return;
+  health->pausing_is_said = TRUE;
+  g_autofree char *why = why_paused(health);
+  tide_log(TIDE_LOG_NOTICE, "partitions-pause", "%u of %u partitions pause: %s", totals->paused - totals->halted,
+           totals->assigned, why);
+}
+
 static void
 log_troubles(TidePipelineHealth *health, gint64 now_us)
 {
+  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
+  if (troubles->len == 0) {
+    g_autofree char *after = health->delayed_us > 0 ? after_text(health, health->delayed_us, now_us) : NULL;
+    if (after != NULL)
+      tide_log(TIDE_LOG_NOTICE, "rows-go-on", "what was delayed is written, %s", after);
+    health->delayed_us = 0;
+    return;
+  }
   if (now_us - health->trouble_logged_us < TIDE_TROUBLE_US)
     return;
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
-  if (troubles->len == 0)
-    return;
   health->trouble_logged_us = now_us;
+  if (health->delayed_us == 0)
+    health->delayed_us = ((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->since_us;
   for (guint i = 0; i < troubles->len; i++) {
     const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
     g_autofree char *text = trouble_text(trouble, now_us);
@@ -270,9 +323,10 @@ static void
 log_brokers(TidePipelineHealth *health, gint64 now_us)
 {
   if (tide_kafka_watch_answers(health->parts->watch).since_us > 0) {
-    if (health->brokers_logged_us > 0)
-      tide_log(TIDE_LOG_NOTICE, "brokers-answer", "the brokers answer after %" G_GINT64_FORMAT " s",
-               (now_us - health->brokers_silent_us) / TIDE_US_PER_S);
+    g_autofree char *after =
+        health->brokers_logged_us > 0 ? after_text(health, health->brokers_silent_us, now_us) : NULL;
+    if (after != NULL)
+      tide_log(TIDE_LOG_NOTICE, "brokers-answer", "the brokers answer %s", after);
     health->brokers_silent_us = health->brokers_logged_us = 0;
     return;
   }
@@ -337,6 +391,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(health->halted, totals.halted);
   log_troubles(health, now_us);
+  log_pauses(health, &totals, now_us);
   log_brokers(health, now_us);
   log_group(health, &totals, now_us);
   log_missing_topics(health, now_us);

@@ -55,6 +55,9 @@ typedef struct TidePipelineHealth {
   gint64 trouble_logged_us;
   gint64 missing_logged_us;
   gint64 group_logged_us;
+  gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */
+  gboolean pausing_is_said;
+  gint64 delayed_us;        /* since when rows are delayed that the log told of; 0: none are */
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
   gint64 brokers_logged_us; /* 0: their silence was not said */
   TideRate received;        /* messages */

@@ -17,7 +17,7 @@ cp -a /etc/. /run/etc/
 cp "$@" /run/given
 mount --bind /run/etc /etc
 for where in /tmp /var/tmp /var/lib /var/log /var/cache /usr/local/bin; do
-  mount -t tmpfs -o "mode=$(stat -c %a "$where")" tmpfs "$where"
+  mount -t tmpfs -o "mode=$(stat -c %a "$where"),size=$([ "$where" = /var/lib ] && echo 1m || echo 1g)" tmpfs "$where"
 done
 
 mv "/run/given/$(basename "$1")" /usr/local/bin/tidemark

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The life of the units under a real systemd, between a mock Kafka and a scripted gateway, printed as it goes: started,
-sandboxed, suspended, reloaded, killed, misconfigured, stopped, and two of them side by side.
+sandboxed, suspended, reloaded, killed, out of disk space, misconfigured, stopped, and two of them side by side.
 
     test_unit_life.py BUILD
 
@@ -35,7 +35,7 @@ DROP_IN = "[Service]\nWatchdogSec=4\nRestartSec=500ms\nEnvironment=ASAN_OPTIONS=
 class Life:
     def __init__(self, machine: Machine, kafka: Kafka, gateway: Gateway) -> None:
         self.machine, self.kafka, self.gateway = machine, kafka, gateway
-        self.produced = 0
+        self.produced = self.rows = 0
         self.began = time.monotonic()
 
     # ---- the steps ----
@@ -74,18 +74,26 @@ class Life:
     def rows_pass(self) -> None:
         """New readings become rows; none is missing."""
         for _ in range(10):
-            self.produced += 1
-            value = json.dumps({"host": "a", "ts": TIME_MS + self.produced, "v": self.produced}).encode()
-            self.kafka.ask(*self.kafka.produce_command("t", 0, b"k", value, TIME_MS, []))
+            self.rows += 1
+            self.produce({"host": "a", "ts": TIME_MS + self.rows, "v": self.rows})
+        self.gateway.ask("wait", "METRIC", str(self.rows), "60000")
+
+    def produce(self, value: Any) -> None:
+        self.produced += 1
+        self.kafka.ask(*self.kafka.produce_command("t", 0, b"k", json.dumps(value).encode(), TIME_MS, []))
         self.kafka.ask("flush")
-        self.gateway.ask("wait", "METRIC", str(self.produced), "60000")
+
+    def wait_says(self, *texts: str) -> None:
+        for text in texts:
+            assert self.machine.wait(lambda: self.says(text)), f"'{text}' is not said:\n{self.machine.journal('-u', UNIT)}"
 
     # ---- the unit's life, in this order ----
 
     def starts(self) -> None:
         self.machine.out("systemctl", "start", UNIT)  # returns when READY=1 was sent
         assert self.machine.show(UNIT, "ActiveState") == "active"
-        assert self.says("ready: ")
+        assert self.says("ready: ") and self.says(f"^tidemark .*: configuration '/etc/tidemark/tidemark.yaml', group 'tidemark', topics t, "
+                                                  f"gateways 127.0.0.1:{self.gateway.greeting}\n")
         # docs/messages.md has the id, and the journal finds the event and its fields by it.
         up = re.search(r"^\| `gateway-up` .*`(\w{32})` \|$", MESSAGES.read_text(), re.MULTILINE)
         assert up and f"127.0.0.1:{self.gateway.greeting}" in self.machine.journal("--output-fields=GATEWAY", "--output=cat",
@@ -121,7 +129,7 @@ class Life:
         else:
             assert self.machine.run("systemctl", "reload", UNIT).returncode != 0
             self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=HUP", UNIT)
-            assert self.machine.wait(lambda: self.says("SIGHUP does nothing"))
+            self.wait_says("SIGHUP does nothing")
         self.wait_ready()
         self.rows_pass()
         assert self.machine.show(UNIT, "MainPID") == pid
@@ -132,6 +140,22 @@ class Life:
         self.wait_restarted(2)
         self.rows_pass()
         self.say("killed with SIGKILL: started again, and goes on")
+
+    def holds_on_a_full_disk(self) -> None:
+        """Dead letters have no room: the offset waits, and when there is room all goes on by itself."""
+        letters, filler = "/var/lib/private/tidemark/dead-letters.jsonl", "/var/lib/filler"
+        assert self.machine.run("dd", "if=/dev/zero", f"of={filler}", "bs=64k").returncode != 0
+        self.produce("no reading")
+        held = self.produced - 1
+        self.wait_says("dead letters cannot be kept: .*No space left on device", "not ready any more: dead letters cannot be kept",
+                       "1 of 1 partitions pause: dead letters cannot be kept")
+        assert self.kafka.committed("tidemark", [("t", 0)]) == {("t", 0): held}
+        assert self.machine.out("cat", letters) == ""
+        self.machine.out("rm", filler)
+        self.wait_says("dead letters are kept again", "ready again after [0-9]+ s: ", "partitions go on, after [0-9]+ s, lag")
+        self.rows_pass()
+        assert self.machine.out("cat", letters).count("\n") == 1
+        self.say("no room for a dead letter: held, said, and gone on with when there was room")
 
     def stops(self) -> None:
         self.machine.out("systemctl", "stop", UNIT)
@@ -172,8 +196,8 @@ class Life:
         self.machine.write("/run/systemd/system/test.target.d/test.conf", f"[Unit]\nAfter={UNIT} {' '.join(COMPANY)}\n")
         self.machine.out("systemctl", "daemon-reload")
         self.configure("tidemark")
-        for step in (self.starts, self.is_sandboxed, self.is_watched, self.takes_a_hangup, self.survives_a_kill, self.stops,
-                     self.waits_for_a_person, self.has_company):
+        for step in (self.starts, self.is_sandboxed, self.is_watched, self.takes_a_hangup, self.survives_a_kill,
+                     self.holds_on_a_full_disk, self.stops, self.waits_for_a_person, self.has_company):
             try:
                 step()
             except BaseException:
