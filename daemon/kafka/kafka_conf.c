@@ -232,8 +232,8 @@ tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
   static const TideKafkaSetting settings[] = {
       {"auto.offset.reset", "earliest"}, /* what is gone shows by what comes first */
       {"check.crcs", "true"},
-      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka 2.0.2),
-       * so it has room for a fetch of each of a dozen partitions. */
+      /* Often one message of a fetch is wanted. Where a queue is full, fetching rests for a second (librdkafka before
+       * 2.2, and from then on by default), so it has room for a fetch of each of a dozen partitions. */
       {"max.partition.fetch.bytes", "131072"},
       {"queued.max.messages.kbytes", "2048"},
       {NULL},

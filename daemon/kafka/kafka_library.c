@@ -127,7 +127,9 @@ static void
 check_tls_is_there(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems)
 {
   const TideKafkaProperty *protocol = find(config, "security.protocol", NULL);
-  if (protocol != NULL && g_str_has_suffix(protocol->value, "ssl") && !has_feature(library, "ssl"))
+  if (protocol == NULL || has_feature(library, "ssl"))
+    return;
+  if (g_ascii_strcasecmp(protocol->value, "ssl") == 0 || g_ascii_strcasecmp(protocol->value, "sasl_ssl") == 0)
     tide_problems_add_error(problems, protocol->position, "librdkafka %s was built without TLS", library->name);
 }
 

@@ -74,6 +74,8 @@ test_what_the_build_cannot_do_is_refused(void)
   assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}), NULL);
   assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}), "error: 'OAUTHBEARER' needs a server of tokens");
   assert_judged(&bare, 0, WITH({"security.protocol", "sasl_ssl"}), "error: librdkafka 2.16.0 was built without TLS");
+  assert_judged(&bare, 0, WITH({"security.protocol", "SASL_SSL"}), "error: librdkafka 2.16.0 was built without TLS");
+  assert_judged(&bare, 0, WITH({"security.protocol", "SSL"}), "error: librdkafka 2.16.0 was built without TLS");
   assert_judged(&bare, 0, WITH({"sasl.mechanism", "PLAIN"}), "error: librdkafka 2.16.0 was built without what 'PLAIN'");
 }
 
