@@ -258,7 +258,7 @@ static const TideConfigOption kafka_options[] = {
                  "refused."},
     {"librdkafka", TIDE_CONFIG_STRUCTURE,
      .example = "security.protocol: sasl_ssl\n"
-                "sasl.mechanism: SCRAM-SHA-512\n"
+                "sasl.mechanism: PLAIN\n"
                 "sasl.username: tidemark\n"
                 "sasl.password: { credential: kafka.password }  # or { file: /etc/tidemark/kafka.password }",
      .sentence = "Properties handed to librdkafka as they are, but for those that delivery rests on. A "
