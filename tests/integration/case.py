@@ -16,6 +16,7 @@ from cell_table import CellTable
 from daemon import DEADLINE_S, Daemon, configuration, metric_tables
 from jvm_process import spawn
 from stack import Stack
+from stack_services import Kafka
 
 # Exit codes of sysexits.h that README.md promises.
 EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
@@ -56,12 +57,17 @@ class Case(unittest.TestCase):
         self.sent = self.work / "sent.jsonl"
         self._simulation_log = self.work / "simulate.log"
 
+    @property
+    def kafka(self) -> Kafka:
+        """Where the test's topics and groups are."""
+        return self.stack.kafka
+
     # What is there before the daemon
 
     def create_topic(self, partitions: int, name: Optional[str] = None) -> str:
         topic = name or self.name
-        self.stack.kafka.admin.create_topic(topic, partitions)
-        self.addCleanup(self.stack.kafka.admin.delete_topic, topic)
+        self.kafka.admin.create_topic(topic, partitions)
+        self.addCleanup(self.kafka.admin.delete_topic, topic)
         return topic
 
     def create_tables(self, splits: tuple[bytes, ...] = ()) -> None:
@@ -84,10 +90,10 @@ class Case(unittest.TestCase):
                topic: Optional[str] = None, changes: Optional[Mapping[str, Any]] = None) -> Daemon:
         """Configured, not started; killed at the test's end if it runs then."""
         config = configuration(
-            brokers=self.stack.kafka.address, group=self.name, topic=topic or self.name,
+            brokers=self.kafka.address, group=self.name, topic=topic or self.name,
             gateways=gateways or [gateway.address for gateway in self.stack.gateways[:2]],
             tables=tables or metric_tables(self.history, self.latest), changes=changes)
-        daemon = Daemon(self.tidemark, self.work, name, config, self.stack.kafka.admin)
+        daemon = Daemon(self.tidemark, self.work, name, config, self.kafka.admin)
         self.addCleanup(daemon.kill9)
         return daemon
 
@@ -108,7 +114,7 @@ class Case(unittest.TestCase):
         return self.finish(self.simulate_in_background(*options, topic=topic))
 
     def simulate_in_background(self, *options: str, topic: Optional[str] = None) -> subprocess.Popen[bytes]:
-        command = [str(self.tidemark), "simulate", "--brokers", self.stack.kafka.address, "--topic", topic or self.name,
+        command = [str(self.tidemark), "simulate", "--brokers", self.kafka.address, "--topic", topic or self.name,
                    "--log", str(self.sent), *options]
         with self._simulation_log.open("ab") as log:
             process = spawn(command, dict(os.environ), log, owned=True)
@@ -123,7 +129,7 @@ class Case(unittest.TestCase):
     def assert_in_the_middle(self, simulation: subprocess.Popen[bytes], daemon: Daemon) -> None:
         """There is something left to be sent or to be written: what happens now happens in the middle of a flow."""
         if simulation.poll() is not None:
-            end = sum(self.stack.kafka.admin.latest_offsets(daemon.topic).values())
+            end = sum(self.kafka.admin.latest_offsets(daemon.topic).values())
             self.assertLess(daemon.committed(), end, "everything is written already")
 
     def count_sent(self) -> int:
@@ -136,7 +142,7 @@ class Case(unittest.TestCase):
     def send(self, messages: Iterable[str | Reading], *, topic: Optional[str] = None, partition: int = 0) -> int:
         """Sends messages to one partition, in this order; their number."""
         lines = [message if isinstance(message, str) else json.dumps(message, separators=(",", ":")) for message in messages]
-        subprocess.run(["kcat", "-P", "-q", "-b", self.stack.kafka.address, "-t", topic or self.name, "-p", str(partition)],
+        subprocess.run(["kcat", "-P", "-q", "-b", self.kafka.address, "-t", topic or self.name, "-p", str(partition)],
                        input="".join(f"{line}\n" for line in lines), text=True, check=True, timeout=DEADLINE_S,
                        capture_output=True)
         return len(lines)

@@ -1,19 +1,21 @@
-"""A broker that asks who we are: each mechanism with each librdkafka, what goes wrong, and the sentence it has."""
+"""A broker that asks who we are: the main job by each mechanism and librdkafka, what goes wrong, and the sentence it has."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import unittest
-from typing import Any, Mapping, Optional
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional
 
 import newer_librdkafka
-from case import EX_CONFIG, Case, long
+from case import EX_CONFIG, EX_TEMPFAIL, Case, long
 from cell_table import CellTable
 from certificates import Authority
-from daemon import DEADLINE_S
+from daemon import DEADLINE_S, Daemon, metric_tables, wait_until
 from kerberos_realm import Realm
 from secure_kafka import PASSWORD, USER, SecureKafka
+from test_main_job import WRITTEN
 from token_server import TokenServer
 
 Properties = Mapping[str, Any]
@@ -24,6 +26,31 @@ INSTALLED, NEWER = "installed", newer_librdkafka.VERSION
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
 WORKS = "1 broker"
+
+
+# Long enough for something to happen in its middle, whatever else the machine does.
+FLOW = ("--readings", "8000", "--machines", "50", "--metrics", "3", "--rate", "800")
+
+
+class Way(NamedTuple):
+    """To the broker: by this library, at this listener."""
+
+    library: str
+    listener: str
+    properties: Properties
+
+    @property
+    def mechanism(self) -> str:
+        return f"{self.properties.get('sasl.mechanism', self.listener)} {self.library}"
+
+
+class Alone(NamedTuple):
+    """A daemon that has a group and tables of its own, beside others that read the same topic."""
+
+    way: Way
+    daemon: Daemon
+    history: str
+    latest: str
 
 
 class KafkaSecurity(Case):
@@ -50,6 +77,10 @@ class KafkaSecurity(Case):
         cls.tokens = cls.enterClassContext(TokenServer(directory / "tokens"))
         cls.broker = cls.enterClassContext(SecureKafka(directory, cls.authority, cls.realm, cls.tokens))
         cls.addClassCleanup(lambda: print(cls.sentences.markdown()))
+
+    @property
+    def kafka(self) -> SecureKafka:
+        return self.broker
 
     # What is right
 
@@ -86,6 +117,95 @@ class KafkaSecurity(Case):
         if library == NEWER:
             own["LD_LIBRARY_PATH"] = str(newer_librdkafka.folder())
         return {**os.environ, **own}
+
+    def ways(self) -> list[Way]:
+        """All that work: 2.0.2 does no SCRAM with this broker and no OIDC, the newer build no GSSAPI."""
+        both = [Way(library, *rest) for library in (INSTALLED, NEWER) for rest in (
+            ("TLS", self.tls()),
+            ("MTLS", {**self.tls(), **self.own_certificate(self.authority)}),
+            ("SASLTLS", self.password("PLAIN")))]
+        return [*both, Way(INSTALLED, "GSS", self.ticket()), Way(NEWER, "OIDC", self.token()),
+                *(Way(NEWER, "SASLTLS", self.password(mechanism)) for mechanism in SCRAM)]
+
+    # The main job
+
+    def alone(self, way: Way) -> Alone:
+        name = way.mechanism.replace(" ", "-").replace(".", "-")
+        history, latest = (f"{table}_{name}" for table in (self.history, self.latest))
+        for table in (history, latest):
+            self.create_table(table, "M")
+        daemon = self.daemon(name, tables=metric_tables(history, latest), changes={"kafka": {
+            "brokers": self.broker.address_of(way.listener), "group": f"{self.name}-{name}",
+            "librdkafka": dict(way.properties)}})
+        daemon.environment.update(self.environment(way.library))
+        return Alone(way, daemon, history, latest)
+
+    def check_main_job(self, situation: str, ways: Iterable[Way], happen: Callable[[list[Daemon]], None]) -> None:
+        """One flow of readings, read by all ways at once; whatever happens half way, content is exact by each."""
+        self.create_topic(3)
+        all_alone = [self.alone(way) for way in ways]
+        daemons = [alone.daemon for alone in all_alone]
+        for daemon in daemons:
+            daemon.start()
+        simulation = self.simulate_in_background(*FLOW)
+        for daemon in daemons:
+            daemon.wait_metric(WRITTEN, 1_000)
+        self.assert_in_the_middle(simulation, daemons[0])
+        happen(daemons)
+        n_messages = self.finish(simulation)
+        for alone in all_alone:
+            with self.subTest(mechanism=alone.way.mechanism, situation=situation):
+                self.sentences.record(alone.way.mechanism, situation, "FAILED")
+                alone.daemon.wait_committed(n_messages)
+                self.assert_tables_hold_what_was_sent(alone.history, alone.latest)
+                self.assert_accounting_balances(alone.daemon)
+                self.assertEqual(alone.daemon.stop(), 0)
+                self.sentences.record(alone.way.mechanism, situation, "missing 0, wrong 0")
+
+    @staticmethod
+    def kill_all(daemons: list[Daemon]) -> None:
+        for daemon in daemons:
+            daemon.kill9()
+        for daemon in daemons:
+            daemon.start()
+
+    def test_main_job(self) -> None:
+        """kill -9 of the daemons."""
+        self.check_main_job("main job, daemon killed", [
+            Way(INSTALLED, "MTLS", {**self.tls(), **self.own_certificate(self.authority)}),
+            Way(INSTALLED, "SASLTLS", self.password("PLAIN")),
+            Way(NEWER, "SASLTLS", self.password("SCRAM-SHA-512"))], self.kill_all)
+
+    @long
+    def test_main_job_by_each_way(self) -> None:
+        """kill -9 of the daemons."""
+        self.check_main_job("main job, daemon killed", self.ways(), self.kill_all)
+
+    @long
+    def test_broker_is_restarted(self) -> None:
+        """Every connection has to be made again, and to prove again who it is."""
+        def restart(_: list[Daemon]) -> None:
+            self.broker.stop()
+            self.broker.start()
+        self.check_main_job("broker restarted", self.ways(), restart)
+
+    @long
+    def test_password_is_exchanged_under_a_daemon(self) -> None:
+        """The old one is good until connections end; then the daemon says what is wrong, and takes the new one at its start."""
+        self.addCleanup(self.broker.set_password, SCRAM[1], PASSWORD)
+        right = Way(NEWER, "SASLTLS", self.password(SCRAM[1]))
+
+        def exchange(daemons: list[Daemon]) -> None:
+            (daemon,) = daemons
+            self.broker.set_password(SCRAM[1], "another")
+            self.broker.stop()
+            self.broker.start()
+            wait_until(lambda: "Authentication failed" in daemon.log_text(), daemon.log_tail)
+            # Its last commit may be refused with the password.
+            self.assertIn(daemon.stop(), (0, EX_TEMPFAIL))
+            Path(right.properties["sasl.password"]["file"]).write_text("another", encoding="ascii")
+            daemon.start()
+        self.check_main_job("password exchanged, restarted", [right], exchange)
 
     # What is said
 
