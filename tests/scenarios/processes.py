@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -131,7 +132,7 @@ class Gateway(LineProcess):
 class Daemon:
     """tidemark run, as its users run it."""
 
-    def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str) -> None:
+    def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str, state: Path | None = None) -> None:
         self.port = 0
         self.config_path = directory / f"{name}.yaml"
         self.log_path = directory / f"{name}.log"
@@ -139,7 +140,8 @@ class Daemon:
         self.config_path.write_text(json.dumps(config, indent=1, ensure_ascii=False))
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([program, "run", "-c", self.config_path], stdout=log, stderr=log,
-                                            stdin=subprocess.DEVNULL)
+                                            stdin=subprocess.DEVNULL,
+                                            env={**os.environ, **({"STATE_DIRECTORY": str(state)} if state else {})})
         self.exit_code: int | None = None
 
     def get(self, path: str) -> tuple[int, str]:
