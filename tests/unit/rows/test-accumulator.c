@@ -18,6 +18,9 @@ static const char config_text[] =
 #define LATEST 0
 #define DATA 1
 
+/* How long what put_in_doubt() says may land. */
+#define DOUBT_US (TIDE_US_PER_S * 1000)
+
 typedef struct Fixture {
   UnstartedFlow flow;
   TideDatedCache dated_names;
@@ -28,6 +31,7 @@ typedef struct Fixture {
   gint taken_slot;                 /* -1: none was taken away */
   guint heals[TIDE_HEAL_VOID + 1]; /* sources that heard of it, by TideHealChange */
   guint n_forgotten;
+  gint64 forgotten_until_us; /* of the last of them */
 } Fixture;
 
 static gboolean
@@ -45,7 +49,9 @@ is_taken_away(TideSourceRef source, gpointer data)
 static void
 forget(TideSourceRef source, gint64 until_us, gpointer data)
 {
-  ((Fixture *)data)->n_forgotten++;
+  Fixture *fixture = data;
+  fixture->n_forgotten++;
+  fixture->forgotten_until_us = until_us;
 }
 
 static void
@@ -182,8 +188,8 @@ put_in_doubt(Fixture *fixture, const char *key, const char *value)
 {
   g_auto(OneCell) one = {0};
   fill_row(&one, LATEST, key, value);
-  g_assert_true(tide_accumulator_repeat(fixture->accumulator, &one.row, 1, fixture->now_us + TIDE_US_PER_S * 1000,
-                                        fixture->now_us));
+  g_assert_true(
+      tide_accumulator_repeat(fixture->accumulator, &one.row, 1, fixture->now_us + DOUBT_US, fixture->now_us));
 }
 
 /* A row of two partitions is to be written once more. One of them was read on while it waited to be read again, so its
@@ -332,6 +338,49 @@ test_refused_row_is_no_later_value(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(fixture->heals[TIDE_HEAL_SENT], ==, 1);
 }
 
+/* A batch may be answered after the doubt is over that counted when it was sealed: the doubt's value may have landed
+ * after the batch's, so it is not forgotten before the batch has completed. */
+static void
+test_doubt_outlives_the_batch_that_was_sealed_in_it(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  put_in_doubt(fixture, "k", "before");
+  append(fixture, LATEST, "k", "now", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  fixture->now_us += 2 * DOUBT_US;
+  flush(fixture); /* keeps house, too */
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 1);
+  ASSERT_CALL(fixture, &call, "k ");
+  complete_batch(fixture, &call);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
+}
+
+/* Where there is no room to remember that a row is to be written once more, its message is read again when the doubt is
+ * over; neither is it acknowledged. What nobody waits for is not read again for it. */
+static void
+test_heal_without_room_is_read_again(Fixture *fixture, gconstpointer data)
+{
+  TideCall call;
+  TideBudget *share = &fixture->flow.doubt_budget;
+  gint64 over_us = fixture->now_us + DOUBT_US;
+  put_in_doubt(fixture, "k", "before");
+  append(fixture, LATEST, "k", "now", FALSE);
+  fixture->source = (TideSourceRef){.slot = 1, .epoch = G_MAXUINT16};
+  append(fixture, LATEST, "k", "now", FALSE);
+  flush(fixture);
+  ASSERT_CALL(fixture, &call, "k ");
+  gint64 room_bytes = (gint64)share->limit_bytes;
+  tide_budget_charge(share, room_bytes);
+  complete_batch(fixture, &call);
+  tide_budget_charge(share, -room_bytes);
+  g_assert_cmpuint(fixture->n_forgotten, ==, 1);
+  g_assert_cmpint(fixture->forgotten_until_us, >=, over_us);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_KEPT], ==, 0);
+  g_assert_cmpuint(fixture->heals[TIDE_HEAL_VOID], ==, 0);
+}
+
 #define ADD(path, func, data) g_test_add("/accumulator/" path, Fixture, GUINT_TO_POINTER(data), set_up, func, tear_down)
 
 int
@@ -348,6 +397,8 @@ main(int argc, char **argv)
   ADD("deferred-rows-fill-no-call", test_deferred_rows_fill_no_call, 0);
   ADD("heal/is-given-up-with-a-message-that-was-not-held", test_heal_is_given_up_with_a_message_that_was_not_held, 0);
   ADD("heal/none-for-messages-that-are-not-held", test_row_of_messages_that_are_not_held_needs_no_heal, 0);
+  ADD("heal/doubt-outlives-the-batch-that-was-sealed-in-it", test_doubt_outlives_the_batch_that_was_sealed_in_it, 0);
+  ADD("F14/heal-without-room-is-read-again", test_heal_without_room_is_read_again, 0);
   ADD("refused-row-is-no-later-value", test_refused_row_is_no_later_value, 0);
   return g_test_run();
 }
