@@ -1,6 +1,7 @@
 /* What one owner of a partition writes beside its commits, read by the next one, whose clock may be another's. */
 #include "consumer/handover.h"
 
+#include "unit/consumer/partition_rig.h"
 #include "util/clock.h"
 
 #define SETTLE_US (60 * TIDE_US_PER_S)
@@ -9,9 +10,7 @@
 #define NOW_EPOCH_MS G_GINT64_CONSTANT(1763700000000)
 
 typedef struct Fixture {
-  TideMetrics *metrics;
-  TideWriteLatency latency;
-  TideBudget budget;
+  PartitionRig rig;
   TidePartition *owner;
   TidePartition *next;
   TideHandoverContext context;
@@ -20,11 +19,9 @@ typedef struct Fixture {
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  fixture->metrics = tide_metrics_new();
-  tide_write_latency_init(&fixture->latency, fixture->metrics);
-  tide_budget_init(&fixture->budget, 1 << 20);
-  fixture->owner = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
-  fixture->next = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
+  partition_rig_set_up(&fixture->rig);
+  fixture->owner = partition_rig_new_partition(&fixture->rig, "t", 0, 0);
+  fixture->next = partition_rig_new_partition(&fixture->rig, "t", 0, 0);
   tide_partition_assign(fixture->owner);
   tide_partition_assign(fixture->next);
   fixture->context = (TideHandoverContext){
@@ -34,9 +31,9 @@ set_up(Fixture *fixture, gconstpointer data)
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
-  tide_partition_free(fixture->owner, &fixture->budget);
-  tide_partition_free(fixture->next, &fixture->budget);
-  tide_metrics_free(fixture->metrics);
+  tide_partition_free(fixture->owner, &fixture->rig.budget);
+  tide_partition_free(fixture->next, &fixture->rig.budget);
+  partition_rig_tear_down(&fixture->rig);
 }
 
 /* The next owner begins at offset 10 of 200, with the note of the owner, by a clock that is @ahead_ms ahead. */

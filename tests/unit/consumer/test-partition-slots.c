@@ -1,21 +1,19 @@
 /* Which place a partition gets, when there are more partitions in a consumer's life than places. */
 #include "consumer/partition_slots.h"
 
+#include "unit/consumer/partition_rig.h"
+
 #define MAX_SLOTS 3u
 
 typedef struct Fixture {
-  TideMetrics *metrics;
-  TideWriteLatency latency;
-  TideBudget budget;
+  PartitionRig rig;
   GPtrArray *partitions;
 } Fixture;
 
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  fixture->metrics = tide_metrics_new();
-  tide_write_latency_init(&fixture->latency, fixture->metrics);
-  tide_budget_init(&fixture->budget, 1 << 20);
+  partition_rig_set_up(&fixture->rig);
   fixture->partitions = g_ptr_array_new();
 }
 
@@ -23,9 +21,9 @@ static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
   for (guint i = 0; i < fixture->partitions->len; i++)
-    tide_partition_free(g_ptr_array_index(fixture->partitions, i), &fixture->budget);
+    tide_partition_free(g_ptr_array_index(fixture->partitions, i), &fixture->rig.budget);
   g_ptr_array_unref(fixture->partitions);
-  tide_metrics_free(fixture->metrics);
+  partition_rig_tear_down(&fixture->rig);
 }
 
 /* As a consumer does; NULL: no place. */
@@ -37,7 +35,7 @@ assign(Fixture *fixture, const char *topic, gint32 number)
   if (slot == G_MAXUINT16)
     return NULL;
   if (partition == NULL) {
-    partition = tide_partition_new(topic, number, slot, fixture->metrics, &fixture->latency);
+    partition = partition_rig_new_partition(&fixture->rig, topic, number, slot);
     g_ptr_array_add(fixture->partitions, partition);
   }
   g_assert_cmpuint(partition->slot, ==, slot);
@@ -50,7 +48,7 @@ static TideSourceRef
 begin(Fixture *fixture, TidePartition *partition, gint64 offset)
 {
   TideMapped mapped = {.n_rows = 1, .n_readings = 1};
-  return tide_partition_begin(partition, &fixture->budget, offset, &mapped, FALSE);
+  return tide_partition_begin(partition, &fixture->rig.budget, offset, &mapped, FALSE);
 }
 
 static void
@@ -61,7 +59,7 @@ test_places_are_used_again(Fixture *fixture, gconstpointer data)
   g_assert_null(assign(fixture, "b", 0)); /* all are assigned */
   TidePartition *old = g_ptr_array_index(fixture->partitions, 1);
   TideSourceRef on_its_way = begin(fixture, old, 7);
-  tide_partition_release(old, &fixture->budget);
+  tide_partition_release(old, &fixture->rig.budget);
   TidePartition *reused = assign(fixture, "b", 0);
   g_assert_cmpuint(reused->slot, ==, 1);
   g_assert_false(tide_partition_owns(reused, on_its_way)); /* the old one's row completes late */
@@ -73,9 +71,9 @@ test_places_are_used_again(Fixture *fixture, gconstpointer data)
   tide_partition_slots_ack(fixture->partitions, own);
   g_assert_cmpint(reused->offsets.mark, ==, 4);
   const char *b = "topic=\"b\"", *a = "topic=\"a\",partition=\"1\"";
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_messages_written_total", b), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_messages_received_total", a), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_messages_handed_back_total", a), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_written_total", b), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_received_total", a), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_handed_back_total", a), ==, 1);
 }
 
 /* One that comes back finds its own, also beside free places. */
@@ -83,9 +81,9 @@ static void
 test_partition_keeps_its_place(Fixture *fixture, gconstpointer data)
 {
   TidePartition *first = assign(fixture, "a", 0);
-  tide_partition_release(assign(fixture, "a", 1), &fixture->budget);
+  tide_partition_release(assign(fixture, "a", 1), &fixture->rig.budget);
   g_assert_cmpuint(assign(fixture, "a", 2)->slot, ==, 2); /* not in the place of a:1, while there are others */
-  tide_partition_release(first, &fixture->budget);
+  tide_partition_release(first, &fixture->rig.budget);
   g_assert_true(assign(fixture, "a", 0) == first);
   g_assert_cmpuint(assign(fixture, "a", 1)->slot, ==, 1);
 }

@@ -1,44 +1,39 @@
 /* A partition between its assignments, and its accounting: what an ownership left behind belongs to nobody, and all
  * that is taken is charged. */
-#include "consumer/partition.h"
+#include "unit/consumer/partition_rig.h"
 
 #define N_TRACKED 5000
 
 typedef struct Fixture {
-  TideMetrics *metrics;
-  TideWriteLatency latency;
-  TideBudget budget;
+  PartitionRig rig;
   TidePartition *partition;
 } Fixture;
 
 static void
 set_up(Fixture *fixture, gconstpointer data)
 {
-  fixture->metrics = tide_metrics_new();
-  tide_write_latency_init(&fixture->latency, fixture->metrics);
-  tide_budget_init(&fixture->budget, 1 << 20);
-  fixture->partition = tide_partition_new("t", 0, 0, fixture->metrics, &fixture->latency);
+  partition_rig_set_up(&fixture->rig);
+  fixture->partition = partition_rig_new_partition(&fixture->rig, "t", 0, 0);
 }
 
 static void
 tear_down(Fixture *fixture, gconstpointer data)
 {
-  tide_partition_free(fixture->partition, &fixture->budget);
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
-  tide_metrics_free(fixture->metrics);
+  tide_partition_free(fixture->partition, &fixture->rig.budget);
+  partition_rig_tear_down(&fixture->rig);
 }
 
 /* A message of @mapped that begins. */
 static TideSourceRef
 begin(Fixture *fixture, gint64 offset, const TideMapped *mapped)
 {
-  return tide_partition_begin(fixture->partition, &fixture->budget, offset, mapped, FALSE);
+  return tide_partition_begin(fixture->partition, &fixture->rig.budget, offset, mapped, FALSE);
 }
 
 static guint64
 sum_of(const Fixture *fixture, const char *metric)
 {
-  return tide_metrics_sum(fixture->metrics, metric, NULL);
+  return tide_metrics_sum(fixture->rig.metrics, metric, NULL);
 }
 
 static void
@@ -50,7 +45,7 @@ test_each_ownership_is_another(Fixture *fixture, gconstpointer data)
   TideSourceRef older = begin(fixture, 5, &mapped);
   g_assert_true(tide_partition_owns(partition, older));
   g_assert_cmpuint(atomic_load(&partition->owned), ==, older.epoch);
-  tide_partition_release(partition, &fixture->budget);
+  tide_partition_release(partition, &fixture->rig.budget);
   g_assert_false(tide_partition_owns(partition, older));
   g_assert_cmpuint(atomic_load(&partition->owned), ==, TIDE_NOT_OWNED);
   tide_partition_assign(partition);
@@ -58,7 +53,7 @@ test_each_ownership_is_another(Fixture *fixture, gconstpointer data)
   g_assert_false(tide_partition_owns(partition, older));
   g_assert_true(tide_partition_owns(partition, newer));
   g_assert_cmpuint(atomic_load(&partition->owned), ==, newer.epoch);
-  tide_partition_release(partition, &fixture->budget);
+  tide_partition_release(partition, &fixture->rig.budget);
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 2);
 }
 
@@ -69,9 +64,9 @@ test_what_is_tracked_is_charged(Fixture *fixture, gconstpointer data)
   tide_partition_assign(fixture->partition);
   for (gint64 offset = 0; offset < N_TRACKED; offset++)
     begin(fixture, offset, &mapped);
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), >=, N_TRACKED * sizeof(TideTrackedMessage));
-  tide_partition_release(fixture->partition, &fixture->budget);
-  g_assert_cmpuint(tide_budget_used_racy(&fixture->budget), ==, 0);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->rig.budget), >=, N_TRACKED * sizeof(TideTrackedMessage));
+  tide_partition_release(fixture->partition, &fixture->rig.budget);
+  g_assert_cmpuint(tide_budget_used_racy(&fixture->rig.budget), ==, 0);
 }
 
 /* Of four readings one is written, one no table takes, one is too old, one is left out: each is counted once. */
@@ -87,7 +82,7 @@ test_readings_without_rows_are_not_in_flight(Fixture *fixture, gconstpointer dat
                              .n_rejects = 1,
                              .timestamp_ms = -1};
   tide_partition_assign(fixture->partition);
-  TideSourceRef ref = tide_partition_begin(fixture->partition, &fixture->budget, 0, &mapped, TRUE);
+  TideSourceRef ref = tide_partition_begin(fixture->partition, &fixture->rig.budget, 0, &mapped, TRUE);
   g_assert_cmpuint(sum_of(fixture, "tidemark_readings_in_flight"), ==, 1);
   tide_partition_ack(fixture->partition, ref, 1);
   g_assert_cmpuint(sum_of(fixture, "tidemark_readings_in_flight"), ==, 0);
@@ -122,10 +117,10 @@ test_is_read_again_when_the_last_doubt_is_over(Fixture *fixture, gconstpointer d
   g_assert_false(partition->again.was_unheld);
   TideSourceRef nobody = tide_partition_pass(partition, 1);
   g_assert_false(tide_partition_owns(partition, nobody));
-  tide_partition_read_again(partition, &fixture->budget);
+  tide_partition_read_again(partition, &fixture->rig.budget);
   g_assert_false(tide_partition_is_read_again(partition));
   g_assert_true(partition->again.was_unheld);
-  tide_partition_release(partition, &fixture->budget);
+  tide_partition_release(partition, &fixture->rig.budget);
   tide_partition_assign(partition);
   g_assert_false(partition->again.was_unheld);
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_handed_back_total"), ==, 1);

@@ -1,0 +1,32 @@
+/* What partitions need around them in a test: where they count and where they are charged. */
+#pragma once
+
+#include "consumer/partition.h"
+
+typedef struct PartitionRig {
+  TideMetrics *metrics;
+  TideWriteLatency latency;
+  TideBudget budget;
+} PartitionRig;
+
+static inline void
+partition_rig_set_up(PartitionRig *rig)
+{
+  rig->metrics = tide_metrics_new();
+  tide_write_latency_init(&rig->latency, rig->metrics);
+  tide_budget_init(&rig->budget, 1 << 20);
+}
+
+/* When its partitions are freed: all that they took was given back. */
+static inline void
+partition_rig_tear_down(PartitionRig *rig)
+{
+  g_assert_cmpuint(tide_budget_used_racy(&rig->budget), ==, 0);
+  tide_metrics_free(rig->metrics);
+}
+
+static inline TidePartition *
+partition_rig_new_partition(PartitionRig *rig, const char *topic, gint32 number, guint16 slot)
+{
+  return tide_partition_new(topic, number, slot, rig->metrics, &rig->latency);
+}
