@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -207,6 +208,7 @@ class Life:
 
 def main() -> int:
     build = Path(sys.argv[1])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # as of a time limit: the machine goes with us
     kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
     gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
     try:
