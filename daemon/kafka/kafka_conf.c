@@ -1,5 +1,6 @@
 #include "kafka/kafka_conf.h"
 
+#include "kafka/kafka_fault.h"
 #include "kafka/kafka_library.h"
 #include "util/budget.h"
 #include "util/clock.h"
@@ -45,6 +46,9 @@ log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, co
 {
   /* The properties are for several clients: that the producer has no use for the consumer's is as it should be. */
   if (strcmp(facility, "CONFWARN") == 0 && strstr(text, "will be ignored by this") != NULL)
+    return;
+  /* Said again, and with the remedy, by the error that follows. */
+  if (strcmp(facility, "CERTVERIFY") == 0)
     return;
   static TideLogLimit limit; /* one for all clients: a broker that is down says so many times a second */
   guint64 suppressed = 0;
@@ -101,8 +105,10 @@ tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *setti
 {
   rd_kafka_conf_t *conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, log_from_librdkafka);
-  if (set_properties(conf, config, error) && set_all(conf, settings, error))
+  if (set_properties(conf, config, error) && set_all(conf, settings, error)) {
+    tide_kafka_fault_watch_certificates(conf);
     return conf;
+  }
   rd_kafka_conf_destroy(conf);
   return NULL;
 }

@@ -2,7 +2,80 @@
 
 #include "kafka/kafka_library.h"
 
+#include <openssl/x509_vfy.h>
+#include <stdatomic.h>
 #include <string.h>
+
+/* What OpenSSL found last, which librdkafka does not pass on: the hash of the broker's name, then the error. One for
+ * all clients: where brokers fail in several ways, the broker whose word is gone has the sentence of all ways. */
+static _Atomic guint64 last_certificate_error;
+
+static guint64
+certificate_error(const char *broker, int error)
+{
+  return (guint64)g_str_hash(broker) << 32 | (guint32)error;
+}
+
+/* From librdkafka's broker threads, once for each certificate of a chain. To return TRUE overrules OpenSSL
+ * (librdkafka 2.0.2 to 2.16), so that is never done where it has found an error. */
+static int
+on_certificate(rd_kafka_t *kafka, const char *broker, int32_t broker_id, int *error, int depth, const char *der,
+               size_t size, char *reason, size_t reason_size, void *opaque)
+{
+  (void)kafka, (void)broker_id, (void)depth, (void)der, (void)size, (void)opaque;
+  if (*error == X509_V_OK)
+    return TRUE;
+  atomic_store(&last_certificate_error, certificate_error(broker, *error));
+  g_strlcpy(reason, X509_verify_cert_error_string(*error), reason_size);
+  return FALSE;
+}
+
+void
+tide_kafka_fault_watch_certificates(rd_kafka_conf_t *conf)
+{
+  char is_verified[8] = "";
+  size_t size = sizeof is_verified;
+  if (rd_kafka_conf_get(conf, "enable.ssl.certificate.verification", is_verified, &size) == RD_KAFKA_CONF_OK &&
+      g_str_equal(is_verified, "true"))
+    (void)rd_kafka_conf_set_ssl_cert_verify_cb(conf, on_certificate); /* a build without TLS has none */
+}
+
+const char *
+tide_kafka_fault_of_certificate(int error)
+{
+  switch (error) {
+  case X509_V_ERR_CERT_HAS_EXPIRED:
+    return "the broker's certificate has ended, or one that signs it: it has to be renewed there";
+  case X509_V_ERR_CERT_NOT_YET_VALID:
+    return "the broker's certificate is not valid yet: see the clocks of both";
+  case X509_V_ERR_HOSTNAME_MISMATCH:
+  case X509_V_ERR_IP_ADDRESS_MISMATCH:
+    return "the broker's certificate is for another host than 'kafka.brokers', or what the broker advertises, names";
+  case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+  case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+  case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+  case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+  case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+  case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+    return "nothing in 'ssl.ca.location' has signed the broker's certificate";
+  default:
+    return NULL;
+  }
+}
+
+/* Of "ssl://HOST:PORT/ID: …certificate verify failed…"; NULL: not known. */
+static const char *
+of_certificate(const char *reason)
+{
+  const char *name = strstr(reason, "://");
+  const char *end = name != NULL ? strchr(name + 3, '/') : NULL;
+  if (end == NULL || strstr(reason, "certificate verify failed") == NULL)
+    return NULL;
+  g_autofree char *broker = g_strndup(name + 3, (gsize)(end - name - 3));
+  const guint64 last = atomic_load(&last_certificate_error);
+  return certificate_error(broker, (int)(guint32)last) == last ? tide_kafka_fault_of_certificate((int)(guint32)last)
+                                                               : NULL;
+}
 
 /* The first that fits; texts of librdkafka 2.0.2 to 2.16 with OpenSSL 3, MIT Kerberos and Kafka 4.1.1. */
 static const struct {
@@ -53,6 +126,8 @@ tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason)
   size_t size = sizeof mechanism;
   if (rd_kafka_conf_get(rd_kafka_conf((rd_kafka_t *)kafka), "sasl.mechanisms", mechanism, &size) != RD_KAFKA_CONF_OK)
     mechanism[0] = '\0';
-  const char *remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
+  const char *remedy = of_certificate(reason);
+  if (remedy == NULL)
+    remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
   return remedy != NULL ? g_strdup_printf("%s: %s", reason, remedy) : g_strdup(reason);
 }

@@ -9,6 +9,12 @@ G_BEGIN_DECLS
 /* What to do about it; NULL: the words say it. @mechanism: sasl.mechanisms of the client. @version: of librdkafka */
 const char *tide_kafka_fault_remedy(const char *reason, const char *mechanism, guint32 version);
 
+/* The clients of @conf remember what is wrong with a broker's certificate, where that is checked at all. */
+void tide_kafka_fault_watch_certificates(rd_kafka_conf_t *conf);
+
+/* @error: of OpenSSL's verification. NULL: none that has a sentence of its own. */
+const char *tide_kafka_fault_of_certificate(int error);
+
 /* @reason, with the remedy where there is one. (transfer full). Threads: any. */
 char *tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason);
 

@@ -3,6 +3,8 @@
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_library.h"
 
+#include <openssl/x509_vfy.h>
+
 #define DEBIAN_FEATURES "gzip,ssl,sasl,sasl_gssapi,sasl_plain,sasl_scram,sasl_oauthbearer"
 #define WHEEL_FEATURES "gzip,ssl,sasl,sasl_plain,sasl_scram,sasl_oauthbearer,http,oidc"
 
@@ -113,6 +115,25 @@ test_misleading_words_are_explained(void)
   g_assert_null(tide_kafka_fault_remedy("Connection refused", "", 0x020002ff));
 }
 
+static void
+test_each_fault_of_a_certificate_has_its_sentence(void)
+{
+  static const struct {
+    int error;
+    const char *words;
+  } told[] = {
+      {X509_V_ERR_CERT_HAS_EXPIRED, "has ended"},
+      {X509_V_ERR_CERT_NOT_YET_VALID, "not valid yet"},
+      {X509_V_ERR_HOSTNAME_MISMATCH, "for another host"},
+      {X509_V_ERR_IP_ADDRESS_MISMATCH, "for another host"},
+      {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, "nothing in 'ssl.ca.location'"},
+      {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, "nothing in 'ssl.ca.location'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
+    g_assert_nonnull(strstr(tide_kafka_fault_of_certificate(told[i].error), told[i].words));
+  g_assert_null(tide_kafka_fault_of_certificate(X509_V_OK));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -122,5 +143,7 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-library/what-the-build-cannot-do-is-refused", test_what_the_build_cannot_do_is_refused);
   g_test_add_func("/kafka-library/what-the-version-cannot-do-is-told", test_what_the_version_cannot_do_is_told);
   g_test_add_func("/kafka-library/misleading-words-are-explained", test_misleading_words_are_explained);
+  g_test_add_func("/kafka-library/C13-each-fault-of-a-certificate-has-its-sentence",
+                  test_each_fault_of_a_certificate_has_its_sentence);
   return g_test_run();
 }
