@@ -1,4 +1,4 @@
-"""What is between the daemons and the gateways of a run with faults: nothing, Kerberos by SASL, or proxies that take mutual TLS."""
+"""What is between the daemons and what they talk to in a run with faults: nothing, Kerberos by SASL, SASL to Kafka too, or mutual TLS."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from typing import Any, Iterator, Mapping, Optional
 from certificates import Authority
 from kerberos_realm import Realm
 from sasl_gateway import PRINCIPAL, SERVICE, SaslGateway
+from secure_kafka import PASSWORD, USER, SecureKafka
 from stack import Stack
 from stack_services import free_port
 from tls_proxy import TlsProxy
 
-LINKS = ("plain", "sasl-auth-conf", "mutual-tls")
+LINKS = ("plain", "sasl-auth-conf", "sasl-both", "mutual-tls")
+
+# Their gateways are not the stack's.
+SASL = ("sasl-auth-conf", "sasl-both")
 
 # Tickets end several times in a run of two minutes, so that they are also got again while things break.
 TICKET_LIFE = "30s"
@@ -23,7 +27,7 @@ TICKET_LIFE = "30s"
 
 @dataclass
 class Link:
-    """How the daemons reach the gateways, and what there is to be broken on the way."""
+    """How the daemons reach gateways and broker, and what there is to be broken on the way."""
 
     addresses: list[str]
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the daemons' configuration
@@ -33,7 +37,7 @@ class Link:
 
 def plain_gateways(name: str, n_gateways: int) -> int:
     """How many of the stack's own the link wants; others it starts itself."""
-    return 0 if name == "sasl-auth-conf" else n_gateways
+    return 0 if name in SASL else n_gateways
 
 
 @contextlib.contextmanager
@@ -41,8 +45,11 @@ def open_link(name: str, stack: Stack, n_gateways: int, gateway_settings: Mappin
     """One of LINKS, on a stack that has its `plain_gateways`."""
     directory = stack.directory / "link"
     with contextlib.ExitStack() as cleanup:
-        if name == "sasl-auth-conf":
-            yield _sasl(stack, directory, n_gateways, gateway_settings, cleanup)
+        if name in SASL:
+            link = _sasl(stack, directory, n_gateways, gateway_settings, cleanup)
+            if name == "sasl-both":
+                link.changes = {**link.changes, "kafka": _sasl_to_kafka(stack, directory)}
+            yield link
         elif name == "mutual-tls":
             yield _mutual_tls(stack, directory, cleanup)
         else:
@@ -70,6 +77,21 @@ def _sasl(stack: Stack, directory: Path, n_gateways: int, gateway_settings: Mapp
         gateway.await_ready()
     changes = {"hbase": {"sasl": {"service": SERVICE, "qop": "auth-conf"}, "kerberos": {"keytab": {"file": str(keytab)}}}}
     return Link(_addresses(stack), changes, realm=realm)
+
+
+def _sasl_to_kafka(stack: Stack, directory: Path) -> Mapping[str, Any]:
+    """A broker that asks for passwords within TLS takes the place of the stack's, and ends as that one would."""
+    authority = Authority(directory / "broker", "authority of the broker")
+    stack.kafka.kill9()
+    secured = SecureKafka(directory / "broker", authority)
+    stack.kafka = secured
+    secured.start()
+    password = directory / "broker" / "password"
+    password.write_text(PASSWORD, encoding="ascii")
+    password.chmod(0o600)
+    return {"brokers": secured.address_of("SASLTLS"), "librdkafka": {
+        "security.protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": USER,
+        "sasl.password": {"file": str(password)}, "ssl.ca.location": str(authority.certificate)}}
 
 
 def _mutual_tls(stack: Stack, directory: Path, cleanup: contextlib.ExitStack) -> Link:

@@ -207,7 +207,7 @@ def parser(description: str, *, readings: Optional[int] = None) -> argparse.Argu
         options.add_argument("--readings", type=int, default=readings, help=f"how many (default: {readings})")
     options.add_argument("--seed", type=int, default=1, help="what follows from it: readings and faults (default: 1)")
     options.add_argument("--gateways", type=int, default=3)
-    options.add_argument("--link", choices=LINKS, default="plain", help="between daemons and gateways (default: plain)")
+    options.add_argument("--link", choices=LINKS, default="plain", help="between daemons, gateways and broker (default: plain)")
     options.add_argument("--counts", type=Path, help="file that gets 'passed failed skipped'")
     options.add_argument("--summary", type=Path, help="file that gets all figures, in JSON")
     return options

@@ -15,6 +15,7 @@ elif is long; then
   run_chaos chaos --readings 1000000 --duration 600
   run_chaos chaos-poison --readings 1000000 --duration 600 --poison 3%
   run_chaos chaos-sasl --link sasl-auth-conf --readings 250000 --duration 120
+  run_chaos chaos-sasl-both --link sasl-both --readings 250000 --duration 120
   run_chaos chaos-tls --link mutual-tls --readings 250000 --duration 120
 else
   run_chaos chaos --readings 100000 --duration 80 --poison 3% --no-refused
