@@ -11,6 +11,9 @@
 /* An answer that is no reply is only looked at for what it says of the error. */
 #define ERROR_PAGE_MAX_BYTES (64u << 10)
 
+/* Nor is it waited for any longer: the status alone says that the call has failed. */
+#define ERROR_PAGE_MAX_US (1 * TIDE_US_PER_S)
+
 struct TideHttpExchange {
   /* set before use, then read-only */
   TideHttpTarget target;
@@ -34,7 +37,8 @@ struct TideHttpExchange {
   CURLcode result;
   /* of its answer */
   gsize head_bytes;
-  char *negotiate; /* owned */
+  gint64 page_deadline_us; /* the head of an error is there, and for so long its page may take; 0: not so */
+  char *negotiate;         /* owned */
   gboolean is_head_too_long, is_body_too_long;
   char problem[CURL_ERROR_SIZE];
 };
@@ -124,6 +128,8 @@ look_at_header(char *bytes, size_t size, size_t n, void *data)
     exchange->is_head_too_long = TRUE;
     return 0;
   }
+  if (status_of(exchange) >= 300 && exchange->page_deadline_us == 0 && bytes[0] == '\r')
+    exchange->page_deadline_us = tide_now_us() + ERROR_PAGE_MAX_US;
   if (len < sizeof wanted - 1 || g_ascii_strncasecmp(bytes, wanted, sizeof wanted - 1) != 0)
     return len;
   g_autofree char *value = g_strndup(bytes + sizeof wanted - 1, len - (sizeof wanted - 1));
@@ -317,10 +323,26 @@ set_timed_out(const TideHttpExchange *exchange, const TideCallLimits *limits, GE
 
 /* ---- a request and its answer ---- */
 
+static gint64
+deadline_of(const TideHttpExchange *exchange, const TideCallLimits *limits)
+{
+  return exchange->page_deadline_us > 0 ? MIN(exchange->page_deadline_us, limits->deadline_us) : limits->deadline_us;
+}
+
+/* An error whose page does not end in time is an error all the same. */
+static gboolean
+end_late_page(TideHttpExchange *exchange, const TideCallLimits *limits)
+{
+  if (exchange->page_deadline_us == 0 || tide_now_us() < deadline_of(exchange, limits))
+    return FALSE;
+  exchange->result = CURLE_OPERATION_TIMEDOUT;
+  return exchange->is_done = TRUE;
+}
+
 static gboolean
 wait_for_io(const TideHttpExchange *exchange, const TideCallLimits *limits, GError **error)
 {
-  gint64 left_us = limits->deadline_us - tide_now_us();
+  gint64 left_us = deadline_of(exchange, limits) - tide_now_us();
   if (left_us <= 0)
     return set_timed_out(exchange, limits, error);
   GPollFD cancel;
@@ -356,7 +378,7 @@ go_on(TideHttpExchange *exchange, gboolean only_send, const TideCallLimits *limi
     CURLMcode code = curl_multi_perform(exchange->multi, &n_running);
     g_assert(code == CURLM_OK); /* all others are of a handle misused, or of memory that is out */
     note_result(exchange);
-    if (exchange->is_done || (only_send && exchange->left_bytes == 0))
+    if (exchange->is_done || (only_send && exchange->left_bytes == 0) || end_late_page(exchange, limits))
       return TRUE;
     if (!wait_for_io(exchange, limits, error))
       return FALSE;
@@ -373,6 +395,7 @@ begin_request(TideHttpExchange *exchange, const TideHttpRequest *request)
   exchange->any_taken = FALSE;
   exchange->is_done = FALSE;
   exchange->head_bytes = 0;
+  exchange->page_deadline_us = 0;
   exchange->is_head_too_long = exchange->is_body_too_long = FALSE;
   exchange->problem[0] = '\0';
   g_clear_pointer(&exchange->negotiate, g_free);

@@ -285,6 +285,8 @@ static const Answer answers[] = {
      200, "a", 0, FALSE},
     {"error", "HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\nno", 500, "no", 0, FALSE},
     {"error-cut", "HTTP/1.1 401 Oh\r\nContent-Length: 200\r\n\r\nno", 401, "no", 0, TRUE},
+    {"error-half-a-page", "HTTP/1.1 502 Oh\r\nContent-Length: 200\r\n\r\nno", 502, "no", 0, FALSE},
+    {"error-half-a-head", "HTTP/1.1 502 Oh\r\nContent-Le", 502, "", 0, TRUE},
     {"redirect", "HTTP/1.1 302 There\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", 302, "", 0, FALSE},
     {"compressed", OK_HEAD "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 200, "abc", 0, FALSE},
     {"nothing", "", 0, NULL, TIDE_ERROR_CONNECTION_LOST, TRUE},
@@ -394,6 +396,35 @@ test_endless_error_page(void)
     g_assert_true(answered);
     g_assert_cmpuint(peer->answer.status, ==, 500);
     g_assert_true(peer->answer.is_cut);
+  }
+  loopback_stop(server);
+}
+
+/* Nor is it waited for: what is said of a call that failed comes long before its deadline. */
+static void
+answer_page_by_drops(LoopbackServer *server, int fd, guint connection)
+{
+  static const char head[] = "HTTP/1.1 413 Oh\r\nTransfer-Encoding: chunked\r\n\r\n";
+  if (!await_request(server, fd))
+    return;
+  loopback_send(fd, head, sizeof head - 1);
+  while (!loopback_wait_readable(server, fd, 5) && send(fd, "1\r\na\r\n", 6, MSG_NOSIGNAL) > 0)
+    ;
+}
+
+static void
+test_late_error_page(void)
+{
+  LoopbackServer *server = loopback_start(answer_page_by_drops, NULL);
+  {
+    g_autoptr(Peer) peer = connect_to(server->endpoint);
+    g_autoptr(GError) error = NULL;
+    gboolean answered = post(peer, GENEROUS_MS, &error);
+    g_assert_no_error(error);
+    g_assert_true(answered);
+    g_assert_cmpuint(peer->answer.status, ==, 413);
+    g_assert_true(peer->answer.is_cut);
+    g_assert_false(tide_http_exchange_is_ready(peer->exchange));
   }
   loopback_stop(server);
 }
@@ -612,6 +643,7 @@ main(int argc, char **argv)
   }
   g_test_add_func("/http-exchange/D25-endless", test_endless);
   g_test_add_func("/http-exchange/endless-error-page", test_endless_error_page);
+  g_test_add_func("/http-exchange/late-error-page", test_late_error_page);
   g_test_add_func("/http-exchange/timeouts", test_timeouts);
   g_test_add_func("/http-exchange/cancel", test_cancel);
   g_test_add_func("/http-exchange/D25-closed-while-idle", test_closed_while_idle);
