@@ -22,28 +22,28 @@ typedef struct FailureText {
 
 #define RETRY                                                                                                          \
   {                                                                                                                    \
-    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, NULL                                                                          \
+    .outcome = TIDE_OUTCOME_RETRY                                                                                      \
   }
-#define RETRY_BUT(remedy)                                                                                              \
+#define RETRY_BUT(text)                                                                                                \
   {                                                                                                                    \
-    TIDE_OUTCOME_RETRY, FALSE, FALSE, 0, remedy                                                                        \
+    .outcome = TIDE_OUTCOME_RETRY, .remedy = text                                                                      \
   }
 /* The gateway itself has no answer of the region server, which may still be at work on it. */
 #define IN_DOUBT                                                                                                       \
   {                                                                                                                    \
-    TIDE_OUTCOME_UNKNOWN, FALSE, FALSE, 0, NULL                                                                        \
+    .outcome = TIDE_OUTCOME_UNKNOWN                                                                                    \
   }
-#define SUSPEND(remedy)                                                                                                \
+#define SUSPEND(text)                                                                                                  \
   {                                                                                                                    \
-    TIDE_OUTCOME_SUSPEND, FALSE, FALSE, 0, remedy                                                                      \
+    .outcome = TIDE_OUTCOME_SUSPEND, .remedy = text                                                                    \
   }
 #define POISON                                                                                                         \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, TRUE, FALSE, 0, NULL                                                                          \
+    .outcome = TIDE_OUTCOME_POISON, .is_certain = TRUE                                                                 \
   }
 #define SUSPECT                                                                                                        \
   {                                                                                                                    \
-    TIDE_OUTCOME_POISON, FALSE, FALSE, 0, NULL                                                                         \
+    .outcome = TIDE_OUTCOME_POISON                                                                                     \
   }
 
 /* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
@@ -342,6 +342,9 @@ tide_failure_of(const GError *error)
     return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))
     return of_answer(error->message);
+  /* Of each row alone it may be the limit that is wrong, which others' success shows. The same kind of any gateway. */
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG))
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE, .kind = kind_of("too big")};
   /* An unforeseen exception of the handler: of a bad row as of a broken gateway. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .kind = kind_of(skip_gateway_name(error->message))};

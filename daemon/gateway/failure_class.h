@@ -23,11 +23,12 @@ const char *tide_outcome_name(TideOutcome outcome); /* "not_sent": the label of 
 
 typedef struct TideFailure {
   TideOutcome outcome;
-  gboolean is_certain; /* of POISON: the text says what is wrong with a row. Else it may be the gateway that is broken,
-                        * and the row is only suspected */
-  gboolean is_cut;     /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
-  guint32 kind;        /* of POISON that is not certain: the same for texts that differ in numbers only */
-  const char *remedy;  /* of HOLD, and some of RETRY: what the operator can do; static, NULL for others */
+  gboolean is_certain;  /* of POISON: the text says what is wrong with a row. Else it may be the gateway that is broken,
+                         * and the row is only suspected */
+  gboolean is_cut;      /* of UNKNOWN: the connection was closed, as by a gateway that takes no frame so large */
+  gboolean is_for_size; /* of POISON that is not certain: the whole call was too large, and part of it may not be */
+  guint32 kind;         /* of POISON that is not certain: the same for texts that differ in numbers only */
+  const char *remedy;   /* of HOLD, and some of RETRY: what the operator can do; static, NULL for others */
 } TideFailure;
 
 /**

@@ -114,7 +114,8 @@ end_of(const GError *error)
   if (tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
     return TIDE_CALL_END_NO_ANSWER;
   TideFailure failure = tide_failure_of(error);
-  gboolean is_bad_row = failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain;
+  gboolean is_bad_row = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) ||
+                        (failure.outcome == TIDE_OUTCOME_POISON && failure.is_certain);
   return is_bad_row ? TIDE_CALL_END_BAD_ROW : TIDE_CALL_END_REFUSED;
 }
 
@@ -122,6 +123,7 @@ void
 tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us, const GError *error)
 {
   connection->last_used_us = tide_now_us();
+  connection->is_refused_for_size = g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG);
   if (tide_error_is_cancelled(error))
     return;
   TideCallMeasure measure = {
@@ -133,7 +135,7 @@ void
 tide_writer_connection_settle(TideWriterConnection *connection)
 {
   if (!tide_hbase_client_is_open(connection->link.client))
-    give_up(connection, TIDE_CONNECT_BROKEN);
+    give_up(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
   else if (tide_now_us() >= connection->expires_us)
     give_up(connection, TIDE_CONNECT_AGED);
   else if (tide_gateways_should_move(connection->gateways, &connection->link))

@@ -27,9 +27,10 @@ typedef struct TideWriterConnection {
   TideCounter *connects[TIDE_CONNECT_N_REASONS];
   /* the writer's thread only */
   TideGatewayLink link;
-  TideConnectReason reason; /* for the next one */
-  gint64 last_used_us;      /* when it last carried an answer */
-  gint64 expires_us;        /* when it is old */
+  TideConnectReason reason;     /* for the next one */
+  gint64 last_used_us;          /* when it last carried an answer */
+  gint64 expires_us;            /* when it is old */
+  gboolean is_refused_for_size; /* the last call was, and the connection closed behind it: no fault of the gateway's */
   /* under lock */
   TideMutex lock;
   TideHBaseClient *active; /* borrowed: of the call that runs */

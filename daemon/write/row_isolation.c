@@ -390,11 +390,10 @@ search(TideRowIsolation *isolation, Range range, guint32 n_sent)
   Range left = {range.first, middle}, right = {middle, range.end};
   isolation->counts.bisections++;
   TideOutcome outcome = send_range(isolation, left);
-  if (outcome == TIDE_OUTCOME_OK)
+  if (outcome == TIDE_OUTCOME_OK && !isolation->failure.is_for_size)
     return search(isolation, right, n_sent); /* so it is there: halving it saves the call that would tell */
-  if (outcome != TIDE_OUTCOME_POISON)
-    return outcome;
-  outcome = narrow(isolation, left, n_sent + 1);
+  if (outcome == TIDE_OUTCOME_POISON)
+    outcome = narrow(isolation, left, n_sent + 1);
   return outcome == TIDE_OUTCOME_OK ? send_and_search(isolation, right, n_sent) : outcome;
 }
 

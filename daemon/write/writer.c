@@ -14,6 +14,9 @@
 /* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
 #define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
 
+/* What is too large for a proxy is so with each batch. */
+#define SIZE_LOG_INTERVAL_US (600 * TIDE_US_PER_S)
+
 /* Trouble lasts when the same batch failed so often (with the pauses between, half a second or more), or so long. */
 #define LASTING_ATTEMPTS 3
 #define LASTING_US (5 * TIDE_US_PER_S)
@@ -50,6 +53,7 @@ struct TideWriter {
   gboolean is_cancelled;   /* the last call was, by the stop */
   TideLogLimit failure_limit;
   TideLogLimit retry_limit; /* of failures that may pass */
+  TideLogLimit size_limit;  /* of calls that are too large */
   TideWriterConnection connection;
 };
 
@@ -118,6 +122,17 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
                   tide_log_suppressed(suppressed, "failures").text);
 }
 
+/* Row by row nothing is lost, and so nobody would hear why the calls are many and small. */
+static void
+log_too_big(TideWriter *writer, guint32 n_rows, const GError *error)
+{
+  guint64 suppressed;
+  if (n_rows > 1 && g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) &&
+      tide_log_limit_pass(&writer->size_limit, tide_now_us(), SIZE_LOG_INTERVAL_US, &suppressed))
+    tide_log(TIDE_LOG_WARNING, "call-too-large", "a call of %u rows to '%s' is sent in smaller ones: %s%s", n_rows,
+             writer->call.table->name, error->message, tide_log_suppressed(suppressed, "calls").text);
+}
+
 /* One call to the gateway has ended. */
 static void
 note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
@@ -159,6 +174,7 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   TideFailure failure = tide_failure_of(error);
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
   note_call(writer, method, rows->n_rows, start_us, error);
+  log_too_big(writer, rows->n_rows, error);
   if (acknowledged) {
     tide_counter_add(writer->methods[method].rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);

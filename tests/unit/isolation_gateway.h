@@ -19,6 +19,7 @@ typedef struct Gateway {
   guint32 n_rows;
   gboolean is_bad[MAX_ROWS];
   guint32 n_written[MAX_ROWS];
+  gsize limit_bytes;      /* of a call, above which it refuses it; 0: none */
   gboolean is_ambiguous;  /* its errors name no row's fault */
   guint32 broken_after;   /* calls, then it refuses everything; 0: never */
   guint32 failing_every;  /* calls, one fails for no reason; 0: none */
@@ -52,6 +53,8 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   gateway->n_all_calls++;
   guint32 n_rows;
   gboolean bad = holds_bad_row(gateway, rows, &n_rows);
+  gboolean is_too_big = gateway->limit_bytes > 0 && rows->n_bytes > gateway->limit_bytes;
+  bad |= is_too_big;
   g_assert_cmpuint(n_rows, ==, rows->n_rows);
   g_assert_cmpuint(n_rows, >, 0);
   *ret_text = g_strdup("refused");
@@ -62,8 +65,10 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   if (bad && gateway->refusing_calls > 0 && --gateway->refusing_calls == 0)
     memset(gateway->is_bad, FALSE, sizeof gateway->is_bad);
   if (bad || (gateway->broken_after > 0 && gateway->n_calls > gateway->broken_after))
-    return (TideFailure){
-        .outcome = TIDE_OUTCOME_POISON, .is_certain = bad && !gateway->is_ambiguous, .kind = gateway->text_kind};
+    return (TideFailure){.outcome = TIDE_OUTCOME_POISON,
+                         .is_certain = bad && !gateway->is_ambiguous,
+                         .is_for_size = is_too_big,
+                         .kind = gateway->text_kind};
   g_clear_pointer(ret_text, g_free);
   for (gsize i = 0; i < rows->n_parts; i++)
     for (gsize at = 0; at < rows->parts[i].len; at += sizeof(guint32)) {

@@ -51,7 +51,8 @@ gboolean tide_transport_send(TideTransport *transport, const TideBytes *parts, g
 /**
  * tide_transport_receive: wait for a whole message.
  * @ret_message: borrowed, without its frame; valid until the next call is begun
- * Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, PROTOCOL; WRONG_SERVICE when the bytes are HTTP's or TLS's.
+ * Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, PROTOCOL; WRONG_SERVICE when the bytes are HTTP's or TLS's; TOO_BIG when
+ * the peer refuses the request for its size.
  */
 gboolean tide_transport_receive(TideTransport *transport, TideBytes *ret_message,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

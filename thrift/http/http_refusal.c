@@ -72,10 +72,16 @@ tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "gateway '%s', or a proxy before it, does not let us in (%s)", refusal->peer, said);
   else if (status == 413)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
                 "gateway '%s', or a proxy before it, takes no request of %" G_GSIZE_FORMAT
-                " bytes (%s): raise its limit, or lower 'batch.max_bytes'",
+                " bytes (%s): raise its limit (nginx: 'client_max_body_size'), or lower 'batch.max_bytes'",
                 refusal->peer, refusal->request_bytes, said);
+  else if (status == 414 || status == 431)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s', or a proxy before it, takes no request whose head is as long as ours (%s), whatever is "
+                "in its body: raise its limit (nginx: 'large_client_header_buffers'); most of a head is the Kerberos "
+                "ticket, which is long for users of many groups",
+                refusal->peer, said);
   else if (status >= 300 && status < 400)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "gateway '%s' sends us elsewhere (%s), and no redirects are followed: name the gateway itself",

@@ -15,8 +15,8 @@ typedef struct TideHttpRefusal {
   const char *do_as;     /* (nullable): whom we asked to be */
 } TideHttpRefusal;
 
-/* Errors: WRONG_SERVICE where the request was not taken and something must be changed; CONNECTION_LOST where it may
- * have been carried out. */
+/* Errors: TOO_BIG where a smaller request would have been taken; WRONG_SERVICE where the request was not taken and
+ * something must be changed; CONNECTION_LOST where it may have been carried out. */
 void tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error);
 
 G_END_DECLS

@@ -1,10 +1,13 @@
 /* What HBase refuses: rows that can never be written are found and kept as dead letters, and all others written; a
  * table that takes no rows is waited for; a busy region is not stormed. */
+#include "fault/gateway/raw_client.h"
 #include "fault/pipeline/log_capture.h"
 #include "fault/pipeline/pipeline_mixture.h"
+#include "unit/loopback_server.h"
 #include "util/clock.h"
 
 #include <glib/gstdio.h>
+#include <microhttpd.h>
 
 /* As region servers say it, with the trace that they bring. */
 #define TOO_LARGE                                                                                                      \
@@ -125,6 +128,9 @@ test_bad_row_of_an_unknown_exception(PipelineFixture *fixture, gconstpointer dat
 /* ---- frames that are too large ---- */
 
 /* Each reading's value twice, so that a message of a size that Kafka takes makes a row that no frame of 1 MiB holds. */
+/* The largest call that is taken. */
+#define OVERSIZED_BYTES 1300000u
+
 #define LARGE_ROWS_OPTIONS                                                                                             \
   "readings: { max_message_size: 900KiB, time: { field: ts, format: epoch_ms } }\n"                                    \
   "batch: { max_bytes: 1984KiB, max_age: 500ms }\n"                                                                    \
@@ -133,14 +139,11 @@ test_bad_row_of_an_unknown_exception(PipelineFixture *fixture, gconstpointer dat
   "    key: [ { field: host }, \"#\", { time: epoch_ms } ]\n"                                                          \
   "    columns: [ { family: M, from: v }, { family: N, from: v } ]\n"
 
-/* A framed gateway closes on a frame above its limit, without a word: what is too large together is sent in parts, and
- * the one row that is too large by itself is a dead letter. */
+/* What is too large together is sent in parts, and the one row that is too large by itself is a dead letter, which
+ * @says so. Large calls go to @list, or to the first gateway. */
 static void
-test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFixture *fixture, gconstpointer data)
+check_oversized(PipelineFixture *fixture, const char *list, const char *says)
 {
-  TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = 1300000};
-  scripted_gateway_free(fixture->gateways[0]);
-  fixture->gateways[0] = scripted_gateway_new(&framed);
   const char *const splits[] = {"host5", NULL};
   scripted_gateway_create_table(fixture->gateways[0], "LARGE", "M,N", splits);
   g_autofree char *fitting = g_strnfill(250000, 'f'), *too_large = g_strnfill(700000, 'x'); /* each twice in a row */
@@ -150,10 +153,11 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFi
     pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
   pipeline_fixture_flush(fixture);
   DeadLetters dead_letters = dead_letters_in_file(LARGE_ROWS_OPTIONS);
-  RunningPipeline *running = running_pipeline_start(fixture, 1, dead_letters.options);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .gateway_list = list, .options = dead_letters.options});
   running_pipeline_wait_ready(running);
   gint64 deadline_us = pipeline_fixture_deadline_us();
-  /* Others must be written while the large row is cut off, or nothing would tell that the gateway works. */
+  /* Others must be written while the large row is refused, or nothing would tell that the gateway works. */
   for (guint i = 20; tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL) == 0; i++) {
     pipeline_fixture_produce(fixture, 1, "host7", PIPELINE_BASE_MS + i, "small");
     pipeline_fixture_flush(fixture);
@@ -165,7 +169,96 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFi
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
   g_autofree char *text = take_dead_letters(&dead_letters);
   g_assert_cmpuint(count_lines(text), ==, 1);
-  g_assert_nonnull(strstr(text, "is more than the gateway takes"));
+  g_assert_nonnull(strstr(text, says));
+}
+
+/* A framed gateway closes on a frame above its limit, without a word. */
+static void
+test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFixture *fixture, gconstpointer data)
+{
+  TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = OVERSIZED_BYTES};
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&framed);
+  check_oversized(fixture, NULL, "is more than the gateway takes");
+}
+
+/* ---- a proxy that takes HTTP requests up to a size, and hands them to a gateway ---- */
+
+static void
+answer_http(struct MHD_Connection *connection, guint status, TideBytes body)
+{
+  struct MHD_Response *response = MHD_create_response_from_buffer(body.len, (void *)body.data, MHD_RESPMEM_MUST_COPY);
+  (void)MHD_queue_response(connection, status, response);
+  MHD_destroy_response(response);
+}
+
+/* What the gateway behind answers to @call. */
+static void
+ask_gateway(guint16 port, TideBytes call, TideBuffer *reply)
+{
+  g_autoptr(TideRawClient) client = raw_client_connect(port, FALSE, FALSE);
+  TideMessageScanner scanner;
+  tide_message_scanner_init(&scanner, TIDE_WIRE_BINARY, 1u << 20);
+  raw_client_send(client, call);
+  do {
+    g_autoptr(GBytes) byte = raw_client_receive(client, 1);
+    if (g_bytes_get_size(byte) == 0)
+      return;
+    tide_buffer_append(reply, g_bytes_get_data(byte, NULL), 1);
+  } while (tide_message_scanner_feed(&scanner, tide_buffer_bytes(reply)) == TIDE_WIRE_SHORT);
+}
+
+static enum MHD_Result
+proxy_request(void *data, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+              const char *bytes, size_t *n_bytes, void **state)
+{
+  const guint16 *port = data;
+  TideBuffer *call = *state;
+  if (call == NULL) {
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    if (g_ascii_strtoull(length, NULL, 10) > OVERSIZED_BYTES)
+      answer_http(connection, MHD_HTTP_CONTENT_TOO_LARGE, TIDE_BYTES_LITERAL("<html>too large</html>"));
+    else
+      *state = g_new0(TideBuffer, 1);
+  } else if (*n_bytes > 0) {
+    tide_buffer_append(call, bytes, *n_bytes);
+    *n_bytes = 0;
+  } else {
+    g_auto(TideBuffer) reply = {0};
+    ask_gateway(*port, tide_buffer_bytes(call), &reply);
+    answer_http(connection, MHD_HTTP_OK, tide_buffer_bytes(&reply));
+  }
+  return MHD_YES;
+}
+
+static void
+forget_request(void *data, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+{
+  TideBuffer *call = *state;
+  if (call != NULL)
+    tide_buffer_clear_memory(call);
+  g_free(call);
+}
+
+/* Its page names no row, and the gateway is as well as before: the prober sees nothing, and none is connected to anew
+ * because it broke. */
+static void
+test_calls_above_a_proxys_limit_are_split(PipelineFixture *fixture, gconstpointer data)
+{
+  int fd;
+  guint16 port = scripted_gateway_port(fixture->gateways[0]);
+  g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 16, &fd);
+  struct MHD_Daemon *proxy = MHD_start_daemon(
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, proxy_request,
+      &port, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL, MHD_OPTION_END);
+  g_assert_nonnull(proxy);
+  g_autofree char *list = g_strdup_printf("\"http://%s/\"", endpoint->text);
+  LogCapture *capture = log_capture_start();
+  check_oversized(fixture, list, "raise its limit (nginx: 'client_max_body_size')");
+  g_autofree char *log = log_capture_end(capture);
+  g_assert_nonnull(strstr(log, "is sent in smaller ones: "));
+  g_assert_null(strstr(log, "gateway not usable"));
+  MHD_stop_daemon(proxy);
 }
 
 /* ---- tables that take no rows ---- */
@@ -340,6 +433,7 @@ main(int argc, char **argv)
   ADD("poison/B4-F16-bad-row-of-an-unknown-exception", test_bad_row_of_an_unknown_exception);
   ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter",
       test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter);
+  ADD("frames/calls-above-a-proxys-limit-are-split", test_calls_above_a_proxys_limit_are_split);
   ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
   ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);
   for (guint i = 0; i < G_N_ELEMENTS(suspend_cases); i++) {

@@ -196,13 +196,14 @@ test_kinds_of_errors(void)
       {TIDE_ERROR_CONNECT, TIDE_OUTCOME_NOT_SENT},        {TIDE_ERROR_TIMEOUT, TIDE_OUTCOME_UNKNOWN},
       {TIDE_ERROR_CONNECTION_LOST, TIDE_OUTCOME_UNKNOWN}, {TIDE_ERROR_PROTOCOL, TIDE_OUTCOME_UNKNOWN},
       {TIDE_ERROR_CANCELLED, TIDE_OUTCOME_UNKNOWN},       {TIDE_ERROR_WRONG_SERVICE, TIDE_OUTCOME_RETRY},
-      {TIDE_ERROR_APPLICATION, TIDE_OUTCOME_POISON},
+      {TIDE_ERROR_APPLICATION, TIDE_OUTCOME_POISON},      {TIDE_ERROR_TOO_BIG, TIDE_OUTCOME_POISON},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     /* Whatever the text says. */
     g_autoptr(GError) error = g_error_new(TIDE_ERROR, (gint)kinds[i].code, "TableNotFoundException: x");
     g_assert_cmpint(tide_failure_class(error), ==, kinds[i].wanted);
     g_assert_false(tide_failure_of(error).is_certain);
+    g_assert_cmpint(tide_failure_of(error).is_for_size, ==, kinds[i].code == TIDE_ERROR_TOO_BIG);
     /* Perhaps the row was too large for a frame: row_isolation.h asks for more. */
     g_assert_cmpint(tide_failure_of(error).is_cut, ==, kinds[i].code == TIDE_ERROR_CONNECTION_LOST);
   }

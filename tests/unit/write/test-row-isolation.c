@@ -489,6 +489,47 @@ test_bad_rows_in_front_cost_a_round_each(void)
 }
 
 /* Bad rows are found in any order: a suspect of an earlier round behind those of this one. */
+/* What a proxy before the gateway takes no call of is halved until it does, at once, and no row is suspected. */
+static void
+test_call_above_a_limit_is_sent_in_parts(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch(gateway, 0, 600);
+  add_batch(gateway, 1, 424);
+  gateway->is_ambiguous = TRUE;
+  gateway->limit_bytes = 128 * sizeof(guint32);
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  g_assert_cmpuint(gateway->n_calls, <=, 15); /* 8 parts, and what is above them */
+  gateway_free(gateway);
+}
+
+/* A row that alone is above it is found as any other that is refused without a word of rows, for it may be the limit
+ * that is wrong: where nothing is taken, nothing is given up. */
+static void
+test_row_above_a_limit_is_found(void)
+{
+  Gateway *gateway = gateway_new();
+  add_batch_of_sizes(gateway, 0, 100, 100);
+  gateway->is_ambiguous = TRUE;
+  gateway->limit_bytes = (N_FILLERS / 2) * sizeof(guint32);
+  gateway->is_bad[0] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  assert_found(gateway);
+  gateway_free(gateway);
+
+  gateway = gateway_new();
+  add_batch(gateway, 0, 100);
+  gateway->is_ambiguous = TRUE;
+  gateway->limit_bytes = 1;
+  TideIsolationCounts counts;
+  for (guint round = 1; round < TIDE_LONE_LIMIT + 10; round++) {
+    g_assert_cmpint(send_call_at(gateway, round * ROUND_US, &counts), ==, TIDE_OUTCOME_POISON);
+    g_assert_cmpuint(counts.poison, ==, 0);
+  }
+  gateway_free(gateway);
+}
+
 static void
 test_poison_is_found_in_whatever_order_it_came(void)
 {
@@ -538,6 +579,8 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/witness-that-is-refused-proves-nothing", test_witness_that_is_refused_proves_nothing);
   g_test_add_func("/row-isolation/gateway-that-flickers-for-long-marks-nothing-poison",
                   test_gateway_that_flickers_for_long_marks_nothing_poison);
+  g_test_add_func("/row-isolation/call-above-a-limit-is-sent-in-parts", test_call_above_a_limit_is_sent_in_parts);
+  g_test_add_func("/row-isolation/row-above-a-limit-is-found", test_row_above_a_limit_is_found);
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
   g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
   g_test_add_func("/row-isolation/large-good-rows-cost-one-call", test_large_good_rows_cost_one_call);

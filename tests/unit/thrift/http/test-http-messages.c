@@ -131,6 +131,7 @@ test_what_is_no_reply(void)
       {OK_HEAD, tide_bytes(REPLY, sizeof REPLY - 2), TIDE_ERROR_PROTOCOL},
       {OK_HEAD, tide_bytes(REPLY, sizeof REPLY), TIDE_ERROR_PROTOCOL},
       {"HTTP/1.1 401 No", TIDE_BYTES_LITERAL("MESSAGE: who?\n"), TIDE_ERROR_WRONG_SERVICE},
+      {"HTTP/1.1 413 No", TIDE_BYTES_LITERAL("<html>"), TIDE_ERROR_TOO_BIG},
       {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_CONNECTION_LOST},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
