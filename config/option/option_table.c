@@ -391,7 +391,7 @@ static const TideConfigOption hbase_options[] = {
      .sentence =
          "An older connection is replaced by a fresh one, between two calls; each at an age of its own, drawn "
          "from the upper half. So load spreads again behind a name or balancer with several gateways, after one "
-         "came back."},
+         "came back. Where no fresh one can be made, the old one goes on."},
 };
 
 static const TideConfigOption readings_options[] = {

@@ -236,15 +236,31 @@ next_growth_us(const TideGateways *gateways)
   return next_us;
 }
 
-/* Chooses a gateway and says in which mode it is spoken to; a writer's is counted from now on. */
+/* The best for a connection in the place of @old's, which is not counted, but keeps its place until the new one is
+ * there. */
+static int
+best_instead_locked(TideGateways *gateways, const TideGatewayLink *old, gint64 now_us)
+{
+  TideGatewayLoad *load = tide_gateway_load_of(old->gateway);
+  load->n_connections--;
+  int index = tide_gateway_loads_best(&gateways->loads, TRUE, now_us);
+  load->n_connections++;
+  gboolean is_full = load->n_connections >= tide_gateway_load_allowed(load, now_us);
+  return index == (int)old->gateway->index && is_full ? -1 : index;
+}
+
+/* Chooses a gateway and says in which mode it is spoken to; a writer's is counted from now on. @old: (nullable): what
+ * it is to replace. */
 static TideGateway *
-reserve(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideWireMode *ret_mode)
+reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
+        TideWireMode *ret_mode)
 {
   TideGateway *best = NULL;
   tide_mutex_lock(&gateways->lock);
   while (!gateways->stopped) {
     gint64 now_us = tide_now_us();
-    int index = tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
+    int index = old != NULL ? best_instead_locked(gateways, old, now_us)
+                            : tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
     if (index >= 0) {
       best = &gateways->gateways[index];
       *ret_mode = best->mode;
@@ -287,11 +303,12 @@ refused(TideGateway *gateway, gboolean for_writer)
 }
 
 static TideGateway *
-connect_somewhere(TideGateways *gateways, gboolean for_writer, gint64 deadline_us, TideHBaseClient **ret_client)
+connect_somewhere(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
+                  TideHBaseClient **ret_client)
 {
   TideWireMode mode;
   TideGateway *gateway;
-  while ((gateway = reserve(gateways, for_writer, deadline_us, &mode)) != NULL) {
+  while ((gateway = reserve(gateways, for_writer, old, deadline_us, &mode)) != NULL) {
     *ret_client = connect_to(gateway, mode);
     if (*ret_client != NULL)
       return gateway;
@@ -303,7 +320,7 @@ connect_somewhere(TideGateways *gateways, gboolean for_writer, gint64 deadline_u
 TideGateway *
 tide_gateways_connect(TideGateways *gateways, gint64 deadline_us, TideHBaseClient **ret_client)
 {
-  return connect_somewhere(gateways, FALSE, deadline_us, ret_client);
+  return connect_somewhere(gateways, FALSE, NULL, deadline_us, ret_client);
 }
 
 void
@@ -321,15 +338,36 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
 
 /* ---- writers ---- */
 
-gboolean
-tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link)
+static gboolean
+open_link(TideGateways *gateways, const TideGatewayLink *old, gint64 deadline_us, TideGatewayLink *ret_link)
 {
   TideHBaseClient *client = NULL;
-  TideGateway *gateway = connect_somewhere(gateways, TRUE, deadline_us, &client);
+  TideGateway *gateway = connect_somewhere(gateways, TRUE, old, deadline_us, &client);
   if (gateway == NULL)
     return FALSE;
   *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
   return TRUE;
+}
+
+gboolean
+tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link)
+{
+  return open_link(gateways, NULL, deadline_us, ret_link);
+}
+
+gboolean
+tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link)
+{
+  return open_link(gateways, old, tide_now_us(), ret_link);
+}
+
+gboolean
+tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link)
+{
+  tide_mutex_lock(&gateways->lock);
+  gboolean is_up = link->gateway->state == GATEWAY_UP;
+  tide_mutex_unlock(&gateways->lock);
+  return is_up;
 }
 
 /* The breaker opens. */

@@ -58,6 +58,13 @@ typedef struct TideGatewayLink {
  * become more with acknowledged calls, so only who has rows to give may wait for that. */
 gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, TideGatewayLink *ret_link);
 
+/* As tide_gateways_open_link(), at once, for one that replaces @old, which stays open and is to be closed by the
+ * caller. FALSE also where @old has the last place of the only gateway. */
+gboolean tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link);
+
+/* TRUE when the gateway of @link is known to take connections. */
+gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link);
+
 /* A call over @link has ended. */
 void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);
 

@@ -7,6 +7,9 @@
 
 #define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
 
+/* How often a new connection is tried within the time that one may be old, while none can be made. */
+#define RENEWAL_TRIES 10
+
 static const char *const reason_names[TIDE_CONNECT_N_REASONS] = {"first", "broken", "stale", "moved", "aged"};
 
 void
@@ -131,13 +134,29 @@ tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_row
   tide_gateways_note_call(connection->gateways, &connection->link, &measure);
 }
 
+/* The old one goes when the new one is there, and on where none can be made, as while a KDC hangs. Only where its own
+ * place is the last of a gateway that is up it has to go first. */
+static void
+renew(TideWriterConnection *connection)
+{
+  TideGatewayLink fresh;
+  if (tide_gateways_open_instead(connection->gateways, &connection->link, &fresh)) {
+    give_up(connection, TIDE_CONNECT_AGED);
+    adopt(connection, &fresh);
+  } else if (tide_gateways_is_up(connection->gateways, &connection->link)) {
+    give_up(connection, TIDE_CONNECT_AGED);
+  } else {
+    connection->expires_us = tide_now_us() + connection->config->max_connection_age_ms * TIDE_US_PER_MS / RENEWAL_TRIES;
+  }
+}
+
 void
 tide_writer_connection_settle(TideWriterConnection *connection)
 {
   if (!tide_hbase_client_is_open(connection->link.client))
     give_up(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
   else if (tide_now_us() >= connection->expires_us)
-    give_up(connection, TIDE_CONNECT_AGED);
+    renew(connection);
   else if (tide_gateways_should_move(connection->gateways, &connection->link))
     give_up(connection, TIDE_CONNECT_MOVED);
 }
@@ -148,7 +167,7 @@ tide_writer_connection_keep_alive(TideWriterConnection *connection)
 {
   gint64 now_us = tide_now_us();
   if (now_us >= connection->expires_us) {
-    give_up(connection, TIDE_CONNECT_AGED);
+    renew(connection);
     return;
   }
   if (now_us - connection->last_used_us < connection->config->idle_ping_ms * TIDE_US_PER_MS)

@@ -237,6 +237,28 @@ test_old_connections_are_replaced(PipelineFixture *fixture, gconstpointer data)
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 
+/* What is old goes on where there is nothing new to be had, and is replaced as soon as there is. */
+static void
+test_old_connections_stay_while_none_can_be_made(PipelineFixture *fixture, gconstpointer data)
+{
+  RunningPipeline *running =
+      start_writing(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", max_connection_age: 1s"});
+  scripted_gateway_refuse(fixture->gateways[0]);
+  guint64 aged = connects(running, "aged");
+  gint64 all_are_old_us = tide_now_us() + 3 * TIDE_US_PER_S;
+  guint step = 10;
+  for (; tide_now_us() < all_are_old_us || metric_of(fixture, running, 0, "tidemark_gateway_up") == 1; step++)
+    write_steps(fixture, step, 1);
+  g_assert_cmpuint(connects(running, "aged"), <=, aged + 3); /* each may just have been under way */
+  g_assert_cmpuint(connects(running, "broken"), ==, 0);
+  aged = connects(running, "aged");
+  scripted_gateway_start(fixture->gateways[0]);
+  for (; connects(running, "aged") < aged + 3; step++)
+    write_steps(fixture, step, 1);
+  pipeline_assert_tables(fixture, step);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* One connection of three is taken. The writers learn it, and do not knock all the time. */
 static void
 test_full_gateway_gets_fewer_connections(PipelineFixture *fixture, gconstpointer data)
@@ -408,6 +430,7 @@ main(int argc, char **argv)
   ADD("ends/D6-idle-close-is-replaced-silently", test_idle_close_is_replaced_silently);
   ADD("ends/D7-half-open-connection-is-replaced-silently", test_half_open_connection_is_replaced_silently);
   ADD("ends/old-connections-are-replaced", test_old_connections_are_replaced);
+  ADD("ends/old-connections-stay-while-none-can-be-made", test_old_connections_stay_while_none_can_be_made);
   ADD("ends/D15-a-full-gateway-gets-fewer-connections", test_full_gateway_gets_fewer_connections);
   ADD("load/D16-rolling-restart-leaves-no-line", test_rolling_restart_leaves_no_line);
   ADD("load/D16-a-gateway-that-fails-all-calls-has-its-circuit-opened",
