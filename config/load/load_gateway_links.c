@@ -162,6 +162,39 @@ is_header_value(const char *text)
   return text[0] != '\0';
 }
 
+/* The first gateway that is not spoken to by HTTP; NULL: all are. */
+static const TideEndpoint *
+find_other_than_http(const TideHBaseConfig *hbase)
+{
+  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
+    const TideEndpoint *endpoint = g_ptr_array_index(hbase->gateways, i);
+    if (endpoint->path == NULL)
+      return endpoint;
+  }
+  return NULL;
+}
+
+/* All gateways have the options in common, and are doors of one HBase: what is asked of one is meant for each. */
+static void
+check_mixture(TideLoad *load, const TideHBaseConfig *hbase)
+{
+  const TideEndpoint *other = find_other_than_http(hbase);
+  if (other == NULL || !any_gateway_has_http(hbase))
+    return;
+  if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl"))
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "hbase.kerberos"),
+        "'hbase.kerberos' is common to all gateways, and '%s', which is not spoken to by HTTP, would "
+        "do without: set 'hbase.sasl' for it, or leave it out of 'hbase.gateways'",
+        other->text);
+  if (hbase->link.http.do_as != NULL)
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "hbase.http.do_as"),
+        "'hbase.http.do_as' is for HTTP alone: through '%s' we would write as ourselves, and through "
+        "others as '%s'; leave one of them out",
+        other->text, hbase->link.http.do_as);
+}
+
 static void
 check_http(TideLoad *load, const TideHBaseConfig *hbase)
 {
@@ -189,6 +222,7 @@ tide_load_gateway_links(TideLoad *load)
   TideHBaseConfig *hbase = &load->config->hbase;
   TideTlsSettings *tls = &hbase->link.tls;
   check_http(load, hbase);
+  check_mixture(load, hbase);
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->settings = &hbase->link;
   if (check_together(load, tls) && any_gateway_has_tls(hbase))

@@ -79,6 +79,12 @@ static const ConfigProblemCase one_problem[] = {
      "3:39 error: 'hbase.sasl' needs 'host' where a gateway is a Unix socket"},
     {"kerberos-without-sasl", KAFKA READINGS WITH_SASL("kerberos: { principal: x }"),
      "3:35 error: 'hbase.kerberos' is set, but no gateway is spoken to by it"},
+    {"kerberos-of-http-alone",
+     KAFKA READINGS "hbase: { gateways: [\"http://g:1/\", h], kerberos: { principal: x } }\n" TABLES,
+     "3:50 error: 'hbase.kerberos' is common to all gateways, and 'h', which is not spoken to by HTTP, would do "
+     "without"},
+    {"do-as-of-http-alone", KAFKA READINGS "hbase: { gateways: [h, \"http://g:1/\"], http: { do_as: x } }\n" TABLES,
+     "3:55 error: 'hbase.http.do_as' is for HTTP alone: through 'h' we would write as ourselves"},
     {"keytab-of-two-places",
      KAFKA READINGS WITH_SASL("sasl: { service: hbase }, kerberos: { keytab: { file: /x, credential: y } }"),
      "3:95 error: 'hbase.kerberos.keytab' has a 'file' and a 'credential'"},
