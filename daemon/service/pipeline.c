@@ -322,6 +322,7 @@ tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status)
   tide_pipeline_status_fill(&pipeline->parts, status);
   if (state.stage == TIDE_STAGE_RUNNING)
     tide_pipeline_status_fill_running(&pipeline->health, status);
+  tide_pipeline_status_judge(pipeline->parts.options.config, status);
 }
 
 void

@@ -1,10 +1,15 @@
 #include "service/pipeline_status.h"
 
+#include "service/bottleneck.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
 /* Regions that are told of at the most. */
 #define MAX_REGIONS 32u
+
+/* A region with fewer failures in a row may just have moved. */
+#define MIN_FAILURES 3
 
 static gint64
 resident_bytes(void)
@@ -168,4 +173,104 @@ tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *
   status->kafka.messages_per_second =
       (double)atomic_load_explicit(&health->received_milli, memory_order_relaxed) / 1000;
   status->cpu.process = (double)atomic_load_explicit(&health->cpu_milli, memory_order_relaxed) / 1000;
+}
+
+/* ---- what limits ---- */
+
+#define EACH(list, Type, action)                                                                                       \
+  for (guint i = 0; (list) != NULL && i < (list)->len; i++) {                                                          \
+    const Type *item = &g_array_index(list, Type, i);                                                                  \
+    action;                                                                                                            \
+  }
+
+static void
+add_gateway(TideBottleneckFacts *facts, const TideGatewayView *gateway)
+{
+  facts->gateways++;
+  facts->gateways_up += strcmp(gateway->state, "up") == 0 ? 1 : 0;
+  if (gateway->is_slow)
+    facts->slow_gateway = gateway->name;
+  if (gateway->call_seconds <= facts->slowest_call_seconds)
+    return;
+  facts->slowest_call_seconds = gateway->call_seconds;
+  facts->slowest_gateway = gateway->name;
+}
+
+static void
+add_writer(TideBottleneckFacts *facts, const TideStatusWriter *writer)
+{
+  facts->writers++;
+  facts->busy_writers += writer->call_seconds >= 0 ? 1 : 0;
+  if (writer->call_seconds <= facts->longest_call_seconds)
+    return;
+  facts->longest_call_seconds = writer->call_seconds;
+  facts->longest_call_gateway = writer->gateway;
+}
+
+static char *
+region_text(const TideStatusRegion *region)
+{
+  return g_strdup_printf("the region of '%s' from '%s'", region->table, region->load.region_start);
+}
+
+/* Of what fails, that for the longest; of those that are full, that with most rows waiting. */
+static void
+add_region(TideBottleneckFacts *facts, const TideStatusRegion *region, char **failing, char **full)
+{
+  const TideLoad *load = &region->load;
+  if (load->failures >= MIN_FAILURES && (*failing == NULL || load->failing_seconds > facts->failing_seconds)) {
+    g_free(*failing);
+    facts->failing_region = *failing = region_text(region);
+    facts->failing_error = load->error_text != NULL ? load->error_text : "no answer";
+    facts->failing_seconds = load->failing_seconds;
+  }
+  if (load->is_full && load->failures == 0 && load->waiting_rows > facts->full_region_waiting_rows) {
+    g_free(*full);
+    facts->full_region = *full = region_text(region);
+    facts->full_region_waiting_rows = load->waiting_rows;
+  }
+}
+
+static void
+add_partition(TideBottleneckFacts *facts, const TidePartitionView *partition)
+{
+  facts->memory_paused_partitions += partition->pauses & (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE) ? 1 : 0;
+}
+
+static void
+add_table_facts(TideBottleneckFacts *facts, const TideStatusTable *table)
+{
+  facts->waiting_rows += table->load.waiting_rows;
+  if (table->load.error_text == NULL)
+    return;
+  facts->stopped_table = table->name;
+  facts->stopped_reason = table->load.error_text;
+}
+
+/* From the rest of @status. */
+void
+tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
+{
+  TideBottleneckFacts facts = {.is_running = strcmp(status->stage, "running") == 0,
+                               .reason = status->reason,
+                               .drain_seconds = config->limits.drain_timeout_ms / 1000,
+                               .brokers_answer = status->kafka.answers,
+                               .partitions = status->kafka.assigned_partitions,
+                               .halted_partitions = status->kafka.halted_partitions,
+                               .unread_messages = status->kafka.unread_messages,
+                               .in_flight_messages = status->kafka.in_flight_messages,
+                               .consumer_cpu = status->cpu.busiest_consumer,
+                               .longest_call_seconds = -1,
+                               .memory_share =
+                                   (double)status->memory.used_bytes / (double)MAX(status->memory.budget_bytes, 1),
+                               .dead_letters_stalled = status->dead_letters.stalled};
+  g_autofree char *failing = NULL, *full = NULL;
+  EACH(status->gateways, TideGatewayView, add_gateway(&facts, item));
+  EACH(status->writers, TideStatusWriter, add_writer(&facts, item));
+  EACH(status->regions, TideStatusRegion, add_region(&facts, item, &failing, &full));
+  EACH(status->partitions, TidePartitionView, add_partition(&facts, item));
+  EACH(status->tables, TideStatusTable, add_table_facts(&facts, item));
+  TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts);
+  status->bottleneck = (TideStatusBottleneck){.limit = tide_limit_name(limit.limit), .why = limit.why};
+  status->restart = (TideStatusRestart){.good_now = restart.is_good, .why = restart.why};
 }

@@ -13,4 +13,7 @@ void tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *statu
 /* Partitions, writers and CPU, while the parts run. Threads: any. */
 void tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *status);
 
+/* What limits, and whether now is a good moment for a restart: from all that is filled in @status by then. */
+void tide_pipeline_status_judge(const TideConfig *config, TideStatus *status);
+
 G_END_DECLS

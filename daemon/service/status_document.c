@@ -52,6 +52,21 @@ struct Group {
 
 /* ---- the members ---- */
 
+static const Field bottleneck_fields[] = {
+    {"limit", TEXT(TideStatusBottleneck, limit),
+     "`kafka` (nothing more comes, or no broker answers), `cpu` (a consumer thread takes its core), `gateway` (one is "
+     "slow, none is up, or all writers wait for them), `region` (a region's or table's calls fail, or it has as many "
+     "as "
+     "it may), `memory` (the budget is spent), `dead_letters` (they cannot be kept, or all partitions are halted)"},
+    {"why", TEXT(TideStatusBottleneck, why), "The figures, and which gateway, region or thread it is"},
+};
+
+static const Field restart_fields[] = {
+    {"good_now", FLAG(TideStatusRestart, good_now),
+     "A stop would be over soon, and leave nothing to be written twice. No message is lost in any case"},
+    {"why", TEXT(TideStatusRestart, why), "What is in flight, and what holds it"},
+};
+
 static const Field kafka_fields[] = {
     {"group", TEXT(TideStatusKafka, group), "The consumer group"},
     {"answers", FLAG(TideStatusKafka, answers), "Whether a broker answers"},
@@ -185,6 +200,8 @@ static const Field status_fields[] = {
     {"healthy", FLAG(TideStatus, healthy), "As /healthz"},
     {"reason", TEXT(TideStatus, reason), "Why it is not ready or not healthy; null: it is both"},
     {"line", TEXT(TideStatus, line), "The line that `systemctl status` shows"},
+    {"bottleneck", OBJECT(TideStatus, bottleneck), "What keeps it from being faster now", GROUP(bottleneck_fields)},
+    {"restart", OBJECT(TideStatus, restart), "Whether now is a good moment for a restart", GROUP(restart_fields)},
     {"kafka", OBJECT(TideStatus, kafka), "All partitions together", GROUP(kafka_fields)},
     {"partitions", LIST(TideStatus, partitions), "By topic and number", GROUP(partition_fields)},
     {"tables", LIST(TideStatus, tables), "Those with most rows first", GROUP(table_fields)},
@@ -345,7 +362,9 @@ tide_status_print_reference(void)
 void
 tide_status_clear(TideStatus *status)
 {
-  char *texts[] = {status->started_at,
+  char *texts[] = {status->bottleneck.why,
+                   status->restart.why,
+                   status->started_at,
                    status->reason,
                    status->line,
                    status->kafka.group,

@@ -64,6 +64,16 @@ typedef struct TideStatusCpu {
   double busiest_consumer;
 } TideStatusCpu;
 
+typedef struct TideStatusBottleneck {
+  const char *limit; /* literal: tide_limit_name() */
+  char *why;         /* owned */
+} TideStatusBottleneck;
+
+typedef struct TideStatusRestart {
+  gboolean good_now;
+  char *why; /* owned */
+} TideStatusRestart;
+
 /* Zeroes and NULL are an empty one. */
 typedef struct TideStatus {
   const char *version; /* borrowed */
@@ -74,6 +84,8 @@ typedef struct TideStatus {
   gboolean healthy;
   char *reason; /* owned: why not; NULL: it is both */
   char *line;   /* owned */
+  TideStatusBottleneck bottleneck;
+  TideStatusRestart restart;
   TideStatusKafka kafka;
   GArray *partitions; /* owned (element-type TidePartitionView), like those below */
   GArray *tables;     /* (element-type TideStatusTable) */

@@ -235,6 +235,26 @@ print_head(FILE *stream, TideStatusReader *status, gboolean colour)
     print_wrapped(stream, "Reason", reason);
 }
 
+/* What limits, and whether a restart is good now: a word that matters, and why. */
+static void
+print_verdict(FILE *stream, TideStatusReader *status, const char *label, const char *word, const char *why)
+{
+  const char *reason = tide_status_reader_text(status, 0, why);
+  g_autofree char *text = g_strdup_printf("%s: %s", word, reason != NULL ? reason : "?");
+  print_wrapped(stream, label, text);
+}
+
+static void
+print_verdicts(FILE *stream, TideStatusReader *status)
+{
+  const char *limit = tide_status_reader_text(status, 0, "bottleneck.limit");
+  if (limit == NULL)
+    return; /* a daemon of a version that does not say */
+  print_verdict(stream, status, "Limited by", limit, "bottleneck.why");
+  print_verdict(stream, status, "Restart now",
+                tide_status_reader_flag(status, 0, "restart.good_now") ? "yes" : "better not", "restart.why");
+}
+
 static void
 print_kafka(FILE *stream, TideStatusReader *status)
 {
@@ -330,6 +350,7 @@ void
 tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
 {
   print_head(stream, status, colour);
+  print_verdicts(stream, status);
   print_kafka(stream, status);
   print_writers(stream, status);
   print_memory_and_cpu(stream, status);

@@ -140,6 +140,71 @@ test_before_there_is_a_gateway(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
+/* ---- what limits ---- */
+
+static void
+test_kafka_has_nothing_to_read(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *document = WAIT_STATUS(&daemon, "\"bottleneck\":{\"limit\":\"kafka\",\"why\":\"nothing to read: ",
+                                          "\"restart\":{\"good_now\":true,\"why\":\"nothing is in flight\"}");
+  stop(&daemon);
+}
+
+/* Each call takes most of its time, and there are more rows than all writers can have under way. */
+static void
+test_a_gateway_limits(PipelineFixture *fixture, gconstpointer data)
+{
+  guint fault = scripted_gateway_add_fault(fixture->gateways[0],
+                                           &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .delay_reply_ms = 600});
+  produce(fixture, 2000);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "batch: { max_rows: 10 }\n");
+  g_autofree char *why = g_strdup_printf(" s at '%s', the slowest", scripted_gateway_endpoint(fixture->gateways[0]));
+  g_autofree char *document = WAIT_STATUS(
+      &daemon, "\"limit\":\"gateway\",\"why\":\"all 3 writers wait for the gateways, and ", why, "\"good_now\":true,");
+  scripted_gateway_clear_fault(fixture->gateways[0], fault);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop(&daemon);
+}
+
+static void
+test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
+{
+  guint fault =
+      scripted_gateway_add_fault(fixture->gateways[0], &(TideScriptedFault){.kind = TIDE_FAULT_IO_ERROR,
+                                                                            .call = TIDE_CALL_PUT_MULTIPLE,
+                                                                            .table = "METRIC",
+                                                                            .row_prefix = TIDE_BYTES_LITERAL("host5")});
+  produce(fixture, 100);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_autofree char *document = WAIT_STATUS(
+      &daemon, "\"limit\":\"region\",\"why\":\"calls to the region of 'METRIC' from 'host5' have failed for ",
+      "\"good_now\":false,", "{\"table\":\"METRIC\",\"start_key\":\"host5\",");
+  scripted_gateway_clear_fault(fixture->gateways[0], fault);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop(&daemon);
+}
+
+/* The place is full with the first ones. */
+static void
+test_dead_letters_limit(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-status-XXXXXX", NULL);
+  g_autofree char *bad = g_strnfill(60000, '{');
+  g_autofree char *more = g_strdup_printf(
+      "dead_letters: { file: %s/dead.jsonl, max_file_size: 1MiB, max_size: 1MiB, max_ratio: 1 }\n", directory);
+  for (guint i = 0; i < 40; i++)
+    pipeline_fixture_produce_raw(fixture, 0, bad);
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
+  g_autofree char *document =
+      WAIT_STATUS(&daemon, "\"limit\":\"dead_letters\",\"why\":\"all partitions pause: dead letters cannot be kept: ",
+                  "\"good_now\":false,", "\"pauses\":[\"dead_letters\"]");
+  daemon_process_signal(&daemon, SIGTERM);
+  g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, 75);
+  remove_directory(directory);
+}
+
 /* ---- the command ---- */
 
 #define TOKEN_LINE "ops:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
@@ -169,7 +234,8 @@ test_command_shows_what_is_well(PipelineFixture *fixture, gconstpointer data)
                                           "\"partition\":1,\"mark\":50,\"committed\":50,");
   g_auto(ProgramDone) table = run_status(&daemon, "");
   g_assert_cmpint(table.exit_code, ==, 0);
-  assert_prints(table.output, ": ready\n");
+  assert_prints(table.output, ": ready\nLimited by    kafka: nothing to read: all that Kafka has was read\n"
+                              "Restart now   yes: nothing is in flight\n");
   assert_prints(table.output, "lag 0 messages (0 ms), in flight 0\n");
   assert_prints(table.output, "\nTOPIC    PARTITION  MARK  END  LAG   AGE  IN FLIGHT  PAUSED FOR\n"
                               "metrics          0    50   50    0  0 ms          0  -\n");
@@ -298,6 +364,10 @@ main(int argc, char **argv)
   ADD("all-is-well", test_all_is_well);
   ADD("dead-letters-are-counted-and-shown", test_dead_letters_are_counted_and_shown);
   ADD("before-there-is-a-gateway", test_before_there_is_a_gateway);
+  ADD("kafka-has-nothing-to-read", test_kafka_has_nothing_to_read);
+  ADD("a-gateway-limits", test_a_gateway_limits);
+  ADD("a-region-limits", test_a_region_limits);
+  ADD("dead-letters-limit", test_dead_letters_limit);
   ADD("command-shows-what-is-well", test_command_shows_what_is_well);
   ADD("command-tells-of-trouble", test_command_tells_of_trouble);
   ADD("command-finds-the-daemon", test_command_finds_the_daemon);

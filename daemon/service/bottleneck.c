@@ -1,0 +1,184 @@
+#include "service/bottleneck.h"
+
+#include "util/clock.h"
+
+/* Of one core: a thread that takes so much does little else. */
+#define BUSY_CPU 0.8
+
+/* The budget is as good as spent. */
+#define FULL_MEMORY 0.9
+
+/* A call that takes so long is worth a name, where calls take milliseconds. */
+#define LONG_CALL_SECONDS 2.0
+
+const char *
+tide_limit_name(TideLimit limit)
+{
+  static const char *const names[] = {"kafka", "cpu", "gateway", "region", "memory", "dead_letters"};
+  return names[limit];
+}
+
+static G_GNUC_PRINTF(3, 4) gboolean found(TideBottleneckVerdict *verdict, TideLimit limit, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  *verdict = (TideBottleneckVerdict){.limit = limit, .why = g_strdup_vprintf(format, arguments)};
+  va_end(arguments);
+  return TRUE;
+}
+
+/* ---- what stands still, and why ---- */
+
+static gboolean
+judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->dead_letters_stalled != NULL)
+    return found(verdict, TIDE_LIMIT_DEAD_LETTERS, "all partitions pause: %s", facts->dead_letters_stalled);
+  if (facts->halted_partitions > 0 && facts->halted_partitions >= facts->partitions)
+    return found(verdict, TIDE_LIMIT_DEAD_LETTERS,
+                 "all partitions are halted at messages that can be neither written nor kept as dead letters: %s",
+                 facts->reason != NULL ? facts->reason : "see partitions");
+  return FALSE;
+}
+
+static gboolean
+judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  const char *reason = facts->reason != NULL ? facts->reason : "nobody has said why yet";
+  if (facts->gateways_up == 0)
+    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s", reason);
+  if (!facts->is_running)
+    return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s", reason);
+  if (!facts->brokers_answer)
+    return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s", reason);
+  if (facts->partitions == 0)
+    return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s",
+                 facts->reason != NULL ? facts->reason : "others of the group have them all");
+  return FALSE;
+}
+
+static gboolean
+judge_failures(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->stopped_table != NULL)
+    return found(verdict, TIDE_LIMIT_REGION, "nothing is written to table '%s': %s", facts->stopped_table,
+                 facts->stopped_reason);
+  if (facts->failing_region != NULL)
+    return found(verdict, TIDE_LIMIT_REGION, "calls to %s have failed for %" G_GINT64_FORMAT " s: %s",
+                 facts->failing_region, facts->failing_seconds, facts->failing_error);
+  return FALSE;
+}
+
+/* ---- what is slow ---- */
+
+static gboolean
+judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->longest_call_seconds >= LONG_CALL_SECONDS)
+    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' has not answered a call for %.1f s",
+                 facts->longest_call_gateway, facts->longest_call_seconds);
+  if (facts->slow_gateway != NULL)
+    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest",
+                 facts->slow_gateway);
+  if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->waiting_rows == 0)
+    return FALSE;
+  g_autofree char *slowest = facts->slowest_gateway != NULL
+                                 ? g_strdup_printf("; a call takes %.3f s at '%s', the slowest",
+                                                   facts->slowest_call_seconds, facts->slowest_gateway)
+                                 : g_strdup("");
+  return found(verdict, TIDE_LIMIT_GATEWAY,
+               "all %" G_GINT64_FORMAT " writers wait for the gateways, and %" G_GINT64_FORMAT " rows wait for them%s",
+               facts->writers, facts->waiting_rows, slowest);
+}
+
+static gboolean
+judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->full_region == NULL)
+    return FALSE;
+  return found(verdict, TIDE_LIMIT_REGION,
+               "%" G_GINT64_FORMAT " rows wait for %s, which has as many calls under way as it may have "
+               "(hbase.max_in_flight_per_region), while writers are free",
+               facts->full_region_waiting_rows, facts->full_region);
+}
+
+static gboolean
+judge_memory(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->memory_paused_partitions == 0 && facts->memory_share < FULL_MEMORY)
+    return FALSE;
+  return found(verdict, TIDE_LIMIT_MEMORY,
+               "%.0f %% of the memory for what is in flight is in use and %" G_GINT64_FORMAT
+               " partitions pause for it, while writers are free: raise limits.memory",
+               facts->memory_share * 100, facts->memory_paused_partitions);
+}
+
+static gboolean
+judge_cpu(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->consumer_cpu < BUSY_CPU)
+    return FALSE;
+  return found(verdict, TIDE_LIMIT_CPU,
+               "a consumer thread takes %.0f %% of a core: raise kafka.threads where there are cores and partitions "
+               "for more, or run another daemon of the group",
+               facts->consumer_cpu * 100);
+}
+
+static void
+judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->unread_messages == 0)
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all that Kafka has was read");
+  else if (facts->unread_messages < 0)
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not said yet how much there is to read");
+  else
+    (void)found(verdict, TIDE_LIMIT_KAFKA,
+                "%" G_GINT64_FORMAT " messages are to be read, and consumers and writers wait for them",
+                facts->unread_messages);
+}
+
+/* What stands still goes before what is slow; and what is slow at HBase before the memory and the consumers that wait
+ * for it. */
+TideBottleneckVerdict
+tide_bottleneck_judge(const TideBottleneckFacts *facts)
+{
+  static gboolean (*const rules[])(const TideBottleneckFacts *, TideBottleneckVerdict *) = {
+      judge_dead_letters, judge_start, judge_failures, judge_gateways, judge_regions, judge_memory, judge_cpu};
+  TideBottleneckVerdict verdict = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(rules); i++)
+    if (rules[i](facts, &verdict))
+      return verdict;
+  judge_kafka(facts, &verdict);
+  return verdict;
+}
+
+/* ---- a restart ---- */
+
+/* What would keep the stop from writing all that is in flight. (transfer full); NULL: nothing */
+static char *
+why_not_drained(const TideBottleneckFacts *facts)
+{
+  TideBottleneckVerdict verdict;
+  if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_failures(facts, &verdict) ||
+      (facts->longest_call_seconds >= LONG_CALL_SECONDS && judge_gateways(facts, &verdict)))
+    return verdict.why;
+  return NULL;
+}
+
+TideBottleneckVerdict
+tide_restart_judge(const TideBottleneckFacts *facts)
+{
+  if (facts->in_flight_messages == 0)
+    return (TideBottleneckVerdict){.is_good = TRUE, .why = g_strdup("nothing is in flight")};
+  g_autofree char *obstacle = why_not_drained(facts);
+  if (obstacle == NULL)
+    return (TideBottleneckVerdict){
+        .is_good = TRUE,
+        .why = g_strdup_printf("%" G_GINT64_FORMAT " messages are in flight, and the stop writes and commits them",
+                               facts->in_flight_messages)};
+  return (TideBottleneckVerdict){
+      .why = g_strdup_printf("%" G_GINT64_FORMAT
+                             " messages are in flight, and the stop may not get to write them in %" G_GINT64_FORMAT
+                             " s (limits.drain_timeout): they would be read and written again, and none is lost; %s",
+                             facts->in_flight_messages, facts->drain_seconds, obstacle)};
+}

@@ -1,0 +1,70 @@
+/* What keeps the daemon from being faster now, and whether now is a good moment to restart it: from plain numbers, by
+ * rules that can be read and tested one by one. No lock, no thread, no clock. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum TideLimit {
+  TIDE_LIMIT_KAFKA,        /* nothing more comes; or no broker answers, or gives out partitions */
+  TIDE_LIMIT_CPU,          /* a consumer thread takes its core */
+  TIDE_LIMIT_GATEWAY,      /* one is slow, or none is up, or all writers wait for them */
+  TIDE_LIMIT_REGION,       /* calls of one region or table fail or take all that it may have */
+  TIDE_LIMIT_MEMORY,       /* the budget is spent, and not because HBase is slow */
+  TIDE_LIMIT_DEAD_LETTERS, /* they cannot be kept, or partitions are halted at what cannot be used */
+} TideLimit;
+
+/* Texts are borrowed; NULL: there is no such thing. */
+typedef struct TideBottleneckFacts {
+  gboolean is_running;  /* it has started: gateways and tables were found */
+  const char *reason;   /* why it is not ready */
+  gint64 drain_seconds; /* limits.drain_timeout */
+  /* Kafka */
+  gboolean brokers_answer;
+  gint64 partitions;
+  gint64 halted_partitions;
+  gint64 memory_paused_partitions;
+  gint64 unread_messages; /* -1: unknown */
+  gint64 in_flight_messages;
+  double consumer_cpu; /* of the busiest: of one core */
+  /* gateways and writers */
+  gint64 gateways;
+  gint64 gateways_up;
+  const char *slow_gateway;    /* that takes several times as long for a row as the fastest */
+  const char *slowest_gateway; /* of those measured */
+  double slowest_call_seconds;
+  gint64 writers;
+  gint64 busy_writers;
+  double longest_call_seconds; /* of the calls that run; -1: none */
+  const char *longest_call_gateway;
+  /* regions and tables */
+  gint64 waiting_rows;
+  const char *stopped_table;
+  const char *stopped_reason;
+  const char *failing_region; /* for the longest: "METRIC from 'host5'" */
+  const char *failing_error;
+  gint64 failing_seconds;
+  const char *full_region; /* of those that may have no more in flight, that with most rows waiting */
+  gint64 full_region_waiting_rows;
+  /* memory and dead letters */
+  double memory_share; /* of the budget, in use */
+  const char *dead_letters_stalled;
+} TideBottleneckFacts;
+
+typedef struct TideBottleneckVerdict {
+  gboolean is_good; /* of a restart: nothing has to be done twice */
+  TideLimit limit;  /* of a bottleneck */
+  char *why;        /* owned: a sentence */
+} TideBottleneckVerdict;
+
+const char *tide_limit_name(TideLimit limit); /* "kafka", "dead_letters" */
+
+/* What limits now. (transfer full) */
+TideBottleneckVerdict tide_bottleneck_judge(const TideBottleneckFacts *facts);
+
+/* Whether a restart now would be over soon, with nothing left to be written twice. Nothing is lost in any case.
+ * (transfer full) */
+TideBottleneckVerdict tide_restart_judge(const TideBottleneckFacts *facts);
+
+G_END_DECLS

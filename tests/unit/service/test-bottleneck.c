@@ -1,0 +1,182 @@
+/* What limits the daemon, and whether it is a good moment for a restart: each rule, and which goes before which. */
+#include "service/bottleneck.h"
+
+#include <string.h>
+
+/* A daemon that writes all that comes, as fast as it comes. */
+static TideBottleneckFacts
+well(void)
+{
+  return (TideBottleneckFacts){.is_running = TRUE,
+                               .drain_seconds = 30,
+                               .brokers_answer = TRUE,
+                               .partitions = 4,
+                               .gateways = 2,
+                               .gateways_up = 2,
+                               .writers = 3,
+                               .longest_call_seconds = -1};
+}
+
+static void
+assert_limit(const TideBottleneckFacts *facts, TideLimit limit, const char *part)
+{
+  TideBottleneckVerdict verdict = tide_bottleneck_judge(facts);
+  if (strstr(verdict.why, part) == NULL || verdict.limit != limit)
+    g_error("'%s', and not %s: '%s'", verdict.why, tide_limit_name(limit), part);
+  g_free(verdict.why);
+}
+
+static void
+test_kafka(void)
+{
+  TideBottleneckFacts facts = well();
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
+  facts.unread_messages = 17;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "17 messages are to be read");
+  facts.unread_messages = -1;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "have not said yet");
+  facts.partitions = 0;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: others of the group");
+  facts.brokers_answer = FALSE;
+  facts.reason = "connection refused";
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: connection refused");
+}
+
+static void
+test_cpu(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.unread_messages = 1000;
+  facts.consumer_cpu = 0.79;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "1000 messages");
+  facts.consumer_cpu = 0.97;
+  assert_limit(&facts, TIDE_LIMIT_CPU, "97 % of a core");
+}
+
+static void
+test_memory(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.consumer_cpu = 0.97;
+  facts.memory_share = 0.89;
+  assert_limit(&facts, TIDE_LIMIT_CPU, "97 %");
+  facts.memory_share = 0.95;
+  assert_limit(&facts, TIDE_LIMIT_MEMORY, "95 % of the memory");
+  facts.memory_share = 0.5;
+  facts.memory_paused_partitions = 3;
+  assert_limit(&facts, TIDE_LIMIT_MEMORY, "3 partitions pause");
+}
+
+static void
+test_a_region(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.memory_share = 0.95;
+  facts.busy_writers = 2;
+  facts.waiting_rows = facts.full_region_waiting_rows = 500;
+  facts.full_region = "the region of 'T' from 'k'";
+  assert_limit(&facts, TIDE_LIMIT_REGION, "500 rows wait for the region of 'T' from 'k'");
+  facts.slow_gateway = "gw1:9090";
+  facts.failing_region = "the region of 'U' from ''";
+  facts.failing_error = "it moved";
+  facts.failing_seconds = 12;
+  assert_limit(&facts, TIDE_LIMIT_REGION, "calls to the region of 'U' from '' have failed for 12 s: it moved");
+  facts.stopped_table = "V";
+  facts.stopped_reason = "it is disabled";
+  assert_limit(&facts, TIDE_LIMIT_REGION, "nothing is written to table 'V': it is disabled");
+  facts = well();
+  facts.is_running = FALSE;
+  facts.reason = "table 'T' is missing";
+  assert_limit(&facts, TIDE_LIMIT_REGION, "waiting for the tables: table 'T' is missing");
+}
+
+static void
+test_a_gateway(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.memory_share = 0.95;
+  facts.memory_paused_partitions = 4;
+  facts.waiting_rows = facts.full_region_waiting_rows = 500;
+  facts.full_region = "the region of 'T' from 'k'";
+  facts.busy_writers = 3;
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "all 3 writers wait for the gateways, and 500 rows wait for them");
+  facts.slowest_gateway = "gw2:9090";
+  facts.slowest_call_seconds = 0.25;
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "a call takes 0.250 s at 'gw2:9090', the slowest");
+  facts.slow_gateway = "gw1:9090";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "'gw1:9090' takes several times as long");
+  facts.longest_call_seconds = 3;
+  facts.longest_call_gateway = "gw3:9090";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "'gw3:9090' has not answered a call for 3.0 s");
+  facts.gateways_up = 0;
+  facts.reason = "refused";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
+}
+
+/* Writers that are busy while nothing waits do what they are for. */
+static void
+test_busy_writers_are_well(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.busy_writers = 3;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
+}
+
+static void
+test_dead_letters(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.gateways_up = 0;
+  facts.stopped_table = "V";
+  facts.halted_partitions = 3;
+  facts.stopped_reason = "x";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway");
+  facts.halted_partitions = 4;
+  assert_limit(&facts, TIDE_LIMIT_DEAD_LETTERS, "all partitions are halted");
+  facts.dead_letters_stalled = "the disk is full";
+  assert_limit(&facts, TIDE_LIMIT_DEAD_LETTERS, "all partitions pause: the disk is full");
+}
+
+static void
+assert_restart(const TideBottleneckFacts *facts, gboolean is_good, const char *part)
+{
+  TideBottleneckVerdict verdict = tide_restart_judge(facts);
+  if (strstr(verdict.why, part) == NULL || verdict.is_good != is_good)
+    g_error("'%s', and not: '%s'", verdict.why, part);
+  g_free(verdict.why);
+}
+
+static void
+test_restart(void)
+{
+  TideBottleneckFacts facts = well();
+  facts.gateways_up = 0;
+  assert_restart(&facts, TRUE, "nothing is in flight");
+  facts.in_flight_messages = 9;
+  assert_restart(&facts, FALSE, "9 messages are in flight, and the stop may not get to write them in 30 s");
+  facts.gateways_up = 1;
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.slow_gateway = "gw1:9090"; /* slower, and yet in time */
+  facts.memory_share = 1;
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.longest_call_seconds = 4;
+  facts.longest_call_gateway = "gw1:9090";
+  assert_restart(&facts, FALSE, "has not answered a call for 4.0 s");
+  facts.dead_letters_stalled = "the disk is full";
+  assert_restart(&facts, FALSE, "the disk is full");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/bottleneck/kafka", test_kafka);
+  g_test_add_func("/bottleneck/cpu", test_cpu);
+  g_test_add_func("/bottleneck/memory", test_memory);
+  g_test_add_func("/bottleneck/a-region", test_a_region);
+  g_test_add_func("/bottleneck/a-gateway", test_a_gateway);
+  g_test_add_func("/bottleneck/busy-writers-are-well", test_busy_writers_are_well);
+  g_test_add_func("/bottleneck/dead-letters", test_dead_letters);
+  g_test_add_func("/bottleneck/restart", test_restart);
+  return g_test_run();
+}
