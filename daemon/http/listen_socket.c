@@ -1,16 +1,21 @@
 #define _GNU_SOURCE
 #include "http/listen_socket.h"
 
+#include "util/clock.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 64
+/* A start holds the lock for the time of some system calls; one that holds it longer is none. */
+#define LOCK_US (5 * TIDE_US_PER_S)
+#define LOCK_PAUSE_US (10 * TIDE_US_PER_MS)
 
 static gboolean
 refuse(const TideListenWish *wish, TideErrorCode code, const char *reason, const char *remedy, GError **error)
@@ -134,7 +139,8 @@ bind_path(const TideListenAddress *address, mode_t mode)
     return -1;
   if (fchmod(fd, mode) != 0 || bind(fd, plain(address), address->address_bytes) != 0)
     return give_up(fd);
-  if (chmod(path_of(address), mode) == 0 && listen(fd, BACKLOG) == 0) /* the umask had its say before */
+  /* The umask had its say before. Never through a link that another has put there meanwhile. */
+  if (fchmodat(AT_FDCWD, path_of(address), mode, AT_SYMLINK_NOFOLLOW) == 0 && listen(fd, BACKLOG) == 0)
     return fd;
   int error_number = errno;
   unlink(path_of(address));
@@ -142,8 +148,25 @@ bind_path(const TideListenAddress *address, mode_t mode)
   return give_up(fd);
 }
 
+/* Until two starts have looked one after the other. No file is left behind for it: it is the directory's. -1 with
+ * errno. */
+static int
+lock_directory(const TideListenAddress *address)
+{
+  g_autofree char *directory = g_path_get_dirname(path_of(address));
+  int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (gint64 give_up_us = tide_now_us() + LOCK_US; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;) {
+    if ((errno != EWOULDBLOCK && errno != EINTR) || tide_now_us() >= give_up_us)
+      return give_up(fd);
+    g_usleep(LOCK_PAUSE_US);
+  }
+  return fd;
+}
+
+/* With the directory locked. */
 static gboolean
-open_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener, GError **error)
+open_locked_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener,
+                 GError **error)
 {
   struct stat info;
   gboolean is_there;
@@ -160,6 +183,17 @@ open_path(const TideListenWish *wish, const TideListenAddress *address, TideList
     listener->inode = info.st_ino;
   }
   return TRUE;
+}
+
+static gboolean
+open_path(const TideListenWish *wish, const TideListenAddress *address, TideListenSocket *listener, GError **error)
+{
+  int lock_fd = lock_directory(address);
+  if (lock_fd < 0)
+    return refuse_path(wish, errno, error);
+  gboolean is_open = open_locked_path(wish, address, listener, error);
+  close(lock_fd);
+  return is_open;
 }
 
 /* ---- both ---- */
@@ -204,11 +238,11 @@ void
 tide_listen_socket_close(TideListenSocket *listener)
 {
   struct stat info;
-  if (listener->fd >= 0)
-    close(listener->fd);
   if (listener->path != NULL && lstat(listener->path, &info) == 0 && info.st_dev == listener->device &&
       info.st_ino == listener->inode)
     unlink(listener->path);
+  if (listener->fd >= 0) /* not before: a deserted socket may be another's by the next line */
+    close(listener->fd);
   g_free(listener->path);
   *listener = (TideListenSocket){.fd = -1};
 }

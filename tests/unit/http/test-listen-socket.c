@@ -1,11 +1,16 @@
 /* Sockets to listen on: Unix ones above all, and what may be in their place. (TCP: tests/unit/service/test-http.c.) */
+#define _GNU_SOURCE
 #include "http/listen_socket.h"
 
 #include "util/error.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -154,6 +159,135 @@ test_a_missing_directory_is_said(Fixture *fixture, gconstpointer data)
   assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "make its directory");
 }
 
+/* ---- what others do meanwhile ---- */
+
+/* Done once when the program under test calls bind() or unlink(), before or behind the call itself. */
+static void (*behind_bind)(const Fixture *fixture);
+static void (*before_unlink)(const Fixture *fixture);
+static const Fixture *meddled;
+
+static void
+meddle(void (**what)(const Fixture *fixture))
+{
+  void (*now)(const Fixture *fixture) = *what;
+  *what = NULL;
+  if (now != NULL)
+    now(meddled);
+}
+
+/* In the place of libc's. */
+int
+bind(int fd, const struct sockaddr *address, socklen_t address_bytes)
+{
+  int result = (int)syscall(SYS_bind, fd, address, address_bytes);
+  int error_number = errno;
+  meddle(&behind_bind);
+  errno = error_number;
+  return result;
+}
+
+int
+unlink(const char *path)
+{
+  meddle(&before_unlink);
+  return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+static char *
+target_of(const Fixture *fixture)
+{
+  return g_build_filename(fixture->directory, "target", NULL);
+}
+
+static void
+put_link(const Fixture *fixture)
+{
+  g_autofree char *target = target_of(fixture);
+  g_assert_cmpint(g_remove(fixture->path), ==, 0);
+  g_assert_cmpint(symlink(target, fixture->path), ==, 0);
+}
+
+static void
+test_a_link_is_not_followed(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *target = target_of(fixture);
+  g_assert_true(g_file_set_contents_full(target, "precious", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  TideListenWish wish = wish_of(fixture, 0666);
+  TideListenSocket listener;
+  g_autoptr(GError) error = NULL;
+  meddled = fixture;
+  behind_bind = put_link;
+  g_assert_false(tide_listen_socket_open(&wish, &listener, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE);
+  struct stat info;
+  g_assert_cmpint(lstat(target, &info), ==, 0);
+  g_assert_cmpuint(info.st_mode & 07777u, ==, 0600);
+  g_assert_cmpint(g_remove(target), ==, 0);
+}
+
+/* The second start is done, or waits for the first. */
+static GMutex second_lock;
+static GCond second_changed;
+static gboolean second_waits, second_is_done;
+static GThread *second;
+
+static void
+tell(gboolean *what)
+{
+  g_mutex_lock(&second_lock);
+  *what = TRUE;
+  g_cond_signal(&second_changed);
+  g_mutex_unlock(&second_lock);
+}
+
+/* In the place of libc's. */
+int
+flock(int fd, int operation)
+{
+  int result = (int)syscall(SYS_flock, fd, operation);
+  int error_number = errno;
+  if (result != 0)
+    tell(&second_waits);
+  errno = error_number;
+  return result;
+}
+
+static gpointer
+start_second(gpointer data)
+{
+  const Fixture *fixture = data;
+  TideListenWish wish = wish_of(fixture, 0660);
+  TideListenSocket *listener = g_new0(TideListenSocket, 1);
+  gboolean is_open = tide_listen_socket_open(&wish, listener, NULL);
+  if (!is_open)
+    g_clear_pointer(&listener, g_free);
+  tell(&second_is_done);
+  return listener;
+}
+
+static void
+let_second_start(const Fixture *fixture)
+{
+  second = g_thread_new("second", start_second, (gpointer)fixture);
+  g_mutex_lock(&second_lock);
+  while (!second_waits && !second_is_done)
+    g_cond_wait(&second_changed, &second_lock);
+  g_mutex_unlock(&second_lock);
+}
+
+/* Both find a socket that a killed process left: one of them gets the path, the other one leaves it alone. */
+static void
+test_two_starts(Fixture *fixture, gconstpointer data)
+{
+  leave_socket(fixture);
+  meddled = fixture;
+  before_unlink = let_second_start;
+  TideListenSocket first = open_socket(fixture, 0660);
+  TideListenSocket *second_listener = g_thread_join(second);
+  g_assert_null(second_listener);
+  tide_listen_socket_close(&first);
+}
+
 static void
 add(const char *path, void (*test)(Fixture *fixture, gconstpointer data))
 {
@@ -170,5 +304,7 @@ main(int argc, char **argv)
   add("/listen-socket/unix/no-socket-is-left", test_what_is_no_socket_is_left);
   add("/listen-socket/unix/only-our-own-is-removed", test_only_our_own_is_removed);
   add("/listen-socket/unix/a-missing-directory-is-said", test_a_missing_directory_is_said);
+  add("/listen-socket/unix/E15-a-link-is-not-followed", test_a_link_is_not_followed);
+  add("/listen-socket/unix/E15-two-starts", test_two_starts);
   return g_test_run();
 }
