@@ -19,6 +19,7 @@ typedef struct Entry {
   char *name;                    /* owned */
   char *hash;                    /* owned */
   gboolean is_token;             /* hash is a digest, in lower case */
+  gboolean is_first_of_kind;     /* no line before it has a password's hash that takes as long to check */
   char good[DIGEST_HEX_LEN + 1]; /* of what was right last, with our key; empty: none yet */
 } Entry;
 
@@ -98,15 +99,39 @@ fault_of_hash(const char *hash)
   return is_sha512 || is_cheap_yescrypt(hash) ? NULL : too_costly;
 }
 
-static const Entry *
+static Entry *
 find_entry(const TideAccessList *list, const char *name)
 {
   for (guint i = 0; i < list->entries->len; i++) {
-    const Entry *entry = &g_array_index(list->entries, Entry, i);
+    Entry *entry = &g_array_index(list->entries, Entry, i);
     if (strcmp(entry->name, name) == 0)
       return entry;
   }
   return NULL;
+}
+
+/* What is in front of the salt, "$2y$10$": hashes of one kind take equally long. */
+static gsize
+kind_len(const char *hash)
+{
+  return g_str_has_prefix(hash, "$6$") ? 3 : (gsize)(strchr(hash + 3, '$') + 1 - hash);
+}
+
+static gboolean
+is_same_kind(const char *a, const char *b)
+{
+  return strncmp(a, b, kind_len(a)) == 0;
+}
+
+static gboolean
+is_first_of_kind(const TideAccessList *list, const char *hash)
+{
+  for (guint i = 0; i < list->entries->len; i++) {
+    const Entry *entry = &g_array_index(list->entries, Entry, i);
+    if (!entry->is_token && is_same_kind(entry->hash, hash))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /* NULL, or what is wrong with the line: a literal, since lines hold what nobody is to see. */
@@ -126,7 +151,8 @@ add_line(TideAccessList *list, const char *line)
     return "has a name that another line has, too";
   Entry entry = {.name = g_steal_pointer(&name),
                  .hash = is_token ? g_ascii_strdown(hash, -1) : g_strdup(hash),
-                 .is_token = is_token};
+                 .is_token = is_token,
+                 .is_first_of_kind = !is_token && is_first_of_kind(list, hash)};
   g_array_append_val(list->entries, entry);
   if (is_token)
     list->has_tokens = TRUE;
@@ -265,35 +291,36 @@ may_try(TideAccessList *list, gint64 now_us)
   return TRUE;
 }
 
-/* Where nobody is called @name, one who is not: his password is tried, so that it takes as long. NULL: there are none.
- */
-static Entry *
-find_user(TideAccessList *list, const char *name, gboolean *ret_is_known)
+/* One hash of each kind in the list is made, whoever asks, so that it takes as long for each name and for none. NULL:
+ * @user is none. */
+static gboolean
+is_password_of(const TideAccessList *list, const Entry *user, const char *password)
 {
-  Entry *found = NULL;
-  *ret_is_known = FALSE;
-  for (guint i = 0; i < list->entries->len && !*ret_is_known; i++) {
-    Entry *entry = &g_array_index(list->entries, Entry, i);
-    if (entry->is_token)
+  gboolean is_it = FALSE;
+  for (guint i = 0; i < list->entries->len; i++) {
+    const Entry *entry = &g_array_index(list->entries, Entry, i);
+    if (!entry->is_first_of_kind)
       continue;
-    found = entry;
-    *ret_is_known = strcmp(entry->name, name) == 0;
+    gboolean is_user_s = user != NULL && is_same_kind(user->hash, entry->hash);
+    if (is_password(is_user_s ? user->hash : entry->hash, password) && is_user_s)
+      is_it = TRUE;
   }
-  return found;
+  return is_it;
 }
 
 static TideAccess
 judge_password(TideAccessList *list, const char *name, const char *password, const char *digest, gint64 now_us)
 {
-  gboolean is_known;
-  Entry *user = find_user(list, name, &is_known);
-  if (user == NULL)
+  if (!list->has_users)
     return TIDE_ACCESS_WRONG;
-  if (is_known && user->good[0] != '\0' && memeql_sec(user->good, digest, DIGEST_HEX_LEN))
+  Entry *user = find_entry(list, name);
+  if (user != NULL && user->is_token)
+    user = NULL;
+  if (user != NULL && user->good[0] != '\0' && memeql_sec(user->good, digest, DIGEST_HEX_LEN))
     return TIDE_ACCESS_GRANTED;
   if (!may_try(list, now_us))
     return TIDE_ACCESS_TOO_OFTEN;
-  if (!is_password(user->hash, password) || !is_known)
+  if (!is_password_of(list, user, password))
     return TIDE_ACCESS_WRONG;
   memcpy(user->good, digest, sizeof user->good);
   return TIDE_ACCESS_GRANTED;

@@ -132,7 +132,57 @@ test_what_is_no_credential(void)
     g_assert_cmpint(judge(list, cases[i], NOW_US), ==, TIDE_ACCESS_WRONG);
 }
 
-/* Passwords that are not known yet are tried ten at once and one a second; one that is known is not one of them. */
+/* ---- names are not told by time ---- */
+
+static GString *kinds_made; /* of hashes that the program under test made */
+
+/* In the place of libcrypt's. */
+char *
+crypt_r(const char *password, const char *hash, struct crypt_data *room)
+{
+  if (kinds_made != NULL)
+    g_string_append_len(kinds_made, hash, 6);
+  return crypt_rn(password, hash, room, sizeof *room);
+}
+
+/* What @pair costs does not say whether there is such a name, whatever the kind of its hash. */
+static void
+test_names_cost_the_same(void)
+{
+  g_autofree char *cheap = hash_of("$2b$", "one"), *other = hash_of("$2b$", "two"), *dear = hash_of("$y$", "three");
+  g_autofree char *text =
+      g_strconcat("cheap:", cheap, "\nother:", other, "\ntoken:", TOKEN_DIGEST, "\ndear:", dear, NULL);
+  g_autoptr(TideAccessList) list = parse(text);
+  static const struct {
+    const char *pair;
+    TideAccess access;
+  } cases[] = {{"cheap:x", TIDE_ACCESS_WRONG},      {"other:x", TIDE_ACCESS_WRONG},
+               {"dear:x", TIDE_ACCESS_WRONG},       {"nobody:one", TIDE_ACCESS_WRONG},
+               {"nobody:three", TIDE_ACCESS_WRONG}, {"dear:one", TIDE_ACCESS_WRONG},
+               {"token:one", TIDE_ACCESS_WRONG},    {"other:one", TIDE_ACCESS_WRONG},
+               {"other:two", TIDE_ACCESS_GRANTED},  {"dear:three", TIDE_ACCESS_GRANTED}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    kinds_made = g_string_new(NULL);
+    g_assert_cmpint(judge_pair(list, cases[i].pair, NOW_US + (gint64)i * TIDE_US_PER_S), ==, cases[i].access);
+    g_assert_cmpuint(kinds_made->len, ==, 12);
+    g_assert_true(strncmp(kinds_made->str, cheap, 6) == 0 && strncmp(kinds_made->str + 6, dear, 6) == 0);
+    g_string_free(g_steal_pointer(&kinds_made), TRUE);
+  }
+}
+
+/* Two wrong ones are tried at once, the third one is not, and a second later one more. */
+static void
+test_a_burst_is_two(void)
+{
+  g_autoptr(TideAccessList) list = list_of_one("a", "$2b$", "b");
+  static const TideAccess expected[] = {TIDE_ACCESS_WRONG, TIDE_ACCESS_WRONG, TIDE_ACCESS_TOO_OFTEN};
+  for (gsize i = 0; i < G_N_ELEMENTS(expected); i++)
+    g_assert_cmpint(judge_pair(list, "a:wrong", NOW_US), ==, expected[i]);
+  g_assert_cmpint(judge_pair(list, "a:b", NOW_US), ==, TIDE_ACCESS_TOO_OFTEN);
+  g_assert_cmpint(judge_pair(list, "a:b", NOW_US + TIDE_US_PER_S), ==, TIDE_ACCESS_GRANTED);
+}
+
+/* Passwords that are not known yet are tried two at once and one a second; one that is known is not one of them. */
 static void
 test_tries_are_bounded(void)
 {
@@ -215,6 +265,8 @@ main(int argc, char **argv)
   g_test_add_func("/access-list/a-password-is-its-user-s", test_a_password_is_its_user_s);
   g_test_add_func("/access-list/tokens", test_tokens);
   g_test_add_func("/access-list/no-credential", test_what_is_no_credential);
+  g_test_add_func("/access-list/E15-names-cost-the-same", test_names_cost_the_same);
+  g_test_add_func("/access-list/E15-a-burst-is-two", test_a_burst_is_two);
   g_test_add_func("/access-list/tries-are-bounded", test_tries_are_bounded);
   g_test_add_func("/access-list/refused-files", test_files_that_are_refused);
   g_test_add_func("/access-list/asked-for", test_what_is_asked_for);
