@@ -2,6 +2,7 @@
 #include "http/http_server.h"
 
 #include "http/access_list.h"
+#include "http/places.h"
 #include "http/request_head.h"
 #include "http/server_tls.h"
 #include "util/clock.h"
@@ -67,9 +68,9 @@ typedef enum ConnectionState {
 typedef struct Connection {
   ConnectionState state;
   int fd;
+  TidePlace place;
   TideTlsSession *tls; /* owned; NULL: plain */
   short events;        /* what it waits for */
-  guint64 number;      /* of all that came, in their order */
   gint64 deadline_us;
   struct in6_addr peer; /* all zero: of a Unix socket */
   guint8 head[TIDE_HTTP_MAX_HEAD_BYTES];
@@ -405,28 +406,34 @@ step(TideHttpServer *server, Connection *it, gint64 now_us)
 
 /* ---- places ---- */
 
-/* The place of the longest there; of @peer's connections alone where they are too many. */
+/* Whose connection goes for one of @network; NULL: there are none. */
 static Connection *
-find_place(TideHttpServer *server, const struct in6_addr *peer)
+find_displaced(TideHttpServer *server, guint64 network)
 {
-  Connection *free_place = NULL, *oldest = NULL, *oldest_of_peer = NULL;
-  guint n_of_peer = 0;
-  for (Connection *it = server->connections; it < server->connections + TIDE_HTTP_MAX_CONNECTIONS; it++) {
-    if (it->state == CONNECTION_FREE) {
-      free_place = it;
-      continue;
-    }
-    if (oldest == NULL || it->number < oldest->number)
-      oldest = it;
-    if (!IN6_ARE_ADDR_EQUAL(&it->peer, peer))
-      continue;
-    n_of_peer++;
-    if (oldest_of_peer == NULL || it->number < oldest_of_peer->number)
-      oldest_of_peer = it;
-  }
-  if (n_of_peer >= TIDE_HTTP_MAX_CONNECTIONS_PER_ADDRESS)
-    return oldest_of_peer;
-  return free_place != NULL ? free_place : oldest;
+  TidePlace places[TIDE_HTTP_MAX_CONNECTIONS];
+  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
+    places[i] = server->connections[i].place;
+  guint chosen = tide_place_to_give_up(places, TIDE_HTTP_MAX_CONNECTIONS, network);
+  return chosen < TIDE_HTTP_MAX_CONNECTIONS ? &server->connections[chosen] : NULL;
+}
+
+static void
+displace(TideHttpServer *server, Connection *it, gint64 now_us)
+{
+  if (it->state != CONNECTION_LINGERING)
+    count_refusal(server, it, REFUSAL_DISPLACED, now_us);
+  close_connection(it);
+}
+
+static Connection *
+find_place(TideHttpServer *server, guint64 network, gint64 now_us)
+{
+  for (guint i = 0; i < TIDE_HTTP_MAX_CONNECTIONS; i++)
+    if (server->connections[i].state == CONNECTION_FREE)
+      return &server->connections[i];
+  Connection *it = find_displaced(server, network);
+  displace(server, it, now_us);
+  return it;
 }
 
 /* As an IPv6 address; all zero for a Unix socket. */
@@ -446,19 +453,28 @@ address_of_peer(const struct sockaddr_storage *from)
 static void
 take_place(TideHttpServer *server, int fd, struct in6_addr peer, gint64 now_us)
 {
-  Connection *it = find_place(server, &peer);
-  if (it->state != CONNECTION_FREE) {
-    if (it->state != CONNECTION_LINGERING)
-      count_refusal(server, it, REFUSAL_DISPLACED, now_us);
-    close_connection(it);
-  }
+  guint64 network = tide_place_network(&peer);
+  Connection *it = find_place(server, network, now_us);
   it->fd = fd;
   it->peer = peer;
-  it->number = server->n_accepted++;
+  it->place = (TidePlace){.number = ++server->n_accepted, .network = network};
   it->deadline_us = now_us + server->exchange_us;
   it->events = POLLIN;
   it->tls = server->tls != NULL ? tide_tls_session_new(server->tls, fd) : NULL;
   it->state = CONNECTION_READING;
+}
+
+/* Where no descriptor is left, that of another connection is taken, or waited for. */
+static void
+make_room(TideHttpServer *server, gint64 now_us)
+{
+  if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
+    return;
+  Connection *it = find_displaced(server, TIDE_PLACE_NO_NETWORK);
+  if (it != NULL)
+    displace(server, it, now_us);
+  else
+    server->accept_us = now_us + ACCEPT_PAUSE_US;
 }
 
 static void
@@ -469,13 +485,12 @@ accept_some(TideHttpServer *server, gint64 now_us)
     struct sockaddr_storage from = {0};
     socklen_t from_bytes = sizeof from;
     int fd = accept4(server->listener.fd, (struct sockaddr *)&from, &from_bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0)
-      take_place(server, fd, address_of_peer(&from), now_us);
-    else {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-        server->accept_us = now_us + ACCEPT_PAUSE_US;
+    if (fd < 0) {
+      if (i == 0) /* else nobody may be waiting: descriptors are asked for first */
+        make_room(server, now_us);
       return;
     }
+    take_place(server, fd, address_of_peer(&from), now_us);
   }
 }
 

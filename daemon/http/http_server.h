@@ -1,9 +1,9 @@
 /* The HTTP server: one thread that takes connections, reads a request of each, and answers it.
  *
- * What a slow or hostile client can cost is bounded: 16 connections, 8 of one address, each for 10 s in all, TLS
- * handshake and answer with it, and 8 KiB of request. Whoever comes when all places are taken gets that of the
- * connection that has been there longest, of his own address where that one has 8: so nobody is kept out by those who
- * only sit there. Only GET and HEAD, no bodies, and the connection is closed after the answer. */
+ * What a slow or hostile client can cost is bounded: 16 connections, each for 10 s in all, TLS handshake and answer
+ * with it, and 8 KiB of request. Whoever comes when all places or descriptors are taken gets the place of another
+ * (places.h), so that nobody is kept out by those who only sit there. Only GET and HEAD, no bodies, and the connection
+ * is closed after the answer. */
 #pragma once
 
 #include "http/listen_socket.h"
@@ -14,7 +14,6 @@
 G_BEGIN_DECLS
 
 #define TIDE_HTTP_MAX_CONNECTIONS 16
-#define TIDE_HTTP_MAX_CONNECTIONS_PER_ADDRESS 8
 #define TIDE_HTTP_MAX_HEAD_BYTES 8192
 
 typedef struct TideHttpPage {

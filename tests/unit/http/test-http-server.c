@@ -8,6 +8,7 @@
 #include "util/error.h"
 
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/un.h>
 
 /* The SHA-256 of "secret-token", and bcrypt of "password" at its least cost. */
@@ -454,6 +455,79 @@ test_all_places_are_taken(Fixture *fixture, gconstpointer data)
     close(held[i]);
 }
 
+static int
+connect_by_ipv6(guint16 port)
+{
+  struct sockaddr_in6 target = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint(connect(fd, (const struct sockaddr *)&target, sizeof target), ==, 0);
+  return fd;
+}
+
+/* Those who come again and again from one network take each other's places. */
+static void
+test_a_flood_keeps_nobody_out(Fixture *fixture, gconstpointer data)
+{
+  int flood[4 * TIDE_HTTP_MAX_CONNECTIONS];
+  fixture->options.listen.text = "[::]:0";
+  start(fixture, FALSE, FALSE);
+  guint16 port = tide_http_server_port(fixture->server);
+  int slow = connect_by_ipv6(port);
+  http_client_send(slow, "GET /metrics HTTP/1.1\r\n");
+  for (guint i = 0; i < G_N_ELEMENTS(flood); i++) {
+    g_autofree char *from = g_strdup_printf("127.0.1.%u", i % 8 + 1);
+    flood[i] = http_client_connect(port, from);
+  }
+  g_autofree char *last = http_client_receive(flood[G_N_ELEMENTS(flood) - TIDE_HTTP_MAX_CONNECTIONS]);
+  g_assert_cmpstr(last, ==, ""); /* all of the flood were accepted */
+  g_autofree char *reply = http_client_ask(slow, "\r\n");
+  g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
+  for (guint i = 0; i < G_N_ELEMENTS(flood); i++)
+    close(flood[i]);
+}
+
+/* Takes all descriptors that are left. */
+static struct rlimit
+use_up_descriptors(GArray *used)
+{
+  struct rlimit before, few;
+  int fd = dup(0);
+  g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  few = before;
+  few.rlim_cur = (rlim_t)fd + 64;
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+  for (; fd >= 0; fd = dup(0))
+    g_array_append_val(used, fd);
+  g_assert_cmpint(errno, ==, EMFILE);
+  return before;
+}
+
+static void
+test_no_descriptor_is_left(Fixture *fixture, gconstpointer data)
+{
+  g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(int));
+  fixture->options.exchange_us = 60 * TIDE_US_PER_S; /* longer than a client waits for an answer */
+  fixture->options.render = render_much;
+  start(fixture, FALSE, FALSE);
+  int held = connect_to(fixture);
+  char byte;
+  http_client_send(held, PLAIN_GET);
+  g_assert_cmpint(recv(held, &byte, 1, 0), ==, 1); /* has a place, and keeps it */
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct rlimit before = use_up_descriptors(used);
+  struct sockaddr_in target = {.sin_family = AF_INET,
+                               .sin_port = htons(tide_http_server_port(fixture->server)),
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  g_assert_cmpint(connect(fd, (const struct sockaddr *)&target, sizeof target), ==, 0);
+  g_autofree char *reply = http_client_ask(fd, "HEAD / HTTP/1.1\r\n\r\n");
+  g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
+  g_assert_cmpuint(n_refused(fixture, "displaced"), ==, 1);
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  for (guint i = 0; i < used->len; i++)
+    close(g_array_index(used, int, i));
+  close(held);
+}
+
 static void
 test_a_head_that_is_too_long(Fixture *fixture, gconstpointer data)
 {
@@ -518,6 +592,8 @@ main(int argc, char **argv)
   add("/http-server/slow/E11-H4-drips-a-handshake", "tls", test_who_drips_is_hung_up_on);
   add("/http-server/slow/does-not-read", NULL, test_who_does_not_read);
   add("/http-server/slow/E11-H4-all-places-are-taken", NULL, test_all_places_are_taken);
+  add("/http-server/slow/E15-a-flood-keeps-nobody-out", NULL, test_a_flood_keeps_nobody_out);
+  add("/http-server/slow/E15-no-descriptor-is-left", NULL, test_no_descriptor_is_left);
   add("/http-server/a-head-that-is-too-long", NULL, test_a_head_that_is_too_long);
   add("/http-server/unix-socket", NULL, test_unix_socket);
   int result = g_test_run();

@@ -1,5 +1,7 @@
 /* The HTTP endpoint, from the other end of plain sockets. */
 #include "service/http.h"
+
+#include "http/http_server.h"
 #include "unit/http_client.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -181,13 +183,13 @@ test_garbage_and_endless_heads_harm_nobody(void)
   g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
 }
 
-/* Eight of one address hold their connections without asking for anything; the ninth, and others, are served. */
+/* One client holds all places without asking for anything; the next one, and others, are served. */
 static void
 test_who_only_sits_there_keeps_nobody_out(void)
 {
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
-  int held[8];
+  int held[TIDE_HTTP_MAX_CONNECTIONS];
   for (gsize i = 0; i < G_N_ELEMENTS(held); i++) {
     held[i] = connect_from(http, "127.0.0.2");
     http_client_send(held[i], "GET /metrics HTTP/1.1\r\n"); /* and never the rest */
@@ -199,7 +201,7 @@ test_who_only_sits_there_keeps_nobody_out(void)
   }
   g_autofree char *displaced = http_client_receive(held[0]);
   g_assert_cmpstr(displaced, ==, "");
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_http_requests_refused_total", "displaced"), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_http_requests_refused_total", "displaced"), >=, 1);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_http_requests_refused_total", "too_slow"), ==, 0);
   for (gsize i = 0; i < G_N_ELEMENTS(held); i++)
     close(held[i]);
