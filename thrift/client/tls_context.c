@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
@@ -27,6 +28,17 @@ set_file_error(const char *what, const char *path, GError **error)
   return FALSE;
 }
 
+/* A FIFO would keep the thread until somebody writes there. What is not there is told by who opens it. */
+static gboolean
+may_be_read(const char *what, const char *path, GError **error)
+{
+  struct stat info;
+  if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the %s '%s' cannot be used: it is not a regular file", what, path);
+  return FALSE;
+}
+
 static gboolean
 trust(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
@@ -34,8 +46,9 @@ trust(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
     (void)SSL_CTX_set_default_verify_paths(context); /* where there are none each gateway is refused, by name */
     return TRUE;
   }
-  return SSL_CTX_load_verify_file(context, settings->ca) == 1 ||
-         set_file_error("file of authorities", settings->ca, error);
+  return may_be_read("file of authorities", settings->ca, error) &&
+         (SSL_CTX_load_verify_file(context, settings->ca) == 1 ||
+          set_file_error("file of authorities", settings->ca, error));
 }
 
 /* A passphrase would have to stand beside the key that it protects. */
@@ -48,8 +61,11 @@ no_passphrase(char *buffer, int size, int for_writing, void *data)
 static gboolean
 use_certificate(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
-  return settings->certificate == NULL || SSL_CTX_use_certificate_chain_file(context, settings->certificate) == 1 ||
-         set_file_error("certificate", settings->certificate, error);
+  if (settings->certificate == NULL)
+    return TRUE;
+  return may_be_read("certificate", settings->certificate, error) &&
+         (SSL_CTX_use_certificate_chain_file(context, settings->certificate) == 1 ||
+          set_file_error("certificate", settings->certificate, error));
 }
 
 static gboolean
