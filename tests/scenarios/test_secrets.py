@@ -127,6 +127,9 @@ sasl.jaas.config: 'x required username="x" password="@";'
 ssl.key: @
 ssl.key.pem: ||    -----BEGIN PRIVATE KEY-----|   @|  x
 ssl.key.pem: "@" x
+sasl.oauthbearer.client.secret: &@ x
+sasl.oauthbearer.client.secret: @|sasl.oauthbearer.client.secret: @
+sasl.oauthbearer.client_secret: @
 """.strip().splitlines()
 
 # The same anywhere else in the file: what is replaced, and what by.
