@@ -39,6 +39,7 @@ typedef enum Refusal {
   REFUSAL_WRONG_CREDENTIALS,
   REFUSAL_TOO_MANY_TRIES,
   REFUSAL_BAD_REQUEST,
+  REFUSAL_OTHER_HOST,
   REFUSAL_TLS,
   REFUSAL_TOO_SLOW,
   REFUSAL_DISPLACED,
@@ -53,6 +54,7 @@ static const struct {
     [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not one of 'service.http_users'"},
     [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before, one a second is tried"},
     [REFUSAL_BAD_REQUEST] = {"bad_request", NULL},
+    [REFUSAL_OTHER_HOST] = {"other_host", "it asks for another host: by a web page, or a proxy that keeps its 'Host:'"},
     [REFUSAL_TLS] = {"tls", "no TLS connection came about: it does not trust our certificate, or speaks no TLS 1.2"},
     [REFUSAL_TOO_SLOW] = {"too_slow", NULL},
     [REFUSAL_DISPLACED] = {"displaced", NULL},
@@ -86,6 +88,7 @@ struct TideHttpServer {
   TideHttpPage (*render)(gpointer data, TideBytes path);
   gpointer data;
   gint64 exchange_us;
+  gboolean only_local_names; /* nothing else keeps web pages out */
   TideCounter *refused[N_REFUSALS];
   TideGauge *certificate_end;
   int stop_fd; /* readable: the thread is to end */
@@ -226,6 +229,8 @@ status_words(guint status)
     return "Not Found";
   case 405:
     return "Method Not Allowed";
+  case 421:
+    return "Misdirected Request";
   case 429:
     return "Too Many Requests";
   case 431:
@@ -249,7 +254,7 @@ append_date(GString *answer)
 
 /* @page: (transfer full). @headers: with their line ends. */
 static GString *
-write_answer(TideHttpPage page, const char *headers, gboolean has_body)
+write_answer(TideHttpPage page, const char *headers)
 {
   GString *answer = g_string_new(NULL);
   g_string_append_printf(answer, "HTTP/1.1 %u %s\r\n", page.status, status_words(page.status));
@@ -258,8 +263,7 @@ write_answer(TideHttpPage page, const char *headers, gboolean has_body)
                          "Content-Type: %s\r\nCache-Control: no-store\r\nContent-Length: %" G_GSIZE_FORMAT
                          "\r\nConnection: close\r\n%s\r\n",
                          page.content_type, strlen(page.body), headers);
-  if (has_body)
-    g_string_append(answer, page.body);
+  g_string_append(answer, page.body);
   g_free(page.body);
   return answer;
 }
@@ -268,7 +272,7 @@ static GString *
 write_refusal(guint status, const char *headers, const char *sentence)
 {
   TideHttpPage page = {status, TEXT_PLAIN, g_strconcat(sentence, "\n", NULL)};
-  return write_answer(page, headers, TRUE);
+  return write_answer(page, headers);
 }
 
 /* NULL for who may ask. (transfer full) (nullable) */
@@ -301,14 +305,18 @@ answer_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, Refusal *
   *ret_refusal = REFUSAL_BAD_REQUEST;
   if (!tide_request_head_parse(bytes, &head))
     return write_refusal(400, "", "this is no request of HTTP/1.1");
+  if (server->only_local_names && head.host.data != NULL && !tide_request_host_is_local(head.host)) {
+    *ret_refusal = REFUSAL_OTHER_HOST;
+    return write_refusal(421, "", "this is another host: ask by 'localhost', an address, or this host's own name");
+  }
   GString *answer = refuse_stranger(server, head.authorization, now_us, ret_refusal);
   if (answer != NULL)
     return answer;
-  gboolean is_head = tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("HEAD"));
-  if (!is_head && !tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("GET")))
+  if (!tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("HEAD")) &&
+      !tide_bytes_equal(head.method, TIDE_BYTES_LITERAL("GET")))
     return write_refusal(405, "Allow: GET, HEAD\r\n", "only GET and HEAD");
   *ret_refusal = REFUSAL_NONE;
-  return write_answer(server->render(server->data, head.path), "", !is_head);
+  return write_answer(server->render(server->data, head.path), "");
 }
 
 /* ---- a connection's steps; FALSE when it is over ---- */
@@ -343,6 +351,8 @@ step_writing(Connection *it, gint64 now_us)
 static gboolean
 begin_answer(Connection *it, GString *answer, gint64 now_us)
 {
+  if (it->head_len >= strlen("HEAD ") && memcmp(it->head, "HEAD ", strlen("HEAD ")) == 0)
+    g_string_truncate(answer, (gsize)(strstr(answer->str, "\r\n\r\n") + 4 - answer->str));
   it->answer = answer;
   it->state = CONNECTION_WRITING;
   explicit_bzero(it->head, sizeof it->head);
@@ -562,6 +572,16 @@ register_metrics(TideHttpServer *server, TideMetrics *metrics)
   show_certificate_end(server);
 }
 
+/* Where anybody on this host may ask, without TLS, a browser on it would do so for any web page. */
+static gboolean
+needs_local_names(const TideHttpServerOptions *options)
+{
+  TideListenAddress address;
+  return options->users == NULL && options->tls == NULL &&
+         tide_listen_address_parse(options->listen.text, &address, NULL) && address.address.ss_family != AF_UNIX &&
+         tide_listen_address_is_local(&address);
+}
+
 static gboolean
 set_up(TideHttpServer *server, const TideHttpServerOptions *options, GError **error)
 {
@@ -589,6 +609,7 @@ tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **re
   server->render = options->render;
   server->data = options->data;
   server->exchange_us = options->exchange_us != 0 ? options->exchange_us : EXCHANGE_US;
+  server->only_local_names = needs_local_names(options);
   if (!set_up(server, options, error))
     return FALSE;
   if (server->listener.fd >= 0) {

@@ -1,6 +1,10 @@
 #define _GNU_SOURCE
 #include "http/request_head.h"
 
+#include <arpa/inet.h>
+#include <limits.h>
+#include <unistd.h>
+
 #define END "\r\n\r\n"
 
 gsize
@@ -53,14 +57,36 @@ trim(TideBytes text)
   return text;
 }
 
+/* Cuts off "http://localhost", as one asks a proxy (RFC 9112, 3.2.2). */
+static gboolean
+cut_authority(TideBytes *target, TideBytes *ret_authority)
+{
+  static const char *const schemes[] = {"http://", "https://"};
+  for (gsize i = 0; i < G_N_ELEMENTS(schemes); i++) {
+    gsize begin = strlen(schemes[i]), end = begin;
+    if (target->len < begin || g_ascii_strncasecmp((const char *)target->data, schemes[i], begin) != 0)
+      continue;
+    while (end < target->len && target->data[end] != '/' && target->data[end] != '?')
+      end++;
+    *ret_authority = tide_bytes(target->data + begin, end - begin);
+    *target = tide_bytes(target->data + end, target->len - end);
+    return end > begin;
+  }
+  return TRUE;
+}
+
 /* "GET /metrics?x HTTP/1.1" */
 static gboolean
-parse_request_line(TideBytes line, TideRequestHead *head)
+parse_request_line(TideBytes line, TideRequestHead *head, TideBytes *ret_authority)
 {
   TideBytes target, query;
   if (!cut(&line, " ", &head->method) || !cut(&line, " ", &target))
     return FALSE;
-  if (!is_token(head->method) || target.len == 0 || target.data[0] != '/' || !is_text(target))
+  if (!is_token(head->method) || !is_text(target) || !cut_authority(&target, ret_authority))
+    return FALSE;
+  if (ret_authority->data != NULL && (target.len == 0 || target.data[0] == '?'))
+    target = TIDE_BYTES_LITERAL("/");
+  if (target.len == 0 || target.data[0] != '/')
     return FALSE;
   if (line.len != strlen("HTTP/1.x") || memcmp(line.data, "HTTP/1.", 7) != 0 || !g_ascii_isdigit(line.data[7]))
     return FALSE;
@@ -71,17 +97,25 @@ parse_request_line(TideBytes line, TideRequestHead *head)
 }
 
 static gboolean
+is_named(TideBytes name, const char *expected)
+{
+  return name.len == strlen(expected) && g_ascii_strncasecmp((const char *)name.data, expected, name.len) == 0;
+}
+
+static gboolean
 parse_header(TideBytes line, TideRequestHead *head)
 {
-  static const char authorization[] = "authorization";
   TideBytes name;
   if (!cut(&line, ":", &name) || !is_token(name) || !is_text(line))
     return FALSE;
-  if (name.len != strlen(authorization) || g_ascii_strncasecmp((const char *)name.data, authorization, name.len) != 0)
+  TideBytes *value = is_named(name, "authorization") ? &head->authorization
+                     : is_named(name, "host")        ? &head->host
+                                                     : NULL;
+  if (value == NULL)
     return TRUE;
-  if (head->authorization.data != NULL)
+  if (value->data != NULL)
     return FALSE;
-  head->authorization = trim(line);
+  *value = trim(line);
   return TRUE;
 }
 
@@ -89,12 +123,31 @@ gboolean
 tide_request_head_parse(TideBytes bytes, TideRequestHead *ret_head)
 {
   TideRequestHead head = {0};
-  TideBytes line;
-  if (!cut(&bytes, "\r\n", &line) || !parse_request_line(line, &head))
+  TideBytes line, authority = {0};
+  if (!cut(&bytes, "\r\n", &line) || !parse_request_line(line, &head, &authority))
     return FALSE;
   while (cut(&bytes, "\r\n", &line) && line.len > 0)
     if (!parse_header(line, &head))
       return FALSE;
+  if (authority.data != NULL)
+    head.host = authority;
   *ret_head = head;
   return bytes.len == 0;
+}
+
+gboolean
+tide_request_host_is_local(TideBytes host)
+{
+  char own[HOST_NAME_MAX + 1] = "";
+  struct in6_addr address;
+  g_autofree char *text = g_strndup((const char *)host.data, host.len);
+  gboolean is_bracketed = text[0] == '[';
+  char *end = strchr(text, is_bracketed ? ']' : ':');
+  if (end != NULL)
+    *end = '\0';
+  if (is_bracketed)
+    return end != NULL && inet_pton(AF_INET6, text + 1, &address) == 1;
+  if (inet_pton(AF_INET, text, &address) == 1 || g_ascii_strcasecmp(text, "localhost") == 0)
+    return TRUE;
+  return gethostname(own, sizeof own - 1) == 0 && *text != '\0' && g_ascii_strcasecmp(text, own) == 0;
 }

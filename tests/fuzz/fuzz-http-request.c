@@ -26,7 +26,9 @@ ask(TideAccessList *list, TideBytes bytes)
   if (len == 0 || !tide_request_head_parse(tide_bytes(bytes.data, len), &head))
     return;
   g_assert(head.method.len > 0 && is_inside(head.method, bytes));
-  g_assert(head.path.len > 0 && head.path.data[0] == '/' && is_inside(head.path, bytes));
+  g_assert(head.path.len > 0 && head.path.data[0] == '/' && (is_inside(head.path, bytes) || head.path.len == 1));
+  g_assert(head.host.data == NULL || is_inside(head.host, bytes));
+  (void)(head.host.data != NULL && tide_request_host_is_local(head.host));
   g_assert(head.authorization.data == NULL || is_inside(head.authorization, bytes));
   /* At one moment: few passwords are hashed, and the rest is as fast as it should be. */
   g_assert(tide_access_list_judge(list, head.authorization, 0) != TIDE_ACCESS_GRANTED);

@@ -9,6 +9,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* The SHA-256 of "secret-token", and bcrypt of "password" at its least cost. */
@@ -382,6 +383,57 @@ test_files_that_cannot_be_used(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(users_error->message, "run 'chmod 0640"));
 }
 
+/* A FIFO in their place keeps nobody waiting. */
+static void
+test_files_that_are_pipes(Fixture *fixture, gconstpointer data)
+{
+  char *const *const files[] = {&fixture->certificate_file, &fixture->users_file};
+  fixture->options.tls = &fixture->tls;
+  fixture->options.users = &fixture->users;
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_cmpint(g_remove(*files[i]), ==, 0);
+    g_assert_cmpint(mkfifo(*files[i], 0600), ==, 0);
+    g_assert_false(tide_http_server_start(&fixture->options, &fixture->server, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+    g_assert_nonnull(strstr(error->message, "not a regular file"));
+    g_assert_cmpint(g_remove(*files[i]), ==, 0);
+    show(fixture, &world.server);
+    write_users(fixture, USER_LINE);
+  }
+}
+
+/* ---- what is asked for ---- */
+
+/* RFC 9110, 9.3.2 */
+static void
+test_head_has_no_body(Fixture *fixture, gconstpointer data)
+{
+  start(fixture, FALSE, TRUE);
+  assert_reply(fixture, "HEAD / HTTP/1.1\r\n\r\n", "HTTP/1.1 401 ", "");
+  assert_reply(fixture, "HEAD / NONSENSE\r\n\r\n", "HTTP/1.1 400 ", "");
+  assert_reply(fixture, "HEAD / HTTP/1.1\r\nAuthorization: " GOOD_PASSWORD "\r\n\r\n", "HTTP/1.1 200 ", "");
+}
+
+/* A web page whose name leads here has nothing of it, where nothing else keeps it out. */
+static void
+test_a_web_page_asks(Fixture *fixture, gconstpointer data)
+{
+#define GET_OF(host) "GET /metrics HTTP/1.1\r\nHost: " host "\r\n\r\n"
+  static const char refused[] = "this is another host: ask by 'localhost', an address, or this host's own name\n";
+  start(fixture, FALSE, FALSE);
+  assert_reply(fixture, GET_OF("evil.example:9464"), "HTTP/1.1 421 ", refused);
+  assert_reply(fixture, "GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 421 ",
+               refused);
+  g_assert_cmpuint(n_refused(fixture, "other_host"), ==, 2);
+  assert_reply(fixture, GET_OF("127.0.0.1:9464"), "HTTP/1.1 200 ", "/metrics");
+  assert_reply(fixture, "GET http://localhost/metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 ", "/metrics");
+  g_clear_pointer(&fixture->server, tide_http_server_stop);
+  start(fixture, FALSE, TRUE);
+  assert_reply(fixture, "GET /metrics HTTP/1.1\r\nHost: proxy.example\r\nAuthorization: " GOOD_PASSWORD "\r\n\r\n",
+               "HTTP/1.1 200 ", "/metrics");
+}
+
 /* ---- clients that are slow ---- */
 
 /* Drips bytes of @text until the server hangs up, which it must. */
@@ -588,6 +640,9 @@ main(int argc, char **argv)
   add("/http-server/tls/old", NULL, test_old_tls_is_refused);
   add("/http-server/tls/change", NULL, test_certificate_changes);
   add("/http-server/files-that-cannot-be-used", NULL, test_files_that_cannot_be_used);
+  add("/http-server/E15-files-that-are-pipes", NULL, test_files_that_are_pipes);
+  add("/http-server/E15-head-has-no-body", NULL, test_head_has_no_body);
+  add("/http-server/E15-a-web-page-asks", NULL, test_a_web_page_asks);
   add("/http-server/slow/E11-H4-drips", NULL, test_who_drips_is_hung_up_on);
   add("/http-server/slow/E11-H4-drips-a-handshake", "tls", test_who_drips_is_hung_up_on);
   add("/http-server/slow/does-not-read", NULL, test_who_does_not_read);

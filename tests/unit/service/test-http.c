@@ -148,12 +148,12 @@ static void
 test_nothing_can_be_sent_to_it(void)
 {
   static const char *const requests[] = {
-      "POST /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody",
-      "PUT /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000000000\r\n\r\n", /* none
+      "POST /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody",
+      "PUT /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000000000\r\n\r\n", /* none
                                                                                                        comes
                                                                                                      */
-      "DELETE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-      "BREW /coffee HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+      "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+      "BREW /coffee HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
   };
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
@@ -170,7 +170,7 @@ test_garbage_and_endless_heads_harm_nobody(void)
 {
   g_autofree char *filler = g_strnfill(1000000, 'x');
   g_autofree char *long_path = g_strconcat("GET /", filler, " HTTP/1.1\r\n\r\n", NULL);
-  g_autofree char *long_head = g_strconcat("GET /metrics HTTP/1.1\r\nHost: x\r\nX: ", filler, "\r\n\r\n", NULL);
+  g_autofree char *long_head = g_strconcat("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: ", filler, "\r\n\r\n", NULL);
   const char *const requests[] = {"\x16\x03\x01\x02\x01\r\n\r\n", "\r\n\r\n\r\nGARBAGE\r\n\r\n", long_path, long_head};
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
@@ -196,7 +196,7 @@ test_who_only_sits_there_keeps_nobody_out(void)
   }
   static const char *const from[] = {"127.0.0.2", "127.0.0.1"};
   for (gsize i = 0; i < G_N_ELEMENTS(from); i++) {
-    g_autofree char *reply = ask_from(http, from[i], "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    g_autofree char *reply = ask_from(http, from[i], "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
   }
   g_autofree char *displaced = http_client_receive(held[0]);
