@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@ become(const CheckScene *scene, int out_fd, int in_fd, char **arguments, char **
   if (scene->as_nobody && geteuid() == 0 &&
       (setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0))
     _exit(126);
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* behind what changes the user, which clears it */
   fexecve(program_fd, arguments, environment);
   _exit(127);
 }
