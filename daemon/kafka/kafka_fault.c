@@ -16,8 +16,9 @@ certificate_error(const char *broker, int error)
   return (guint64)g_str_hash(broker) << 32 | (guint32)error;
 }
 
-/* From librdkafka's broker threads, once for each certificate of a chain. To return TRUE overrules OpenSSL
- * (librdkafka 2.0.2 to 2.16), so that is never done where it has found an error. */
+/* From librdkafka's broker threads, once for each certificate of a chain. TRUE lets the handshake go on whatever
+ * OpenSSL found, and leaves it to librdkafka to look again (2.0.2 does): it is only returned where there is no error.
+ */
 static int
 on_certificate(rd_kafka_t *kafka, const char *broker, int32_t broker_id, int *error, int depth, const char *der,
                size_t size, char *reason, size_t reason_size, void *opaque)
