@@ -179,6 +179,10 @@ static void
 check_mixture(TideLoad *load, const TideHBaseConfig *hbase)
 {
   const TideEndpoint *other = find_other_than_http(hbase);
+  if (tide_load_is_written(load, "hbase.sasl") && are_gateways_known(hbase) && other == NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
+                            "'hbase.sasl' is set, but all gateways are spoken to by HTTP, which authenticates by "
+                            "'hbase.kerberos' alone: leave it out");
   if (other == NULL || !any_gateway_has_http(hbase))
     return;
   if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl"))

@@ -83,6 +83,8 @@ static const ConfigProblemCase one_problem[] = {
      KAFKA READINGS "hbase: { gateways: [\"http://g:1/\", h], kerberos: { principal: x } }\n" TABLES,
      "3:50 error: 'hbase.kerberos' is common to all gateways, and 'h', which is not spoken to by HTTP, would do "
      "without"},
+    {"sasl-for-http", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], sasl: { service: HTTP } }\n" TABLES,
+     "3:43 error: 'hbase.sasl' is set, but all gateways are spoken to by HTTP"},
     {"do-as-of-http-alone", KAFKA READINGS "hbase: { gateways: [h, \"http://g:1/\"], http: { do_as: x } }\n" TABLES,
      "3:55 error: 'hbase.http.do_as' is for HTTP alone: through 'h' we would write as ourselves"},
     {"keytab-of-two-places",
