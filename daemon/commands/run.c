@@ -9,6 +9,7 @@
 #include "service/http.h"
 #include "service/notify.h"
 #include "service/pipeline.h"
+#include "service/process_metrics.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -49,6 +50,7 @@ typedef struct RunOptions {
 typedef struct Run {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;
+  TideProcessMetrics process; /* the endpoint's thread only */
   TidePipeline *pipeline;
   GMainLoop *loop;
   gboolean reported_ready;
@@ -68,7 +70,8 @@ typedef struct Run {
 static char *
 render_metrics(gpointer data)
 {
-  const Run *run = data;
+  Run *run = data;
+  tide_process_metrics_update(&run->process);
   return tide_metrics_render(run->metrics);
 }
 
@@ -346,6 +349,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
 {
   Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
   run.watchdog_interval_us = tide_notify_watchdog_interval_us();
+  tide_process_metrics_init(&run.process, run.metrics, TIDE_VERSION, TIDE_REVISION);
   TidePipelineOptions options = {.config = config,
                                  .metrics = run.metrics,
                                  .until_end = run_options->until_end,

@@ -44,6 +44,38 @@ static const CounterName counter_names[] = {
             "Readings of messages that were handed back with their partition"),
 };
 
+/* The counter of @name with the partition's labels and @reason; it is made for the first. */
+static TideCounter *
+counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
+{
+  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->counters.labels, reason);
+  return tide_metrics_counter(partition->counters.metrics, name, help, labels);
+}
+
+/* Messages passed over for @reason. */
+static TideCounter *
+skipped_counter(TidePartition *partition, guint reason)
+{
+  TideCounter **skipped = &partition->counters.messages_skipped[reason];
+  if (*skipped == NULL)
+    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
+                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
+                                 "without value (tombstone: ignore)",
+                                 tide_reject_reason_name((TideRejectReason)reason));
+  return *skipped;
+}
+
+static TideCounter *
+dead_lettered_counter(TidePartition *partition, guint reason)
+{
+  TideCounter **dead_lettered = &partition->counters.messages_dead_lettered[reason];
+  if (*dead_lettered == NULL)
+    *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
+                                       "Messages that are kept as dead letters, as a whole or in part",
+                                       tide_dead_letter_reason_name(reason));
+  return *dead_lettered;
+}
+
 /* Its name, and the series that carry it. */
 static void
 take_name(TidePartition *self, const char *topic, gint32 partition)
@@ -66,6 +98,9 @@ take_name(TidePartition *self, const char *topic, gint32 partition)
       metrics, "tidemark_kafka_stored_offset", "Offset stored for commit: everything below it is finished", labels);
   counters->paused_gauge =
       tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", labels);
+  /* One of each at 0, so that sums over the reasons have a value from the start; the others come with their first. */
+  (void)skipped_counter(self, TIDE_REJECT_TOMBSTONE);
+  (void)dead_lettered_counter(self, TIDE_DEAD_LETTER_REFUSED);
 }
 
 TidePartition *
@@ -159,31 +194,11 @@ tide_partition_release(TidePartition *partition, TideBudget *budget)
   tide_gauge_set(partition->counters.paused_gauge, 0);
 }
 
-/* The counter of @name with the partition's labels and @reason; it is made for the first. */
-static TideCounter *
-counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
-{
-  g_autofree char *labels = g_strdup_printf("%s,reason=\"%s\"", partition->counters.labels, reason);
-  return tide_metrics_counter(partition->counters.metrics, name, help, labels);
-}
-
 static void
 note_written(TidePartition *partition)
 {
   partition->n_written++;
   tide_counter_inc(partition->counters.messages_written);
-}
-
-static void
-count_skipped(TidePartition *partition, TideRejectReason reason)
-{
-  TideCounter **skipped = &partition->counters.messages_skipped[reason];
-  if (*skipped == NULL)
-    *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
-                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
-                                 "without value (tombstone: ignore)",
-                                 tide_reject_reason_name(reason));
-  tide_counter_inc(*skipped);
 }
 
 /* A message that makes no rows is done at once. */
@@ -195,7 +210,7 @@ count_without_rows(TidePartition *partition, const TideMapped *mapped)
   else if (mapped->n_unmatched_readings > 0)
     tide_counter_inc(partition->counters.messages_unmatched);
   else if (mapped->n_rejects > 0)
-    count_skipped(partition, mapped->rejects[0].reason);
+    tide_counter_inc(skipped_counter(partition, mapped->rejects[0].reason));
   else
     note_written(partition); /* no readings, nothing to write */
 }
@@ -249,7 +264,7 @@ void
 tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset, TideRejectReason reason)
 {
   tide_counter_inc(partition->counters.messages_received);
-  count_skipped(partition, reason);
+  tide_counter_inc(skipped_counter(partition, reason));
   tide_offsets_begin(&partition->offsets, &(TideTrackedMessage){.offset = offset, .timestamp_ms = -1});
   follow_in_flight(partition, budget);
 }
@@ -257,13 +272,8 @@ tide_partition_skip(TidePartition *partition, TideBudget *budget, gint64 offset,
 static void
 count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, guint32 n_readings)
 {
-  TideCounter **dead_lettered = &partition->counters.messages_dead_lettered[end->reason];
-  if (*dead_lettered == NULL)
-    *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
-                                       "Messages that are kept as dead letters, as a whole or in part",
-                                       tide_dead_letter_reason_name(end->reason));
   guint32 n_dead = end->whole ? n_readings : end->n_readings;
-  tide_counter_inc(*dead_lettered);
+  tide_counter_inc(dead_lettered_counter(partition, end->reason));
   tide_counter_add(partition->counters.readings_dead_lettered, n_dead);
   tide_counter_add(partition->counters.readings_written, n_readings - n_dead);
 }

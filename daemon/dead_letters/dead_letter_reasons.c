@@ -1,5 +1,6 @@
 #include "dead_letters/dead_letter_reasons.h"
 
+#include "model/reject.h"
 #include "util/clock.h"
 #include "util/lock.h"
 
@@ -51,6 +52,13 @@ array_new(guint element_bytes, GDestroyNotify clear)
   return array;
 }
 
+static TideCounter *
+kept_counter(TideMetrics *metrics, const char *reason)
+{
+  g_autofree char *label = tide_metrics_label("reason", reason);
+  return tide_metrics_counter(metrics, "tidemark_dead_letters_total", "Dead letters kept, by reason", label);
+}
+
 TideDeadLetterReasons *
 tide_dead_letter_reasons_new(TideMetrics *metrics)
 {
@@ -59,6 +67,10 @@ tide_dead_letter_reasons_new(TideMetrics *metrics)
   reasons->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_reason);
   reasons->recent = array_new(sizeof(TideRecentDeadLetter), clear_recent);
   tide_mutex_init(&reasons->lock);
+  /* All from the start, at 0: nobody sees a step from what is not there. */
+  for (TideRejectReason reason = TIDE_REJECT_NONE + 1; reason < TIDE_REJECT_N_REASONS; reason++)
+    (void)kept_counter(metrics, tide_reject_reason_name(reason));
+  (void)kept_counter(metrics, TIDE_DEAD_LETTER_REASON_REFUSED);
   return reasons;
 }
 
@@ -86,10 +98,8 @@ reason_of(TideDeadLetterReasons *reasons, const TideDeadLetter *dead_letter)
   Reason *reason = g_hash_table_lookup(reasons->by_name, name);
   if (reason != NULL)
     return reason;
-  g_autofree char *label = tide_metrics_label("reason", name);
   reason = g_new0(Reason, 1);
-  reason->kept =
-      tide_metrics_counter(reasons->metrics, "tidemark_dead_letters_total", "Dead letters kept, by reason", label);
+  reason->kept = kept_counter(reasons->metrics, name);
   tide_mutex_lock(&reasons->lock);
   g_hash_table_insert(reasons->by_name, g_steal_pointer(&name), reason);
   tide_mutex_unlock(&reasons->lock);

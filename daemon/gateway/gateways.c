@@ -209,6 +209,18 @@ tide_gateway_name(const TideGateway *gateway)
   return gateway->endpoint->text;
 }
 
+guint32
+tide_gateway_index(const TideGateway *gateway)
+{
+  return gateway->index;
+}
+
+const char *
+tide_gateways_name_at(const TideGateways *gateways, guint32 index)
+{
+  return tide_gateway_name(&gateways->gateways[index]);
+}
+
 /* ---- connecting ---- */
 
 /* The prober decides. */

@@ -92,5 +92,7 @@ typedef struct TideGatewayView {
 GArray *tide_gateways_view(TideGateways *gateways);
 
 const char *tide_gateway_name(const TideGateway *gateway);
+guint32 tide_gateway_index(const TideGateway *gateway); /* in the configuration */
+const char *tide_gateways_name_at(const TideGateways *gateways, guint32 index);
 
 G_END_DECLS

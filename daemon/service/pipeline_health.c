@@ -9,6 +9,10 @@
 /* A thread that has not gone round for this long beyond its longest lawful wait is stuck. */
 #define STUCK_US (30 * TIDE_US_PER_S)
 
+/* Regions in the metrics, and how long they stay there at the least. */
+#define MAX_REGIONS 10
+#define REGIONS_INTERVAL_US (10 * TIDE_US_PER_S)
+
 typedef struct Totals {
   guint32 assigned, halted, paused;
   guint64 in_flight;
@@ -45,6 +49,39 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                             "Age of the oldest row that HBase has not acknowledged", NULL);
   health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
                                       "Partitions that are halted until an operator acts", NULL);
+}
+
+/* What @loads say of regions, as a gauge: those for which it is above 0. */
+static void
+show_regions(TideMetrics *metrics, const char *name, const char *help, const GArray *loads, gboolean failing)
+{
+  GArray *shown = g_array_new(FALSE, FALSE, sizeof(TideShown));
+  for (guint i = 0; i < loads->len; i++) {
+    const TideLoad *load = &g_array_index(loads, TideLoad, i);
+    gint64 value = failing ? load->failing_seconds : (gint64)load->rows_per_second;
+    if (value <= 0)
+      continue;
+    g_autofree char *table = tide_metrics_label("table", load->table->name);
+    g_autofree char *region = tide_metrics_label("region", load->region_start);
+    TideShown one = {g_strdup_printf("%s,%s", region, table), value};
+    g_array_append_val(shown, one);
+  }
+  tide_metrics_show(metrics, name, help, shown);
+}
+
+/* Few of what may be thousands: the hottest, and those that fail. */
+static void
+watch_regions(TidePipelineHealth *health, gint64 now_us)
+{
+  if (now_us - health->regions_shown_us < REGIONS_INTERVAL_US)
+    return;
+  health->regions_shown_us = now_us;
+  TideMetrics *metrics = health->parts->options.metrics;
+  g_autoptr(GArray) loads = tide_lanes_regions(health->parts->lanes, MAX_REGIONS, now_us);
+  show_regions(metrics, "tidemark_region_rows_per_second",
+               "Rows that a region took a second lately, of at most ten that take the most", loads, FALSE);
+  show_regions(metrics, "tidemark_region_failing_seconds",
+               "Since when all calls to a region have failed, of at most ten regions", loads, TRUE);
 }
 
 static Totals
@@ -381,6 +418,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->narrowed_lanes, lanes.narrowed_lanes);
   tide_gauge_set(health->probes, lanes.in_flight_probes);
   tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
+  watch_regions(health, now_us);
   if (!is_running)
     return;
   measure(health, now_us);

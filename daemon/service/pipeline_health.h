@@ -53,6 +53,7 @@ typedef struct TidePipelineHealth {
   TideGauge *halted;
   /* main thread only */
   gint64 trouble_logged_us;
+  gint64 regions_shown_us;
   gint64 missing_logged_us;
   gint64 group_logged_us;
   gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */

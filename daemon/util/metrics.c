@@ -217,6 +217,27 @@ tide_metrics_gauge_milli_unknown(TideMetrics *metrics, const char *name, const c
   return get_gauge(metrics, name, help, labels, TIDE_METRIC_GAUGE_MILLI, TIDE_GAUGE_UNKNOWN);
 }
 
+TideGauge *
+tide_metrics_counter_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels)
+{
+  return get_gauge(metrics, name, help, labels, TIDE_METRIC_COUNTER_MILLI, 0);
+}
+
+void
+tide_metrics_show(TideMetrics *metrics, const char *name, const char *help, GArray *shown)
+{
+  tide_mutex_lock(&metrics->lock);
+  Family *family = get_family_locked(metrics, name, help, TIDE_METRIC_GAUGE);
+  g_ptr_array_set_size(family->series, 0);
+  for (guint i = 0; i < shown->len; i++) {
+    TideShown *one = &g_array_index(shown, TideShown, i);
+    tide_gauge_set(&get_series(family, one->labels)->gauge, one->value);
+    g_free(one->labels);
+  }
+  tide_mutex_unlock(&metrics->lock);
+  g_array_unref(shown);
+}
+
 TideHistogram *
 tide_metrics_histogram(TideMetrics *metrics, const char *name, const char *help, const char *labels,
                        const double *bounds, gsize n_bounds)
@@ -287,6 +308,7 @@ series_sum(const Family *family, const Series *series)
   switch (family->type) {
   case TIDE_METRIC_COUNTER:
     return counter_total(series);
+  case TIDE_METRIC_COUNTER_MILLI:
   case TIDE_METRIC_GAUGE:
   case TIDE_METRIC_GAUGE_MILLI:
     return (guint64)MAX(tide_gauge_value(&series->gauge), 0);
@@ -328,6 +350,7 @@ render_series(GString *text, const Family *family, const Series *series, gint64 
   case TIDE_METRIC_GAUGE:
     tide_metrics_text_gauge(text, family->name, series->labels, gauge_value);
     return;
+  case TIDE_METRIC_COUNTER_MILLI:
   case TIDE_METRIC_GAUGE_MILLI:
     tide_metrics_text_milli(text, family->name, series->labels, gauge_value);
     return;

@@ -99,6 +99,19 @@ TideGauge *tide_metrics_gauge_unknown(TideMetrics *metrics, const char *name, co
 TideGauge *tide_metrics_gauge_milli_unknown(TideMetrics *metrics, const char *name, const char *help,
                                             const char *labels);
 
+/* A counter of seconds that others count, and that is set: the process's CPU time. */
+TideGauge *tide_metrics_counter_milli(TideMetrics *metrics, const char *name, const char *help, const char *labels);
+
+/* One of the series of tide_metrics_show(). */
+typedef struct TideShown {
+  char *labels; /* owned */
+  gint64 value;
+} TideShown;
+
+/* The gauge @name has these series from now on, and no others: for the few of many that are shown. Nobody else asks for
+ * gauges of @name. @shown: (transfer full) (element-type TideShown): its labels become the registry's */
+void tide_metrics_show(TideMetrics *metrics, const char *name, const char *help, GArray *shown);
+
 /* A new shard, like a counter's. @bounds: n_bounds ascending upper bounds (without +Inf), kept by reference. */
 TideHistogram *tide_metrics_histogram(TideMetrics *metrics, const char *name, const char *help, const char *labels,
                                       const double *bounds, gsize n_bounds);

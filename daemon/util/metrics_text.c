@@ -9,6 +9,7 @@ type_name(TideMetricType type)
 {
   switch (type) {
   case TIDE_METRIC_COUNTER:
+  case TIDE_METRIC_COUNTER_MILLI:
     return "counter";
   case TIDE_METRIC_GAUGE:
   case TIDE_METRIC_GAUGE_MILLI:

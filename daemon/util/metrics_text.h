@@ -7,6 +7,7 @@ G_BEGIN_DECLS
 
 typedef enum TideMetricType {
   TIDE_METRIC_COUNTER,
+  TIDE_METRIC_COUNTER_MILLI, /* set as a gauge is, stored in thousandths */
   TIDE_METRIC_GAUGE,
   TIDE_METRIC_GAUGE_MILLI, /* stored in thousandths */
   TIDE_METRIC_HISTOGRAM,

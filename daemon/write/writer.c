@@ -28,6 +28,7 @@ typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMeth
 
 static const char *const method_names[N_WRITE_METHODS] = {"putMultiple", "mutateRow"};
 
+/* Of the calls of one method to one gateway. */
 typedef struct MethodMetrics {
   TideCounter *calls[TIDE_OUTCOME_COUNT]; /* by TideOutcome */
   TideCounter *rows_written;
@@ -38,7 +39,7 @@ struct TideWriter {
   /* set before start, then read-only */
   TideWriterContext context;
   TideThread *thread;
-  MethodMetrics methods[N_WRITE_METHODS];
+  MethodMetrics *methods; /* owned: N_WRITE_METHODS for each gateway, in the order of the configuration */
   TideCounter *bytes_written;
   TideCounter *bisections;
   TideCounter *poison_rows;
@@ -58,29 +59,42 @@ struct TideWriter {
 };
 
 static void
-register_method_metrics(TideMetrics *metrics, WriteMethod method, MethodMetrics *registered)
+register_method_metrics(TideMetrics *metrics, const char *gateway, WriteMethod method, MethodMetrics *registered)
 {
-  g_autofree char *method_label = tide_metrics_label("method", method_names[method]);
+  g_autofree char *gateway_label = tide_metrics_label("gateway", gateway);
+  g_autofree char *method_label = g_strdup_printf("%s,method=\"%s\"", gateway_label, method_names[method]);
   for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome < TIDE_OUTCOME_COUNT; outcome++) {
     g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcome_name(outcome));
     g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
-    registered->calls[outcome] = tide_metrics_counter(metrics, "tidemark_hbase_calls_total",
-                                                      "Calls that write rows, by method and how they ended", labels);
+    registered->calls[outcome] = tide_metrics_counter(
+        metrics, "tidemark_hbase_calls_total", "Calls that write rows, by gateway, method and how they ended", labels);
   }
   registered->rows_written =
       tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total",
                            "Rows that HBase acknowledged: many in a putMultiple, one in a mutateRow", method_label);
   registered->durations = tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds",
-                                                 "Duration of calls that write rows, by method", method_label,
-                                                 duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
+                                                 "Duration of calls that write rows, by gateway and method",
+                                                 method_label, duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
+}
+
+/* Of calls to the gateway that the connection goes to. */
+static MethodMetrics *
+metrics_of_call(const TideWriter *writer, WriteMethod method)
+{
+  return &writer->methods[tide_gateway_index(writer->connection.link.gateway) * N_WRITE_METHODS + method];
 }
 
 static void
 register_metrics(TideWriter *writer)
 {
   TideMetrics *metrics = writer->context.metrics;
-  for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
-    register_method_metrics(metrics, method, &writer->methods[method]);
+  TideGateways *gateways = writer->context.gateways;
+  guint32 n_gateways = tide_gateways_n(gateways);
+  writer->methods = g_new0(MethodMetrics, n_gateways * N_WRITE_METHODS);
+  for (guint32 i = 0; i < n_gateways; i++)
+    for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
+      register_method_metrics(metrics, tide_gateways_name_at(gateways, i), method,
+                              &writer->methods[i * N_WRITE_METHODS + method]);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
   writer->bisections = tide_metrics_counter(metrics, "tidemark_hbase_bisections_total",
@@ -138,9 +152,10 @@ static void
 note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
 {
   gint64 end_us = tide_now_us();
+  const MethodMetrics *metrics = metrics_of_call(writer, method);
   tide_writer_connection_note_call(&writer->connection, n_rows, start_us, error);
-  tide_counter_inc(writer->methods[method].calls[tide_failure_class(error)]);
-  tide_histogram_observe(writer->methods[method].durations, (double)(end_us - start_us) / TIDE_US_PER_S);
+  tide_counter_inc(metrics->calls[tide_failure_class(error)]);
+  tide_histogram_observe(metrics->durations, (double)(end_us - start_us) / TIDE_US_PER_S);
 }
 
 /* What went wrong, and what the operator can do about it. (transfer full) */
@@ -176,7 +191,7 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   note_call(writer, method, rows->n_rows, start_us, error);
   log_too_big(writer, rows->n_rows, error);
   if (acknowledged) {
-    tide_counter_add(writer->methods[method].rows_written, rows->n_rows);
+    tide_counter_add(metrics_of_call(writer, method)->rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
   } else {
     *ret_text = tell_failure(error, failure);
@@ -279,6 +294,7 @@ tide_writer_free(TideWriter *writer)
     return;
   tide_thread_join(writer->thread);
   tide_row_isolation_free(writer->isolation);
+  g_free(writer->methods);
   tide_writer_connection_clear(&writer->connection);
   g_free(writer);
 }

@@ -15,12 +15,13 @@ from source_text import Findings, files_below, line_of, project_root, read, with
 
 DOCUMENT = "docs/metrics.md"
 BEGIN, END = "<!-- metrics: begin -->\n", "<!-- metrics: end -->\n"
-TYPES = {"counter": "counter", "gauge": "gauge", "gauge_milli": "gauge", "gauge_unknown": "gauge", "gauge_milli_unknown": "gauge",
-         "histogram": "histogram"}
+TYPES = {"counter": "counter", "counter_milli": "counter", "gauge": "gauge", "gauge_milli": "gauge", "gauge_unknown": "gauge",
+         "gauge_milli_unknown": "gauge", "regions": "gauge", "histogram": "histogram"}
 
-_NAME = re.compile(r'"(tidemark_[A-Za-z0-9_]+)"')
+_NAME = re.compile(r'"((?:tidemark|process)_[A-Za-z0-9_]+)"')
 _HELP = re.compile(r'[^";]*("(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*)')
-_REGISTER = re.compile(r"\btide_metrics_(counter|gauge_milli_unknown|gauge_unknown|gauge_milli|gauge|histogram)\s*\(")
+_REGISTER = re.compile(r"\b(?:tide_metrics|show)_(counter_milli|counter|gauge_milli_unknown|gauge_unknown|gauge_milli|gauge|"
+                       r"histogram|regions)\s*\(")
 # Functions that name a metric without registering it.
 _READ = re.compile(r"\btide_metrics_sum\s*\(\s*[^,;]*,\s*$")
 
@@ -68,7 +69,7 @@ def check_name(findings, metric):
     def wrong(text):
         findings.add(metric.path, metric.line, f"'{metric.name}': {text}")
 
-    if not re.fullmatch(r"tidemark_[a-z0-9]+(?:_[a-z0-9]+)*", metric.name):
+    if not re.fullmatch(r"(?:tidemark|process)_[a-z0-9]+(?:_[a-z0-9]+)*", metric.name):
         wrong("names are lower case words joined by '_'")
     if (metric.type == "counter") != metric.name.endswith("_total"):
         wrong("a counter's name ends in _total, and no other's does")
@@ -101,7 +102,7 @@ def table(metrics):
 
 
 def rows_of(text):
-    return {m[1]: m[0] for m in re.finditer(r"^\| `(tidemark_\w+)` .*$", text, re.MULTILINE)}
+    return {m[1]: m[0] for m in re.finditer(r"^\| `((?:tidemark|process)_\w+)` .*$", text, re.MULTILINE)}
 
 
 def compare(findings, document, text, start, stop, wanted):

@@ -226,6 +226,35 @@ test_threads_lose_no_event_while_it_is_scraped(void)
   tide_metrics_free(metrics);
 }
 
+static void
+show_one(TideMetrics *metrics, const char *labels, gint64 value)
+{
+  GArray *shown = g_array_new(FALSE, FALSE, sizeof(TideShown));
+  TideShown one = {g_strdup(labels), value};
+  g_array_append_val(shown, one);
+  tide_metrics_show(metrics, "tidemark_hot", "Hot", shown);
+}
+
+static void
+test_shown_series_take_the_place_of_those_before(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  show_one(metrics, "region=\"a\"", 1);
+  show_one(metrics, "region=\"b\"", 2);
+  assert_rendered(metrics, "# HELP tidemark_hot Hot\n# TYPE tidemark_hot gauge\ntidemark_hot{region=\"b\"} 2\n");
+  tide_metrics_free(metrics);
+}
+
+static void
+test_counters_that_are_set_have_three_decimals(void)
+{
+  TideMetrics *metrics = tide_metrics_new();
+  tide_gauge_set(tide_metrics_counter_milli(metrics, "process_cpu_seconds_total", "CPU", NULL), 1500);
+  assert_rendered(metrics, "# HELP process_cpu_seconds_total CPU\n# TYPE process_cpu_seconds_total counter\n"
+                           "process_cpu_seconds_total 1.500\n");
+  tide_metrics_free(metrics);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -239,6 +268,8 @@ main(int argc, char **argv)
   g_test_add_func("/metrics/name/as-prometheus-takes-them", test_names_that_prometheus_takes);
   g_test_add_func("/metrics/name/cannot-have-two-types", test_one_name_cannot_have_two_types);
   g_test_add_func("/metrics/U2-gauge-without-a-value-has-no-series", test_u2_gauge_without_a_value_has_no_series);
+  g_test_add_func("/metrics/shown/replaces-what-was-before", test_shown_series_take_the_place_of_those_before);
+  g_test_add_func("/metrics/shown/counters-of-others", test_counters_that_are_set_have_three_decimals);
   g_test_add_func("/metrics/sum/takes-a-part-of-the-labels", test_sum_takes_a_part_of_the_labels);
   g_test_add_func("/metrics/threads/lose-no-event-while-scraped", test_threads_lose_no_event_while_it_is_scraped);
   return g_test_run();
