@@ -185,6 +185,33 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
+/* Large rows wait for small ones of the same readings, which take one call; two writers are free. */
+static void
+test_memory_limits(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autofree char *value = g_strnfill(100000, 'x');
+  guint fault = scripted_gateway_add_fault(
+      fixture->gateways[0],
+      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 600});
+  for (guint i = 0; i < 300; i++) {
+    g_autofree char *host = g_strdup_printf("host1%u", i);
+    pipeline_fixture_produce(fixture, (gint32)(i % 2), host, 1785069296000 + i, value);
+  }
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) daemon = start_daemon(
+      fixture,
+      "limits: { memory: 16MiB, drain_timeout: 3s }\nbatch: { max_age: 30s }\n"
+      "tables:\n  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ],\n"
+      "            columns: { family: M, from: [ts] } }\n"
+      "  CURRENT_METRIC: { latest: merge, index_of: METRIC, key: [ { field: host } ],\n"
+      "            columns: { family: M, from: [v, { value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
+  g_autofree char *document =
+      WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", " partitions pause for it, while writers are free");
+  scripted_gateway_clear_fault(fixture->gateways[0], fault);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop(&daemon);
+}
+
 /* The place is full with the first ones. */
 static void
 test_dead_letters_limit(PipelineFixture *fixture, gconstpointer data)
@@ -367,6 +394,7 @@ main(int argc, char **argv)
   ADD("kafka-has-nothing-to-read", test_kafka_has_nothing_to_read);
   ADD("a-gateway-limits", test_a_gateway_limits);
   ADD("a-region-limits", test_a_region_limits);
+  ADD("memory-limits", test_memory_limits);
   ADD("dead-letters-limit", test_dead_letters_limit);
   ADD("command-shows-what-is-well", test_command_shows_what_is_well);
   ADD("command-tells-of-trouble", test_command_tells_of_trouble);
