@@ -35,6 +35,7 @@ typedef struct TideConfigChoice {
 typedef enum TideConfigOptionFlags {
   TIDE_CONFIG_REQUIRED = 1 << 0,
   TIDE_CONFIG_IN_SAMPLE = 1 << 1, /* stands in the sample uncommented, though it is not required */
+  TIDE_CONFIG_RELOADS = 1 << 2,   /* a running daemon takes it over at SIGHUP: commands/run_reload.c does */
 } TideConfigOptionFlags;
 
 typedef struct TideConfigGroup TideConfigGroup;

@@ -5,6 +5,7 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/revision.h"
 #include "commands/cli/version.h"
+#include "commands/run_reload.h"
 #include "kafka/kafka_check.h"
 #include "service/http.h"
 #include "service/notify.h"
@@ -52,6 +53,7 @@ typedef struct Run {
   TideMetrics *metrics;
   TideProcessMetrics process; /* the endpoint's thread only */
   TidePipeline *pipeline;
+  TideReload reload;
   GMainLoop *loop;
   gboolean reported_ready;
   gboolean said_ready;     /* what the log said last */
@@ -139,8 +141,18 @@ on_stop_signal(gpointer data)
 static gboolean
 on_hangup(gpointer data)
 {
-  tide_log(TIDE_LOG_WARNING, "hangup-ignored",
-           "SIGHUP does nothing: the configuration is read at the start; restart to take over a change");
+  Run *run = data;
+  if (run->is_stopping) {
+    tide_log(TIDE_LOG_NOTICE, "hangup-ignored", "SIGHUP does nothing any more: the daemon stops");
+    return G_SOURCE_CONTINUE;
+  }
+  /* While it starts, systemd waits for the first READY=1, which a reload must not send. */
+  if (run->reported_ready)
+    tide_notify_reloading(tide_now_us());
+  tide_reload_run(&run->reload);
+  run->status_us = 0; /* tells the status line at the next round */
+  if (run->reported_ready)
+    tide_notify_ready();
   return G_SOURCE_CONTINUE;
 }
 
@@ -190,7 +202,7 @@ notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
   if (state->ready != run->was_ready || now_us - run->status_us >= STATUS_INTERVAL_US) {
     run->was_ready = state->ready;
     run->status_us = now_us;
-    tide_notify_status("%s", state->status);
+    tide_notify_status("%s%s", run->reload.failed ? "reload failed, see the log; " : "", state->status);
   }
   if (run->watchdog_interval_us > 0 && state->healthy)
     tide_notify_watchdog();
@@ -345,8 +357,10 @@ keep_heap_small(void)
 }
 
 static int
-run_daemon(const TideConfig *config, const RunOptions *run_options)
+run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
 {
+  const TideConfig *config = call->config;
+  const RunOptions *run_options = call->options;
   Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
   run.watchdog_interval_us = tide_notify_watchdog_interval_us();
   tide_process_metrics_init(&run.process, run.metrics, TIDE_VERSION, TIDE_REVISION);
@@ -355,6 +369,7 @@ run_daemon(const TideConfig *config, const RunOptions *run_options)
                                  .until_end = run_options->until_end,
                                  .accept_scheme_change = run_options->accept_scheme_change};
   run.pipeline = tide_pipeline_new(&options);
+  run.reload = tide_reload_new(call, run.metrics, has_lasting_name);
   handle_signals(&run);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
@@ -391,11 +406,11 @@ lock_state_directory(int *ret_fd)
 
 /* A daemon that has a state directory to itself is always the same member of its group, unless the configuration says
  * otherwise: after a kill it goes on at once, where one without a name waits for its own dead session. */
-static void
+static gboolean
 take_lasting_name(TideKafkaConfig *config, int lock_fd)
 {
   if (config->instance != NULL || lock_fd < 0)
-    return;
+    return FALSE;
   g_autoptr(GError) error = NULL;
   config->instance = tide_state_directory_instance(config->topics, &error);
   if (error != NULL)
@@ -404,6 +419,7 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
   else
     tide_log(TIDE_LOG_INFO, "lasting-name", "in the group as '%s', also after a restart (kafka.instance)",
              config->instance);
+  return config->instance != NULL;
 }
 
 /* The first line: what runs, and what it was told to do. */
@@ -442,8 +458,8 @@ run_daemon_alone(TideCommandCall *call, GError **error)
     call->failure_code = TIDE_EXIT_TEMPFAIL;
     return FALSE;
   }
-  take_lasting_name(&config->kafka, lock_fd);
-  call->failure_code = run_daemon(config, call->options);
+  gboolean has_lasting_name = take_lasting_name(&config->kafka, lock_fd);
+  call->failure_code = run_daemon(call, has_lasting_name);
   if (lock_fd >= 0)
     close(lock_fd);
   return call->failure_code == TIDE_EXIT_OK;
@@ -462,7 +478,8 @@ const TideCommand tide_command_run = {
     .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
     .details =
         "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-        "ends at once. SIGUSR1 and SIGUSR2 log the present state. Exit codes: 0 all written; 75 some messages were "
+        "ends at once. SIGHUP checks the file and takes over what it can. SIGUSR1 and SIGUSR2 log the present state. "
+        "Exit codes: 0 all written; 75 some messages were "
         "left for the next start, another daemon has\n"
         "the state directory, or one with the same kafka.instance took its place; 69 (with startup: fail) something "
         "is\n"

@@ -28,6 +28,12 @@ tide_notify_status(const char *format, ...)
 }
 
 void
+tide_notify_reloading(gint64 now_us)
+{
+  sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, now_us);
+}
+
+void
 tide_notify_stopping(void)
 {
   sd_notify(0, "STOPPING=1");

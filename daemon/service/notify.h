@@ -16,6 +16,10 @@ void tide_notify_ready(void);
  * a line break would let them say READY=1. */
 void tide_notify_status(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* A reload has begun, @now_us on the monotonic clock; tide_notify_ready() ends it, whatever came of it. Not before the
+ * first of these, which would end the start. */
+void tide_notify_reloading(gint64 now_us);
+
 /* The stop has begun; stays until the process ends. */
 void tide_notify_stopping(void);
 

@@ -1,0 +1,27 @@
+/* Reload: what SIGHUP does to a running daemon. The whole file is checked first; when anything in it is wrong, all
+ * stays as it was. Of a right one, the options that the table of options flags are taken over, and the others that
+ * changed are named: they need a restart.
+ *
+ * Threads: the main thread only. */
+#pragma once
+
+#include "commands/cli/command.h"
+#include "util/metrics.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideReload {
+  const TideCommandCall *call; /* borrowed: its configuration is the one in force */
+  gboolean has_lasting_name;   /* kafka.instance is the daemon's own, not the file's */
+  gboolean failed;             /* the last one did */
+  TideGauge *successful;
+  TideGauge *success_time;
+} TideReload;
+
+/* Of the configuration that was just loaded. */
+TideReload tide_reload_new(const TideCommandCall *call, TideMetrics *metrics, gboolean has_lasting_name);
+
+/* Blocks: as long as the file's disk. Tells the log how it ended. */
+void tide_reload_run(TideReload *reload);
+
+G_END_DECLS
