@@ -94,6 +94,7 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
   for (TideBatch *next; batch != NULL; batch = next) {
     next = batch->next;
+    tide_batch_metrics_note_completed(&consumer->batch_metrics, batch, now_us);
     tide_accumulator_judge(consumer->accumulator, batch, now_us);
     mark_sources(consumer, batch);
     tide_accumulator_complete(consumer->accumulator, batch, now_us);
@@ -183,7 +184,9 @@ take_messages(TideConsumer *consumer, int timeout_ms)
   while (n < MESSAGES_A_ROUND && tide_kafka_source_poll(consumer->source, n == 0 ? timeout_ms : 0, &record)) {
     if (n++ == 0) {
       now_us = tide_now_us();
-      tide_mapping_set_now(consumer->intake.mapping, tide_wall_clock_epoch_ms());
+      gint64 now_epoch_ms = tide_wall_clock_epoch_ms();
+      tide_mapping_set_now(consumer->intake.mapping, now_epoch_ms);
+      tide_batch_metrics_note_polled(&consumer->batch_metrics, record.message.timestamp_ms, now_epoch_ms);
     }
     tide_consumer_handle_message(consumer, &record, now_us);
     tide_kafka_source_release(&record);
@@ -482,6 +485,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   init_pauses(consumer);
   register_metrics(consumer);
   tide_write_latency_init(&consumer->write_latency, context->metrics);
+  tide_batch_metrics_init(&consumer->batch_metrics, context->config, context->metrics);
   tide_completion_queue_init(&consumer->completions, wake, consumer);
   init_accumulator(consumer);
   init_intake(consumer);
@@ -557,5 +561,6 @@ tide_consumer_free(TideConsumer *consumer)
     tide_partition_free(tide_consumer_partition(consumer, (guint16)i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);
   tide_consumer_status_clear(&consumer->status);
+  tide_batch_metrics_clear(&consumer->batch_metrics);
   g_free(consumer);
 }

@@ -4,6 +4,7 @@
  * consumer's thread. */
 #pragma once
 
+#include "consumer/batch_metrics.h"
 #include "consumer/consumer.h"
 #include "consumer/consumer_commits.h"
 #include "consumer/intake.h"
@@ -33,6 +34,7 @@ struct TideConsumer {
   TideKafkaSource *source;
   TideAccumulator *accumulator;
   TideWriteLatency write_latency;
+  TideBatchMetrics batch_metrics;
   GPtrArray *partitions; /* owned (element-type TidePartition), by slot */
   TidePauses pauses;
   TideIntake intake;

@@ -1,0 +1,29 @@
+/* What batches that HBase has acknowledged tell: rows by table, and how long each stage of their way took.
+ *
+ * Counted once for a batch or a round, so that it costs nothing for a reading. Threads: the owning consumer's only. */
+#pragma once
+
+#include "config/config.h"
+#include "util/metrics.h"
+#include "write/batch.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideBatchMetrics {
+  TideCounter **rows;    /* owned array, by the declared table's index */
+  TideCounter **batches; /* the same */
+  TideHistogram *polled;
+  TideHistogram *sealed;
+  TideHistogram *acknowledged;
+} TideBatchMetrics;
+
+void tide_batch_metrics_init(TideBatchMetrics *batches, const TideConfig *config, TideMetrics *metrics);
+void tide_batch_metrics_clear(TideBatchMetrics *batches);
+
+/* A message was polled at @now_epoch_ms. @timestamp_ms: the record's own time; below 0 it has none. */
+void tide_batch_metrics_note_polled(TideBatchMetrics *batches, gint64 timestamp_ms, gint64 now_epoch_ms);
+
+/* @batch is completed. @now_us: monotonic */
+void tide_batch_metrics_note_completed(TideBatchMetrics *batches, const TideBatch *batch, gint64 now_us);
+
+G_END_DECLS
