@@ -245,7 +245,7 @@ forget_request(void *data, struct MHD_Connection *connection, void **state, enum
 static void
 test_calls_above_a_proxys_limit_are_split(PipelineFixture *fixture, gconstpointer data)
 {
-  int fd;
+  int fd = -1;
   guint16 port = scripted_gateway_port(fixture->gateways[0]);
   g_autoptr(TideEndpoint) endpoint = loopback_listen("127.0.0.1", 16, &fd);
   struct MHD_Daemon *proxy = MHD_start_daemon(
