@@ -214,15 +214,17 @@ proxy_request(void *data, struct MHD_Connection *connection, const char *url, co
 {
   const guint16 *port = data;
   TideBuffer *call = *state;
+  const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+  gboolean is_too_large = g_ascii_strtoull(length, NULL, 10) > OVERSIZED_BYTES;
   if (call == NULL) {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-    if (g_ascii_strtoull(length, NULL, 10) > OVERSIZED_BYTES)
-      answer_http(connection, MHD_HTTP_CONTENT_TOO_LARGE, TIDE_BYTES_LITERAL("<html>too large</html>"));
-    else
-      *state = g_new0(TideBuffer, 1);
+    *state = g_new0(TideBuffer, 1);
   } else if (*n_bytes > 0) {
-    tide_buffer_append(call, bytes, *n_bytes);
+    /* What is too large is read to its end, as proxies do: else the reset could overtake the answer. */
+    if (!is_too_large)
+      tide_buffer_append(call, bytes, *n_bytes);
     *n_bytes = 0;
+  } else if (is_too_large) {
+    answer_http(connection, MHD_HTTP_CONTENT_TOO_LARGE, TIDE_BYTES_LITERAL("<html>too large</html>"));
   } else {
     g_auto(TideBuffer) reply = {0};
     ask_gateway(*port, tide_buffer_bytes(call), &reply);

@@ -185,14 +185,15 @@ test_a_region_limits(PipelineFixture *fixture, gconstpointer data)
   stop(&daemon);
 }
 
-/* Large rows wait for small ones of the same readings, which take one call; two writers are free. */
+/* Large rows wait for small ones of the same readings, which take one call; two writers are free. The call takes long
+ * enough to be looked on, and less than what is called a gateway's fault. */
 static void
 test_memory_limits(PipelineFixture *fixture, gconstpointer data)
 {
   g_autofree char *value = g_strnfill(100000, 'x');
   guint fault = scripted_gateway_add_fault(
       fixture->gateways[0],
-      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 600});
+      &(TideScriptedFault){.call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC", .delay_reply_ms = 1500});
   for (guint i = 0; i < 300; i++) {
     g_autofree char *host = g_strdup_printf("host1%u", i);
     pipeline_fixture_produce(fixture, (gint32)(i % 2), host, 1785069296000 + i, value);
