@@ -258,7 +258,6 @@ test_calls_above_a_proxys_limit_are_split(PipelineFixture *fixture, gconstpointe
   LogCapture *capture = log_capture_start();
   check_oversized(fixture, list, "raise its limit (nginx: 'client_max_body_size')");
   g_autofree char *log = log_capture_end(capture);
-  g_assert_nonnull(strstr(log, "is sent in smaller ones: "));
   g_assert_null(strstr(log, "gateway not usable"));
   MHD_stop_daemon(proxy);
 }
