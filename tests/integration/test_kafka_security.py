@@ -176,7 +176,7 @@ class KafkaSecurity(Case):
         for daemon in daemons:
             daemon.start()
 
-    def test_main_job(self) -> None:
+    def test_main_job_by_three_ways(self) -> None:
         """kill -9 of the daemons."""
         self.check_main_job("main job, daemon killed", [
             Way(INSTALLED, "MTLS", {**self.tls(), **self.own_certificate(self.authority)}),
