@@ -38,6 +38,7 @@ class LinkCase(Case):
             raise unittest.SkipTest("krb5-kdc and krb5-admin-server are not installed")
         if not hasattr(LinkCase, "links"):
             LinkCase.links = cls.at_end.enter_context(Links(cls.directory / "links", cls.stack))
+            cls.at_end.callback(delattr, LinkCase, "links")
         os.environ["KRB5_CONFIG"] = str(cls.links.realm.client_configuration)
         cls.addClassCleanup(os.environ.pop, "KRB5_CONFIG")
 

@@ -4,13 +4,16 @@
     run.py --tidemark build/daemon/tidemark --counts FILE [NAME...]
 
 Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. The
-tests' logs are kept when one fails. What the tests of secured gateways have seen is printed as a table.
+tests' logs are kept when one fails. One or two that fail, other than by what the tables hold, run again on a stack of their
+own, but for --long: what passes then has passed, and is named as unstable. What the tests of secured gateways have seen
+is printed as a table.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import shutil
 import signal
 import sys
@@ -27,6 +30,11 @@ from cell_table import CellTable  # noqa: E402
 from jvm_process import StackError  # noqa: E402
 from maven_jars import JarError  # noqa: E402
 from stack import Stack  # noqa: E402
+
+
+# More than these is no accident of a busy machine; and what is missing or wrong in a table is none, ever.
+MOST_REPEATED = 2
+WRONG_CONTENT = re.compile(r"(missing|wrong|unexpected|altered)'?:? +[1-9]")
 
 
 class Result(unittest.TestResult):
@@ -53,6 +61,11 @@ class Result(unittest.TestResult):
         outcome = "FAILED" if test.id() in troubled else "skipped" if test.id() in skipped else "ok"
         self.n_passed += outcome == "ok"
         print(f"{outcome:<7} {time.monotonic() - self._started:6.1f} s  {test.id()}", flush=True)
+
+    def worth_another_run(self) -> list[unittest.TestCase]:
+        failed = {case.id().split(" ")[0]: getattr(case, "test_case", case) for case, _ in self.failures + self.errors}
+        wrong = any(WRONG_CONTENT.search(text) for _, text in self.failures + self.errors)
+        return [] if wrong or len(failed) > MOST_REPEATED else list(failed.values())
 
     def print_failures(self) -> None:
         for test, text in self.failures + self.errors:
@@ -88,6 +101,16 @@ def run(suite: unittest.TestSuite, options: argparse.Namespace, directory: Path)
     return result
 
 
+def repeat(tests: Sequence[unittest.TestCase], first: Result, options: argparse.Namespace, directory: Path) -> Result:
+    again = run(unittest.TestSuite(tests), options, directory)
+    again.n_passed += first.n_passed
+    again.skipped += first.skipped
+    if options.unstable is not None:
+        with open(options.unstable, "a", encoding="utf-8") as file:
+            file.writelines(f"integration: {test.id()}\n" for test in tests)
+    return again
+
+
 def report_cells(seen: CellTable, path: Optional[Path]) -> None:
     if seen:
         print(f"\n{seen.markdown()}")
@@ -101,6 +124,7 @@ def main() -> int:
     parser.add_argument("--counts", required=True, type=Path, help="file that gets 'passed failed skipped'")
     parser.add_argument("--long", action="store_true", help="the tests that ./check has no time for, alone")
     parser.add_argument("--table", type=Path, help="file that gets the table of what each transport did, as it is printed")
+    parser.add_argument("--unstable", type=Path, help="file to which the names of what passed only when repeated are added")
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
     options = parser.parse_args()
     suite = load(options.names, options.long)
@@ -112,6 +136,11 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="tidemark-integration-"))
     try:
         result = run(suite, options, directory)
+        repeated = [] if options.long else result.worth_another_run()
+        if repeated:
+            result.print_failures()
+            print(f"\nagain, {len(repeated)} alone:", flush=True)
+            result = repeat(repeated, result, options, directory / "again")
     except (StackError, JarError, OSError) as error:
         print(f"{error}\nthe logs are in {directory}")
         options.counts.write_text("0 1 0\n", encoding="ascii")

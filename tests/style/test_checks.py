@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Each check finds what it is there to find, in a small project made for it, and finds nothing in one that is right."""
+import json
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,41 @@ class Project(unittest.TestCase):
         self.assertEqual(code, 1, output)
         for part in parts:
             self.assertIn(part, output)
+
+
+class CountTests(Project):
+    """What `meson test` wrote, as tests/count_tests.py counts it."""
+
+    def log(self, log, results, output=""):
+        self.write(f"{log}.json", "".join(json.dumps({"name": f"tidemark:fault / {name}", "stdout": output, "result": result})
+                                          + "\n" for name, result in results.items()))
+        suites = "".join(f'<testsuite name="tidemark.tidemark:fault / {name}"><testcase name="one"/>'
+                         f'<testcase name="two">{"" if result == "OK" else "<failure/>"}</testcase></testsuite>'
+                         for name, result in results.items())
+        self.write(f"{log}.junit.xml", f"<testsuites>{suites}</testsuites>")
+
+    def counted(self, *options):
+        script = HERE.parent / "count_tests.py"
+        return subprocess.run([sys.executable, str(script), str(self.root), *options], capture_output=True, text=True,
+                              check=True).stdout
+
+    def test_a_failure_counts_until_it_has_passed_alone(self):
+        self.log("testlog", {"a": "OK", "b": "FAIL"})
+        self.assertEqual(self.counted(), "3 1 0\n")
+        self.assertEqual(self.counted("--to-repeat"), "b\n")
+        self.log("again", {"b": "FAIL"})
+        self.assertEqual(self.counted(), "3 1 0\n")
+        self.log("again", {"b": "OK"})
+        self.assertEqual(self.counted(), "4 0 0\n")
+
+    def test_many_failures_are_not_repeated(self):
+        self.log("testlog", dict.fromkeys("abcd", "FAIL"))
+        self.assertEqual(self.counted("--to-repeat"), "")
+
+    def test_what_a_sanitizer_found_is_not_repeated(self):
+        for report in ["==1==ERROR: AddressSanitizer: heap", "WARNING: ThreadSanitizer: data race", "a.c:1:2: runtime error: x"]:
+            self.log("testlog", {"a": "FAIL"}, output=report)
+            self.assertEqual(self.counted("--to-repeat"), "")
 
 
 class Layers(Project):
