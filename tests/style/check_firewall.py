@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def main():
-    rules = re.findall(r"^    table .*?^    }\n", (Path(sys.argv[1]) / "docs/security.md").read_text(), re.M | re.S)
+    rules = re.findall(r"^```nft\n(.*?)^```", (Path(sys.argv[1]) / "docs/security.md").read_text(), re.M | re.S)
     nft = shutil.which("nft", path=os.environ["PATH"] + ":/usr/sbin")
     if rules and (nft is None or subprocess.run([nft, "list", "tables"], capture_output=True, check=False).returncode != 0):
         print("skipped: nft is not there, or needs more rights")
