@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Holds the map against the tree: README.md has a line for each folder (tests/README.md for those below), and the folder's own README.md a line for each file,
-its text the first sentence that the file says of itself. With --write, makes them anew. No folder may hold many files."""
+"""Holds the map against the tree: README.md has a line for each folder (for those of tests, commands and examples, their own does), and the folder's own
+README.md a line for each file, its text the first sentence that the file says of itself. With --write, makes them anew. No folder may hold many files, and
+README.md has a length that one reads."""
 import argparse
 import pathlib
 import re
@@ -23,6 +24,8 @@ WITHOUT_README = {"systemd": "the unit", "docs": "guides and reference"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
 WITH_SUBFOLDERS = {"tests/bench/peers", "tests/fault", "tests/stack"}
 CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".mutants", ".java", ".xml", ".supp", "")
+TELL_THEIR_OWN = ("tests", "daemon/commands", "config/examples")  # of folders below them, for README.md to be one page
+N_README_LINES_MAX = 200
 N_FILES_MAX = 40
 CROWDED = ("daemon", "thrift", "config", "tests")  # where N_FILES_MAX holds; a fuzzer's seeds are none to be read
 
@@ -127,9 +130,13 @@ class Map:
 
     def hold_all(self) -> None:
         files = tracked()
-        of_tests = [self.hold_folder(folder, files, []) for folder in FOLDERS if folder.startswith("tests/")]
-        self.hold("README.md", [self.hold_folder(folder, files, of_tests if folder == "tests" else []) for folder in FOLDERS
-                                if not folder.startswith("tests/")])
+        below = {parent: [self.hold_folder(folder, files, []) for folder in FOLDERS if folder.startswith(parent + "/")]
+                 for parent in TELL_THEIR_OWN}
+        self.hold("README.md", [self.hold_folder(folder, files, below.get(folder, [])) for folder in FOLDERS
+                                if not folder.startswith(tuple(f"{parent}/" for parent in TELL_THEIR_OWN))])
+        n_lines = len((ROOT / "README.md").read_text().splitlines())
+        if n_lines > N_README_LINES_MAX:
+            self.findings.append(f"README.md: has {n_lines} lines, more than {N_README_LINES_MAX}: let a page of docs tell it")
         for folder in sorted({str(path.parent) for path in files if path.suffix in (".c", ".cc")}):
             if not any(folder == one or (one in WITH_SUBFOLDERS | NO_LINES and folder.startswith(one + "/")) for one in FOLDERS):
                 self.findings.append(f"{folder}: is not in the map: name it in tests/style/check_layers.py or check_map.py")
