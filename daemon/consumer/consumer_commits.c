@@ -98,6 +98,8 @@ store_mark(TideConsumerCommits *commits, TidePartition *partition)
 {
   if (tide_kafka_source_store(commits->context.source, partition->slot, partition->offsets.mark))
     tide_partition_commit_asked(partition, partition->offsets.mark, FALSE, FALSE);
+  else
+    commits->marks_moved = TRUE; /* refused: tried again, or nobody would look at it until the mark moves once more */
 }
 
 void

@@ -7,6 +7,7 @@
 struct TideKafkaSource {
   TideKafkaHandlers handlers;
   GString *asked; /* owned: "pause 0, store 0 6, " */
+  gboolean refuses_marks;
 };
 
 TideKafkaSource *
@@ -64,7 +65,7 @@ gboolean
 tide_kafka_source_store(TideKafkaSource *source, guint16 slot, gint64 offset)
 {
   g_string_append_printf(source->asked, "store %u %" G_GINT64_FORMAT ", ", slot, offset);
-  return TRUE;
+  return !source->refuses_marks;
 }
 
 void

@@ -114,6 +114,21 @@ test_refused_mark_is_stored_again(Fixture *fixture, gconstpointer data)
   g_assert_true(tide_consumer_commits_are_done(&fixture->commits, (const guint16[]){0}, 1));
 }
 
+/* No message and no batch may come any more that would have it looked at. */
+static void
+test_mark_that_is_not_taken_is_stored_again(Fixture *fixture, gconstpointer data)
+{
+  finish_message(fixture, 0, 5);
+  fixture->source->refuses_marks = TRUE;
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
+  fixture->source->refuses_marks = FALSE;
+  tide_consumer_commits_store_marks(&fixture->commits);
+  ASSERT_ASKED(fixture, "store 0 6, ");
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), ==, G_MAXINT64);
+}
+
 /* A commit with a note takes its turn; the marks of others need not wait for it. */
 static void
 test_notes_go_no_oftener_than_commits(Fixture *fixture, gconstpointer data)
@@ -157,6 +172,7 @@ main(int argc, char **argv)
   ADD("what-is-new-is-committed-before-it-is-read", test_what_is_new_is_committed_before_it_is_read);
   ADD("only-moved-marks-are-stored", test_only_moved_marks_are_stored);
   ADD("refused-mark-is-stored-again", test_refused_mark_is_stored_again);
+  ADD("mark-that-is-not-taken-is-stored-again", test_mark_that_is_not_taken_is_stored_again);
   ADD("notes-go-no-oftener-than-commits", test_notes_go_no_oftener_than_commits);
   ADD("partition-is-left-once", test_partition_is_left_once);
   return g_test_run();
