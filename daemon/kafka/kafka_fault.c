@@ -6,14 +6,26 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What OpenSSL found last, which librdkafka does not pass on: the hash of the broker's name, then the error. One for
- * all clients: where brokers fail in several ways, the broker whose word is gone has the sentence of all ways. */
-static _Atomic guint64 last_certificate_error;
+/* What OpenSSL found last, which librdkafka does not pass on: the hash of the broker's name, then the error. For all
+ * clients together: where two brokers share a place, the one whose word is gone has the sentence of all ways. */
+static _Atomic guint64 last_certificate_errors[TIDE_KAFKA_FAULT_PLACES];
+
+static _Atomic guint64 *
+place_of(const char *broker)
+{
+  return &last_certificate_errors[g_str_hash(broker) % TIDE_KAFKA_FAULT_PLACES];
+}
 
 static guint64
 certificate_error(const char *broker, int error)
 {
   return (guint64)g_str_hash(broker) << 32 | (guint32)error;
+}
+
+void
+tide_kafka_fault_remember_certificate(const char *broker, int error)
+{
+  atomic_store(place_of(broker), certificate_error(broker, error));
 }
 
 /* From librdkafka's broker threads, once for each certificate of a chain. TRUE lets the handshake go on whatever
@@ -26,7 +38,7 @@ on_certificate(rd_kafka_t *kafka, const char *broker, int32_t broker_id, int *er
   (void)kafka, (void)broker_id, (void)depth, (void)der, (void)size, (void)opaque;
   if (*error == X509_V_OK)
     return TRUE;
-  atomic_store(&last_certificate_error, certificate_error(broker, *error));
+  tide_kafka_fault_remember_certificate(broker, *error);
   g_strlcpy(reason, X509_verify_cert_error_string(*error), reason_size);
   return FALSE;
 }
@@ -73,7 +85,7 @@ of_certificate(const char *reason)
   if (end == NULL || strstr(reason, "certificate verify failed") == NULL)
     return NULL;
   g_autofree char *broker = g_strndup(name + 3, (gsize)(end - name - 3));
-  const guint64 last = atomic_load(&last_certificate_error);
+  const guint64 last = atomic_load(place_of(broker));
   return certificate_error(broker, (int)(guint32)last) == last ? tide_kafka_fault_of_certificate((int)(guint32)last)
                                                                : NULL;
 }
@@ -110,6 +122,9 @@ const char *
 tide_kafka_fault_remedy(const char *reason, const char *mechanism, guint32 version)
 {
   const TideKafkaLibrary library = {.version = version};
+  const char *of_broker = of_certificate(reason);
+  if (of_broker != NULL)
+    return of_broker;
   if (strstr(reason, "invalid credentials") != NULL && g_str_has_prefix(mechanism, "SCRAM-") &&
       !tide_kafka_library_can(&library, TIDE_KAFKA_SCRAM_NONCE))
     return "the password may be right: brokers since 3.7.2, 3.8.1 and 3.9.0 refuse SCRAM of librdkafka before 2.6.1 "
@@ -127,8 +142,6 @@ tide_kafka_fault_explain(const rd_kafka_t *kafka, const char *reason)
   size_t size = sizeof mechanism;
   if (rd_kafka_conf_get(rd_kafka_conf((rd_kafka_t *)kafka), "sasl.mechanisms", mechanism, &size) != RD_KAFKA_CONF_OK)
     mechanism[0] = '\0';
-  const char *remedy = of_certificate(reason);
-  if (remedy == NULL)
-    remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
+  const char *remedy = tide_kafka_fault_remedy(reason, mechanism, (guint32)rd_kafka_version());
   return remedy != NULL ? g_strdup_printf("%s: %s", reason, remedy) : g_strdup(reason);
 }

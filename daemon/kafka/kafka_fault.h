@@ -12,6 +12,12 @@ const char *tide_kafka_fault_remedy(const char *reason, const char *mechanism, g
 /* The clients of @conf remember what is wrong with a broker's certificate, where that is checked at all. */
 void tide_kafka_fault_watch_certificates(rd_kafka_conf_t *conf);
 
+/* Brokers of the same hash modulo this share a place in that memory. */
+#define TIDE_KAFKA_FAULT_PLACES 64
+
+/* What those clients do with each refusal. @broker: HOST:PORT. @error: of OpenSSL's verification. Threads: any. */
+void tide_kafka_fault_remember_certificate(const char *broker, int error);
+
 /* @error: of OpenSSL's verification. NULL: none that has a sentence of its own. */
 const char *tide_kafka_fault_of_certificate(int error);
 

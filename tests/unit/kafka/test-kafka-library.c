@@ -134,6 +134,60 @@ test_each_fault_of_a_certificate_has_its_sentence(void)
   g_assert_null(tide_kafka_fault_of_certificate(X509_V_OK));
 }
 
+/* Another name for each @i. */
+static char *
+broker_name(guint i)
+{
+  return g_strdup_printf("kafka%u.example.com:9093", i);
+}
+
+static guint
+place_of(const char *broker)
+{
+  return g_str_hash(broker) % TIDE_KAFKA_FAULT_PLACES;
+}
+
+/* In the same place of the memory, or in another. */
+static char *
+another_broker(const char *broker, gboolean is_in_its_place)
+{
+  for (guint i = 1;; i++) {
+    char *name = broker_name(i);
+    if (!g_str_equal(name, broker) && (place_of(name) == place_of(broker)) == is_in_its_place)
+      return name;
+    g_free(name);
+  }
+}
+
+static void
+assert_told(const char *broker, const char *words)
+{
+  g_autofree char *reason =
+      g_strdup_printf("ssl://%s/bootstrap: SSL handshake failed: certificate verify failed", broker);
+  const char *remedy = tide_kafka_fault_remedy(reason, "", 0x021000ff);
+  if (strstr(remedy, words) == NULL)
+    g_error("'%s' is not in '%s'", words, remedy);
+}
+
+#define OF_ALL_WAYS "has ended, or is for another host"
+
+/* All are refused before the first is explained, as when a cluster's brokers are asked side by side. */
+static void
+test_certificates_of_brokers_are_told_apart(void)
+{
+  g_autofree char *ended = broker_name(0);
+  g_autofree char *elsewhere = another_broker(ended, FALSE), *crowded_out = another_broker(elsewhere, TRUE);
+  tide_kafka_fault_remember_certificate(crowded_out, X509_V_ERR_CERT_NOT_YET_VALID);
+  tide_kafka_fault_remember_certificate(ended, X509_V_ERR_CERT_HAS_EXPIRED);
+  tide_kafka_fault_remember_certificate(elsewhere, X509_V_ERR_HOSTNAME_MISMATCH);
+  assert_told(ended, "has ended, or one that signs it");
+  assert_told(elsewhere, "for another host than 'kafka.brokers', or what the broker advertises");
+  assert_told(crowded_out, OF_ALL_WAYS);
+  assert_told("never.refused:9093", OF_ALL_WAYS);
+  tide_kafka_fault_remember_certificate(ended, X509_V_ERR_HOSTNAME_MISMATCH); /* renewed, wrongly */
+  assert_told(ended, "for another host than 'kafka.brokers', or what the broker advertises");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -145,5 +199,7 @@ main(int argc, char **argv)
   g_test_add_func("/kafka-library/misleading-words-are-explained", test_misleading_words_are_explained);
   g_test_add_func("/kafka-library/C13-each-fault-of-a-certificate-has-its-sentence",
                   test_each_fault_of_a_certificate_has_its_sentence);
+  g_test_add_func("/kafka-library/C13-certificates-of-brokers-are-told-apart",
+                  test_certificates_of_brokers_are_told_apart);
   return g_test_run();
 }
