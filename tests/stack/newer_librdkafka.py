@@ -43,3 +43,8 @@ def _fetch(path: Path) -> None:
             wheel.extractall(path, [name for name in wheel.namelist() if name.startswith("confluent_kafka.libs/")])
     (library,) = path.glob("confluent_kafka.libs/librdkafka-*.so.1")
     (path / "librdkafka.so.1").symlink_to(library.relative_to(path))
+
+
+# For ./check: the folder, and the version found there.
+if __name__ == "__main__":
+    print(folder(), VERSION)
