@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 RETRY_DELAYS_S = (3, 10, 30)
 
 # What a first run downloads, measured; only for the progress sentence.
-DOWNLOAD_SIZE = {"kafka": "about 45 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB"}
+DOWNLOAD_SIZE = {"kafka": "about 45 MB", "kafka-3.7": "about 40 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB"}
 
 
 class JarError(Exception):

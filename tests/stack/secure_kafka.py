@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Optional
+from typing import Mapping, Optional
 
 import token_server
 from certificates import Authority
@@ -27,12 +27,21 @@ LISTENERS = {
     "SASL": ("SASL_PLAINTEXT", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"),
     "SASLTLS": ("SASL_SSL", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"),
     "GSS": ("SASL_PLAINTEXT", "GSSAPI"),
+    "GSSTLS": ("SASL_SSL", "GSSAPI"),
     "OIDC": ("SASL_PLAINTEXT", "OAUTHBEARER"),
+    "OIDCTLS": ("SASL_SSL", "OAUTHBEARER"),
 }
 
 # Of PLAIN, and of both kinds of SCRAM.
 USER = "alice"
 PASSWORD = "alices-secret"
+
+# Settings of a broker that asks what each user may do. Whoever comes without a name, as the tests themselves do and the broker
+# to itself, may do everything.
+AUTHORIZED = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
 
 MODULES = "org.apache.kafka.common.security"
 
@@ -46,20 +55,23 @@ def _key_store(authority: Authority, name: str) -> Path:
 
 
 class SecureKafka(Kafka):
-    """Without a realm there is no listener GSS, without a token server none for OIDC."""
+    """Without a realm there are no listeners for GSSAPI, without a token server none for OIDC. settings: beside those that
+    follow from the listeners. component: as of Kafka."""
 
     def __init__(self, directory: Path, authority: Authority, realm: Optional[Realm] = None,
-                 tokens: Optional[token_server.TokenServer] = None) -> None:
+                 tokens: Optional[token_server.TokenServer] = None, *, settings: Optional[Mapping[str, str]] = None,
+                 component: str = "kafka") -> None:
         self._authority = authority
         self._realm = realm
         self._tokens = tokens
-        names = [name for name in LISTENERS if (name != "GSS" or realm) and (name != "OIDC" or tokens)]
+        lacking = {*(() if realm else ("GSSAPI",)), *(() if tokens else ("OAUTHBEARER",))}
+        names = [name for name, (_, mechanisms) in LISTENERS.items() if mechanisms not in lacking]
         self.ports = {name: free_port() for name in names}
         ports = self.choose_ports()
         authority.sign("broker")
         authority.sign("wrong-broker", "DNS:other.example")
         authority.sign("expired-broker", expired=True)
-        super().__init__(directory, ports, settings=self._secure_settings(ports))
+        super().__init__(directory, ports, settings={**self._secure_settings(ports), **(settings or {})}, component=component)
 
     def address_of(self, listener: str) -> str:
         """By name: certificates and tickets are for names."""
@@ -75,11 +87,20 @@ class SecureKafka(Kafka):
 
     def set_password(self, mechanism: str, password: str) -> None:
         """Of the user of SCRAM."""
-        command = self._command("kafka.admin.ConfigCommand", "--bootstrap-server", self.address, "--alter", "--add-config",
-                                f"{mechanism}=[password={password}]", "--entity-type", "users", "--entity-name", USER)
-        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        self.administrate("kafka.admin.ConfigCommand", "--alter", "--add-config", f"{mechanism}=[password={password}]",
+                          "--entity-type", "users", "--entity-name", USER)
+
+    def add_acl(self, *words: str) -> None:
+        """As kafka-acls does; of a broker with AUTHORIZED."""
+        # The tool is not among the jars of the newer broker.
+        self.administrate("kafka.admin.AclCommand", *words, component="kafka-3.7")
+
+    def administrate(self, main_class: str, *words: str, component: Optional[str] = None) -> None:
+        """One of Kafka's own tools, over the listener that asks nobody who he is. component: whose jars have it."""
+        command = self._command(main_class, "--bootstrap-server", self.address, *words)
+        done = subprocess.run(command, env=self._environment(component), capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise StackError(f"cannot set the password of '{USER}': {done.stdout}{done.stderr}")
+            raise StackError(f"{main_class} {' '.join(words)}: {done.stdout}{done.stderr}")
 
     def _secure_settings(self, ports: dict[str, int]) -> dict[str, str]:
         protocols = {name: LISTENERS[name][0] for name in self.ports}

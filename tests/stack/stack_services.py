@@ -181,11 +181,12 @@ class Service:
 
 
 class Kafka(Service):
-    """One broker that is its own controller."""
+    """One broker that is its own controller. component: the folder of the pom.xml that names its jars."""
 
     def __init__(self, directory: Path, ports: Mapping[str, int], *, settings: Optional[Mapping[str, str]] = None,
-                 peak_speed: bool = False, owned: bool = True) -> None:
+                 component: str = "kafka", peak_speed: bool = False, owned: bool = True) -> None:
         super().__init__(directory, "kafka", peak_speed=peak_speed, owned=owned)
+        self._component = component
         self.address = f"{HOST}:{ports['broker']}"
         self.admin = KafkaAdmin(self.address)
         self._controller = f"{HOST}:{ports['controller']}"
@@ -231,9 +232,8 @@ class Kafka(Service):
         flags = java_flags.common(self.name, self.log_path, heap="512m", peak_speed=self._peak_speed)
         return [java_flags.java(), *flags, "-Dorg.slf4j.simpleLogger.showDateTime=true", main_class, *words]
 
-    @staticmethod
-    def _environment() -> dict[str, str]:
-        return java_flags.environment(maven_jars.classpath("kafka"))
+    def _environment(self, component: Optional[str] = None) -> dict[str, str]:
+        return java_flags.environment(maven_jars.classpath(component or self._component))
 
 
 def _cluster_id() -> str:
