@@ -159,6 +159,19 @@ char *tide_config_print(const TideConfig *config);
  * loads as it stands, and is what config/tidemark.yaml holds. (transfer full) */
 char *tide_config_print_defaults(void);
 
+/* A value for tide_config_print_filled(). */
+typedef struct TideConfigFill {
+  const char *path;  /* of the option: "kafka.brokers", "readings.time.field", "tables" */
+  const char *value; /* as YAML, of "tables" in lines; NULL: the option is shown at its default, behind a # */
+} TideConfigFill;
+
+/* A commented configuration of the options that @fills (its end has a NULL path) gives values for, and no others.
+ * @head: the comment on top. (transfer full) */
+char *tide_config_print_filled(const char *head, const TideConfigFill *fills);
+
+/* @text as a comment in the same form, for what stands inside of "tables". */
+void tide_config_append_comment(GString *out, guint indent, const char *text);
+
 /* docs/configuration.md's reference part, from the option table. (transfer full) */
 char *tide_config_print_reference(void);
 

@@ -176,10 +176,12 @@ has_option_in_force(const TideConfigGroup *group)
   return FALSE;
 }
 
+/* @given: in place of the default; NULL: the default. */
 static void
-append_sample_value(GString *out, const TideConfigOption *option, Margin margin)
+append_sample_value(GString *out, const TideConfigOption *option, const char *given, Margin margin)
 {
-  const char *value = option->default_text != NULL ? option->default_text : option->example;
+  const char *fallback = option->default_text != NULL ? option->default_text : option->example;
+  const char *value = given != NULL ? given : fallback;
 
   append_margin(out, margin);
   if (option->type != TIDE_CONFIG_STRUCTURE) {
@@ -189,57 +191,126 @@ append_sample_value(GString *out, const TideConfigOption *option, Margin margin)
   g_string_append_printf(out, "%s:\n", option->name);
   g_auto(GStrv) lines = g_strsplit(value, "\n", -1);
   for (char **line = lines; *line != NULL; line++) {
-    append_margin(out, deeper(margin));
+    if (**line != '\0')
+      append_margin(out, deeper(margin));
     g_string_append_printf(out, "%s\n", *line);
   }
 }
 
-static void append_sample_section(GString *out, const TideConfigOption *section, Margin margin);
+/* What a sample shows: all options, or those that it is given values for. */
+typedef struct Sample {
+  GString *out;
+  const TideConfigFill *fills; /* NULL: all, at their defaults; else ends with a NULL path */
+} Sample;
+
+/* NULL: none is given for @group's option. */
+static const TideConfigFill *
+find_fill(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option)
+{
+  g_autofree char *path = g_strconcat(group->path, group->path[0] != '\0' ? "." : "", option->name, NULL);
+  for (const TideConfigFill *fill = sample->fills; fill != NULL && fill->path != NULL; fill++) {
+    if (strcmp(fill->path, path) == 0)
+      return fill;
+  }
+  return NULL;
+}
+
+static gboolean is_shown(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option);
+
+static gboolean
+shows_any_of(const Sample *sample, const TideConfigGroup *group)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    if (is_shown(sample, group, &group->options[i]))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean
+is_shown(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option)
+{
+  if (sample->fills == NULL)
+    return TRUE;
+  return option->type == TIDE_CONFIG_SECTION ? shows_any_of(sample, option->section)
+                                             : find_fill(sample, group, option) != NULL;
+}
+
+static void append_sample_section(const Sample *sample, const TideConfigOption *section, Margin margin);
 
 static void
-append_sample_option(GString *out, const TideConfigOption *option, Margin margin)
+append_sample_option(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option, Margin margin)
 {
   if (option->type == TIDE_CONFIG_SECTION) {
-    append_sample_section(out, option, margin);
+    append_sample_section(sample, option, margin);
     return;
   }
+  const TideConfigFill *fill = find_fill(sample, group, option);
   g_autofree char *values = describe_values(option);
   g_autofree char *comment = g_strconcat(option->sentence, values, NULL);
-  append_comment(out, margin, comment);
-  append_sample_value(out, option, is_in_force(option) ? margin : commented(margin));
+  append_comment(sample->out, margin, comment);
+  gboolean in_force = fill != NULL ? fill->value != NULL : is_in_force(option);
+  append_sample_value(sample->out, option, fill != NULL ? fill->value : NULL, in_force ? margin : commented(margin));
+}
+
+/* Those that are shown, with an empty line before each but the first; at the top, before each. */
+static void
+append_sample_options(const Sample *sample, const TideConfigGroup *group, Margin margin, gboolean is_first)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    if (!is_shown(sample, group, &group->options[i]))
+      continue;
+    g_string_append(sample->out, is_first ? "" : "\n");
+    append_sample_option(sample, group, &group->options[i], margin);
+    is_first = FALSE;
+  }
 }
 
 static void
-append_sample_section(GString *out, const TideConfigOption *section, Margin margin)
+append_sample_section(const Sample *sample, const TideConfigOption *section, Margin margin)
 {
   const TideConfigGroup *group = section->section;
 
   /* An empty section may stand at the top; inside of another it would say something. */
   Margin inner = margin.indent > 0 && !has_option_in_force(group) ? commented(margin) : margin;
-  append_comment(out, margin, group->question != NULL ? group->question : section->sentence);
-  append_margin(out, inner);
-  g_string_append_printf(out, "%s:\n", section->name);
-  for (gsize i = 0; i < group->n_options; i++) {
-    g_string_append(out, i > 0 ? "\n" : "");
-    append_sample_option(out, &group->options[i], deeper(inner));
-  }
+  append_comment(sample->out, margin, group->question != NULL ? group->question : section->sentence);
+  append_margin(sample->out, inner);
+  g_string_append_printf(sample->out, "%s:\n", section->name);
+  append_sample_options(sample, group, deeper(inner), TRUE);
+}
+
+/* @head: the comment on top. */
+static char *
+print_sample(const char *head, const TideConfigFill *fills)
+{
+  Margin margin = {0, FALSE, 0};
+  Sample sample = {.out = g_string_new(NULL), .fills = fills};
+
+  append_comment(sample.out, margin, head);
+  append_sample_options(&sample, &tide_config_top, margin, FALSE);
+  return g_string_free(sample.out, FALSE);
 }
 
 char *
 tide_config_print_defaults(void)
 {
-  Margin margin = {0, FALSE, 0};
-  GString *out = g_string_new(NULL);
+  return print_sample(
+      "The configuration of tidemark. A line such as '#threads: 2' shows an option at its default: take the "
+      "# away to change it. What stands without # has no default and is yours to say. 'tidemark check' "
+      "tells whether all is well; docs/configuration.md has the language of tables.",
+      NULL);
+}
 
-  append_comment(out, margin,
-                 "The configuration of tidemark. A line such as '#threads: 2' shows an option at its default: take the "
-                 "# away to change it. What stands without # has no default and is yours to say. 'tidemark check' "
-                 "tells whether all is well; docs/configuration.md has the language of tables.");
-  for (gsize i = 0; i < tide_config_top.n_options; i++) {
-    g_string_append_c(out, '\n');
-    append_sample_option(out, &tide_config_top.options[i], margin);
-  }
-  return g_string_free(out, FALSE);
+char *
+tide_config_print_filled(const char *head, const TideConfigFill *fills)
+{
+  return print_sample(head, fills);
+}
+
+void
+tide_config_append_comment(GString *out, guint indent, const char *text)
+{
+  append_comment(out, (Margin){indent, FALSE, 0}, text);
 }
 
 /* The reference, in Markdown. */
