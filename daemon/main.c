@@ -16,7 +16,8 @@ typedef struct Subcommand {
 } Subcommand;
 
 static const Subcommand subcommands[] = {
-    {"Set up", &tide_command_check, "check configuration, brokers, gateways and tables"},
+    {"Set up", &tide_command_init, "write a configuration, made from sample messages"},
+    {NULL, &tide_command_check, "check configuration, brokers, gateways and tables"},
     {NULL, &tide_command_tables, "create the declared tables, or show how they differ"},
     {NULL, &tide_command_explain, "show the rows that messages become"},
     {"Run", &tide_command_run, "run the daemon: Kafka to HBase"},

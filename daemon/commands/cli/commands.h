@@ -10,6 +10,7 @@ extern const TideCommand tide_command_check;
 extern const TideCommand tide_command_dead_letters;
 extern const TideCommand tide_command_explain;
 extern const TideCommand tide_command_get;
+extern const TideCommand tide_command_init;
 extern const TideCommand tide_command_latest;
 extern const TideCommand tide_command_rollup;
 extern const TideCommand tide_command_run;

@@ -1,0 +1,293 @@
+#include "commands/init/draft.h"
+
+#include "commands/cli/output.h"
+#include "commands/init/guess_key.h"
+#include "commands/init/guess_time.h"
+#include "config/option/nearest_name.h"
+#include "util/error.h"
+#include "util/iso_time.h"
+
+/* Of names that an error lists. */
+#define SHOWN_NAMES 12u
+
+/* Of a value. */
+#define SHOWN_BYTES 40u
+
+#define RECORD_TIME "$timestamp"
+
+void
+tide_init_draft_begin(TideInitDraft *draft, const TideFieldSurvey *survey, gint64 now_ms)
+{
+  *draft = (TideInitDraft){.survey = survey, .now_ms = now_ms};
+  draft->times = tide_guess_times(survey, now_ms);
+  draft->candidates = tide_guess_key_candidates(survey, draft->times);
+  draft->proposal.time_format = TIDE_TIME_RECORD;
+  draft->proposal.key = g_ptr_array_new_with_free_func(g_free);
+}
+
+void
+tide_init_draft_clear(TideInitDraft *draft)
+{
+  g_clear_pointer(&draft->times, g_array_unref);
+  g_clear_pointer(&draft->candidates, g_ptr_array_unref);
+  tide_init_proposal_clear(&draft->proposal);
+}
+
+/* The first names of the samples' fields. (transfer full) */
+static char *
+field_names(const TideInitDraft *draft)
+{
+  GString *names = g_string_new(NULL);
+  const GPtrArray *fields = draft->survey->fields;
+  for (guint i = 0; i < MIN(fields->len, SHOWN_NAMES); i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", ((const TideSurveyField *)fields->pdata[i])->shown);
+  if (fields->len > SHOWN_NAMES)
+    g_string_append_printf(names, " and %u more", fields->len - SHOWN_NAMES);
+  return g_string_free(names, FALSE);
+}
+
+/* NULL with the error set. */
+static const TideSurveyField *
+find_field(const TideInitDraft *draft, const char *name, GError **error)
+{
+  const TideSurveyField *field = tide_field_survey_find(draft->survey, name);
+  if (field != NULL)
+    return field;
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < draft->survey->fields->len; i++)
+    g_ptr_array_add(names, ((const TideSurveyField *)draft->survey->fields->pdata[i])->name);
+  g_ptr_array_add(names, NULL);
+  const char *nearest = tide_nearest_name(name, (const char *const *)names->pdata);
+  g_autofree char *known = field_names(draft);
+  if (nearest != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no sample has the field '%s': did you mean '%s'?", name, nearest);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no sample has the field '%s': they have %s", name, known);
+  return NULL;
+}
+
+/* The first that there is. */
+static const TideSurveyValue *
+first_value(const TideSurveyField *field)
+{
+  for (guint i = 0; i < field->values->len; i++) {
+    if (tide_survey_value(field, i)->is_present)
+      return tide_survey_value(field, i);
+  }
+  return tide_survey_value(field, 0);
+}
+
+/* A list with objects in it, which is one value. (transfer full) (nullable): what to do with it */
+static char *
+envelope_note(const TideInitDraft *draft)
+{
+  for (guint i = 0; i < draft->survey->fields->len; i++) {
+    const TideSurveyField *field = draft->survey->fields->pdata[i];
+    const TideSurveyValue *value = first_value(field);
+    if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
+        memchr(value->text.data, '{', value->text.len) != NULL)
+      return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
+                             "readings, let their sender make a list of them, each with what key and time need",
+                             field->shown);
+  }
+  return NULL;
+}
+
+/* ---- time ----------------------------------------------------------------------------------------------------------
+ */
+
+/* @field: NULL: the record's own time. */
+static void
+put_time(TideInitDraft *draft, const TideSurveyField *field, TideTimeFormat format, gboolean needs_zone)
+{
+  draft->time = field;
+  draft->needs_zone = needs_zone;
+  draft->proposal.time_format = format;
+  g_free(draft->proposal.time_field);
+  draft->proposal.time_field = field != NULL ? g_strdup(field->name) : NULL;
+  if (!needs_zone)
+    g_clear_pointer(&draft->proposal.zone, g_free);
+}
+
+gboolean
+tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
+{
+  const TideTimeGuess *best = draft->times->len > 0 ? &g_array_index(draft->times, TideTimeGuess, 0) : NULL;
+  if (best != NULL && best->score >= TIDE_TIME_GUESS_MIN_SCORE) {
+    put_time(draft, best->field, best->format, best->needs_zone);
+    return TRUE;
+  }
+  char text[TIDE_ISO_TIME_BYTES];
+  g_autofree char *names = field_names(draft), *envelope = envelope_note(draft);
+  g_autofree char *perhaps = best == NULL ? g_strdup("")
+                                          : g_strdup_printf("; '%s' could be it, in %s (%s)", best->field->shown,
+                                                            tide_time_format_word(best->format),
+                                                            tide_iso_time_print(tide_ns_to_ms(best->newest_ns), text));
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_DATA,
+      "no field is plainly the time of the readings%s: name it with '--time FIELD'; or take the Kafka record's own "
+      "time with '--time %s'. The fields: %s%s%s",
+      perhaps, RECORD_TIME, names, envelope != NULL ? "; " : "", envelope != NULL ? envelope : "");
+  return FALSE;
+}
+
+static const TideTimeGuess *
+find_guess(const TideInitDraft *draft, const TideSurveyField *field)
+{
+  for (guint i = 0; i < draft->times->len; i++) {
+    const TideTimeGuess *guess = &g_array_index(draft->times, TideTimeGuess, i);
+    if (guess->field == field)
+      return guess;
+  }
+  return NULL;
+}
+
+gboolean
+tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
+{
+  if (strcmp(name, RECORD_TIME) == 0) {
+    put_time(draft, NULL, TIDE_TIME_RECORD, FALSE);
+    return TRUE;
+  }
+  const TideSurveyField *field = find_field(draft, name, error);
+  if (field == NULL)
+    return FALSE;
+  const TideTimeGuess *guess = find_guess(draft, field);
+  if (guess != NULL) {
+    put_time(draft, field, guess->format, guess->needs_zone);
+    return TRUE;
+  }
+  TideBytes first = first_value(field)->text;
+  g_autofree char *value = tide_text_printable(tide_bytes(first.data, MIN(first.len, SHOWN_BYTES)));
+  if (field->n_present < draft->survey->n_readings)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "'%s' is the time of only %u of %u readings: every reading needs one; take another field, or '%s', the "
+                "Kafka record's own time",
+                field->shown, field->n_present, draft->survey->n_readings, RECORD_TIME);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "'%s' holds no time between 2000 and now in epoch seconds to nanoseconds or RFC 3339; the first is "
+                "'%s'. A time by another pattern is for 'readings.time.pattern': see docs/configuration.md",
+                field->shown, value);
+  return FALSE;
+}
+
+gboolean
+tide_init_draft_set_zone(TideInitDraft *draft, const char *zone, GError **error)
+{
+  g_autoptr(GTimeZone) known = g_time_zone_new_identifier(zone);
+  if (known == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "there is no time zone '%s': say UTC, a name such as Europe/Berlin, "
+                "or an offset such as +02:00",
+                zone);
+    return FALSE;
+  }
+  g_free(draft->proposal.zone);
+  draft->proposal.zone = g_strdup(zone);
+  return TRUE;
+}
+
+/* ---- key -----------------------------------------------------------------------------------------------------------
+ */
+
+/* @fields: (element-type TideSurveyField) */
+static void
+put_key(TideInitDraft *draft, const GPtrArray *fields)
+{
+  g_ptr_array_set_size(draft->proposal.key, 0);
+  for (guint i = 0; i < fields->len; i++)
+    g_ptr_array_add(draft->proposal.key, g_strdup(((const TideSurveyField *)fields->pdata[i])->name));
+  g_free(draft->proposal.separator);
+  draft->proposal.separator = g_strdup(tide_guess_separator(fields));
+}
+
+gboolean
+tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
+{
+  g_autoptr(GPtrArray) fields = tide_guess_key(draft->survey, draft->time, draft->candidates);
+  if (fields->len > 0) {
+    put_key(draft, fields);
+    return TRUE;
+  }
+  g_autofree char *names = field_names(draft);
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_DATA,
+      "no field plainly names what was measured: say which do with '--key FIELD', once for each; where only the "
+      "record's key does, write { field: $key } into the configuration. The fields: %s",
+      names);
+  return FALSE;
+}
+
+gboolean
+tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **error)
+{
+  g_autoptr(GPtrArray) fields = g_ptr_array_new();
+  for (guint i = 0; i < names->len; i++) {
+    const TideSurveyField *field = find_field(draft, names->pdata[i], error);
+    if (field == NULL)
+      return FALSE;
+    if (field->n_present < draft->survey->n_readings) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                  "only %u of %u readings have '%s': a field of the key must be in each, or have a 'default' in the "
+                  "configuration",
+                  field->n_present, draft->survey->n_readings, field->shown);
+      return FALSE;
+    }
+    g_ptr_array_add(fields, (gpointer)(gsize)field);
+  }
+  put_key(draft, fields);
+  return TRUE;
+}
+
+/* ---- notes ---------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+is_in_key(const TideInitDraft *draft, const TideSurveyField *field)
+{
+  return g_ptr_array_find_with_equal_func(draft->proposal.key, field->name, g_str_equal, NULL);
+}
+
+static gboolean
+has_number(const TideInitDraft *draft)
+{
+  for (guint i = 0; i < draft->survey->fields->len; i++) {
+    const TideSurveyField *field = draft->survey->fields->pdata[i];
+    if (field->n_numbers > 0 && field != draft->time && !is_in_key(draft, field))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static guint
+count_collisions(const TideInitDraft *draft)
+{
+  g_autoptr(GPtrArray) fields = g_ptr_array_new();
+  for (guint i = 0; i < draft->proposal.key->len; i++)
+    g_ptr_array_add(fields, (gpointer)(gsize)tide_field_survey_find(draft->survey, draft->proposal.key->pdata[i]));
+  if (draft->time == NULL)
+    return 0;
+  g_ptr_array_add(fields, (gpointer)(gsize)draft->time);
+  return tide_field_survey_collisions(draft->survey, fields);
+}
+
+GPtrArray *
+tide_init_draft_notes(const TideInitDraft *draft)
+{
+  GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+  guint n_collisions = count_collisions(draft);
+  if (n_collisions > 0)
+    g_ptr_array_add(notes,
+                    g_strdup_printf("%u readings have key and time of another one, and would be written into its row: "
+                                    "'--key' names more fields",
+                                    n_collisions));
+  if (!has_number(draft))
+    g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
+  char *envelope = envelope_note(draft);
+  if (envelope != NULL)
+    g_ptr_array_add(notes, envelope);
+  if (draft->survey->n_readings == 1)
+    g_ptr_array_add(notes, g_strdup("one reading shows no more than itself: give some of several things and times"));
+  return notes;
+}

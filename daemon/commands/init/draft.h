@@ -1,0 +1,45 @@
+/* A proposal while it is made: what is guessed of the samples, and what the operator says instead, by an option or an
+ * answer. */
+#pragma once
+
+#include "commands/init/field_survey.h"
+#include "commands/init/proposal.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideInitDraft {
+  const TideFieldSurvey *survey; /* borrowed */
+  gint64 now_ms;
+  GArray *times;               /* owned (element-type TideTimeGuess), the best first */
+  GPtrArray *candidates;       /* owned (element-type TideSurveyField): for the key, the best first */
+  const TideSurveyField *time; /* borrowed; NULL: none yet, or the record's own */
+  gboolean needs_zone;         /* that time's texts say no offset from UTC */
+  TideInitProposal proposal;
+} TideInitDraft;
+
+void tide_init_draft_begin(TideInitDraft *draft, const TideFieldSurvey *survey, gint64 now_ms);
+void tide_init_draft_clear(TideInitDraft *draft);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideInitDraft, tide_init_draft_clear)
+
+/* The setters. @error says what to say instead, and @draft is as it was. Errors: DATA where the samples are at fault,
+ * else USAGE. */
+
+/* The best guess. */
+gboolean tide_init_draft_guess_time(TideInitDraft *draft, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A field, in the format that its values have; "$timestamp" is the record's own time. */
+gboolean tide_init_draft_set_time(TideInitDraft *draft, const char *field, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean tide_init_draft_set_zone(TideInitDraft *draft, const char *zone, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* After the time. */
+gboolean tide_init_draft_guess_key(TideInitDraft *draft, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* @names: (element-type utf8), of fields */
+gboolean tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What is probably not as it is meant; sentences without full stop. (transfer full) (element-type utf8) */
+GPtrArray *tide_init_draft_notes(const TideInitDraft *draft);
+
+G_END_DECLS

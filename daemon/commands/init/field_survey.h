@@ -1,0 +1,62 @@
+/* The fields of sample readings: what each holds, reading by reading. What is guessed of them stands on it alone. Pure.
+ */
+#pragma once
+
+#include "model/reading.h"
+
+G_BEGIN_DECLS
+
+/* More readings tell nothing new, and their values would only take memory. */
+#define TIDE_SURVEY_MAX_READINGS 10000u
+
+typedef struct TideSurveyValue {
+  gboolean is_present; /* and not null */
+  TideValueKind kind;
+  TideBytes text; /* the survey's */
+} TideSurveyValue;
+
+typedef struct TideSurveyField {
+  char *name;           /* owned: as it is */
+  char *shown;          /* owned: printable, for people */
+  gboolean is_nameable; /* a configuration can name it */
+  GArray *values;       /* owned (element-type TideSurveyValue): one for each reading */
+  guint n_present;      /* of them */
+  guint n_numbers;      /* of these, numbers, also those in quotes */
+} TideSurveyField;
+
+typedef struct TideFieldSurvey {
+  GPtrArray *fields;    /* owned (element-type TideSurveyField), in the order in which they came */
+  GHashTable *by_name;  /* owned: name -> TideSurveyField, borrowed */
+  GStringChunk *texts;  /* owned */
+  GHashTable *contents; /* owned: the readings that differ, each once */
+  guint n_readings;
+} TideFieldSurvey;
+
+TideFieldSurvey *tide_field_survey_new(void);
+void tide_field_survey_free(TideFieldSurvey *survey); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFieldSurvey, tide_field_survey_free)
+
+/* Copies what it keeps. FALSE: it has as many as it takes. */
+gboolean tide_field_survey_add(TideFieldSurvey *survey, const TideReading *reading);
+
+/* NULL: no reading has it. */
+const TideSurveyField *tide_field_survey_find(const TideFieldSurvey *survey, const char *name);
+
+static inline const TideSurveyValue *
+tide_survey_value(const TideSurveyField *field, guint reading)
+{
+  return &g_array_index(field->values, TideSurveyValue, reading);
+}
+
+/* How many different values the readings have. */
+guint tide_survey_n_distinct(const TideSurveyField *field);
+
+/* How many different readings have the same values of all @fields (element-type TideSurveyField) as another one: rows
+ * that would be one where a key is made of these alone. */
+guint tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields);
+
+/* Whether @name speaks of one of @words (NULL-terminated, lower case): "deviceId" and "meta/device-id" of "device" and
+ * of "id". Only what stands behind the last '/' counts. */
+gboolean tide_survey_name_has(const char *name, const char *const *words);
+
+G_END_DECLS

@@ -1,0 +1,56 @@
+#include "commands/init/findings.h"
+
+#include "commands/cli/listing.h"
+#include "commands/init/guess_time.h"
+
+/* Of fields and of their values in the list of what was found. */
+#define LISTED_FIELDS 40u
+#define LISTED_BYTES 30u
+
+static char *
+role_of(const TideInitDraft *draft, const TideSurveyField *field)
+{
+  if (field == draft->time)
+    return g_strdup_printf("time, %s", tide_time_format_word(draft->proposal.time_format));
+  if (g_ptr_array_find_with_equal_func(draft->proposal.key, field->name, g_str_equal, NULL))
+    return g_strdup("key");
+  return g_strdup("");
+}
+
+static void
+list_fields(const TideInitDraft *draft)
+{
+  static const TideListingColumn columns[] = {
+      {"FIELD"}, {"READINGS", .right = TRUE}, {"DIFFERENT", .right = TRUE}, {"FIRST VALUE"}, {"TAKEN FOR"}};
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
+  const GPtrArray *fields = draft->survey->fields;
+  for (guint i = 0; i < MIN(fields->len, LISTED_FIELDS); i++) {
+    const TideSurveyField *field = fields->pdata[i];
+    TideBytes first = tide_survey_value(field, 0)->text;
+    g_autofree char *n_present = g_strdup_printf("%u", field->n_present);
+    g_autofree char *n_distinct = g_strdup_printf("%u", tide_survey_n_distinct(field));
+    g_autofree char *value = tide_text_printable(tide_bytes(first.data, MIN(first.len, LISTED_BYTES)));
+    g_autofree char *role = role_of(draft, field);
+    const char *const values[] = {field->shown, n_present, n_distinct, value, role};
+    if (!tide_listing_add(listing, values))
+      return;
+  }
+  (void)tide_listing_finish(listing);
+  if (fields->len > LISTED_FIELDS)
+    printf("and %u more fields\n", fields->len - LISTED_FIELDS);
+}
+
+void
+tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *draft)
+{
+  guint n_messages = tide_init_samples_messages(samples)->len, n_bad = tide_init_samples_n_bad(samples);
+  printf("%u message%s, %u reading%s:\n", n_messages, n_messages == 1 ? "" : "s", draft->survey->n_readings,
+         draft->survey->n_readings == 1 ? "" : "s");
+  list_fields(draft);
+  printf("\n");
+  fflush(stdout);
+  if (n_bad > 0)
+    fprintf(stderr, "note: %u message%s left out, the first one: %s\n", n_bad, n_bad == 1 ? " is" : "s are",
+            tide_init_samples_first_bad(samples));
+}

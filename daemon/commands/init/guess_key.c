@@ -1,0 +1,167 @@
+#include "commands/init/guess_key.h"
+
+#include "commands/init/guess_time.h"
+
+#define MAX_TEXT_BYTES 255u
+#define LONG_TEXT_BYTES 64u
+
+/* Of fewer readings it says nothing that all their values differ. */
+#define MANY_READINGS 8u
+
+#define MIN_SCORE 2
+
+static const char *const names_of_things[] = {
+    "id",     "host",    "hostname", "device",  "sensor", "machine", "server", "name",     "meter",
+    "serial", "asset",   "station",  "node",    "symbol", "mac",     "imei",   "vehicle",  "plant",
+    "unitid", "gateway", "tag",      "address", "user",   "uuid",    "imsi",   "instance", "channel",
+    "probe",  "pump",    "turbine",  "house",   "room",   "source",  "thing",  "key",      NULL};
+static const char *const names_of_messages[] = {"message", "msg",   "request",     "trace",
+                                                "span",    "event", "correlation", NULL};
+static const char *const names_of_properties[] = {"status",  "state",  "unit",    "units", "version",  "type",  "level",
+                                                  "quality", "value",  "text",    "mode",  "firmware", "count", "seq",
+                                                  "number",  "reason", "comment", "model", NULL};
+
+static gboolean
+can_stand_in_key(const TideSurveyValue *value)
+{
+  if (!value->is_present || value->text.len == 0 || value->text.len > MAX_TEXT_BYTES)
+    return FALSE;
+  for (gsize i = 0; i < value->text.len; i++) {
+    guint8 byte = value->text.data[i];
+    if (byte < 0x20 || byte == 0x7f || (value->kind == TIDE_VALUE_NUMBER && !g_ascii_isdigit(byte)))
+      return FALSE;
+  }
+  return value->kind == TIDE_VALUE_STRING || value->kind == TIDE_VALUE_NUMBER;
+}
+
+static gboolean
+is_candidate(const TideSurveyField *field, const GArray *times)
+{
+  for (guint i = 0; i < times->len; i++) {
+    if (g_array_index(times, TideTimeGuess, i).field == field)
+      return FALSE;
+  }
+  for (guint i = 0; i < field->values->len; i++) {
+    if (!can_stand_in_key(tide_survey_value(field, i)))
+      return FALSE;
+  }
+  return field->values->len > 0 && field->is_nameable;
+}
+
+static gboolean
+is_long(const TideSurveyField *field)
+{
+  for (guint i = 0; i < field->values->len; i++) {
+    if (tide_survey_value(field, i)->text.len > LONG_TEXT_BYTES)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* And no number in quotes. */
+static gboolean
+is_text(const TideSurveyField *field)
+{
+  return field->n_numbers == 0;
+}
+
+static int
+score_of(const TideSurveyField *field)
+{
+  guint n_readings = field->values->len, n_distinct = tide_survey_n_distinct(field);
+  int score = is_text(field) ? 2 : -2;
+  score += tide_survey_name_has(field->name, names_of_things) ? 4 : 0;
+  score -= tide_survey_name_has(field->name, names_of_messages) ? 4 : 0;
+  score -= tide_survey_name_has(field->name, names_of_properties) ? 3 : 0;
+  score -= is_long(field) ? 2 : 0;
+  if (n_distinct > 1 && n_distinct < n_readings)
+    score += 2;
+  else if (n_distinct == n_readings && n_readings >= MANY_READINGS)
+    score -= 3;
+  return score;
+}
+
+GPtrArray *
+tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times)
+{
+  GPtrArray *candidates = g_ptr_array_new();
+  g_autoptr(GArray) scores = g_array_new(FALSE, FALSE, sizeof(int));
+  for (guint i = 0; i < survey->fields->len; i++) {
+    TideSurveyField *field = survey->fields->pdata[i];
+    if (!is_candidate(field, times))
+      continue;
+    int score = score_of(field);
+    guint at = 0;
+    while (at < scores->len && g_array_index(scores, int, at) >= score)
+      at++;
+    g_array_insert_val(scores, at, score);
+    g_ptr_array_insert(candidates, (gint)at, field);
+  }
+  return candidates;
+}
+
+/* The candidate with which the fewest readings collide; NULL: with none fewer than now. Numbers tell readings apart,
+ * too, but as what was measured. */
+static TideSurveyField *
+best_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *candidates)
+{
+  guint fewest = tide_field_survey_collisions(survey, used);
+  TideSurveyField *best = NULL;
+  for (guint i = 0; i < candidates->len && fewest > 0; i++) {
+    if (!is_text(candidates->pdata[i]) && score_of(candidates->pdata[i]) < MIN_SCORE)
+      continue;
+    g_ptr_array_add(used, candidates->pdata[i]);
+    guint n = tide_field_survey_collisions(survey, used);
+    g_ptr_array_set_size(used, (gint)used->len - 1);
+    if (n >= fewest)
+      continue;
+    fewest = n;
+    best = candidates->pdata[i];
+  }
+  return best;
+}
+
+GPtrArray *
+tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates)
+{
+  GPtrArray *key = g_ptr_array_new();
+  if (candidates->len == 0 || score_of(candidates->pdata[0]) < MIN_SCORE)
+    return key;
+  g_ptr_array_add(key, candidates->pdata[0]);
+  g_autoptr(GPtrArray) used = g_ptr_array_new();
+  if (time == NULL)
+    return key;
+  g_ptr_array_add(used, (gpointer)(gsize)time);
+  g_ptr_array_add(used, candidates->pdata[0]);
+  TideSurveyField *more = NULL;
+  while (key->len < TIDE_KEY_GUESS_MAX_FIELDS && (more = best_addition(survey, used, candidates)) != NULL) {
+    g_ptr_array_add(key, more);
+    g_ptr_array_add(used, more);
+  }
+  return key;
+}
+
+static gboolean
+holds(const TideSurveyField *field, char separator)
+{
+  for (guint i = 0; i < field->values->len; i++) {
+    TideBytes text = tide_survey_value(field, i)->text;
+    if (memchr(text.data, separator, text.len) != NULL)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+const char *
+tide_guess_separator(const GPtrArray *fields)
+{
+  static const char *const separators[] = {"#", "|", "~", "!", NULL};
+  for (guint i = 0; separators[i] != NULL; i++) {
+    guint j = 0;
+    while (j < fields->len && !holds(fields->pdata[j], separators[i][0]))
+      j++;
+    if (j == fields->len)
+      return separators[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,32 @@
+/* Which fields of sample readings name the thing that was measured, and so stand in the row key. Pure. */
+#pragma once
+
+#include "commands/init/field_survey.h"
+
+G_BEGIN_DECLS
+
+/* More would make a key that nobody can ask for. */
+#define TIDE_KEY_GUESS_MAX_FIELDS 4u
+
+/**
+ * tide_guess_key_candidates: the fields that can stand in a key: every reading has them, as text or as a whole number,
+ * short and in one line.
+ * @times: (element-type TideTimeGuess): fields that are no candidates
+ * For a field speaks that its name is one of a thing or an id, that it is text, and that values come again, as those of
+ * things do, and of messages do not; against it, a name of a state or unit.
+ * Returns: (transfer full) (element-type TideSurveyField): the best first
+ */
+GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times);
+
+/**
+ * tide_guess_key: the best candidate, and behind it those without which different readings of one time would be one
+ * row.
+ * @time: NULL: not known, which leaves it at the best
+ * Returns: (transfer full) (element-type TideSurveyField): empty when no candidate is good enough to be proposed
+ */
+GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates);
+
+/* What stands between the parts: a character that no sample's value of @fields holds. NULL: each is held by some. */
+const char *tide_guess_separator(const GPtrArray *fields);
+
+G_END_DECLS

@@ -1,0 +1,37 @@
+/* Which field of sample readings holds the event time, and in which unit: by what its values would mean. Pure. */
+#pragma once
+
+#include "commands/init/field_survey.h"
+#include "model/time/time_spec.h"
+
+G_BEGIN_DECLS
+
+typedef struct TideTimeGuess {
+  const TideSurveyField *field; /* borrowed */
+  TideTimeFormat format;
+  gboolean needs_zone; /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
+  gint64 newest_ns;    /* of its values */
+  int score;
+} TideTimeGuess;
+
+/* A field that is worth less is not proposed: any number can be a time. */
+#define TIDE_TIME_GUESS_MIN_SCORE 3
+
+/**
+ * tide_guess_times: every field that each reading has, and whose values all are times in one format between the year
+ * 2000 and a day from @now_ms.
+ * The units of numbers are a factor of 1000 apart, so at most one fits. For a field speaks its name, that it is text,
+ * and that it lies near to now; against it, that its name speaks of another moment than the measurement's, as
+ * received_at. Returns: (transfer full) (element-type TideTimeGuess): the best first, of equal ones the first in the
+ * readings.
+ */
+GArray *tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms);
+
+/* Whether the values of @field all are times of @format. */
+gboolean tide_time_guess_try(const TideSurveyField *field, TideTimeFormat format, gint64 now_ms,
+                             TideTimeGuess *ret_guess);
+
+/* "epoch_ms", as the configuration has it. */
+const char *tide_time_format_word(TideTimeFormat format);
+
+G_END_DECLS

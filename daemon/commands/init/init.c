@@ -1,0 +1,315 @@
+/* `tidemark init`: writes a configuration that is made from sample messages, and shows what becomes of one of them. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/explain/explained_message.h"
+#include "commands/init/findings.h"
+#include "commands/init/init_samples.h"
+#include "commands/init/questions.h"
+#include "mapping/mapping.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Of what is proposed where nothing is known: as in the sample of `check --print-defaults`. */
+#define BROKERS "127.0.0.1:9092"
+#define GATEWAYS "127.0.0.1:9090"
+#define TOPIC "metrics"
+#define GROUP "tidemark"
+#define TABLE "METRIC"
+
+typedef struct InitOptions {
+  gboolean from_topic;
+  gboolean yes;
+  guint64 count;
+  guint64 salt;
+  const char *brokers;
+  const char *topic;
+  const char *group;
+  const char *gateways;
+  const char *time;
+  const char *zone;
+  GPtrArray *key; /* (element-type utf8) */
+  const char *table;
+  const char *dead_letters;
+} InitOptions;
+
+typedef struct Init {
+  const InitOptions *options;
+  const char *path;         /* of the file to make */
+  const char *samples_path; /* NULL: standard input, or the topic */
+  TideInitSamples *samples; /* borrowed */
+  TideInitDraft draft;
+  gboolean asks;
+} Init;
+
+/* ---- samples -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+read_file(Init *init, GError **error)
+{
+  FILE *file = fopen(init->samples_path, "re");
+  if (file == NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot open '%s': %s", init->samples_path, g_strerror(errno));
+    return FALSE;
+  }
+  gboolean ok = tide_init_samples_read_stream(init->samples, file, init->samples_path, init->options->count, error);
+  fclose(file);
+  return ok;
+}
+
+static gboolean
+read_stdin(Init *init, GError **error)
+{
+  if (isatty(STDIN_FILENO))
+    fprintf(stderr, "reading sample messages; end with Ctrl-D\n");
+  gboolean ok = tide_init_samples_read_stream(init->samples, stdin, "standard input", init->options->count, error);
+  clearerr(stdin); /* a terminal goes on behind its end */
+  return ok;
+}
+
+static gboolean
+read_samples(Init *init, GError **error)
+{
+  const InitOptions *options = init->options;
+  g_autofree char *where = options->from_topic          ? g_strdup_printf("topic '%s'", options->topic)
+                           : init->samples_path != NULL ? g_strdup_printf("'%s'", init->samples_path)
+                                                        : g_strdup("standard input");
+  gboolean ok = options->from_topic ? tide_init_samples_read_topic(init->samples, options->brokers, options->topic,
+                                                                   options->count, error)
+                : init->samples_path != NULL ? read_file(init, error)
+                                             : read_stdin(init, error);
+  return ok && tide_init_samples_check(init->samples, where, error);
+}
+
+/* ---- the draft -----------------------------------------------------------------------------------------------------
+ */
+
+static void
+fill_places(const InitOptions *options, TideInitProposal *proposal)
+{
+  proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
+  proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
+  proposal->group = g_strdup(options->group != NULL ? options->group : GROUP);
+  proposal->gateways = g_strdup(options->gateways != NULL ? options->gateways : GATEWAYS);
+  proposal->table = g_strdup(options->table != NULL ? options->table : TABLE);
+  proposal->dead_letters = g_strdup(options->dead_letters);
+  proposal->salt = (guint32)options->salt;
+}
+
+/* What was found, where somebody is there to say it otherwise, else what was not. */
+static gboolean
+fill_draft(Init *init, GError **error)
+{
+  const InitOptions *options = init->options;
+  TideInitDraft *draft = &init->draft;
+  g_autoptr(GError) unknown = NULL;
+  fill_places(options, &draft->proposal);
+  gboolean has_time = options->time != NULL ? tide_init_draft_set_time(draft, options->time, &unknown)
+                                            : tide_init_draft_guess_time(draft, &unknown);
+  gboolean has_zone = options->zone == NULL || tide_init_draft_set_zone(draft, options->zone, &unknown);
+  gboolean has_key = has_time && has_zone &&
+                     (options->key->len > 0 ? tide_init_draft_set_key(draft, options->key, &unknown)
+                                            : tide_init_draft_guess_key(draft, &unknown));
+  if (has_key || (init->asks && options->time == NULL && options->zone == NULL && options->key->len == 0))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&unknown));
+  return FALSE;
+}
+
+/* ---- the proof -----------------------------------------------------------------------------------------------------
+ */
+
+/* The first sample that the configuration takes; NULL: none, with @ret_why the first's. */
+static const TideInitSample *
+find_taken(const Init *init, const TideConfig *config, guint *ret_n_rejected, char **ret_why)
+{
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  const GPtrArray *messages = tide_init_samples_messages(init->samples);
+  const TideInitSample *taken = NULL;
+  tide_mapping_set_now(mapping, init->draft.now_ms);
+  for (guint i = 0; i < messages->len; i++) {
+    TideMessage message = tide_init_sample_message(messages->pdata[i], init->draft.proposal.topic);
+    TideMapped mapped;
+    TideReject reject;
+    if (tide_mapping_apply(mapping, &message, &mapped, &reject)) {
+      taken = taken != NULL || mapped.n_rows == 0 ? taken : messages->pdata[i];
+      continue;
+    }
+    if ((*ret_n_rejected)++ > 0)
+      continue;
+    tide_reject_resolve_field(&reject, tide_mapping_names(mapping));
+    *ret_why = tide_reject_describe(&reject);
+  }
+  return taken;
+}
+
+static gboolean
+explain_one(const TideCommandCall *call, const Init *init, GError **error)
+{
+  guint n_rejected = 0;
+  g_autofree char *why = NULL;
+  const TideInitSample *sample = find_taken(init, call->config, &n_rejected, &why);
+  if (sample == NULL) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_DATA,
+        "no sample would become a row (%s), so nothing is written: take other samples, or say '--time' and '--key'",
+        why != NULL ? why : "they have no fields besides key and time");
+    return FALSE;
+  }
+  if (n_rejected > 0)
+    fprintf(stderr, "note: %u message%s would be rejected, the first one: %s\n", n_rejected, n_rejected == 1 ? "" : "s",
+            why);
+  TideExplainerOptions options = {
+      .config = call->config, .problems = call->problems, .record_time_is_now = !init->options->from_topic};
+  g_autoptr(TideExplainer) explainer = tide_explainer_new(&options);
+  TideMessage message = tide_init_sample_message(sample, init->draft.proposal.topic);
+  if (!tide_explainer_add(explainer, &message, 1, error))
+    return FALSE;
+  tide_explainer_finish(explainer);
+  return TRUE;
+}
+
+/* Loads @text as `check --offline` does. */
+static gboolean
+prove(TideCommandCall *call, const Init *init, const char *text, GError **error)
+{
+  call->config = tide_config_load_text(init->path, tide_bytes_of_string(text), &call->problems);
+  if (call->config == NULL) {
+    tide_config_problems_print(stderr, init->path, call->problems);
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                        "what was said makes no configuration, so nothing is written");
+    return FALSE;
+  }
+  return explain_one(call, init, error);
+}
+
+/* ---- command -------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+check_options(const TideCommandCall *call, GError **error)
+{
+  const InitOptions *options = call->options;
+  if (options->from_topic && call->arguments->len > 0)
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
+  else if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+make_proposal(Init *init, GError **error)
+{
+  if (!fill_draft(init, error))
+    return FALSE;
+  tide_init_show_findings(init->samples, &init->draft);
+  const InitOptions *options = init->options;
+  const TideInitGiven given = {.time = options->time != NULL,
+                               .key = options->key->len > 0,
+                               .table = options->table != NULL,
+                               .brokers = options->brokers != NULL,
+                               .topic = options->topic != NULL,
+                               .gateways = options->gateways != NULL,
+                               .dead_letters = options->dead_letters != NULL};
+  if (init->asks && !tide_init_ask_all(&init->draft, &given, error))
+    return FALSE;
+  if (init->draft.needs_zone && init->draft.proposal.zone == NULL) {
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "the times of '%s' say no offset from UTC: say whose clocks they are by with '--zone UTC', or a name such "
+        "as Europe/Berlin",
+        init->draft.time->shown);
+    return FALSE;
+  }
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(&init->draft);
+  for (guint i = 0; i < notes->len; i++)
+    fprintf(stderr, "note: %s\n", (const char *)notes->pdata[i]);
+  return TRUE;
+}
+
+static void
+show_next(const char *path)
+{
+  gboolean is_plain = path[strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-")] == '\0';
+  g_autofree char *quoted = is_plain ? g_strdup(path) : g_shell_quote(path);
+  g_autofree char *option =
+      strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? g_strdup("") : g_strdup_printf(" -c %s", quoted);
+  printf("\n%s is written. Next:\n"
+         "  tidemark check%s          # would the daemon start?\n"
+         "  tidemark tables create%s  # makes the tables\n"
+         "  tidemark run%s            # the daemon; as a service: systemctl enable --now tidemark\n",
+         path, option, option, option);
+}
+
+static gboolean
+write_configuration(TideCommandCall *call, Init *init, GError **error)
+{
+  g_autofree char *text =
+      tide_init_proposal_print(&init->draft.proposal, tide_init_samples_messages(init->samples)->len);
+  if (!prove(call, init, text, error) || !tide_init_write_file(init->path, text, error))
+    return FALSE;
+  show_next(init->path);
+  return TRUE;
+}
+
+static gboolean
+init_configuration(TideCommandCall *call, GError **error)
+{
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new();
+  Init init = {.options = call->options, .path = tide_command_config_path(call), .samples = samples};
+  if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
+    init.samples_path = call->arguments->pdata[0];
+  init.asks = !init.options->yes && tide_init_can_ask();
+  if (!check_options(call, error) || !tide_init_check_path(init.path, error) || !read_samples(&init, error))
+    return FALSE;
+  tide_init_draft_begin(&init.draft, tide_init_samples_survey(samples), tide_wall_clock_epoch_ms());
+  gboolean ok = make_proposal(&init, error) && write_configuration(call, &init, error);
+  tide_init_draft_clear(&init.draft);
+  return ok;
+}
+
+static const TideOption init_options[] = {
+    {"config", "FILE", TIDE_OPTION_CONFIG, 0,
+     "the file to make; one that is there is left as it is (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
+    {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
+     "take the newest messages of the topic for samples; joins no group and commits nothing"},
+    {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
+    {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
+    {"topic", "NAME", TIDE_TEXT(InitOptions, topic), "the topic (" TOPIC ")", .letter = 't'},
+    {"group", "NAME", TIDE_TEXT(InitOptions, group), "the consumer group (" GROUP ")"},
+    {"gateways", "LIST", TIDE_TEXT(InitOptions, gateways), "HBase Thrift gateways, HOST:PORT (" GATEWAYS ")"},
+    {"time", "FIELD", TIDE_TEXT(InitOptions, time),
+     "field of the time; '$timestamp': the Kafka record's own (found in the samples)"},
+    {"zone", "ZONE", TIDE_TEXT(InitOptions, zone), "whose clocks times without an offset from UTC are by"},
+    {"key", "FIELD", TIDE_LIST(InitOptions, key), "field of the row key; again for more (found in the samples)"},
+    {"salt", "N", TIDE_COUNT(InitOptions, salt), "so many salts in front of the history's keys, a region each (none)",
+     .min = 2, .max = 256},
+    {"table", "NAME", TIDE_TEXT(InitOptions, table),
+     "table of the history; the latest values go to CURRENT_ and that (" TABLE ")"},
+    {"dead-letters", "TOPIC", TIDE_TEXT(InitOptions, dead_letters), "topic for what can never be written (a file)"},
+    {"yes", NULL, TIDE_FLAG(InitOptions, yes), "ask nothing, take what is found", .letter = 'y'},
+};
+
+const TideCommand tide_command_init = {
+    .name = "init",
+    .arguments = "[FILE]",
+    .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
+    .details =
+        "FILE holds messages in JSON, one a line; without it, they come from standard input, or with --from-topic from "
+        "Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, and nothing to Kafka or "
+        "HBase. Exit code 65 when time or key cannot be found.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark init messages.jsonl -c tidemark.yaml\n"
+        "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
+    .max_arguments = 1,
+    .options = init_options,
+    .n_options = G_N_ELEMENTS(init_options),
+    .options_size = sizeof(InitOptions),
+    .defaults = &(const InitOptions){.count = 100},
+    .run = init_configuration,
+};

@@ -1,0 +1,270 @@
+#include "commands/init/init_samples.h"
+
+#include "commands/cli/message_lines.h"
+#include "config/option/option_table.h"
+#include "decode/decoder.h"
+#include "kafka/kafka_reader.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* A topic that gives nothing for so long has nothing. */
+#define TOPIC_TIMEOUT_MS 15000
+
+struct TideInitSamples {
+  TideConfig *defaults; /* owned: only its options at their defaults */
+  TideFieldNames *names;
+  TideDecoder *decoder;
+  TideFieldSurvey *survey;
+  GPtrArray *messages; /* (element-type TideInitSample) */
+  guint n_bad;
+  char *first_bad; /* NULL: none was */
+  /* While a text is read: */
+  guint64 max;
+  guint64 n_lines;
+  GString *whole; /* what was read, up to the largest message; NULL: it was more */
+};
+
+static void
+free_sample(gpointer data)
+{
+  TideInitSample *sample = data;
+  g_bytes_unref(sample->value);
+  g_clear_pointer(&sample->key, g_bytes_unref);
+  g_free(sample);
+}
+
+TideInitSamples *
+tide_init_samples_new(void)
+{
+  TideInitSamples *samples = g_new0(TideInitSamples, 1);
+  samples->defaults = g_new0(TideConfig, 1);
+  tide_config_group_set_defaults(&tide_config_top, samples->defaults);
+  samples->names = tide_field_names_new();
+  samples->decoder = tide_decoder_new(&samples->defaults->readings.decode, samples->names, 0);
+  samples->survey = tide_field_survey_new();
+  samples->messages = g_ptr_array_new_with_free_func(free_sample);
+  return samples;
+}
+
+void
+tide_init_samples_free(TideInitSamples *samples)
+{
+  if (samples == NULL)
+    return;
+  tide_decoder_free(samples->decoder);
+  tide_field_names_free(samples->names);
+  tide_config_free(samples->defaults);
+  tide_field_survey_free(samples->survey);
+  g_ptr_array_unref(samples->messages);
+  g_free(samples->first_bad);
+  g_free(samples);
+}
+
+/* ---- one message ---------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+is_text(TideBytes value)
+{
+  for (gsize i = 0; i < value.len; i++) {
+    if (value.data[i] < 0x20 && strchr("\t\n\r\f\b", value.data[i]) == NULL)
+      return FALSE;
+  }
+  return value.len == 0 || g_utf8_validate((const char *)value.data, (gssize)value.len, NULL);
+}
+
+static const char *
+remedy_for(TideRejectReason reason, TideBytes value)
+{
+  if (reason == TIDE_REJECT_TOO_LARGE)
+    return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
+           "'readings.max_message_size'";
+  if (!is_text(value))
+    return "it is no text: tidemark reads JSON, so Avro, Protobuf, MessagePack or what is compressed by its sender has "
+           "to "
+           "be turned into JSON before";
+  if (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE)
+    return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
+           "them, or "
+           "several one after the other; `jq -c .` puts each on a line";
+  return "see readings in docs/configuration.md";
+}
+
+static void
+note_bad(TideInitSamples *samples, const TideMessage *message, const char *place, const TideReject *reject)
+{
+  if (samples->n_bad++ > 0)
+    return;
+  g_autofree char *why = tide_reject_describe(reject);
+  samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(reject->reason, message->value));
+}
+
+/* FALSE: it cannot be used. */
+static gboolean
+add_message(TideInitSamples *samples, const TideMessage *message, const char *place)
+{
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject;
+  if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
+    note_bad(samples, message, place, &reject);
+    return FALSE;
+  }
+  if (n_readings == 0)
+    return TRUE;
+  for (guint32 i = 0; i < n_readings && tide_field_survey_add(samples->survey, &readings[i]); i++)
+    continue;
+  TideInitSample *sample = g_new0(TideInitSample, 1);
+  sample->value = g_bytes_new(message->value.data, message->value.len);
+  sample->key = message->has_key ? g_bytes_new(message->key.data, message->key.len) : NULL;
+  sample->timestamp_ms = message->timestamp_ms;
+  g_ptr_array_add(samples->messages, sample);
+  return TRUE;
+}
+
+static TideMessage
+message_of_text(TideBytes text)
+{
+  return (TideMessage){.value = text, .has_value = TRUE, .timestamp_ms = tide_wall_clock_epoch_ms()};
+}
+
+TideMessage
+tide_init_sample_message(const TideInitSample *sample, const char *topic)
+{
+  TideMessage message = {.topic = tide_bytes_of_string(topic), .has_value = TRUE, .timestamp_ms = sample->timestamp_ms};
+  message.value.data = g_bytes_get_data(sample->value, &message.value.len);
+  if (sample->key != NULL) {
+    message.key.data = g_bytes_get_data(sample->key, &message.key.len);
+    message.has_key = TRUE;
+  }
+  return message;
+}
+
+/* ---- where they come from ------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+is_blank(TideBytes line)
+{
+  gsize i = 0;
+  while (i < line.len && g_ascii_isspace(line.data[i]))
+    i++;
+  return i == line.len;
+}
+
+static void
+keep_whole(TideInitSamples *samples, TideBytes line)
+{
+  if (samples->whole == NULL)
+    return;
+  g_string_append_len(samples->whole, (const char *)line.data, (gssize)line.len);
+  g_string_append_c(samples->whole, '\n');
+  if (samples->whole->len > samples->defaults->readings.decode.max_message_bytes) {
+    g_string_free(samples->whole, TRUE);
+    samples->whole = NULL;
+  }
+}
+
+static gboolean
+take_line(TideBytes line, gpointer data, GError **error)
+{
+  TideInitSamples *samples = data;
+  samples->n_lines++;
+  keep_whole(samples, line);
+  TideMessage message = message_of_text(line);
+  g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, samples->n_lines);
+  if (!is_blank(line))
+    (void)add_message(samples, &message, place);
+  gboolean may_be_one = samples->whole != NULL && samples->n_bad > 0;
+  return may_be_one || (samples->messages->len < samples->max && samples->n_bad < samples->max);
+}
+
+/* Where the lines are none by themselves, as of JSON that is printed for people. */
+static void
+try_whole(TideInitSamples *samples)
+{
+  g_autoptr(TideInitSamples) one = tide_init_samples_new();
+  TideMessage message = message_of_text(tide_bytes(samples->whole->str, samples->whole->len));
+  if (!add_message(one, &message, "the whole"))
+    return;
+  TideInitSamples lines = *samples;
+  *samples = *one;
+  *one = lines;
+}
+
+gboolean
+tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
+{
+  samples->max = max;
+  samples->whole = g_string_new(NULL);
+  gboolean ok = tide_message_lines_read(stream, name, take_line, samples, error);
+  GString *whole = samples->whole;
+  if (ok && whole != NULL && samples->n_bad > 0)
+    try_whole(samples);
+  samples->whole = NULL;
+  if (whole != NULL)
+    g_string_free(whole, TRUE);
+  return ok;
+}
+
+static gboolean
+take_record(const TideMessage *message, gpointer data)
+{
+  g_autofree char *place =
+      g_strdup_printf("partition %d, offset %" G_GINT64_FORMAT, message->partition, message->offset);
+  if (message->has_value)
+    (void)add_message(data, message, place);
+  return TRUE;
+}
+
+gboolean
+tide_init_samples_read_topic(TideInitSamples *samples, const char *brokers, const char *topic, guint64 max,
+                             GError **error)
+{
+  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
+  TideKafkaConfig kafka = {.brokers = (char *)(gsize)brokers, .properties = properties};
+  TideKafkaReadRequest request = {.topic = topic, .max_messages = max, .newest = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
+  TideKafkaReadResult result;
+  return tide_kafka_read(&kafka, &request, take_record, samples, &result, error);
+}
+
+/* ---- what they are -------------------------------------------------------------------------------------------------
+ */
+
+gboolean
+tide_init_samples_check(const TideInitSamples *samples, const char *where, GError **error)
+{
+  if (samples->survey->fields->len > 0)
+    return TRUE;
+  if (samples->first_bad != NULL)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s holds no message that can be read: %s", where,
+                samples->first_bad);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "%s holds no reading: give at least one message, better some of several things and times", where);
+  return FALSE;
+}
+
+const TideFieldSurvey *
+tide_init_samples_survey(const TideInitSamples *samples)
+{
+  return samples->survey;
+}
+
+const GPtrArray *
+tide_init_samples_messages(const TideInitSamples *samples)
+{
+  return samples->messages;
+}
+
+guint
+tide_init_samples_n_bad(const TideInitSamples *samples)
+{
+  return samples->n_bad;
+}
+
+const char *
+tide_init_samples_first_bad(const TideInitSamples *samples)
+{
+  return samples->first_bad;
+}

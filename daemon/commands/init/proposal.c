@@ -1,0 +1,224 @@
+#include "commands/init/proposal.h"
+
+#include "commands/init/guess_time.h"
+#include "config/option/table_language.h"
+#include "config/yaml/yaml_text.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TABLE_INDENT 2u /* below the table's name, which tide_config_print_filled() indents */
+
+void
+tide_init_proposal_clear(TideInitProposal *proposal)
+{
+  g_free(proposal->brokers);
+  g_free(proposal->topic);
+  g_free(proposal->group);
+  g_free(proposal->gateways);
+  g_free(proposal->time_field);
+  g_free(proposal->zone);
+  g_clear_pointer(&proposal->key, g_ptr_array_unref);
+  g_free(proposal->separator);
+  g_free(proposal->table);
+  g_free(proposal->dead_letters);
+}
+
+char *
+tide_init_latest_name(const char *table)
+{
+  const char *colon = strchr(table, ':');
+  const char *name = colon != NULL ? colon + 1 : table;
+  return g_strdup_printf("%.*sCURRENT_%s", (int)(name - table), table, name);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------------
+ */
+
+static char *
+scalar(const char *text)
+{
+  GString *out = g_string_new(NULL);
+  tide_yaml_append_scalar(out, text, strlen(text));
+  return g_string_free(out, FALSE);
+}
+
+/* "[a, b]" of "a,b". */
+static char *
+list(const char *joined)
+{
+  g_auto(GStrv) items = g_strsplit(joined, ",", -1);
+  GString *out = g_string_new("[");
+  for (guint i = 0; items[i] != NULL; i++) {
+    g_autofree char *item = scalar(g_strstrip(items[i]));
+    g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", item);
+  }
+  g_string_append_c(out, ']');
+  return g_string_free(out, FALSE);
+}
+
+/* In quotes, always: a word without them would be a field. Separators are plain characters. */
+static void
+append_separator(GString *out, const TideInitProposal *proposal)
+{
+  g_string_append_printf(out, ", \"%s\", ", proposal->separator != NULL ? proposal->separator : "#");
+}
+
+static void
+append_salt(GString *out, const TideInitProposal *proposal)
+{
+  g_string_append_printf(out, "{ salt: %u, of: [", proposal->salt);
+  for (guint i = 0; i < proposal->key->len; i++) {
+    g_autofree char *name = scalar(proposal->key->pdata[i]);
+    g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", name);
+  }
+  g_string_append(out, "] }");
+  append_separator(out, proposal);
+}
+
+/* @with_time: the history's. */
+static void
+append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
+{
+  g_string_append_printf(out, "%*skey: [", (int)TABLE_INDENT, "");
+  if (with_time && proposal->salt > 0)
+    append_salt(out, proposal);
+  for (guint i = 0; i < proposal->key->len; i++) {
+    gboolean is_last = i + 1 == proposal->key->len && !with_time;
+    g_autofree char *name = scalar(proposal->key->pdata[i]);
+    if (i > 0)
+      append_separator(out, proposal);
+    g_string_append_printf(out, "{ field: %s%s }", name,
+                           proposal->separator == NULL && !is_last ? ", separator: escape" : "");
+  }
+  if (with_time) {
+    /* As fine as the field, so that two readings of one millisecond stay two rows. */
+    gboolean is_fine = proposal->time_field != NULL &&
+                       (proposal->time_format == TIDE_TIME_EPOCH_US || proposal->time_format == TIDE_TIME_EPOCH_NS);
+    append_separator(out, proposal);
+    g_string_append_printf(out, "{ time: %s }",
+                           tide_time_format_word(is_fine ? proposal->time_format : TIDE_TIME_EPOCH_MS));
+  }
+  g_string_append(out, "]\n");
+}
+
+static void
+append_sentence(GString *out, const char *option)
+{
+  tide_config_append_comment(out, TABLE_INDENT, tide_config_option_find(&tide_table_options, option)->sentence);
+}
+
+static char *
+print_tables(const TideInitProposal *proposal)
+{
+  g_autoptr(GString) out = g_string_new(NULL);
+  g_autofree char *latest = tide_init_latest_name(proposal->table);
+  g_autofree char *history_name = scalar(proposal->table), *latest_name = scalar(latest);
+  const int indent = TABLE_INDENT;
+  g_string_append_printf(out, "%s:\n", history_name);
+  append_sentence(out, "key");
+  append_key(out, proposal, TRUE);
+  append_sentence(out, "columns");
+  g_string_append_printf(out, "%*scolumns: { family: M, from: \"*\" }\n\n", indent, "");
+  g_string_append_printf(out, "%s:\n", latest_name);
+  append_sentence(out, "latest");
+  g_string_append_printf(out, "%*slatest: merge\n", indent, "");
+  append_key(out, proposal, FALSE);
+  g_string_append_printf(out, "%*scolumns: { family: M, from: \"*\" }", indent, "");
+  return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+char *
+tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
+{
+  g_autofree char *brokers = scalar(proposal->brokers), *group = scalar(proposal->group);
+  g_autofree char *topics = list(proposal->topic), *gateways = list(proposal->gateways);
+  g_autofree char *field = proposal->time_field != NULL ? scalar(proposal->time_field) : NULL;
+  g_autofree char *zone = proposal->zone != NULL ? scalar(proposal->zone) : NULL;
+  g_autofree char *letters = proposal->dead_letters != NULL ? scalar(proposal->dead_letters) : NULL;
+  g_autofree char *tables = print_tables(proposal);
+  TideConfigFill fills[12];
+  guint n = 0;
+  fills[n++] = (TideConfigFill){"kafka.brokers", brokers};
+  fills[n++] = (TideConfigFill){"kafka.group", group};
+  fills[n++] = (TideConfigFill){"kafka.topics", topics};
+  if (field != NULL)
+    fills[n++] = (TideConfigFill){"readings.time.field", field};
+  fills[n++] = (TideConfigFill){"readings.time.format",
+                                tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)};
+  if (zone != NULL)
+    fills[n++] = (TideConfigFill){"readings.time.zone", zone};
+  fills[n++] = (TideConfigFill){"tables", tables};
+  fills[n++] = (TideConfigFill){"hbase.gateways", gateways};
+  fills[n++] =
+      letters != NULL ? (TideConfigFill){"dead_letters.topic", letters} : (TideConfigFill){"dead_letters.file", NULL};
+  fills[n] = (TideConfigFill){NULL, NULL};
+  g_autofree char *head = g_strdup_printf(
+      "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. What does not stand here is at "
+      "its "
+      "default: 'tidemark check --print-defaults' shows every option. 'tidemark check' tells whether all is well; "
+      "docs/configuration.md has the language of tables.",
+      n_messages, n_messages == 1 ? "" : "s");
+  return tide_config_print_filled(head, fills);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+fail_path(const char *path, int cause, GError **error)
+{
+  if (cause == EEXIST)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
+                "'%s' is there already and is left as it is: name another file with '--config', or move that away",
+                path);
+  else if (cause == ENOENT)
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot make '%s': its folder is not there: make it (mkdir -p)",
+                path);
+  else
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot make '%s': %s: name another file with '--config'", path,
+                g_strerror(cause));
+  return FALSE;
+}
+
+gboolean
+tide_init_check_path(const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname(path);
+  if (g_file_test(path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK))
+    return fail_path(path, EEXIST, error);
+  return access(folder, W_OK | X_OK) == 0 || fail_path(path, errno, error);
+}
+
+static gboolean
+write_all(int fd, const char *text)
+{
+  gsize len = strlen(text), done = 0;
+  while (done < len) {
+    gssize n = write(fd, text + done, len - done);
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    done += n > 0 ? (gsize)n : 0;
+  }
+  return fsync(fd) == 0;
+}
+
+gboolean
+tide_init_write_file(const char *path, const char *text, GError **error)
+{
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (fd < 0)
+    return fail_path(path, errno, error);
+  gboolean ok = write_all(fd, text);
+  int cause = errno;
+  if (close(fd) != 0 && ok) {
+    cause = errno;
+    ok = FALSE;
+  }
+  if (ok)
+    return TRUE;
+  (void)unlink(path); /* half of it would look like one */
+  return fail_path(path, cause, error);
+}

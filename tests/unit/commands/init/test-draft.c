@@ -1,0 +1,154 @@
+/* What is guessed, what somebody says instead, and the sentences where neither will do. */
+#include "commands/init/draft.h"
+
+#include "unit/sample_survey.h"
+#include "util/error.h"
+
+#define NOW_MS G_GINT64_CONSTANT(1795452867045)
+
+typedef struct Fixture {
+  TideInitSamples *samples;
+  TideInitDraft draft;
+  GError *error;
+} Fixture;
+
+static void
+begin(Fixture *fixture, const char *text)
+{
+  *fixture = (Fixture){.samples = read_samples(text)};
+  tide_init_draft_begin(&fixture->draft, tide_init_samples_survey(fixture->samples), NOW_MS);
+}
+
+static void
+end(Fixture *fixture)
+{
+  tide_init_draft_clear(&fixture->draft);
+  tide_init_samples_free(fixture->samples);
+  g_clear_error(&fixture->error);
+}
+
+static void
+assert_said(Fixture *fixture, TideErrorCode code, const char *part)
+{
+  g_assert_error(fixture->error, TIDE_ERROR, (int)code);
+  if (strstr(fixture->error->message, part) == NULL)
+    g_error("'%s' is not said: %s", part, fixture->error->message);
+  g_clear_error(&fixture->error);
+}
+
+static gboolean
+set_key(Fixture *fixture, const char *name)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  g_ptr_array_add(names, (gpointer)(gsize)name);
+  return tide_init_draft_set_key(&fixture->draft, names, &fixture->error);
+}
+
+static void
+test_said_instead(void)
+{
+  Fixture fixture;
+  begin(&fixture, "{\"host\":\"a\",\"rack\":\"r#1\",\"ts\":1795452860,\"made\":1795452000045,\"v\":1}");
+  TideInitDraft *draft = &fixture.draft;
+  g_assert_true(tide_init_draft_guess_time(draft, NULL) && tide_init_draft_guess_key(draft, NULL));
+  g_assert_cmpstr(draft->proposal.time_field, ==, "ts");
+  g_assert_cmpint(draft->proposal.time_format, ==, TIDE_TIME_EPOCH_S);
+  g_assert_cmpstr(draft->proposal.key->pdata[0], ==, "host");
+  g_assert_cmpstr(draft->proposal.separator, ==, "#");
+  g_assert_true(tide_init_draft_set_time(draft, "made", NULL));
+  g_assert_cmpstr(draft->proposal.time_field, ==, "made");
+  g_assert_cmpint(draft->proposal.time_format, ==, TIDE_TIME_EPOCH_MS);
+  g_assert_true(set_key(&fixture, "rack"));
+  g_assert_cmpuint(draft->proposal.key->len, ==, 1);
+  g_assert_cmpstr(draft->proposal.key->pdata[0], ==, "rack");
+  g_assert_cmpstr(draft->proposal.separator, ==, "|");
+  g_assert_true(tide_init_draft_set_time(draft, "$timestamp", NULL));
+  g_assert_null(draft->proposal.time_field);
+  g_assert_cmpint(draft->proposal.time_format, ==, TIDE_TIME_RECORD);
+  end(&fixture);
+}
+
+static void
+test_zone(void)
+{
+  Fixture fixture;
+  begin(&fixture, "{\"host\":\"a\",\"ts\":\"2026-11-23T16:54:27\",\"v\":1}");
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
+  g_assert_true(fixture.draft.needs_zone);
+  g_assert_false(tide_init_draft_set_zone(&fixture.draft, "Mars/Olympus", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_USAGE, "there is no time zone 'Mars/Olympus'");
+  g_assert_true(tide_init_draft_set_zone(&fixture.draft, "Europe/Berlin", NULL));
+  g_assert_cmpstr(fixture.draft.proposal.zone, ==, "Europe/Berlin");
+  end(&fixture);
+}
+
+static void
+test_refused(void)
+{
+  Fixture fixture;
+  begin(&fixture,
+        "{\"host\":\"a\",\"v\":1,\"x\":1426535612,\"some\":1795452860}\n{\"host\":\"b\",\"v\":2,\"x\":1426535613}");
+  TideInitDraft *draft = &fixture.draft;
+  g_assert_false(tide_init_draft_guess_time(draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'x' could be it, in epoch_s (2015-03-16T19:53:33.000Z)");
+  g_assert_false(tide_init_draft_set_time(draft, "hots", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_USAGE, "no sample has the field 'hots': did you mean 'host'?");
+  g_assert_false(tide_init_draft_set_time(draft, "v", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "the first is '1'");
+  g_assert_false(tide_init_draft_set_time(draft, "some", &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "of only 1 of 2 readings");
+  g_assert_false(set_key(&fixture, "some"));
+  assert_said(&fixture, TIDE_ERROR_DATA, "only 1 of 2 readings have 'some'");
+  end(&fixture);
+  begin(&fixture, "{\"ts\":1795452860,\"v\":1.5}");
+  g_assert_false(tide_init_draft_guess_key(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "say which do with '--key FIELD'");
+  end(&fixture);
+  begin(&fixture, "{\"host\":\"a\",\"readings\":[{\"ts\":1795452860}]}");
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'readings' is a list of objects inside of a reading");
+  end(&fixture);
+}
+
+/* Joined notes of @text with the guesses, or @key in their place. */
+static void
+assert_notes(const char *text, const char *key, const char *part, gboolean expected)
+{
+  Fixture fixture;
+  begin(&fixture, text);
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
+  g_assert_true(key != NULL ? set_key(&fixture, key) : tide_init_draft_guess_key(&fixture.draft, NULL));
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
+  gboolean is_said = FALSE;
+  for (guint i = 0; i < notes->len; i++)
+    is_said = is_said || strstr(notes->pdata[i], part) != NULL;
+  g_test_message("%s: %s", text, part);
+  g_assert_cmpint(is_said, ==, expected);
+  end(&fixture);
+}
+
+static void
+test_notes(void)
+{
+  static const char two[] = "{\"host\":\"a\",\"disk\":\"x\",\"ts\":1795452860,\"v\":1}\n"
+                            "{\"host\":\"a\",\"disk\":\"y\",\"ts\":1795452860,\"v\":2}";
+  assert_notes(two, NULL, "would be written into its row", FALSE);
+  assert_notes(two, "host", "1 readings have key and time of another one", TRUE);
+  assert_notes(two, NULL, "no more than itself", FALSE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "no more than itself", TRUE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field holds a number", FALSE);
+  assert_notes("{\"host\":\"7\",\"ts\":1795452860,\"v\":\"on\"}", NULL, "no field holds a number", TRUE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[{\"x\":1}]}", NULL, "'v' is a list of objects", TRUE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[1]}", NULL, "is a list of objects", FALSE);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/draft/said-instead", test_said_instead);
+  g_test_add_func("/draft/zone", test_zone);
+  g_test_add_func("/draft/refused", test_refused);
+  g_test_add_func("/draft/notes", test_notes);
+  return g_test_run();
+}

@@ -1,0 +1,116 @@
+/* Which fields are taken for the row key, and what stands between them. */
+#include "commands/init/guess_key.h"
+
+#include "commands/init/guess_time.h"
+#include "unit/sample_survey.h"
+
+#define NOW_MS G_GINT64_CONSTANT(1795452867045)
+
+/* The fields of the key and what parts them, as "site,host #"; "-" where there is none. (transfer full) */
+static char *
+taken(const char *text)
+{
+  g_autoptr(TideInitSamples) samples = read_samples(text);
+  const TideFieldSurvey *survey = tide_init_samples_survey(samples);
+  g_autoptr(GArray) times = tide_guess_times(survey, NOW_MS);
+  g_autoptr(GPtrArray) candidates = tide_guess_key_candidates(survey, times);
+  const TideSurveyField *time = times->len > 0 ? g_array_index(times, TideTimeGuess, 0).field : NULL;
+  g_autoptr(GPtrArray) key = tide_guess_key(survey, time, candidates);
+  if (key->len == 0)
+    return g_strdup("-");
+  GString *names = g_string_new(NULL);
+  for (guint i = 0; i < key->len; i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? "," : "", ((const TideSurveyField *)key->pdata[i])->name);
+  const char *separator = tide_guess_separator(key);
+  g_string_append_printf(names, " %s", separator != NULL ? separator : "escape");
+  return g_string_free(names, FALSE);
+}
+
+#define T0 "\"ts\":1795452860"
+#define T1 "\"ts\":1795452861"
+
+static void
+test_rules(void)
+{
+  static const struct {
+    const char *text, *expected;
+  } cases[] = {
+      {"{\"host\":\"a\"," T0 ",\"v\":1}", "host #"},
+      {"{\"v\":1.5," T0 ",\"device\":{\"id\":\"p7\",\"site\":\"n\"}}", "device/id #"},
+      {"{\"v\":1.5," T0 ",\"sensorId\":\"p7\",\"place\":\"n\"}", "sensorId #"},
+      {"{\"status\":\"on\"," T0 ",\"rack\":\"r7\",\"v\":1}", "rack #"},
+      /* a number only with a name of a thing; a fraction or a sign never */
+      {"{\"meter\":4711," T0 ",\"v\":1}", "meter #"},
+      {"{\"load\":4711," T0 "}", "-"},
+      {"{\"meter\":47.11," T0 "}", "-"},
+      {"{\"meter\":-5," T0 "}", "-"},
+      {"{\"load\":\"47.11\"," T0 "}", "-"},
+      /* no truth, list, null, text of several lines, empty text, or what not every reading has */
+      {"{\"host\":true," T0 "}", "-"},
+      {"{\"host\":[1]," T0 "}", "-"},
+      {"{\"host\":\"a\\nb\"," T0 "}", "-"},
+      {"{\"host\":\"\"," T0 "}", "-"},
+      {"{\"host\":\"a\"," T0 ",\"rack\":\"r\"}\n{" T1 ",\"rack\":\"r\"}", "rack #"},
+      {"{\"$id\":\"a\"," T0 "}", "-"},
+      /* what comes again names a thing, what never does a message */
+      {"{\"a\":\"1x\",\"b\":\"1x\"," T0 "}\n{\"a\":\"2x\",\"b\":\"2x\"," T1 "}\n{\"a\":\"3x\",\"b\":\"1x\"," T1 "}",
+       "b #"},
+      /* not a time, even one that is not the reading's */
+      {"{\"received\":\"2026-11-23T16:54:27Z\"," T0 ",\"v\":1}", "-"},
+      {"{\"message_id\":\"m1\"," T0 ",\"host\":\"a\"}", "host #"},
+      /* two readings of one moment in one row: what tells them apart stands in the key too */
+      {"{\"device\":\"p7\"," T0 ",\"metric\":\"in\",\"value\":3}\n{\"device\":\"p7\"," T0
+       ",\"metric\":\"out\",\"value\":4}",
+       "device,metric #"},
+      {"{\"value\":3,\"host\":\"a\"," T0 ",\"disk\":\"x\"}\n{\"value\":4,\"host\":\"a\"," T0 ",\"disk\":\"y\"}",
+       "host,disk #"},
+      /* the same reading twice is one row, as it should be */
+      {"{\"device\":\"p7\"," T0 ",\"kind\":\"a\"}\n{\"device\":\"p7\"," T0 ",\"kind\":\"a\"}", "device #"},
+      /* what parts them is in none of them */
+      {"{\"host\":\"a#1\"," T0 ",\"v\":1}", "host |"},
+      {"{\"host\":\"a#|~!\"," T0 ",\"v\":1}", "host escape"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_test_message("%s", cases[i].text);
+    g_autofree char *found = taken(cases[i].text);
+    g_assert_cmpstr(found, ==, cases[i].expected);
+  }
+}
+
+/* Things that report in turn, with a number of the message, a state and measurements, the members in an order drawn. */
+static void
+test_random_things(void)
+{
+  for (guint round = 0; round < 100; round++) {
+    int n_things = g_test_rand_int_range(2, 6), n = g_test_rand_int_range(3 * n_things, 60);
+    int first = g_test_rand_int_range(0, 5);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = 0; i < n; i++) {
+      char *members[] = {
+          g_strdup_printf("\"pump\":\"p-%x\"", g_test_rand_int_range(0, n_things)),
+          g_strdup_printf("\"event\":\"e-%x-%d\"", g_test_rand_int(), i),
+          g_strdup_printf("\"ts\":%d", 1795452000 + i),
+          g_strdup_printf("\"flow\":%d", g_test_rand_int_range(0, 40)),
+          g_strdup(g_test_rand_bit() ? "\"state\":\"on\"" : "\"state\":\"off\""),
+      };
+      for (int j = 0; j < 5; j++) {
+        char **member = &members[(first + j) % 5];
+        g_string_append_printf(text, "%s%s", j == 0 ? "{" : ",", *member);
+      }
+      g_string_append(text, "}\n");
+      for (int j = 0; j < 5; j++)
+        g_clear_pointer(&members[j], g_free);
+    }
+    g_autofree char *found = taken(text->str);
+    g_assert_cmpstr(found, ==, "pump #");
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/guess-key/rules", test_rules);
+  g_test_add_func("/guess-key/random-things", test_random_things);
+  return g_test_run();
+}

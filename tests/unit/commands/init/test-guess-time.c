@@ -1,0 +1,107 @@
+/* Which field is taken for the time, and in which unit. */
+#include "commands/init/guess_time.h"
+
+#include "unit/sample_survey.h"
+
+#define NOW_MS G_GINT64_CONSTANT(1795452867045)
+#define NOW "2026-11-23T16:54:27"
+#define DAY_MS (86400 * G_GINT64_CONSTANT(1000))
+
+/* What is taken of @text's fields, as "at epoch_s"; "-" where none is good enough. (transfer full) */
+static char *
+taken(const char *text)
+{
+  g_autoptr(TideInitSamples) samples = read_samples(text);
+  g_autoptr(GArray) guesses = tide_guess_times(tide_init_samples_survey(samples), NOW_MS);
+  if (guesses->len == 0)
+    return g_strdup("-");
+  const TideTimeGuess *best = &g_array_index(guesses, TideTimeGuess, 0);
+  if (best->score < TIDE_TIME_GUESS_MIN_SCORE)
+    return g_strdup("-");
+  return g_strdup_printf("%s %s%s", best->field->name, tide_time_format_word(best->format),
+                         best->needs_zone ? " zone" : "");
+}
+
+static void
+test_rules(void)
+{
+  static const struct {
+    const char *text, *expected;
+  } cases[] = {
+      /* units */
+      {"{\"at\":1795452867}", "at epoch_s"},
+      {"{\"at\":1795452867.045}", "at epoch_s"},
+      {"{\"at\":1795452867045}", "at epoch_ms"},
+      {"{\"at\":1795452867045123}", "at epoch_us"},
+      {"{\"at\":1795452867045123456}", "at epoch_ns"},
+      {"{\"at\":\"1795452867045\"}", "at epoch_ms"},
+      {"{\"at\":\"" NOW "Z\"}", "at rfc3339"},
+      {"{\"at\":\"" NOW ".5+01:00\"}", "at rfc3339"},
+      {"{\"at\":\"" NOW "\"}", "at rfc3339 zone"},
+      {"{\"at\":\"2026-11-23 16:54:27\"}", "at rfc3339 zone"},
+      /* nested */
+      {"{\"meta\":{\"ts\":1795452867045},\"v\":1}", "meta/ts epoch_ms"},
+      /* a name of a time beside a number that could be one */
+      {"{\"bytes\":1795452000,\"ts\":1795452867}", "ts epoch_s"},
+      /* text that is a time, beside such a number */
+      {"{\"bytes\":1795452000,\"wann\":\"" NOW "Z\"}", "wann rfc3339"},
+      /* the measurement's moment, not that of its arrival */
+      {"{\"received_at\":1795452867,\"event_time\":1795452860}", "event_time epoch_s"},
+      {"{\"createdAt\":\"" NOW "Z\",\"at\":\"" NOW "Z\"}", "at rfc3339"},
+      /* of equal ones the first */
+      {"{\"t\":1795452867,\"time\":1795452867}", "t epoch_s"},
+      /* near to now, whatever it is called; far from it, only by its name */
+      {"{\"x\":1795452867}", "x epoch_s"},
+      {"{\"x\":1426535612}", "-"},
+      {"{\"ts\":1426535612}", "ts epoch_s"},
+      /* in each reading, of one unit, and no time of 1970 or of the future */
+      {"{\"ts\":1795452867}\n{\"v\":1}", "-"},
+      {"{\"ts\":1795452867}\n{\"ts\":null}", "-"},
+      {"{\"ts\":1795452867}\n{\"ts\":1795452867045}", "-"},
+      {"{\"ts\":12345}", "-"},
+      {"{\"ts\":1795999999}", "-"},
+      {"{\"ts\":-1795452867}", "-"},
+      {"{\"until\":1795460000,\"ts\":1795452867}", "ts epoch_s"},
+      {"{\"ts\":true}", "-"},
+      {"{\"ts\":[1795452867]}", "-"},
+      /* the record's own names can be no field's */
+      {"{\"$ts\":1795452867}", "-"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *found = taken(cases[i].text);
+    g_test_message("%s", cases[i].text);
+    g_assert_cmpstr(found, ==, cases[i].expected);
+  }
+}
+
+/* Times between 2001 and now in a unit drawn, among measurements. */
+static void
+test_random_units(void)
+{
+  static const struct {
+    const char *word;
+    double per_ms;
+  } units[] = {{"epoch_s", 0.001}, {"epoch_ms", 1}, {"epoch_us", 1000}, {"epoch_ns", 1000000}};
+  for (guint round = 0; round < 300; round++) {
+    guint unit = (guint)g_test_rand_int_range(0, G_N_ELEMENTS(units));
+    gint64 newest_ms = NOW_MS - (gint64)(g_test_rand_double() * 9000) * DAY_MS;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = g_test_rand_int_range(1, 20); i > 0; i--) {
+      gint64 ms = newest_ms - g_test_rand_int_range(0, 1000000000);
+      g_string_append_printf(text, "{\"a\":%d,\"ts\":%" G_GINT64_FORMAT ",\"b\":%f}\n",
+                             g_test_rand_int_range(-1000, 100000), (gint64)((double)ms * units[unit].per_ms),
+                             g_test_rand_double());
+    }
+    g_autofree char *found = taken(text->str), *expected = g_strdup_printf("ts %s", units[unit].word);
+    g_assert_cmpstr(found, ==, expected);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/guess-time/rules", test_rules);
+  g_test_add_func("/guess-time/random-units", test_random_units);
+  return g_test_run();
+}

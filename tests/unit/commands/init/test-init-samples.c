@@ -1,0 +1,76 @@
+/* Sample messages out of texts: which are read, and what is said of those that cannot be. */
+#include "commands/init/init_samples.h"
+
+#include "unit/sample_survey.h"
+#include "util/error.h"
+
+static void
+assert_read(const char *text, guint n_messages, guint n_readings, guint n_bad)
+{
+  g_autoptr(TideInitSamples) samples = read_samples(text);
+  g_test_message("%s", text);
+  g_assert_cmpuint(tide_init_samples_messages(samples)->len, ==, n_messages);
+  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, n_readings);
+  g_assert_cmpuint(tide_init_samples_n_bad(samples), ==, n_bad);
+}
+
+static void
+test_forms(void)
+{
+  assert_read("{\"a\":1}", 1, 1, 0);
+  assert_read("{\"a\":1}\n\n \n{\"a\":2}\n", 2, 2, 0);
+  assert_read("[{\"a\":1},{\"a\":2}]\n", 1, 2, 0);
+  assert_read("{\"a\":1}{\"a\":2}\n", 1, 2, 0);
+  /* over several lines: the whole is the message, though one of its lines could be one, too */
+  assert_read("{\n  \"a\": 1,\n  \"b\": 2\n}\n", 1, 1, 0);
+  assert_read("[\n{\"a\": 1},\n{\"a\": 2}\n]\n", 1, 2, 0);
+  assert_read("{\"a\":1}\nnothing\n{\"a\":2}\n", 2, 2, 1);
+}
+
+static void
+test_most(void)
+{
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new();
+  static const char text[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
+  FILE *stream = fmemopen((gpointer)(gsize)text, strlen(text), "r");
+  g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 2, NULL));
+  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, 2);
+  fclose(stream);
+}
+
+static void
+assert_refused(const char *text, const char *why)
+{
+  g_autoptr(TideInitSamples) samples = read_samples(text);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(tide_init_samples_check(samples, "the text", &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_DATA);
+  if (strstr(error->message, why) == NULL)
+    g_error("'%s' is not said: %s", why, error->message);
+}
+
+static void
+test_bad(void)
+{
+  g_autofree char *large = g_strnfill(10 * 1000 * 1000, 'x');
+  g_autofree char *message = g_strdup_printf("{\"a\":\"%s\"}", large);
+  assert_refused("{\"a\":\n", "line 1: not in the declared format: ");
+  assert_refused("{\"a\":\n", "a message is a JSON object, such as {");
+  assert_refused("[1, 2]\n", "a message is a JSON object, such as {");
+  assert_refused("\n5\n", "line 2: ");
+  assert_refused("a,b\n", "`jq -c .`");
+  assert_refused("\x01\x02Obj\xff\n", "it is no text: tidemark reads JSON, so Avro");
+  assert_refused("", "holds no reading");
+  assert_refused("[]\n{}\n", "holds no reading");
+  assert_refused(message, "take smaller messages for samples");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/init-samples/forms", test_forms);
+  g_test_add_func("/init-samples/most", test_most);
+  g_test_add_func("/init-samples/bad", test_bad);
+  return g_test_run();
+}

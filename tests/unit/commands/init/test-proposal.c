@@ -1,0 +1,198 @@
+/* The proposal's text: it loads as it stands, to what was proposed, whatever fields are called. */
+#include "commands/init/proposal.h"
+
+#include "commands/init/guess_time.h"
+#include "config/option/option_table.h"
+#include "model/key/row_key.h"
+#include "unit/load_text.h"
+#include "util/error.h"
+
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+static TideInitProposal
+make_proposal(const char *time_field, const char *const *key)
+{
+  TideInitProposal proposal = {.brokers = g_strdup("k1:9092,k2:9092"),
+                               .topic = g_strdup("some.topic"),
+                               .group = g_strdup("g"),
+                               .gateways = g_strdup("h1:9090, h2:9090"),
+                               .time_field = g_strdup(time_field),
+                               .time_format = TIDE_TIME_EPOCH_MS,
+                               .key = g_ptr_array_new_with_free_func(g_free),
+                               .separator = g_strdup("#"),
+                               .table = g_strdup("METRIC")};
+  for (; *key != NULL; key++)
+    g_ptr_array_add(proposal.key, g_strdup(*key));
+  return proposal;
+}
+
+static TideConfig *
+load(const TideInitProposal *proposal)
+{
+  g_autofree char *text = tide_init_proposal_print(proposal, 3);
+  g_autoptr(GPtrArray) problems = NULL;
+  TideConfig *config = tide_config_load_text("init.yaml", tide_bytes_of_string(text), &problems);
+  if (config == NULL || problems->len > 0)
+    g_error("it does not load without a problem:\n%s", text);
+  return config;
+}
+
+static void
+assert_key(const TideConfig *config, const char *table, const TideInitProposal *proposal)
+{
+  const TideTable *found = tide_config_find_table(config, table);
+  g_assert_nonnull(found);
+  g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
+  tide_row_key_fields(found->key, ids);
+  for (guint i = 0; i < proposal->key->len; i++) {
+    gboolean is_there = FALSE;
+    for (guint j = 0; j < ids->len; j++) {
+      TideBytes name = tide_field_names_text(config->names, g_array_index(ids, TideNameId, j));
+      is_there = is_there || tide_bytes_equal(name, tide_bytes_of_string(proposal->key->pdata[i]));
+    }
+    g_assert_true(is_there);
+  }
+}
+
+static void
+test_all_of_it(void)
+{
+  g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"site", "device/id", NULL});
+  proposal.salt = 4;
+  proposal.dead_letters = g_strdup("letters");
+  g_autoptr(TideConfig) config = load(&proposal);
+  g_assert_cmpstr(config->kafka.brokers, ==, "k1:9092,k2:9092");
+  g_assert_cmpstr(config->kafka.topics[0], ==, "some.topic");
+  g_assert_cmpuint(config->hbase.gateways->len, ==, 2);
+  g_assert_cmpstr(config->dead_letters.topic, ==, "letters");
+  g_assert_cmpuint(config->tables->len, ==, 2);
+  assert_key(config, "METRIC", &proposal);
+  assert_key(config, "CURRENT_METRIC", &proposal);
+  const TideTable *history = tide_config_find_table(config, "METRIC");
+  const TideTable *latest = tide_config_find_table(config, "CURRENT_METRIC");
+  g_assert_true(tide_row_key_has_time(history->key));
+  g_assert_false(tide_row_key_has_time(latest->key));
+  g_assert_cmpint(history->latest, ==, TIDE_LATEST_NONE);
+  g_assert_cmpint(latest->latest, ==, TIDE_LATEST_MERGE);
+}
+
+static void
+test_forms(void)
+{
+  static const struct {
+    const char *field; /* NULL: the record's own time */
+    TideTimeFormat format;
+    const char *zone;
+    const char *key_time;
+  } cases[] = {
+      {"at", TIDE_TIME_EPOCH_S, NULL, "{ time: epoch_ms }"},  {"at", TIDE_TIME_EPOCH_MS, NULL, "{ time: epoch_ms }"},
+      {"at", TIDE_TIME_EPOCH_US, NULL, "{ time: epoch_us }"}, {"at", TIDE_TIME_EPOCH_NS, NULL, "{ time: epoch_ns }"},
+      {"at", TIDE_TIME_RFC3339, "UTC", "{ time: epoch_ms }"}, {NULL, TIDE_TIME_RECORD, NULL, "{ time: epoch_ms }"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(TideInitProposal) proposal = make_proposal(cases[i].field, (const char *const[]){"host", NULL});
+    proposal.time_format = cases[i].format;
+    proposal.zone = g_strdup(cases[i].zone);
+    g_autoptr(TideConfig) config = load(&proposal);
+    g_assert_cmpint(config->readings.time.format, ==, cases[i].format);
+    g_assert_cmpint(config->readings.time.zone != NULL, ==, cases[i].zone != NULL);
+    g_autofree char *text = tide_init_proposal_print(&proposal, 1);
+    g_assert_nonnull(strstr(text, cases[i].key_time));
+  }
+}
+
+/* Each comment of an option is its sentence in the option table, and stands there once. */
+static void
+test_comments(void)
+{
+  g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+  g_autofree char *text = tide_init_proposal_print(&proposal, 1);
+  g_autoptr(GRegex) breaks = g_regex_new("\\n *# ", 0, 0, NULL);
+  g_autofree char *joined = g_regex_replace_literal(breaks, text, -1, 0, " ", 0, NULL);
+  const TideConfigGroup *kafka = tide_config_option_find(&tide_config_top, "kafka")->section;
+  const char *sentence = tide_config_option_find(kafka, "group")->sentence;
+  const char *found = strstr(joined, sentence);
+  g_assert_nonnull(found);
+  g_assert_null(strstr(found + 1, sentence));
+  g_assert_null(strstr(joined, "session_timeout:")); /* at its default: left out */
+  g_assert_nonnull(strstr(text, "\n  #file: "));     /* but for where dead letters go */
+}
+
+/* Names of any printable text, which the separator may stand in. */
+static void
+test_random_names(void)
+{
+  static const char *const pieces[] = {"a", "Z9", " ", "#", ":",    "\"", "'",    "\\", "{",  "}",      "[",
+                                       "]", ",",  "/", "-", "null", "~",  "true", "*",  "&",  "\u00e9", "\u6e29",
+                                       "|", ">",  "!", "%", "@",    "`",  "1.5",  "?",  "\t", "x"};
+  for (guint round = 0; round < 300; round++) {
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (int i = g_test_rand_int_range(2, 5); i > 0; i--) {
+      GString *name = g_string_new(NULL);
+      for (int j = g_test_rand_int_range(1, 6); j > 0; j--)
+        g_string_append(name, pieces[g_test_rand_int_range(0, G_N_ELEMENTS(pieces))]);
+      g_string_append_printf(name, "%d", i); /* all different */
+      g_ptr_array_add(names, g_string_free(name, FALSE));
+    }
+    g_ptr_array_add(names, NULL);
+    g_auto(TideInitProposal) proposal = make_proposal(names->pdata[0], (const char *const *)names->pdata + 1);
+    if (g_test_rand_bit())
+      g_clear_pointer(&proposal.separator, g_free);
+    proposal.salt = g_test_rand_bit() ? 8 : 0;
+    g_autoptr(TideConfig) config = load(&proposal);
+    TideBytes time = tide_field_names_text(config->names, config->readings.time.field);
+    g_assert_true(tide_bytes_equal(time, tide_bytes_of_string(proposal.time_field)));
+    assert_key(config, "METRIC", &proposal);
+    assert_key(config, "CURRENT_METRIC", &proposal);
+  }
+}
+
+static void
+test_latest_name(void)
+{
+  g_autofree char *plain = tide_init_latest_name("METRIC"), *spaced = tide_init_latest_name("plant:METRIC");
+  g_assert_cmpstr(plain, ==, "CURRENT_METRIC");
+  g_assert_cmpstr(spaced, ==, "plant:CURRENT_METRIC");
+}
+
+static void
+test_never_overwrites(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp("tidemark-init-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "a.yaml", NULL);
+  g_autofree char *nowhere = g_build_filename(folder, "no", "a.yaml", NULL);
+  g_autofree char *content = NULL;
+  g_assert_true(tide_init_check_path(path, NULL));
+  g_assert_true(tide_init_write_file(path, "first", NULL));
+  g_assert_false(tide_init_check_path(path, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
+  g_assert_nonnull(strstr(error->message, "is there already and is left as it is"));
+  g_clear_error(&error);
+  g_assert_false(tide_init_write_file(path, "second", &error));
+  g_assert_nonnull(strstr(error->message, "is there already and is left as it is"));
+  g_assert_true(g_file_get_contents(path, &content, NULL, NULL));
+  g_assert_cmpstr(content, ==, "first");
+  g_assert_false(tide_init_check_path(nowhere, NULL));
+  g_unlink(path);
+  /* a link that leads nowhere is something, too */
+  g_assert_cmpint(symlink(nowhere, path), ==, 0);
+  g_assert_false(tide_init_check_path(path, NULL));
+  g_assert_false(tide_init_write_file(path, "third", NULL));
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/proposal/all-of-it", test_all_of_it);
+  g_test_add_func("/proposal/forms-of-times", test_forms);
+  g_test_add_func("/proposal/comments", test_comments);
+  g_test_add_func("/proposal/random-names", test_random_names);
+  g_test_add_func("/proposal/latest-name", test_latest_name);
+  g_test_add_func("/proposal/never-overwrites", test_never_overwrites);
+  return g_test_run();
+}

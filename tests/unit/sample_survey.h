@@ -1,0 +1,18 @@
+/* The survey of sample messages, given as lines of text. */
+#pragma once
+
+#include "commands/init/init_samples.h"
+
+/* (transfer full) */
+static inline TideInitSamples *
+read_samples(const char *text)
+{
+  g_autoptr(GError) error = NULL;
+  TideInitSamples *samples = tide_init_samples_new();
+  gsize len = strlen(text);
+  FILE *stream = len > 0 ? fmemopen((gpointer)(gsize)text, len, "r") : fopen("/dev/null", "r");
+  g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 1000, &error));
+  g_assert_no_error(error);
+  fclose(stream);
+  return samples;
+}
