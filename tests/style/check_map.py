@@ -20,7 +20,7 @@ FOLDERS = [name for names in LAYERS for name in ([names] if isinstance(names, st
     "config/examples", "config/examples/clusters", "config/prometheus", "systemd", "docs", "tests", "tests/check.d", "tests/unit", "tests/fault", "tests/examples", "tests/fuzz",
     "tests/integration", "tests/chaos", "tests/scenarios", "tests/systemd", "tests/prometheus", "tests/mutation", "tests/analysis", "tests/stack", "tests/bench", "tests/bench/peers",
     "tests/style"]
-WITHOUT_README = {"systemd": "the unit", "docs": "guides and reference"}
+WITHOUT_README = {"systemd": "the units, and the Debian package: `build_package.sh` makes it of a commit", "docs": "guides and reference"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
 WITH_SUBFOLDERS = {"tests/bench/peers", "tests/fault", "tests/stack"}
 CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".mutants", ".java", ".xml", ".supp", "")
