@@ -1,6 +1,7 @@
 /* The program `tidemark`: finds the subcommand and hands over to it. No policy lives here. */
 #include "commands/cli/commands.h"
 #include "commands/cli/output.h"
+#include "commands/subcommands.h"
 #include "config/option/nearest_name.h"
 #include "thrift/client/hbase_client.h"
 #include "util/error.h"
@@ -9,30 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Subcommand {
-  const char *group; /* heading in front of it; NULL: the one before goes on */
-  const TideCommand *command;
-  const char *sentence;
-} Subcommand;
-
-static const Subcommand subcommands[] = {
-    {"Set up", &tide_command_init, "write a configuration, made from sample messages"},
-    {NULL, &tide_command_check, "check configuration, brokers, gateways and tables"},
-    {NULL, &tide_command_tables, "create the declared tables, or show how they differ"},
-    {NULL, &tide_command_explain, "show the rows that messages become"},
-    {"Run", &tide_command_run, "run the daemon: Kafka to HBase"},
-    {NULL, &tide_command_status, "show how a running daemon is"},
-    {"Look", &tide_command_latest, "show latest values and their age"},
-    {NULL, &tide_command_scan, "read rows by key fields and time range"},
-    {NULL, &tide_command_get, "read one row, with older versions"},
-    {"Repair", &tide_command_dead_letters, "list, show and send again what could not be written"},
-    {"Verify", &tide_command_verify, "compare the tables with the messages of the topics"},
-    {"Nightly", &tide_command_rollup, "copy one day of a table into a table of its own"},
-    {"Try out", &tide_command_simulate, "send synthetic readings"},
-    {NULL, &tide_command_bench, "measure what readings cost on this machine"},
-    {"About", &tide_command_version, "print versions"},
-};
-
 static void
 print_help(FILE *stream)
 {
@@ -40,32 +17,26 @@ print_help(FILE *stream)
   const char *plain = tide_colour_wanted(stream) ? "\033[0m" : "";
   fprintf(stream, "tidemark writes sensor readings from Kafka to HBase, and keeps the latest value of each.\n\n");
   fprintf(stream, "%sUsage:%s tidemark COMMAND [OPTION…] [ARGUMENT…]\n", bold, plain);
-  for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++) {
-    if (subcommands[i].group != NULL)
-      fprintf(stream, "\n%s%s:%s\n", bold, subcommands[i].group, plain);
-    fprintf(stream, "  %-12s %s\n", subcommands[i].command->name, subcommands[i].sentence);
+  for (const TideSubcommand *at = tide_subcommands; at->command != NULL; at++) {
+    if (at->group != NULL)
+      fprintf(stream, "\n%s%s:%s\n", bold, at->group, plain);
+    if (at->sentence != NULL)
+      fprintf(stream, "  %-12s %s\n", at->command->name, at->sentence);
   }
   fprintf(stream, "\n'tidemark COMMAND --help' tells the options of a command, with examples.\n"
                   "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
 }
 
-static const TideCommand *
-find_command(const char *name)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++) {
-    if (strcmp(subcommands[i].command->name, name) == 0)
-      return subcommands[i].command;
-  }
-  return NULL;
-}
-
 static int
 refuse_unknown(const char *name)
 {
-  const char *names[G_N_ELEMENTS(subcommands) + 1] = {NULL};
-  for (gsize i = 0; i < G_N_ELEMENTS(subcommands); i++)
-    names[i] = subcommands[i].command->name;
-  const char *nearest = name[0] == '-' ? NULL : tide_nearest_name(name, names);
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (const TideSubcommand *at = tide_subcommands; at->command != NULL; at++) {
+    if (at->sentence != NULL)
+      g_ptr_array_add(names, (gpointer)at->command->name);
+  }
+  g_ptr_array_add(names, NULL);
+  const char *nearest = name[0] == '-' ? NULL : tide_nearest_name(name, (const char *const *)names->pdata);
   g_autofree char *shown = tide_text_printable(tide_bytes_of_string(name));
   if (nearest != NULL)
     fprintf(stderr, "tidemark: unknown command '%s': did you mean '%s'?\n", shown, nearest);
@@ -90,7 +61,7 @@ help(int argc, char **argv)
     print_help(stdout);
     return tide_output_close();
   }
-  const TideCommand *command = find_command(argv[0]);
+  const TideCommand *command = tide_subcommand_find(argv[0]);
   if (command == NULL)
     return refuse_unknown(argv[0]);
   char option[] = "--help";
@@ -111,7 +82,7 @@ main(int argc, char **argv)
     return help(argc - 2, argv + 2);
   if (is_one_of(argv[1], "version", "--version", "-V"))
     return tide_command_main(&tide_command_version, argc - 2, argv + 2);
-  const TideCommand *command = find_command(argv[1]);
+  const TideCommand *command = tide_subcommand_find(argv[1]);
   if (command == NULL)
     return refuse_unknown(argv[1]);
   tide_hbase_client_init_types();

@@ -44,6 +44,7 @@ LAYERS = [
     "daemon/commands/init",
     "daemon/commands",
     "daemon",  # main.c
+    "daemon/manual",
 ]
 LEVELS = {name: level for level, names in enumerate(LAYERS) for name in ([names] if isinstance(names, str) else names)}
 

@@ -1,4 +1,4 @@
-/* Declares every subcommand, for main.c. */
+/* Declares every subcommand, for the table of them. */
 #pragma once
 
 #include "commands/cli/command.h"
@@ -7,6 +7,7 @@ G_BEGIN_DECLS
 
 extern const TideCommand tide_command_bench;
 extern const TideCommand tide_command_check;
+extern const TideCommand tide_command_complete;
 extern const TideCommand tide_command_dead_letters;
 extern const TideCommand tide_command_explain;
 extern const TideCommand tide_command_get;

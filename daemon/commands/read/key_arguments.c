@@ -49,6 +49,13 @@ tide_key_argument_names_field(const TideConfig *config, const TideTable *table, 
   return find_key_field(config, ids, text) != TIDE_NAME_NONE;
 }
 
+GStrv
+tide_key_argument_fields(const TideConfig *config, const TideTable *table)
+{
+  g_autoptr(GArray) ids = key_field_ids(table);
+  return key_field_names(config, ids);
+}
+
 static void
 set_unknown_field(const TideConfig *config, const TideTable *table, const GArray *ids, const char *text, GError **error)
 {

@@ -40,6 +40,9 @@ gboolean tide_key_hex_parse(const char *hex, TideBuffer *out, GError **error) G_
 /* TRUE when @text is FIELD=VALUE with a field of @table's key. */
 gboolean tide_key_argument_names_field(const TideConfig *config, const TideTable *table, const char *text);
 
+/* The names of the fields that @table's key is made of, which are given as FIELD=VALUE. (transfer full) */
+GStrv tide_key_argument_fields(const TideConfig *config, const TideTable *table);
+
 /* The table called @name; of a dated one also a single table by its name in HBase. Errors: TIDE_ERROR_USAGE, with the
  * nearest name, or all that there are. */
 const TideTable *tide_table_argument_find(const TideConfig *config, const char *name,

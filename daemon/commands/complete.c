@@ -1,0 +1,184 @@
+/* `tidemark complete -- WORD...`: what the last word may become, for the shells' completion. All of it comes from the
+ * tables of commands and options, and from the configuration that the words name. Faults are silent: somebody is
+ * typing. */
+#include "commands/cli/commands.h"
+#include "commands/cli/load_config.h"
+#include "commands/read/key_arguments.h"
+#include "commands/subcommands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The words in front of the one that is completed, taken apart. */
+typedef struct Words {
+  const TideCommand *command;
+  GPtrArray *positional;    /* owned (element-type utf8): borrowed, without the command */
+  const TideOption *opened; /* whose value the last word is; NULL: none */
+} Words;
+
+static void
+words_clear(Words *words)
+{
+  g_ptr_array_unref(words->positional);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Words, words_clear)
+
+/* One candidate a line, and what it is behind a tab. */
+static void
+offer(const char *word, const char *candidate, const char *ending, const char *sentence)
+{
+  if (g_str_has_prefix(candidate, word))
+    printf("%s%s\t%s\n", candidate, ending, sentence);
+}
+
+static const TideOption *
+find_option(const TideCommand *command, const char *word)
+{
+  for (gsize i = 0; i < command->n_options; i++) {
+    const TideOption *option = &command->options[i];
+    gboolean is_long = g_str_has_prefix(word, "--") && strcmp(word + 2, option->name) == 0;
+    if (is_long || (option->letter != 0 && word[0] == '-' && word[1] == option->letter && word[2] == '\0'))
+      return option;
+  }
+  return NULL;
+}
+
+static Words
+words_read(const GPtrArray *arguments, TideCommandCall *call)
+{
+  Words words = {.positional = g_ptr_array_new()};
+  if (arguments->len > 1)
+    words.command = tide_subcommand_find(arguments->pdata[0]);
+  for (guint i = 1; words.command != NULL && i + 1 < arguments->len; i++) {
+    const char *word = arguments->pdata[i];
+    if (words.opened != NULL && words.opened->kind == TIDE_OPTION_CONFIG)
+      call->config_path = word;
+    if (g_str_has_prefix(word, "--config="))
+      call->config_path = strchr(word, '=') + 1;
+    gboolean is_value = words.opened != NULL;
+    const TideOption *option = is_value ? NULL : find_option(words.command, word);
+    words.opened = option != NULL && option->value_name != NULL ? option : NULL;
+    if (!is_value && word[0] != '-')
+      g_ptr_array_add(words.positional, (gpointer)word);
+  }
+  return words;
+}
+
+static void
+offer_commands(const char *word)
+{
+  for (const TideSubcommand *at = tide_subcommands; at->command != NULL; at++) {
+    if (at->sentence != NULL)
+      offer(word, at->command->name, "", at->sentence);
+  }
+}
+
+static void
+offer_options(const TideCommand *command, const char *word)
+{
+  for (gsize i = 0; i < command->n_options; i++) {
+    g_autofree char *name = g_strconcat("--", command->options[i].name, NULL);
+    offer(word, name, command->options[i].value_name != NULL ? "=" : "", command->options[i].sentence);
+  }
+  offer(word, "--help", "", "show all options");
+}
+
+/* @before: what of the word stands in front of the value: "--format=". */
+static void
+offer_choices(const TideOption *option, const char *before, const char *word)
+{
+  for (gsize i = 0; option->kind == TIDE_OPTION_CHOICE && option->choices[i] != NULL; i++) {
+    g_autofree char *whole = g_strconcat(before, option->choices[i], NULL);
+    offer(word, whole, "", "");
+  }
+}
+
+static void
+offer_value(const TideCommand *command, const char *word)
+{
+  g_autofree char *before = g_strndup(word, (gsize)(strchr(word, '=') + 1 - word));
+  g_autofree char *name = g_strndup(before, strlen(before) - 1);
+  const TideOption *option = find_option(command, name);
+  if (option != NULL)
+    offer_choices(option, before, word);
+}
+
+/* "list|show|replay [...]" are verbs. */
+static void
+offer_verbs(const char *arguments, const char *word)
+{
+  g_autofree char *first = g_strndup(arguments, strcspn(arguments, " "));
+  g_auto(GStrv) verbs = g_strsplit(first, "|", -1);
+  for (gsize i = 0; verbs[i] != NULL; i++)
+    offer(word, verbs[i], "", "");
+}
+
+static void
+offer_tables(const TideConfig *config, const char *word)
+{
+  for (guint i = 0; i < config->tables->len; i++) {
+    const TideTable *table = config->tables->pdata[i];
+    offer(word, table->name, "", "");
+  }
+}
+
+static void
+offer_fields(const TideConfig *config, const char *table_name, const char *word)
+{
+  const TideTable *table = tide_table_argument_find(config, table_name, NULL);
+  g_auto(GStrv) names = table != NULL ? tide_key_argument_fields(config, table) : NULL;
+  for (gsize i = 0; names != NULL && names[i] != NULL; i++)
+    offer(word, names[i], "=", "");
+}
+
+/* What a command's arguments are is written as people read it: "create|show [TABLE…]", "TABLE [FIELD=VALUE…]". */
+static void
+offer_arguments(const Words *words, const char *word, TideCommandCall *call)
+{
+  const char *arguments = words->command->arguments;
+  if (arguments == NULL)
+    return;
+  gsize n_before = words->positional->len;
+  gboolean has_verbs = memchr(arguments, '|', strcspn(arguments, " ")) != NULL;
+  if (has_verbs && n_before == 0) {
+    offer_verbs(arguments, word);
+    return;
+  }
+  if (strstr(arguments, "TABLE") == NULL || !tide_command_read_config(call))
+    return;
+  if (has_verbs || n_before == 0)
+    offer_tables(call->config, word);
+  else if (strstr(arguments, "FIELD=VALUE") != NULL)
+    offer_fields(call->config, words->positional->pdata[0], word);
+}
+
+static gboolean
+complete(TideCommandCall *call, GError **error)
+{
+  if (call->arguments->len == 0)
+    return TRUE;
+  const char *word = call->arguments->pdata[call->arguments->len - 1];
+  g_auto(Words) words = words_read(call->arguments, call);
+  if (call->arguments->len == 1)
+    offer_commands(word);
+  else if (words.command == NULL)
+    return TRUE;
+  else if (words.opened != NULL)
+    offer_choices(words.opened, "", word);
+  else if (g_str_has_prefix(word, "--") && strchr(word, '=') != NULL)
+    offer_value(words.command, word);
+  else if (word[0] == '-')
+    offer_options(words.command, word);
+  else
+    offer_arguments(&words, word, call);
+  return TRUE;
+}
+
+const TideCommand tide_command_complete = {
+    .name = "complete",
+    .arguments = "-- WORD…",
+    .summary = "Prints what the last word may become, one candidate a line: the completion of bash and zsh asks it.",
+    .details = "Example:\n  tidemark complete -- scan METRIC ho",
+    .max_arguments = G_MAXUINT,
+    .run = complete,
+};
