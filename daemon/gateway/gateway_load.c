@@ -192,20 +192,20 @@ tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64
   return best;
 }
 
-gboolean
-tide_gateway_loads_should_move(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us)
+int
+tide_gateway_loads_move_to(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us)
 {
   const TideGatewayLoad *load = &loads->loads[index];
   int best = tide_gateway_loads_best(loads, TRUE, now_us);
   if (best < 0 || (guint32)best == index)
-    return FALSE;
+    return -1;
   if (load->circuit_open)
-    return TRUE;
+    return best;
   if (now_us - opened_us < MIN_STAY_US || now_us < loads->moves_us)
-    return FALSE;
+    return -1;
   const TideGatewayLoad *other = &loads->loads[best];
   if (weight(loads, other, other->n_connections + 1) >= weight(loads, load, load->n_connections))
-    return FALSE;
+    return -1;
   loads->moves_us = now_us + MOVE_INTERVAL_US;
-  return TRUE;
+  return best;
 }

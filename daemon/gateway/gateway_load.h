@@ -92,7 +92,7 @@ gboolean tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, co
  * more. */
 int tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64 now_us);
 
-/* Whether a connection of gateway @index, open since @opened_us, should go elsewhere; TRUE counts as a move. */
-gboolean tide_gateway_loads_should_move(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us);
+/* Where a connection of gateway @index, open since @opened_us, should go; -1: it stays. Else it counts as a move. */
+int tide_gateway_loads_move_to(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us);
 
 G_END_DECLS

@@ -261,8 +261,18 @@ best_instead_locked(TideGateways *gateways, const TideGatewayLink *old, gint64 n
   return index == (int)old->gateway->index && is_full ? -1 : index;
 }
 
-/* Chooses a gateway and says in which mode it is spoken to; a writer's is counted from now on. @old: (nullable): what
- * it is to replace. */
+/* Says in which mode it is spoken to. */
+static TideGateway *
+take_place_locked(TideGateways *gateways, int index, gboolean for_writer, TideWireMode *ret_mode)
+{
+  TideGateway *gateway = &gateways->gateways[index];
+  *ret_mode = gateway->mode;
+  tide_gateway_load_of(gateway)->n_connections += for_writer ? 1 : 0;
+  tide_gateway_show_locked(gateway);
+  return gateway;
+}
+
+/* Chooses a gateway; a writer's is counted from now on. @old: (nullable): what it is to replace. */
 static TideGateway *
 reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
         TideWireMode *ret_mode)
@@ -274,10 +284,7 @@ reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old,
     int index = old != NULL ? best_instead_locked(gateways, old, now_us)
                             : tide_gateway_loads_best(&gateways->loads, for_writer, now_us);
     if (index >= 0) {
-      best = &gateways->gateways[index];
-      *ret_mode = best->mode;
-      tide_gateway_load_of(best)->n_connections += for_writer ? 1 : 0;
-      tide_gateway_show_locked(best);
+      best = take_place_locked(gateways, index, for_writer, ret_mode);
       break;
     }
     if (now_us >= deadline_us)
@@ -314,6 +321,16 @@ refused(TideGateway *gateway, gboolean for_writer)
   tide_mutex_unlock(&gateway->gateways->lock);
 }
 
+/* FALSE: @gateway, in which a place was taken, is handed to its prober. */
+static gboolean
+try_to_connect(TideGateway *gateway, TideWireMode mode, gboolean for_writer, TideHBaseClient **ret_client)
+{
+  *ret_client = connect_to(gateway, mode);
+  if (*ret_client == NULL)
+    refused(gateway, for_writer);
+  return *ret_client != NULL;
+}
+
 static TideGateway *
 connect_somewhere(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
                   TideHBaseClient **ret_client)
@@ -321,10 +338,8 @@ connect_somewhere(TideGateways *gateways, gboolean for_writer, const TideGateway
   TideWireMode mode;
   TideGateway *gateway;
   while ((gateway = reserve(gateways, for_writer, old, deadline_us, &mode)) != NULL) {
-    *ret_client = connect_to(gateway, mode);
-    if (*ret_client != NULL)
+    if (try_to_connect(gateway, mode, for_writer, ret_client))
       return gateway;
-    refused(gateway, for_writer);
   }
   return NULL;
 }
@@ -350,6 +365,12 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
 
 /* ---- writers ---- */
 
+static TideGatewayLink
+new_link(TideGateway *gateway, TideHBaseClient *client)
+{
+  return (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
+}
+
 static gboolean
 open_link(TideGateways *gateways, const TideGatewayLink *old, gint64 deadline_us, TideGatewayLink *ret_link)
 {
@@ -357,7 +378,7 @@ open_link(TideGateways *gateways, const TideGatewayLink *old, gint64 deadline_us
   TideGateway *gateway = connect_somewhere(gateways, TRUE, old, deadline_us, &client);
   if (gateway == NULL)
     return FALSE;
-  *ret_link = (TideGatewayLink){.gateway = gateway, .client = client, .opened_us = tide_now_us()};
+  *ret_link = new_link(gateway, client);
   return TRUE;
 }
 
@@ -371,6 +392,25 @@ gboolean
 tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link)
 {
   return open_link(gateways, old, tide_now_us(), ret_link);
+}
+
+gboolean
+tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link)
+{
+  TideWireMode mode;
+  TideGateway *gateway = NULL;
+  TideHBaseClient *client = NULL;
+  tide_mutex_lock(&gateways->lock);
+  {
+    int index = tide_gateway_loads_move_to(&gateways->loads, old->gateway->index, old->opened_us, tide_now_us());
+    if (index >= 0)
+      gateway = take_place_locked(gateways, index, TRUE, &mode);
+  }
+  tide_mutex_unlock(&gateways->lock);
+  if (gateway == NULL || !try_to_connect(gateway, mode, TRUE, &client))
+    return FALSE;
+  *ret_link = new_link(gateway, client);
+  return TRUE;
 }
 
 gboolean
@@ -422,16 +462,6 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
   /* Over HTTPS hands are shaken with the first call. */
   if (is_first_answer && tide_hbase_client_is_open(link->client))
     tide_certificate_watch_note(&link->gateway->certificates, tide_hbase_client_certificate_ends(link->client));
-}
-
-gboolean
-tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink *link)
-{
-  tide_mutex_lock(&gateways->lock);
-  gboolean should =
-      tide_gateway_loads_should_move(&gateways->loads, link->gateway->index, link->opened_us, tide_now_us());
-  tide_mutex_unlock(&gateways->lock);
-  return should;
 }
 
 void

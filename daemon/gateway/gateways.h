@@ -68,9 +68,9 @@ gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link
 /* A call over @link has ended. */
 void tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const TideCallMeasure *measure);
 
-/* TRUE when the link should be closed and another opened: the gateway's circuit is open, or another one should have the
- * writer. */
-gboolean tide_gateways_should_move(TideGateways *gateways, const TideGatewayLink *link);
+/* As tide_gateways_open_instead(), where @old's writer should move: the circuit of @old's gateway is open, or another
+ * one should have the writer. FALSE where it should stay, or could not connect there. */
+gboolean tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link);
 
 /* @broke: the connection failed, and the gateway with it unless that is only full. */
 void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean broke);

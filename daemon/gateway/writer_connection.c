@@ -150,6 +150,17 @@ renew(TideWriterConnection *connection)
   }
 }
 
+/* Where the other gateway takes no connection, the writer stays: calls go on by the one it has. */
+static void
+move(TideWriterConnection *connection)
+{
+  TideGatewayLink fresh;
+  if (!tide_gateways_open_elsewhere(connection->gateways, &connection->link, &fresh))
+    return;
+  give_up(connection, TIDE_CONNECT_MOVED);
+  adopt(connection, &fresh);
+}
+
 void
 tide_writer_connection_settle(TideWriterConnection *connection)
 {
@@ -157,8 +168,8 @@ tide_writer_connection_settle(TideWriterConnection *connection)
     give_up(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
   else if (tide_now_us() >= connection->expires_us)
     renew(connection);
-  else if (tide_gateways_should_move(connection->gateways, &connection->link))
-    give_up(connection, TIDE_CONNECT_MOVED);
+  else
+    move(connection);
 }
 
 /* A failed ping is no news: nothing was on its way. */

@@ -56,8 +56,8 @@ const char *tide_writer_connection_gateway_name(const TideWriterConnection *conn
 void tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_rows, gint64 start_us,
                                       const GError *error);
 
-/* When a piece of work is done and its outcome told: gives the connection up when it broke, to move elsewhere, or for
- * its age. */
+/* When a piece of work is done and its outcome told: gives the connection up when it broke, and replaces it when it is
+ * old, or another gateway should have it; the old one goes when the new one is there. */
 void tide_writer_connection_settle(TideWriterConnection *connection);
 
 /* When there was nothing to send: pings before the gateway would cut the connection, and looks at its age. */

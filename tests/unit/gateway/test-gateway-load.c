@@ -60,13 +60,16 @@ move_writers(Fixture *fixture, gint64 for_us)
 {
   guint moves = 0;
   for (gint64 end_us = fixture->now_us + for_us; fixture->now_us < end_us; fixture->now_us += 250 * TIDE_US_PER_MS)
-    for (guint i = 0; i < N; i++)
-      if (fixture->loads[i].n_connections > 0 &&
-          tide_gateway_loads_should_move(&fixture->all, i, fixture->now_us - 3 * TIDE_US_PER_S, fixture->now_us)) {
-        fixture->loads[i].n_connections--;
-        fixture->loads[best(fixture)].n_connections++;
-        moves++;
-      }
+    for (guint i = 0; i < N; i++) {
+      int to = fixture->loads[i].n_connections == 0
+                   ? -1
+                   : tide_gateway_loads_move_to(&fixture->all, i, fixture->now_us - 3 * TIDE_US_PER_S, fixture->now_us);
+      if (to < 0)
+        continue;
+      fixture->loads[i].n_connections--;
+      fixture->loads[to].n_connections++;
+      moves++;
+    }
   return moves;
 }
 
@@ -155,12 +158,12 @@ test_a_gateway_that_was_slow_is_tried_again_after_a_minute(Fixture *fixture, gco
 static void
 test_few_move_at_a_time_and_none_at_once(Fixture *fixture, gconstpointer data)
 {
+  gint64 now_us = fixture->now_us;
   fixture->loads[0].n_connections = 12;
-  g_assert_false(
-      tide_gateway_loads_should_move(&fixture->all, 0, fixture->now_us - 2 * TIDE_US_PER_S + 1, fixture->now_us));
-  g_assert_true(tide_gateway_loads_should_move(&fixture->all, 0, fixture->now_us - 2 * TIDE_US_PER_S, fixture->now_us));
-  g_assert_false(tide_gateway_loads_should_move(&fixture->all, 0, 0, fixture->now_us + 249 * TIDE_US_PER_MS));
-  g_assert_true(tide_gateway_loads_should_move(&fixture->all, 0, 0, fixture->now_us + 250 * TIDE_US_PER_MS));
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, now_us - 2 * TIDE_US_PER_S + 1, now_us), ==, -1);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, now_us - 2 * TIDE_US_PER_S, now_us), >, 0);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, 0, now_us + 249 * TIDE_US_PER_MS), ==, -1);
+  g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, 0, now_us + 250 * TIDE_US_PER_MS), >, 0);
   fixture->now_us += TIDE_US_PER_S;
   g_assert_cmpuint(move_writers(fixture, 10 * TIDE_US_PER_S), ==, 8);
   assert_connections(fixture, 4, 4, 4);
@@ -232,7 +235,7 @@ test_failing_calls_open_the_breaker_when_others_work(Fixture *fixture, gconstpoi
     g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==,
                     fixture->now_us + MIN(rest_s, 30) * TIDE_US_PER_S);
     g_assert_cmpint(best(fixture), !=, 0);
-    g_assert_true(tide_gateway_loads_should_move(&fixture->all, 0, fixture->now_us, fixture->now_us));
+    g_assert_cmpint(tide_gateway_loads_move_to(&fixture->all, 0, fixture->now_us, fixture->now_us), >, 0);
     tide_gateway_load_came_back(load, TRUE); /* half open: the first failure opens it again */
     g_assert_true(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
   }

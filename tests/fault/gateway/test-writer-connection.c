@@ -1,0 +1,152 @@
+/* When a writer's connection is replaced: two scripted gateways, and no writer but this test. */
+#include "fault/gateway/scripted_gateway.h"
+#include "gateway/writer_connection.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/log.h"
+
+#define TIMEOUT_US (240 * TIDE_US_PER_S) /* only a failure waits so long */
+#define N 2
+
+typedef struct Fixture {
+  TideScriptedGateway *scripted[N];
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideGateways *gateways;
+  TideWriterConnection connection;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < N; i++)
+    fixture->scripted[i] = scripted_gateway_new(NULL);
+  g_autofree char *text =
+      g_strdup_printf("kafka: { brokers: [\"127.0.0.1:1\"], group: g, topics: [t] }\n"
+                      "hbase: { gateways: [\"%s\", \"%s\"] }\n"
+                      "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
+                      "tables: { T: { key: [ { field: host } ], columns: { family: M, from: \"*\" } } }\n",
+                      scripted_gateway_endpoint(fixture->scripted[0]), scripted_gateway_endpoint(fixture->scripted[1]));
+  GPtrArray *problems = NULL;
+  fixture->config = tide_config_load_text("test.yaml", tide_bytes_of_string(text), &problems);
+  g_ptr_array_unref(problems);
+  g_assert_nonnull(fixture->config);
+  fixture->metrics = tide_metrics_new();
+  fixture->gateways = tide_gateways_new(&fixture->config->hbase, fixture->metrics);
+  tide_writer_connection_init(&fixture->connection, &fixture->config->hbase, fixture->gateways, fixture->metrics);
+  tide_gateways_start(fixture->gateways);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data)
+{
+  tide_writer_connection_close(&fixture->connection);
+  tide_writer_connection_clear(&fixture->connection);
+  tide_gateways_stop(fixture->gateways);
+  tide_gateways_free(fixture->gateways);
+  tide_metrics_free(fixture->metrics);
+  tide_config_free(fixture->config);
+  for (guint i = 0; i < N; i++)
+    scripted_gateway_free(fixture->scripted[i]);
+}
+
+static guint64
+connects(const Fixture *fixture, const char *reason)
+{
+  g_autofree char *label = g_strdup_printf("reason=\"%s\"", reason);
+  return tide_metrics_sum(fixture->metrics, "tidemark_hbase_connects_total", label);
+}
+
+static void
+note_failed_call(Fixture *fixture)
+{
+  g_autoptr(GError) error = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, "the gateway cannot do this");
+  tide_writer_connection_note_call(&fixture->connection, 1, tide_now_us(), error);
+}
+
+/* Another writer's call through the other gateway, as soon as that is up: each may have one connection at first. */
+static void
+note_written_call_elsewhere(Fixture *fixture)
+{
+  TideGatewayLink link;
+  TideCallMeasure written = {.end = TIDE_CALL_END_WRITTEN, .n_rows = 1, .duration_us = TIDE_US_PER_MS};
+  g_assert_true(tide_gateways_open_link(fixture->gateways, tide_now_us() + TIMEOUT_US, &link));
+  g_assert_true(link.gateway != fixture->connection.link.gateway);
+  tide_gateways_note_call(fixture->gateways, &link, &written);
+  tide_gateways_close_link(fixture->gateways, &link, FALSE);
+}
+
+static void
+ping(Fixture *fixture)
+{
+  g_autoptr(GError) error = NULL;
+  TideHBaseClient *client = tide_writer_connection_begin(&fixture->connection);
+  gboolean answered = tide_hbase_client_ping(client, tide_now_us() + TIMEOUT_US, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  tide_writer_connection_end(&fixture->connection);
+}
+
+/* Connects, and lets all calls fail until the circuit is open. As the gateway takes no new connections, it stays so.
+ * Returns: which it is. */
+static guint
+connect_where_the_circuit_opens(Fixture *fixture)
+{
+  g_assert_true(tide_writer_connection_open(&fixture->connection, tide_now_us() + TIMEOUT_US));
+  ping(fixture); /* accepted, too: else it would be reset with the listener */
+  guint own = tide_gateway_index(fixture->connection.link.gateway);
+  scripted_gateway_refuse(fixture->scripted[own]);
+  note_failed_call(fixture);
+  note_written_call_elsewhere(fixture);
+  while (tide_metrics_sum(fixture->metrics, "tidemark_gateway_breaker_opened_total", NULL) == 0)
+    note_failed_call(fixture);
+  return own;
+}
+
+static void
+test_writer_moves(Fixture *fixture, gconstpointer data)
+{
+  guint own = connect_where_the_circuit_opens(fixture);
+  tide_writer_connection_settle(&fixture->connection);
+  g_assert_nonnull(fixture->connection.link.gateway);
+  g_assert_cmpuint(tide_gateway_index(fixture->connection.link.gateway), ==, 1 - own);
+  g_assert_cmpuint(connects(fixture, "moved"), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_connections", NULL), ==, 1);
+  g_assert_true(scripted_gateway_wait_open_connections(fixture->scripted[own], 0, tide_now_us() + TIMEOUT_US));
+}
+
+/* The gateway that should have the writer takes no connections, which nobody knew: calls go on by the old one, until
+ * there is a new one. */
+static void
+test_writer_that_cannot_move_stays(Fixture *fixture, gconstpointer data)
+{
+  guint own = connect_where_the_circuit_opens(fixture);
+  const TideHBaseClient *client = fixture->connection.link.client;
+  scripted_gateway_refuse(fixture->scripted[1 - own]);
+  tide_writer_connection_settle(&fixture->connection);
+  g_assert_true(fixture->connection.link.client == client);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_connections", NULL), ==, 1);
+  ping(fixture);
+  g_assert_true(fixture->connection.link.client == client);
+  g_assert_cmpuint(connects(fixture, "first"), ==, 1);
+  g_assert_cmpuint(connects(fixture, "moved"), ==, 0);
+  scripted_gateway_start(fixture->scripted[1 - own]);
+  TideWireProtocol protocol;
+  g_assert_true(tide_gateways_wait_up(fixture->gateways, tide_now_us() + TIMEOUT_US, &protocol));
+  tide_writer_connection_settle(&fixture->connection);
+  g_assert_cmpuint(tide_gateway_index(fixture->connection.link.gateway), ==, 1 - own);
+  g_assert_cmpuint(connects(fixture, "moved"), ==, 1);
+}
+
+#define ADD(path, func) g_test_add("/writer-connection/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  tide_log_init(TIDE_LOG_FORMAT_TEXT, g_getenv("TIDE_TEST_VERBOSE") != NULL ? TIDE_LOG_DEBUG : TIDE_LOG_CRIT);
+  tide_hbase_client_init_types();
+  ADD("moves", test_writer_moves);
+  ADD("stays-where-it-cannot-move", test_writer_that_cannot_move_stays);
+  return g_test_run();
+}
