@@ -174,6 +174,22 @@ find_other_than_http(const TideHBaseConfig *hbase)
   return NULL;
 }
 
+/* Over HTTP no user but by a ticket: who has none is nobody, and nobody may write as another. */
+static void
+check_http_user(TideLoad *load, const TideHBaseConfig *hbase)
+{
+  if (!any_gateway_has_http(hbase) || tide_kerberos_settings_are_set(&hbase->link.kerberos))
+    return;
+  if (tide_load_is_written(load, "hbase.kerberos"))
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
+                            "'hbase.kerberos' is empty, so requests over HTTP would say nothing of who we are: set "
+                            "'keytab', or 'cache' for tickets that others get, or leave it out");
+  else if (hbase->link.http.do_as != NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http.do_as"),
+                            "'hbase.http.do_as' needs 'hbase.kerberos': only one who has proven who he is may write as "
+                            "another, and to others gateways answer HTTP status 500; set it, or leave 'do_as' out");
+}
+
 /* All gateways have the options in common, and are doors of one HBase: what is asked of one is meant for each. */
 static void
 check_mixture(TideLoad *load, const TideHBaseConfig *hbase)
@@ -226,6 +242,7 @@ tide_load_gateway_links(TideLoad *load)
   TideHBaseConfig *hbase = &load->config->hbase;
   TideTlsSettings *tls = &hbase->link.tls;
   check_http(load, hbase);
+  check_http_user(load, hbase);
   check_mixture(load, hbase);
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->settings = &hbase->link;

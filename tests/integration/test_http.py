@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import links
-from case import long
+from case import EX_CONFIG, long
 from daemon import wait_until
 from http_gateway import OTHER_USER, PROXY_USER
 from link_case import JSON_LOG, LinkCase, troubles
@@ -41,8 +41,11 @@ class Http(LinkCase):
                            address=spnego.address.replace("localhost", "127.0.0.1"))
         self.check_refused(doas, "doAs refused", f"does not let us write as '{OTHER_USER}'",
                            security={**doas.security, "kerberos": self.links.kerberos()})
+        other = {"http": {"do_as": OTHER_USER}}
         self.check_refused(http, "doAs unknown", "set 'hbase.thrift.support.proxyuser'",
-                           security={"http": {"do_as": OTHER_USER}})
+                           security={**other, "kerberos": self.links.kerberos()})
+        self.check_refused(http, "doAs of nobody", "'hbase.http.do_as' needs 'hbase.kerberos'", code=EX_CONFIG,
+                           security=other)
 
     @long
     def test_idle_gateways_are_opened_again(self) -> None:

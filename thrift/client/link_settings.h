@@ -28,6 +28,13 @@ typedef struct TideKerberosSettings {
   char *cache;             /* owned: "FILE:/path"; NULL: in memory with a keytab, else Kerberos's default */
 } TideKerberosSettings;
 
+/* Whether anything of it is set: only then is a request over HTTP authenticated. */
+static inline gboolean
+tide_kerberos_settings_are_set(const TideKerberosSettings *kerberos)
+{
+  return tide_secret_source_is_set(&kerberos->keytab) || kerberos->principal != NULL || kerberos->cache != NULL;
+}
+
 /* Of gateways that are spoken to by HTTP. */
 typedef struct TideHttpSettings {
   char *host;  /* owned: the second part of the gateways' principal, "HTTP/host"; NULL: the host that is connected to */

@@ -85,8 +85,7 @@ give_up(TideConnection *connection, GError *failure, GError **error)
 static gboolean
 wants_kerberos(const TideLinkSettings *settings)
 {
-  return settings != NULL && (tide_secret_source_is_set(&settings->kerberos.keytab) ||
-                              settings->kerberos.principal != NULL || settings->kerberos.cache != NULL);
+  return settings != NULL && tide_kerberos_settings_are_set(&settings->kerberos);
 }
 
 /* A ticket for this request alone: gateways take none twice. It is Kerberos's own, without SPNEGO's wrapping, which

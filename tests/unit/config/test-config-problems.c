@@ -85,7 +85,14 @@ static const ConfigProblemCase one_problem[] = {
      "without"},
     {"sasl-for-http", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], sasl: { service: HTTP } }\n" TABLES,
      "3:43 error: 'hbase.sasl' is set, but all gateways are spoken to by HTTP"},
-    {"do-as-of-http-alone", KAFKA READINGS "hbase: { gateways: [h, \"http://g:1/\"], http: { do_as: x } }\n" TABLES,
+    {"do-as-without-kerberos", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], http: { do_as: x } }\n" TABLES,
+     "3:52 error: 'hbase.http.do_as' needs 'hbase.kerberos'"},
+    {"kerberos-that-is-empty", KAFKA READINGS "hbase: { gateways: [\"http://g:1/\"], kerberos: {} }\n" TABLES,
+     "3:47 error: 'hbase.kerberos' is empty, so requests over HTTP would say nothing of who we are"},
+    {"do-as-of-http-alone",
+     KAFKA READINGS
+     "hbase: { gateways: [h, \"http://g:1/\"], http: { do_as: x }, kerberos: { principal: x }, sasl: { service: s } "
+     "}\n" TABLES,
      "3:55 error: 'hbase.http.do_as' is for HTTP alone: through 'h' we would write as ourselves"},
     {"keytab-of-two-places",
      KAFKA READINGS WITH_SASL("sasl: { service: hbase }, kerberos: { keytab: { file: /x, credential: y } }"),
