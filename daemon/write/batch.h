@@ -76,9 +76,10 @@ struct TideBatch {
   gint64 charged_bytes; /* what the budget holds for it */
   guint32 attempts;
   /* row_isolation.h: what is known after calls that failed */
-  guint32 done_rows;  /* so many of the first are acknowledged, poison, or suspects */
-  guint32 slice_rows; /* it is to be sent by so many rows; 0: as a whole */
-  guint32 n_cut;      /* times in a row that row cut_row was cut off alone */
+  guint32 done_rows;   /* so many of the first are acknowledged, poison, or suspects */
+  guint32 slice_rows;  /* it is to be sent by so many rows; 0: as a whole */
+  guint32 n_cut_calls; /* calls of several of its rows that were cut off */
+  guint32 n_cut;       /* times in a row that row cut_row was cut off alone */
   guint32 cut_row;
   gint64 cut_since_us;    /* when that began */
   gboolean is_left_out;   /* nothing of it was sent in the round that ended last */

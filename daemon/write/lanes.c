@@ -203,11 +203,12 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 
 /* ---- taking a call ---- */
 
-/* What has calls of its own for each row, or is likely to: what is joined to it would only wait for them. */
+/* What has calls of its own for each row, or for parts of it, or is likely to: what is joined to it would only wait for
+ * them, or share its fate. */
 static gboolean
 goes_alone(const TideBatch *batch)
 {
-  return batch->is_mutations || batch->is_unmerged;
+  return batch->is_mutations || batch->is_unmerged || batch->slice_rows > 0;
 }
 
 static gboolean

@@ -22,12 +22,16 @@ typedef struct Suspect {
   guint32 row;   /* in the batch */
   guint32 attempts;
   guint32 text_kind;
+  gboolean is_for_size;
   char *text; /* owned: what it was refused with alone; NULL: it was not sent yet in this round */
 } Suspect;
+
+#define ANY_GATEWAY G_MAXUINT32
 
 /* A text by which a row was marked as poison. */
 typedef struct Belief {
   guint32 text_kind;
+  guint32 gateway; /* of which it is believed */
   gint64 until_us;
 } Belief;
 
@@ -37,8 +41,10 @@ struct TideRowIsolation {
   gpointer data;
   gint64 round_us;
   GArray *beliefs; /* (element-type Belief) */
+  TideCallSizes sizes;
   /* of the call that runs */
   TideCall *call;
+  guint32 gateway;
   gint64 now_us;
   TideIsolationCounts counts;
   guint32 first_rows[TIDE_CALL_MAX_BATCHES + 1];    /* a batch's first among all rows of the call; then their number */
@@ -69,6 +75,7 @@ tide_row_isolation_new(TideSendRowsFunc send, gpointer data, gint64 round_us)
   isolation->data = data;
   isolation->round_us = round_us;
   isolation->beliefs = g_array_new(FALSE, FALSE, sizeof(Belief));
+  tide_call_sizes_init(&isolation->sizes);
   isolation->suspects = g_array_new(FALSE, FALSE, sizeof(Suspect));
   g_array_set_clear_func(isolation->suspects, clear_suspect);
   return isolation;
@@ -81,6 +88,7 @@ tide_row_isolation_free(TideRowIsolation *isolation)
     return;
   g_array_unref(isolation->suspects);
   g_array_unref(isolation->beliefs);
+  tide_call_sizes_clear(&isolation->sizes);
   tide_buffer_clear_memory(&isolation->parts);
   g_free(isolation->text);
   g_free(isolation);
@@ -190,15 +198,29 @@ mark_poison(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 att
   isolation->counts.poison++;
 }
 
-/* Remembers that @batch, sent from @sent->row on, was cut off; see the head of row_isolation.h. */
+/* Several rows of @batch were cut off together. */
+static void
+note_cut_rows(TideRowIsolation *isolation, TideBatch *batch, const TideSentRows *sent)
+{
+  tide_call_sizes_note_cut(&isolation->sizes, isolation->gateway, sent->n_bytes);
+  batch->n_cut_calls++;
+  if (sent->n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES) {
+    batch->slice_rows = sent->n_rows / 2;
+  } else if (batch->slice_rows > 0 || batch->n_cut_calls >= TIDE_CUT_LIMIT) {
+    batch->slice_rows = sent->n_rows / 2;
+    isolation->counts.cut_rows = sent->n_rows;
+  }
+}
+
+/* Remembers that @sent, of one batch, was cut off; see the head of row_isolation.h. */
 static void
 note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
 {
   TideBatch *batch = isolation->call->batches[0];
-  if (!isolation->failure.is_cut || isolation->call->n_batches > 1 || sent->n_bytes < TIDE_FRAME_LIMIT_LEAST_BYTES)
+  if (!isolation->failure.is_cut || isolation->call->n_batches > 1 || sent->n_bytes < TIDE_CUT_LEAST_BYTES)
     return;
   if (sent->n_rows > 1) {
-    batch->slice_rows = sent->n_rows / 2;
+    note_cut_rows(isolation, batch, sent);
     return;
   }
   if (batch->n_cut == 0 || batch->cut_row != sent->row) {
@@ -207,7 +229,8 @@ note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
     batch->cut_since_us = isolation->now_us;
   }
   batch->n_cut++;
-  if (batch->n_cut < TIDE_CUT_LIMIT || isolation->call->last_ok_us <= batch->cut_since_us)
+  if (sent->n_bytes < TIDE_FRAME_LIMIT_LEAST_BYTES || batch->n_cut < TIDE_CUT_LIMIT ||
+      isolation->call->last_ok_us <= batch->cut_since_us)
     return;
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
                                           sent->n_bytes, isolation->text);
@@ -248,9 +271,12 @@ send_range(TideRowIsolation *isolation, Range range)
   if (rows.n_rows == 0)
     return TIDE_OUTCOME_OK;
   TideOutcome outcome = send_parts(isolation, &rows);
-  if (outcome == TIDE_OUTCOME_OK)
-    note_acknowledged(isolation, range);
-  return outcome;
+  if (outcome != TIDE_OUTCOME_OK)
+    return outcome;
+  note_acknowledged(isolation, range);
+  if (isolation->call->batches[0]->n_cut_calls >= TIDE_CUT_LIMIT)
+    tide_call_sizes_note_taken(&isolation->sizes, isolation->gateway, rows.n_bytes, isolation->now_us);
+  return TIDE_OUTCOME_OK;
 }
 
 /* It was given up in the middle of a round: the next one leaves it out. */
@@ -305,7 +331,12 @@ suspect_row(TideRowIsolation *isolation, guint32 at, guint32 n_sent)
     return TIDE_OUTCOME_OK;
   }
   (void)tide_batch_suspect(isolation->call->batches[batch], row); /* whatever ends the round, it is not forgotten */
-  Suspect suspect = {batch, row, attempts, isolation->failure.kind, g_strdup(isolation->text)};
+  Suspect suspect = {.batch = batch,
+                     .row = row,
+                     .attempts = attempts,
+                     .text_kind = isolation->failure.kind,
+                     .is_for_size = isolation->failure.is_for_size,
+                     .text = g_strdup(isolation->text)};
   g_array_append_val(isolation->suspects, suspect);
   return is_hopeless(isolation) ? TIDE_OUTCOME_POISON : TIDE_OUTCOME_OK;
 }
@@ -415,12 +446,20 @@ find_acknowledged(const TideRowIsolation *isolation, const TideLane *lane)
 
 /* ---- texts that were proven to be of rows' faults ---- */
 
-static gboolean
-is_believed(const TideRowIsolation *isolation, guint32 text_kind)
+/* What is said of a size is said by one gateway, or a proxy before it. */
+static guint32
+gateway_of_belief(const TideRowIsolation *isolation, const Suspect *suspect)
 {
+  return suspect->is_for_size ? isolation->gateway : ANY_GATEWAY;
+}
+
+static gboolean
+is_believed(const TideRowIsolation *isolation, const Suspect *suspect)
+{
+  guint32 gateway = gateway_of_belief(isolation, suspect);
   for (guint i = 0; i < isolation->beliefs->len; i++) {
     const Belief *belief = &g_array_index(isolation->beliefs, Belief, i);
-    if (belief->text_kind == text_kind && belief->until_us > isolation->now_us)
+    if (belief->text_kind == suspect->text_kind && belief->gateway == gateway && belief->until_us > isolation->now_us)
       return TRUE;
   }
   return FALSE;
@@ -428,15 +467,16 @@ is_believed(const TideRowIsolation *isolation, guint32 text_kind)
 
 /* Those that are over make room. */
 static void
-believe(TideRowIsolation *isolation, guint32 text_kind)
+believe(TideRowIsolation *isolation, const Suspect *suspect)
 {
+  Belief added = {suspect->text_kind, gateway_of_belief(isolation, suspect), isolation->now_us + BELIEF_US};
   for (guint i = isolation->beliefs->len; i-- > 0;) {
     const Belief *belief = &g_array_index(isolation->beliefs, Belief, i);
-    if (belief->text_kind == text_kind || belief->until_us <= isolation->now_us)
+    gboolean is_same = belief->text_kind == added.text_kind && belief->gateway == added.gateway;
+    if (is_same || belief->until_us <= isolation->now_us)
       g_array_remove_index_fast(isolation->beliefs, i);
   }
-  Belief belief = {text_kind, isolation->now_us + BELIEF_US};
-  g_array_append_val(isolation->beliefs, belief);
+  g_array_append_val(isolation->beliefs, added);
 }
 
 /* ---- judging ---- */
@@ -530,6 +570,7 @@ try_alone(TideRowIsolation *isolation, Suspect *suspect)
   g_free(suspect->text);
   suspect->text = g_strdup(isolation->text);
   suspect->text_kind = isolation->failure.kind;
+  suspect->is_for_size = isolation->failure.is_for_size;
   return outcome;
 }
 
@@ -556,12 +597,12 @@ judge_suspect(TideRowIsolation *isolation, Suspect *suspect, guint32 witness)
   gboolean is_verified = known->n_verified >= TIDE_PROOF_LIMIT;
   if (known->n_rounds >= TIDE_LONE_LIMIT && isolation->call->last_ok_us > known->since_us)
     return settle(isolation, suspect, TRUE);
-  if (!is_verified && !(has_witness && is_believed(isolation, suspect->text_kind)))
+  if (!is_verified && !(has_witness && is_believed(isolation, suspect)))
     return TIDE_OUTCOME_POISON;
   outcome = has_witness ? confirm(isolation, suspect, witness) : TIDE_OUTCOME_OK;
   if (outcome != TIDE_OUTCOME_OK)
     return outcome;
-  believe(isolation, suspect->text_kind);
+  believe(isolation, suspect);
   return settle(isolation, suspect, TRUE);
 }
 
@@ -612,9 +653,10 @@ has_suspects(const TideRowIsolation *isolation)
 /* ---- a call ---- */
 
 static void
-begin(TideRowIsolation *isolation, TideCall *call, gint64 now_us)
+begin(TideRowIsolation *isolation, TideCall *call, guint32 gateway, gint64 now_us)
 {
   isolation->call = call;
+  isolation->gateway = gateway;
   isolation->now_us = now_us;
   isolation->counts = (TideIsolationCounts){0};
   isolation->has_lost_witness = isolation->is_size_misleading = FALSE;
@@ -668,19 +710,37 @@ send_in_steps(TideRowIsolation *isolation, guint32 first, guint32 step, guint32 
   return outcome;
 }
 
-TideFailure
-tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_us, TideIsolationCounts *ret_counts,
-                        char **ret_text)
+/* So many rows of the call are sent at a time, as its gateway is known to take; a batch alone keeps that in mind. */
+static guint32
+choose_step(const TideRowIsolation *isolation)
 {
-  begin(isolation, call, now_us);
+  const TideCall *call = isolation->call;
+  guint32 n_rows = isolation->first_rows[call->n_batches];
+  gsize n_bytes = 0, most_bytes = tide_call_sizes_most(&isolation->sizes, isolation->gateway, isolation->now_us);
+  for (guint32 i = 0; i < call->n_batches; i++)
+    n_bytes += call->batches[i]->wire.len;
+  if (n_bytes <= most_bytes)
+    return n_rows;
+  guint32 step = (guint32)MAX((gdouble)n_rows * (gdouble)most_bytes / (gdouble)n_bytes, 1);
+  if (call->n_batches == 1)
+    call->batches[0]->slice_rows = step;
+  return step;
+}
+
+TideFailure
+tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, guint32 gateway, gint64 now_us,
+                        TideIsolationCounts *ret_counts, char **ret_text)
+{
+  begin(isolation, call, gateway, now_us);
   TideBatch *first = call->batches[0];
+  guint32 step = call->n_batches == 1 && first->slice_rows > 0 ? first->slice_rows : choose_step(isolation);
   TideOutcome outcome;
   if (first->is_mutations)
     outcome = send_in_steps(isolation, 0, 1, NULL);
   else if (call->n_batches == 1 && first->slice_rows > 0)
-    outcome = send_in_steps(isolation, first->done_rows, first->slice_rows, &first->done_rows);
+    outcome = send_in_steps(isolation, first->done_rows, step, &first->done_rows);
   else
-    outcome = send_in_steps(isolation, 0, isolation->first_rows[call->n_batches], NULL);
+    outcome = send_in_steps(isolation, 0, step, NULL);
   gboolean is_given_up = outcome == TIDE_OUTCOME_POISON;
   if (is_given_up)
     drop_new_suspects(isolation);

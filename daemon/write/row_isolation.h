@@ -9,7 +9,8 @@
  * a round, again and again with pauses between. It is marked as poison when it was refused so TIDE_PROOF_LIMIT times,
  * each time with the same text while its region took other rows: so it is not the gateway's fault, nor the region's,
  * nor that of a moment. Such a text is believed for an hour: other rows that are refused with it need one round, by
- * turns with a row of their region that is taken.
+ * turns with a row of their region that is taken. What is refused for its size, as by a proxy before the gateway, is
+ * believed of that gateway alone: another one may take it.
  *
  * Where a region takes nothing else, nothing is said of its rows: it is held, which the lane's trouble tells, and one
  * row is marked as poison after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses
@@ -17,11 +18,14 @@
  *
  * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
  * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone
- * TIDE_CUT_LIMIT times, while HBase acknowledges others, is too large.
+ * TIDE_CUT_LIMIT times, while HBase acknowledges others, is too large. A proxy's limit may be smaller: so is a batch
+ * halved that was cut off TIDE_CUT_LIMIT times (call_size.h). But a row below the gateway's smallest limit may have
+ * been under way while something restarted: it is sent again until it is taken, behind the others of its region.
  *
  * Threads: one writer's. */
 #pragma once
 
+#include "write/call_size.h"
 #include "write/lanes.h"
 
 G_BEGIN_DECLS
@@ -29,7 +33,6 @@ G_BEGIN_DECLS
 /* With the pauses between them as configured by default these are two minutes, and one hour. */
 #define TIDE_PROOF_LIMIT 12u
 #define TIDE_LONE_LIMIT 360u
-#define TIDE_CUT_LIMIT 3u
 
 /* hbase.regionserver.thrift.framed.max_frame_size_in_mb is a whole number, and the call's head is a few hundred bytes.
  */
@@ -51,6 +54,7 @@ typedef TideFailure (*TideSendRowsFunc)(const TideSentRows *rows, gpointer data,
 typedef struct TideIsolationCounts {
   guint32 bisections; /* calls sent to find bad rows */
   guint32 poison;     /* rows found */
+  guint32 cut_rows;   /* of a call that was cut off so often that half as many are sent from now on; 0: none was */
 } TideIsolationCounts;
 
 typedef struct TideRowIsolation TideRowIsolation;
@@ -61,13 +65,14 @@ void tide_row_isolation_free(TideRowIsolation *isolation); /* NULL ok */
 
 /**
  * tide_row_isolation_send: sends all rows of @call that are neither known as poison nor given up.
+ * @gateway: that it goes through, its index: what is known of sizes is known of that one
  * @now_us: monotonic, when the call was taken
  * @ret_text: (transfer full): why not; untouched when OK
  * Returns: OK when every row is acknowledged, entered as poison of its batch, or given up: TideBatch.is_left_out tells
  * of which batch nothing was left to send. Else what ended it: what is known by then is kept in the batches, which are
  * to be sent again. POISON is of a row that is suspected only.
  */
-TideFailure tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, gint64 now_us,
+TideFailure tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, guint32 gateway, gint64 now_us,
                                     TideIsolationCounts *ret_counts, char **ret_text);
 
 G_END_DECLS

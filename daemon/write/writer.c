@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "write/call_size.h"
 #include "write/row_isolation.h"
 
 /* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
@@ -13,9 +14,6 @@
 
 /* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
 #define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
-
-/* What is too large for a proxy is so with each batch. */
-#define SIZE_LOG_INTERVAL_US (600 * TIDE_US_PER_S)
 
 /* Trouble lasts when the same batch failed so often (with the pauses between, half a second or more), or so long. */
 #define LASTING_ATTEMPTS 3
@@ -136,17 +134,6 @@ log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 st
                   tide_log_suppressed(suppressed, "failures").text);
 }
 
-/* Row by row nothing is lost, and so nobody would hear why the calls are many and small. */
-static void
-log_too_big(TideWriter *writer, guint32 n_rows, const GError *error)
-{
-  guint64 suppressed;
-  if (n_rows > 1 && g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG) &&
-      tide_log_limit_pass(&writer->size_limit, tide_now_us(), SIZE_LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "call-too-large", "a call of %u rows to '%s' is sent in smaller ones: %s%s", n_rows,
-             writer->call.table->name, error->message, tide_log_suppressed(suppressed, "calls").text);
-}
-
 /* One call to the gateway has ended. */
 static void
 note_call(TideWriter *writer, WriteMethod method, guint32 n_rows, gint64 start_us, const GError *error)
@@ -189,7 +176,8 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   TideFailure failure = tide_failure_of(error);
   g_assert(acknowledged == (failure.outcome == TIDE_OUTCOME_OK));
   note_call(writer, method, rows->n_rows, start_us, error);
-  log_too_big(writer, rows->n_rows, error);
+  if (failure.is_for_size && rows->n_rows > 1)
+    tide_call_size_log(&writer->size_limit, rows->n_rows, writer->call.table->name, error->message, start_us);
   if (acknowledged) {
     tide_counter_add(metrics_of_call(writer, method)->rows_written, rows->n_rows);
     tide_counter_add(writer->bytes_written, rows->n_bytes);
@@ -210,13 +198,16 @@ send_call(TideWriter *writer)
   atomic_store_explicit(&writer->gateway, tide_writer_connection_gateway_name(&writer->connection),
                         memory_order_relaxed);
   atomic_store_explicit(&writer->called_us, start_us, memory_order_relaxed);
-  TideFailure failure = tide_row_isolation_send(writer->isolation, call, start_us, &counts, &text);
+  guint32 gateway = tide_gateway_index(writer->connection.link.gateway);
+  TideFailure failure = tide_row_isolation_send(writer->isolation, call, gateway, start_us, &counts, &text);
   tide_writer_connection_end(&writer->connection);
 
   atomic_store_explicit(&writer->called_us, 0, memory_order_relaxed);
   gint64 end_us = tide_now_us();
   tide_counter_add(writer->bisections, counts.bisections);
   tide_counter_add(writer->poison_rows, counts.poison);
+  if (counts.cut_rows > 0)
+    tide_call_size_log(&writer->size_limit, counts.cut_rows, call->table->name, NULL, end_us);
   if (failure.outcome != TIDE_OUTCOME_OK) {
     if (!writer->is_cancelled)
       log_failure(writer, failure.outcome, text, start_us, end_us);

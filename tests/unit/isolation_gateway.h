@@ -19,7 +19,9 @@ typedef struct Gateway {
   guint32 n_rows;
   gboolean is_bad[MAX_ROWS];
   guint32 n_written[MAX_ROWS];
+  guint32 index;          /* which gateway it is now */
   gsize limit_bytes;      /* of a call, above which it refuses it; 0: none */
+  gboolean is_cutting;    /* what is above that is cut off, without a word */
   gboolean is_ambiguous;  /* its errors name no row's fault */
   guint32 broken_after;   /* calls, then it refuses everything; 0: never */
   guint32 failing_every;  /* calls, one fails for no reason; 0: none */
@@ -60,6 +62,8 @@ send_rows(const TideSentRows *rows, gpointer data, char **ret_text)
   *ret_text = g_strdup("refused");
   if (gateway->n_calls == gateway->failing_call)
     return gateway->failing_with;
+  if (is_too_big && gateway->is_cutting)
+    return (TideFailure){.outcome = TIDE_OUTCOME_UNKNOWN, .is_cut = TRUE};
   if (gateway->failing_every > 0 && gateway->n_all_calls % gateway->failing_every == 0)
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
   if (bad && gateway->refusing_calls > 0 && --gateway->refusing_calls == 0)
@@ -122,12 +126,19 @@ add_batch(Gateway *gateway, guint lane, guint32 n_rows)
 }
 
 static inline void
-gateway_free(Gateway *gateway)
+forget_batches(Gateway *gateway)
 {
   for (guint32 i = 0; i < gateway->call.n_batches; i++) {
     gateway->call.batches[i]->lane = NULL;
     tide_batch_free(gateway->call.batches[i]);
   }
+  gateway->call.n_batches = gateway->call.n_rows = gateway->n_rows = 0;
+}
+
+static inline void
+gateway_free(Gateway *gateway)
+{
+  forget_batches(gateway);
   tide_row_isolation_free(gateway->isolation);
   g_free(gateway);
 }
@@ -137,7 +148,8 @@ send_call_at(Gateway *gateway, gint64 now_us, TideIsolationCounts *ret_counts)
 {
   g_autofree char *text = NULL;
   gateway->n_calls = 0;
-  TideFailure failure = tide_row_isolation_send(gateway->isolation, &gateway->call, now_us, ret_counts, &text);
+  TideFailure failure =
+      tide_row_isolation_send(gateway->isolation, &gateway->call, gateway->index, now_us, ret_counts, &text);
   g_assert_cmpint(text == NULL, ==, failure.outcome == TIDE_OUTCOME_OK);
   return failure.outcome;
 }

@@ -182,6 +182,29 @@ test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter(PipelineFi
   check_oversized(fixture, NULL, "is more than the gateway takes");
 }
 
+/* A limit below the smallest of any gateway's, as a proxy may have that resets what is above: calls are sent in parts,
+ * and no row is taken for one that is too large. */
+static void
+test_calls_that_are_reset_for_their_size_are_split(PipelineFixture *fixture, gconstpointer data)
+{
+  const guint n_rows = 40;
+  TideGatewayOptions limited = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = 100000};
+  scripted_gateway_free(fixture->gateways[0]);
+  fixture->gateways[0] = scripted_gateway_new(&limited);
+  scripted_gateway_create_table(fixture->gateways[0], "LARGE", "M,N", NULL);
+  g_autofree char *fitting = g_strnfill(10000, 'f'); /* twice in a row */
+  for (guint i = 0; i < n_rows; i++)
+    pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, fitting);
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running =
+      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .options = LARGE_ROWS_OPTIONS});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, n_rows);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
+  running_pipeline_assert_accounting_balances(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
 /* ---- a proxy that takes HTTP requests up to a size, and hands them to a gateway ---- */
 
 static void
@@ -434,6 +457,7 @@ main(int argc, char **argv)
   ADD("poison/B4-F16-bad-row-of-an-unknown-exception", test_bad_row_of_an_unknown_exception);
   ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter",
       test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter);
+  ADD("frames/D14-calls-that-are-reset-for-their-size-are-split", test_calls_that_are_reset_for_their_size_are_split);
   ADD("frames/calls-above-a-proxys-limit-are-split", test_calls_above_a_proxys_limit_are_split);
   ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
   ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);

@@ -12,13 +12,19 @@ cut_off(const TideSentRows *rows, gpointer data, char **ret_text)
 }
 
 static void
-add_large_row(TideBatch *batch)
+add_row(TideBatch *batch, gsize n_bytes)
 {
   TideBatchRow row = {.start_bytes = (guint32)batch->wire.len};
   tide_buffer_append(&batch->rows, &row, sizeof row);
-  memset(tide_buffer_reserve(&batch->wire, TIDE_FRAME_LIMIT_LEAST_BYTES), 'x', TIDE_FRAME_LIMIT_LEAST_BYTES);
-  batch->wire.len += TIDE_FRAME_LIMIT_LEAST_BYTES;
+  memset(tide_buffer_reserve(&batch->wire, n_bytes), 'x', n_bytes);
+  batch->wire.len += n_bytes;
   batch->n_rows++;
+}
+
+static void
+add_large_row(TideBatch *batch)
+{
+  add_row(batch, TIDE_FRAME_LIMIT_LEAST_BYTES);
 }
 
 static TideBatch *
@@ -41,7 +47,7 @@ test_row_that_is_cut_in_an_outage_is_not_marked_poison(void)
     TideIsolationCounts counts;
     g_autofree char *text = NULL;
     call.last_ok_us = round > n_in_outage ? G_MAXINT64 : 0;
-    (void)tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text);
+    (void)tide_row_isolation_send(isolation, &call, 0, round * ROUND_US, &counts, &text);
     g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > n_in_outage);
   }
   tide_batch_free(batch);
@@ -70,9 +76,44 @@ test_rows_that_are_cut_by_turns_are_not_marked_poison(void)
   for (; cut_row <= batch->n_rows; cut_row++) {
     TideIsolationCounts counts;
     g_autofree char *text = NULL;
-    TideFailure failure = tide_row_isolation_send(isolation, &call, (gint64)(cut_row + 1) * ROUND_US, &counts, &text);
+    TideFailure failure =
+        tide_row_isolation_send(isolation, &call, 0, (gint64)(cut_row + 1) * ROUND_US, &counts, &text);
     g_assert_cmpint(failure.outcome, ==, cut_row < batch->n_rows ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK);
     g_assert_null(tide_batch_find_poison(batch, MIN(cut_row, batch->n_rows - 1)));
+  }
+  tide_batch_free(batch);
+  tide_row_isolation_free(isolation);
+}
+
+/* @data: how large a call may be. */
+static TideFailure
+cut_off_above(const TideSentRows *rows, gpointer data, char **ret_text)
+{
+  const gsize *limit_bytes = data;
+  return rows->n_bytes > *limit_bytes ? cut_off(rows, NULL, ret_text) : (TideFailure){.outcome = TIDE_OUTCOME_OK};
+}
+
+/* Every gateway takes it, unless a proxy is before it that does not: it is not given up, whatever is written meanwhile,
+ * and written when the proxy takes it. What comes before it is. */
+static void
+test_row_that_a_gateway_would_take_is_not_marked_poison(void)
+{
+  gsize limit_bytes = 2 * TIDE_CUT_LEAST_BYTES;
+  TideRowIsolation *isolation = tide_row_isolation_new(cut_off_above, &limit_bytes, ROUND_US);
+  TideBatch *batch = tide_batch_new();
+  for (guint i = 0; i < 7; i++)
+    add_row(batch, TIDE_CUT_LEAST_BYTES);
+  add_row(batch, TIDE_FRAME_LIMIT_LEAST_BYTES - 1);
+  TideCall call = {.batches = {batch}, .n_batches = 1, .n_rows = batch->n_rows, .last_ok_us = G_MAXINT64};
+  for (guint round = 1; round <= 100; round++) {
+    TideIsolationCounts counts;
+    g_autofree char *text = NULL;
+    if (round == 100)
+      limit_bytes = G_MAXSIZE;
+    TideFailure failure = tide_row_isolation_send(isolation, &call, 0, round * ROUND_US, &counts, &text);
+    g_assert_cmpint(failure.outcome, ==, round < 100 ? TIDE_OUTCOME_UNKNOWN : TIDE_OUTCOME_OK);
+    g_assert_cmpuint(counts.poison, ==, 0);
+    g_assert_true(round != 99 || batch->done_rows == 7);
   }
   tide_batch_free(batch);
   tide_row_isolation_free(isolation);
@@ -101,7 +142,7 @@ test_suspect_that_is_cut_is_marked_poison_once(void)
   for (guint round = 1; round <= TIDE_CUT_LIMIT + 2; round++) {
     TideIsolationCounts counts;
     g_autofree char *text = NULL;
-    outcome = tide_row_isolation_send(isolation, &call, round * ROUND_US, &counts, &text).outcome;
+    outcome = tide_row_isolation_send(isolation, &call, 0, round * ROUND_US, &counts, &text).outcome;
     g_assert_cmpint(tide_batch_find_poison(batch, 0) != NULL, ==, round > TIDE_CUT_LIMIT);
   }
   gsize n_poison, n_suspects;
@@ -123,6 +164,8 @@ main(int argc, char **argv)
                   test_row_that_is_cut_in_an_outage_is_not_marked_poison);
   g_test_add_func("/row-cut/rows-that-are-cut-by-turns-are-not-marked-poison",
                   test_rows_that_are_cut_by_turns_are_not_marked_poison);
+  g_test_add_func("/row-cut/D14-row-that-a-gateway-would-take-is-not-marked-poison",
+                  test_row_that_a_gateway_would_take_is_not_marked_poison);
   g_test_add_func("/row-cut/suspect-that-is-cut-is-marked-poison-once", test_suspect_that_is_cut_is_marked_poison_once);
   return g_test_run();
 }

@@ -91,7 +91,7 @@ send_call(Gateway *gateway, gint64 now_us)
 {
   TideIsolationCounts counts;
   g_autofree char *text = NULL;
-  return tide_row_isolation_send(gateway->isolation, &gateway->call, now_us, &counts, &text).outcome;
+  return tide_row_isolation_send(gateway->isolation, &gateway->call, 0, now_us, &counts, &text).outcome;
 }
 
 static void

@@ -32,7 +32,7 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_completion_queue_clear(&fixture->completions);
 }
 
-typedef enum BatchKind { BATCH_OF_PUTS, BATCH_OF_MUTATIONS, BATCH_OF_UNMERGED } BatchKind;
+typedef enum BatchKind { BATCH_OF_PUTS, BATCH_OF_MUTATIONS, BATCH_OF_UNMERGED, BATCH_IN_SLICES } BatchKind;
 
 static void
 submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
@@ -43,6 +43,7 @@ submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, Ba
   batch->n_rows = n_rows;
   batch->is_mutations = kind == BATCH_OF_MUTATIONS;
   batch->is_unmerged = kind == BATCH_OF_UNMERGED;
+  batch->slice_rows = kind == BATCH_IN_SLICES ? 1 : 0;
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
   batch->wire.len = n_bytes;
@@ -123,7 +124,8 @@ check_goes_alone(Fixture *fixture, BatchKind kind)
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
     g_assert_true(take_now(fixture, &calls[i]));
     g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
-    g_assert_cmpint(calls[i].batches[0]->is_mutations || calls[i].batches[0]->is_unmerged, ==, i == 1);
+    const TideBatch *first = calls[i].batches[0];
+    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->slice_rows > 0, ==, i == 1);
   }
   g_assert_false(take_now(fixture, &(TideCall){0}));
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
@@ -144,6 +146,13 @@ static void
 test_batch_of_unmerged_rows_goes_alone(Fixture *fixture, gconstpointer data)
 {
   check_goes_alone(fixture, BATCH_OF_UNMERGED);
+}
+
+/* What is joined to it would be cut off with it. */
+static void
+test_batch_in_slices_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  check_goes_alone(fixture, BATCH_IN_SLICES);
 }
 
 static void
@@ -579,6 +588,7 @@ main(int argc, char **argv)
   ADD("/lanes/small-lanes-of-one-table-share-a-call", test_small_lanes_of_one_table_share_a_call);
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
   ADD("/lanes/batch-of-unmerged-rows-goes-alone", test_batch_of_unmerged_rows_goes_alone);
+  ADD("/lanes/batch-in-slices-goes-alone", test_batch_in_slices_goes_alone);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);

@@ -211,6 +211,26 @@ test_f16_text_that_is_verified_is_believed(void)
   gateway_free(gateway);
 }
 
+/* What is refused for its size is refused by a proxy before one gateway: of another nothing is known. */
+static void
+test_limit_of_one_gateway_is_believed_of_that_alone(void)
+{
+  Gateway *gateway = gateway_new();
+  gateway->is_ambiguous = TRUE;
+  gateway->limit_bytes = (N_FILLERS / 2) * sizeof(guint32);
+  add_batch_of_sizes(gateway, 0, 50, 50);
+  gateway->is_bad[0] = TRUE;
+  g_assert_cmpuint(send_rounds(gateway), ==, TIDE_PROOF_LIMIT);
+  add_batch_of_sizes(gateway, 1, 50, 50);
+  gateway->is_bad[50] = TRUE;
+  gateway->index = 1;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_POISON);
+  gateway->index = 0;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  assert_found(gateway);
+  gateway_free(gateway);
+}
+
 /* Every second, third, ... call fails with a text that says nothing: all is written, and nothing is marked as poison.
  */
 static void
@@ -530,6 +550,62 @@ test_row_above_a_limit_is_found(void)
   gateway_free(gateway);
 }
 
+/* In place of what was sent. */
+static void
+add_two_others(Gateway *gateway)
+{
+  forget_batches(gateway);
+  memset(gateway->n_written, 0, sizeof gateway->n_written);
+  add_batch_of_sizes(gateway, 0, 600, 1);
+  add_batch_of_sizes(gateway, 1, 400, 1);
+}
+
+/* A proxy that resets what is too large for it looks as a gateway that dies: only what is cut off again and again is
+ * halved, until it is taken. From then on calls are as large as those that were taken, of that gateway. */
+static void
+test_calls_that_are_cut_off_again_and_again_are_halved(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch_of_sizes(gateway, 0, 1000, 1);
+  gsize n_bytes = batch->wire.len;
+  gateway->is_cutting = TRUE;
+  gateway->limit_bytes = n_bytes / 3;
+  TideIsolationCounts counts;
+  for (guint i = 1; i <= TIDE_CUT_LIMIT + 1; i++) { /* the whole, and a half */
+    g_assert_cmpint(send_call_at(gateway, i, &counts), ==, TIDE_OUTCOME_UNKNOWN);
+    g_assert_cmpuint(gateway->n_calls, ==, 1);
+    g_assert_cmpuint(counts.cut_rows, ==, i < TIDE_CUT_LIMIT ? 0 : i == TIDE_CUT_LIMIT ? 1000 : 500);
+  }
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(gateway->n_calls, ==, 4);
+  assert_found(gateway);
+
+  add_two_others(gateway);
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(gateway->n_calls, ==, 4);
+  assert_found(gateway);
+  add_two_others(gateway);
+  gateway->index = 1;
+  gateway->limit_bytes = 0;
+  g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_OK);
+  g_assert_cmpuint(gateway->n_calls, ==, 1);
+  gateway_free(gateway);
+}
+
+/* Whatever cuts off what is small is no limit of sizes. */
+static void
+test_small_calls_that_are_cut_off_stay_whole(void)
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = add_batch(gateway, 0, TIDE_CUT_LEAST_BYTES / sizeof(guint32) - 1);
+  gateway->is_cutting = TRUE;
+  gateway->limit_bytes = 1;
+  for (guint i = 0; i < 4 * TIDE_CUT_LIMIT; i++)
+    g_assert_cmpint(send_call(gateway), ==, TIDE_OUTCOME_UNKNOWN);
+  g_assert_cmpuint(batch->slice_rows, ==, 0);
+  gateway_free(gateway);
+}
+
 static void
 test_poison_is_found_in_whatever_order_it_came(void)
 {
@@ -582,6 +658,12 @@ main(int argc, char **argv)
   g_test_add_func("/row-isolation/call-above-a-limit-is-sent-in-parts", test_call_above_a_limit_is_sent_in_parts);
   g_test_add_func("/row-isolation/row-above-a-limit-is-found", test_row_above_a_limit_is_found);
   g_test_add_func("/row-isolation/belief-ends", test_belief_ends);
+  g_test_add_func("/row-isolation/limit-of-one-gateway-is-believed-of-that-alone",
+                  test_limit_of_one_gateway_is_believed_of_that_alone);
+  g_test_add_func("/row-isolation/calls-that-are-cut-off-again-and-again-are-halved",
+                  test_calls_that_are_cut_off_again_and_again_are_halved);
+  g_test_add_func("/row-isolation/small-calls-that-are-cut-off-stay-whole",
+                  test_small_calls_that_are_cut_off_stay_whole);
   g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
   g_test_add_func("/row-isolation/large-good-rows-cost-one-call", test_large_good_rows_cost_one_call);
   g_test_add_func("/row-isolation/bad-rows-among-sizes-are-found", test_bad_rows_among_sizes_are_found);
