@@ -80,11 +80,11 @@ class Http(LinkCase):
         for written, meant in (('"127.0.0.1:9092"', f'"{self.stack.kafka.address}"'),
                                ("https://hb1.example.com:9095/", self.links.get("https-spnego-doas").address),
                                ("/etc/tidemark/gateway-ca.pem", str(self.links.authority.certificate)),
-                               ("/etc/tidemark/tidemark.keytab", str(self.links.keytabs[PROXY_USER])),
+                               ("file: /etc/tidemark/tidemark.keytab", f"file: {self.links.keytabs[PROXY_USER]}"),
                                ("do_as: ingest", f"do_as: {OTHER_USER}")):
             self.assertEqual(text.count(written), 1, written)
             text = text.replace(written, meant)
         config = self.work / "kerberised-https.yaml"
         config.write_text(text, encoding="utf-8")
         self.command("tables", "create", "--config", str(config))
-        self.command("check", "--config", str(config))
+        self.assertIn(f"on behalf of '{OTHER_USER}'", self.command("check", "--config", str(config)))

@@ -217,9 +217,12 @@ static char *
 describe_http(const TideConnection *connection)
 {
   const HttpState *state = connection->layer_state;
-  return state->kerberos == NULL ? NULL
-                                 : g_strdup_printf("SPNEGO, we are '%s', it is '%s'",
-                                                   tide_gss_context_principal(state->kerberos), state->principal);
+  const char *do_as = do_as_of(connection);
+  g_autofree char *on_behalf = do_as != NULL ? g_strdup_printf(" on behalf of '%s'", do_as) : g_strdup("");
+  return state->kerberos == NULL
+             ? NULL
+             : g_strdup_printf("SPNEGO, we are '%s'%s, it is '%s'", tide_gss_context_principal(state->kerberos),
+                               on_behalf, state->principal);
 }
 
 const TideMessageLayer tide_http_messages = {

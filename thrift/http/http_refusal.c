@@ -47,10 +47,12 @@ explain_failure(const TideHttpRefusal *refusal, const char *words, const char *s
 {
   const char *do_as = refusal->do_as != NULL ? refusal->do_as : "";
   if (strstr(words, "is not allowed to impersonate") != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' does not let us write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
-                "'hadoop.proxyuser.USER.users' in its core-site.xml, or change 'hbase.http.do_as'",
-                refusal->peer, do_as, said);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+        "gateway '%s' does not let us write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
+        "'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our principal for USER, or change "
+        "'hbase.http.do_as'",
+        refusal->peer, do_as, said);
   else if (strstr(words, "Support for proxyuser is not configured") != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "gateway '%s' lets nobody write as another, '%s' (%s): set 'hbase.thrift.support.proxyuser' there, or "

@@ -28,7 +28,9 @@ static const Case cases[] = {
     {431, "", "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE, "(nginx: 'large_client_header_buffers')"},
     {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "no redirects are followed"},
     {500, PAGE(500, "User: tidemark is not allowed to impersonate other"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
-     "does not let us write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other)"},
+     "does not let us write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other): set "
+     "'hadoop.proxyuser.USER.hosts' and 'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our "
+     "principal for USER"},
     {500, PAGE(500, "Support for proxyuser is not configured"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
      "set 'hbase.thrift.support.proxyuser' there"},
     {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500: Something else"},
