@@ -353,5 +353,31 @@ class CountTests(Project):
         self.assertEqual("0 1 0", self.count("", []))
 
 
+class Spdx(Project):
+    """The project's own lists, with one dependency more, or one less."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("meson.build", "systemd/debian/control", "tests/packages.txt", "docs/tidemark.spdx"):
+            self.write(name, (HERE.parents[1] / name).read_text(encoding="utf-8"))
+
+    def change(self, name, old, new):
+        text = (self.root / name).read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        self.write(name, text.replace(old, new))
+
+    def test_right(self):
+        self.assert_clean("spdx")
+
+    def test_new_dependency(self):
+        self.change("meson.build", "zlib_dep =", "lz4_dep = dependency('liblz4')\nzlib_dep =")
+        self.assert_finds("spdx", "'liblz4' has no licence")
+
+    def test_build_depends_and_versions(self):
+        self.change("systemd/debian/control", "libyaml-dev,\n", "")
+        self.change("meson.build", "'>= 7.85'", "'>= 7.88'")
+        self.assert_finds("spdx", "no line 'libyaml-dev", "no line 'libcurl4-openssl-dev (>= 7.88)'", "docs/tidemark.spdx differs")
+
+
 if __name__ == "__main__":
     unittest.main()
