@@ -11,6 +11,7 @@ might have been written over by chance, and is looked for all the same.
 from __future__ import annotations
 
 import base64
+import ctypes
 import hashlib
 import json
 import os
@@ -26,6 +27,7 @@ import threading
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -81,8 +83,12 @@ class Canaries:
 
     def find(self, data: bytes) -> list[str]:
         """By either half: malloc writes over the first bytes of what is freed, and what is shown may be cut."""
-        return [name + form for name, all_forms in self.forms.items() for form, text in all_forms.items()
-                if text[:len(text) // 2] in data or text[len(text) // 2:] in data]
+        return [name for name, halves in self.halves() if any(half in data for half in halves)]
+
+    def halves(self) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+        for name, all_forms in self.forms.items():
+            for form, text in all_forms.items():
+                yield name + form, (text[:len(text) // 2], text[len(text) // 2:])
 
 
 # Mistakes beside or in a secret, as lines below kafka.librdkafka; @ is the secret.
@@ -202,6 +208,73 @@ class TlsDoor:
             pass
 
 
+class GssBuffer(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_size_t), ("value", ctypes.c_void_p)]
+
+
+class NegotiateDoor:
+    """A gateway by HTTP that asks for Kerberos, and keeps what it is sent. Told to, it quotes that in an error page."""
+
+    def __init__(self, gateway_port: str, keytab: Path) -> None:
+        os.environ["KRB5_KTNAME"] = f"FILE:{keytab}"
+        os.environ["KRB5RCACHENAME"] = "none:"
+        self.gss = ctypes.CDLL("libgssapi_krb5.so.2")
+        self.tokens: list[str] = []
+        self.quotes = 0  # the status of a refusal; 0: none
+        self.gateway_port = int(gateway_port)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        self.address = f"http://localhost:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def proof(self, token: str) -> str:
+        """That it has the service's key, for whoever sent this."""
+        data = base64.b64decode(token)
+        given, proof = GssBuffer(len(data), ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)), GssBuffer()
+        minor, context = ctypes.c_uint32(), ctypes.c_void_p()
+        major = self.gss.gss_accept_sec_context(ctypes.byref(minor), ctypes.byref(context), None, ctypes.byref(given), None, None,
+                                                None, ctypes.byref(proof), None, None, None)
+        assert major == 0, f"gss_accept_sec_context: {major:x}, {minor.value:x}"
+        return base64.b64encode(ctypes.string_at(proof.value, proof.length)).decode()
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        door = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            gateway: socket.socket | None = None
+
+            def do_POST(self) -> None:  # pylint: disable=invalid-name
+                said = self.headers.get("Authorization", "")
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                door.tokens.append(said.removeprefix("Negotiate "))
+                if door.quotes:
+                    self.answer(door.quotes, f"HTTP ERROR\nMESSAGE: {said} is not for us\nCAUSE: {said}\n".encode())
+                else:
+                    self.answer(200, self.call(body), ("WWW-Authenticate", f"Negotiate {door.proof(door.tokens[-1])}"))
+
+            def call(self, message: bytes) -> bytes:
+                """The scripted gateway's messages have their length before them."""
+                if self.gateway is None:
+                    self.gateway = socket.create_connection(("127.0.0.1", door.gateway_port))
+                self.gateway.sendall(struct.pack(">I", len(message)) + message)
+                reply = self.gateway.makefile("rb")
+                return reply.read(struct.unpack(">I", reply.read(4))[0])
+
+            def answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
+                self.send_response(status)
+                for header in headers:
+                    self.send_header(*header)
+                self.send_header("Content-Type", "application/x-thrift" if status == 200 else "text/plain")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Nobody reads it."""
+
+        return Handler
+
+
 def make_certificate(directory: Path, name: str) -> None:
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
                     directory / f"{name}.key", "-out", directory / f"{name}.pem", "-days", "300", "-subj", f"/CN={name}",
@@ -234,9 +307,12 @@ class Realm:
                             "KRB5_KDC_PROFILE": str(directory / "kdc.conf"),
                             "PATH": os.environ["PATH"] + ":/usr/sbin"}
         self.keytab = directory / "daemon.keytab"
+        self.http_keytab = directory / "http.keytab"
         self.command("kdb5_util", "-r", REALM, "create", "-s", "-P", "master")
         self.command("kadmin.local", "-r", REALM, text=f"addprinc -randkey daemon\naddprinc -randkey hbase/localhost\n"
-                                                       f"ktadd -k {self.keytab} daemon\n")
+                                                       f"addprinc -randkey HTTP/localhost\n"
+                                                       f"ktadd -k {self.keytab} daemon\n"
+                                                       f"ktadd -k {self.http_keytab} HTTP/localhost\n")
         self.kdc = subprocess.Popen([self.found("krb5kdc"), "-n", "-r", REALM], env=self.environment, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL)
 
@@ -456,9 +532,11 @@ class Scene:
             self.findings.append(f"tidemark {words}: {done.returncode}: {done.stderr.decode()[-2000:]}")
 
     def look(self, where: str, data: bytes) -> None:
-        self.findings += [f"{where}: shows {found}:\n  " + b"\n  ".join(
-            line for line in data.splitlines() if self.canaries.find(line))[:1000].decode(errors="replace")
-            for found in self.canaries.find(data)]
+        found = self.canaries.find(data)[:5]
+        if found:
+            texts = [half for name, halves in self.canaries.halves() if name in found for half in halves]
+            lines = b"\n  ".join(line for line in data.splitlines() if any(text in line for text in texts))
+            self.findings.append(f"{where}: shows {', '.join(found)}:\n  {lines[:1000].decode(errors='replace')}")
 
     def end(self) -> None:
         self.kafka.end()
@@ -517,8 +595,7 @@ def look_everywhere(scene: Scene) -> None:
     try:
         with ThreadPoolExecutor(3) as pool:
             look_at_commands(scene, pool, daemons["by TLS"].config_path)
-        scene.kafka.ask(*scene.kafka.produce_command("t", 0, b"k", b'{"host":"h","ts":%d,"cpu":1}' % TIME_MS, TIME_MS, []))
-        scene.kafka.ask("flush")
+        send(scene, "h")
         by_tls = daemons["by TLS"]
         by_tls.wait("rows are written", lambda: re.search(rb"^tidemark_hbase_rows_written_total.* [1-9]", by_tls.pages(), re.M))
         if scene.realm:
@@ -532,6 +609,56 @@ def look_everywhere(scene: Scene) -> None:
             daemon.end()
 
 
+# Statuses with which the gateway refuses a request and quotes its token; with the last one the daemon is looked at.
+QUOTED = (401, 400, 500, 502, 403)
+
+
+def send(scene: Scene, host: str) -> None:
+    """One reading."""
+    scene.kafka.ask(*scene.kafka.produce_command("t", 0, b"k", b'{"host":"%s","ts":%d,"cpu":1}' % (host.encode(), TIME_MS),
+                                                 TIME_MS, []))
+    scene.kafka.ask("flush")
+
+
+def add_tokens(scene: Scene, tokens: list[str]) -> None:
+    """Piece by piece: what is shown of a server's words is cut."""
+    for number, token in enumerate(tokens):
+        for at in range(0, len(token), 64):
+            scene.canaries.forms[f"token {number} from byte {at}"] = {"": token[at:at + 64].encode()}
+
+
+def look_at_negotiation(scene: Scene) -> None:
+    """Tokens that were sent in `Authorization: Negotiate` are shown nowhere, though the gateway quote them."""
+    assert scene.realm
+    gateway = Gateway(scene.program.parents[1] / "tests" / "fault" / "scripted-gateway", "--framed")
+    door = NegotiateDoor(gateway.greeting, scene.realm.http_keytab)
+    gateway.ask("table", "T", "M")
+    daemon = DaemonUnderWatch(scene, "negotiate", {**scene.kerberos_config(), "hbase": {
+        "gateways": [door.address], "retry_max": "100ms", "kerberos": {"keytab": {"file": str(scene.realm.keytab)}}}})
+    shown = b""
+    try:
+        send(scene, "i")
+        daemon.wait("rows are written", lambda: re.search(rb"^tidemark_hbase_rows_written_total.* [1-9]", daemon.pages(), re.M))
+        for door.quotes in QUOTED:
+            done = subprocess.run([scene.program, "check", "-c", daemon.config_path], capture_output=True, check=False,
+                                  cwd=scene.directory, timeout=PATIENCE_S, env=scene.environment)
+            shown += done.stdout + done.stderr
+            if f"HTTP status {door.quotes}".encode() not in done.stdout:
+                scene.findings.append(f"check does not say that the gateway answered {door.quotes}:\n{done.stdout.decode()}")
+        send(scene, "j")
+        daemon.wait("a refusal is logged", lambda: f"HTTP status {door.quotes}" in daemon.log())
+        tokens = list(door.tokens)
+        if any(len(token) < 200 for token in tokens):
+            scene.findings.append(f"{len(tokens)} requests came to the HTTP gateway, not all with a token")
+        add_tokens(scene, tokens)
+        scene.look("check, while its tokens are quoted", shown)
+        look_at_daemon(scene, "by SPNEGO", daemon)
+    finally:
+        daemon.end()
+        door.server.shutdown()
+        gateway.end()
+
+
 def main() -> int:
     if shutil.which("openssl") is None:
         print("skipped: openssl is not installed")
@@ -541,6 +668,8 @@ def main() -> int:
         try:
             scene.gateway.ask("table", "T", "M")
             look_everywhere(scene)
+            if scene.realm:
+                look_at_negotiation(scene)
         finally:
             scene.end()
     for finding in scene.findings:

@@ -7,6 +7,36 @@
 /* Of what a server says of an error. */
 #define WORDS_MAX_BYTES 300
 
+/* What is so long without a space, a dot or a dash is no word, but a token in base64: a server may quote the one that
+ * we have sent. */
+#define TOKEN_MIN_BYTES 40
+
+static gboolean
+is_of_base64(guint8 byte)
+{
+  return g_ascii_isalnum(byte) || byte == '+' || byte == '/' || byte == '=';
+}
+
+/* (transfer full) */
+static GString *
+without_tokens(TideBytes text)
+{
+  GString *shown = g_string_new(NULL);
+  for (gsize at = 0; at < text.len;) {
+    gsize end = at;
+    while (end < text.len && is_of_base64(text.data[end]))
+      end++;
+    if (end - at >= TOKEN_MIN_BYTES)
+      g_string_append(shown, "***");
+    else {
+      end = MAX(end, at + 1);
+      g_string_append_len(shown, (const char *)text.data + at, (gssize)(end - at));
+    }
+    at = end;
+  }
+  return shown;
+}
+
 /* Jetty's line "MESSAGE: Authentication required"; empty where there is none. (transfer full) */
 static char *
 words_of(TideBytes page)
@@ -19,7 +49,9 @@ words_of(TideBytes page)
   gsize left = page.len - (gsize)(found - (const char *)page.data);
   const char *end = memchr(found, '\n', left);
   gsize len = end != NULL ? (gsize)(end - found) : left;
-  char *words = tide_bytes_printable(tide_bytes(found, MIN(len, WORDS_MAX_BYTES)));
+  GString *shown = without_tokens(tide_bytes(found, len));
+  char *words = tide_bytes_printable(tide_bytes(shown->str, MIN(shown->len, WORDS_MAX_BYTES)));
+  g_string_free(shown, TRUE);
   return g_strstrip(words);
 }
 

@@ -6,6 +6,8 @@
 #define PAGE(status, message)                                                                                          \
   "HTTP ERROR " #status " " message "\nURI: /\nSTATUS: " #status "\nMESSAGE: " message "\nSERVLET: TServlet\n"
 
+#define TOKEN "YIICcQYJKoZIhvcSAQICAQBuggJgMIICXKADAgEFoQMCAQ6i+/wDBQAgAAAAo4IBfg=="
+
 typedef struct Case {
   guint status;
   const char *page;
@@ -39,6 +41,11 @@ static const Case cases[] = {
     /* What it says is shown as far as it can be, and not without end. */
     {500, "MESSAGE: a\x1b[31m\xff", NULL, TIDE_ERROR_CONNECTION_LOST, "HTTP status 500: a\\x1B[31m\\xFF"},
     {500, "MESSAGE:", NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500"},
+    /* A ticket of ours that it quotes is not; names are. */
+    {500, "MESSAGE: no 'Negotiate " TOKEN "' here, " TOKEN, NULL, TIDE_ERROR_CONNECTION_LOST,
+     "HTTP status 500: no 'Negotiate ***' here, ***"},
+    {500, "MESSAGE: java.lang.reflect.UndeclaredThrowableException in /a/b/c", NULL, TIDE_ERROR_CONNECTION_LOST,
+     "HTTP status 500: java.lang.reflect.UndeclaredThrowableException in /a/b/c"},
 };
 
 static void
@@ -63,7 +70,7 @@ test_statuses(void)
 static void
 test_long_page(void)
 {
-  g_autofree char *page = g_strnfill(60000, 'x');
+  g_autofree char *page = g_strnfill(60000, '.');
   memcpy(page, "MESSAGE: ", 9);
   TideHttpRefusal refusal = {.peer = "gw", .status = 500, .page = tide_bytes_of_string(page)};
   g_autoptr(GError) error = NULL;
