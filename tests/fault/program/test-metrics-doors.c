@@ -1,6 +1,8 @@
 /* The whole program behind its doors: metrics by HTTPS for those who have a token, and at a Unix socket that a killed
  * daemon left. */
+#include "fault/pipeline/pipeline_mixture.h"
 #include "fault/program/daemon_process.h"
+#include "http/http_server.h"
 #include "unit/http_client.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
@@ -21,8 +23,9 @@ port_of(const DaemonProcess *daemon)
   return (guint16)g_ascii_strtoull(strstr(log, before) + strlen(before), NULL, 10);
 }
 
+/* @fd: is closed. */
 static char *
-ask(guint16 port, const char *request)
+ask_over(int fd, const char *request)
 {
   SSL_CTX *context = SSL_CTX_new(TLS_client_method());
   X509_STORE_add_cert(SSL_CTX_get_cert_store(context), world.authority.certificate);
@@ -30,7 +33,6 @@ ask(guint16 port, const char *request)
   SSL *ssl = SSL_new(context);
   SSL_CTX_free(context);
   SSL_set1_host(ssl, "localhost");
-  int fd = http_client_connect(port, "127.0.0.1");
   SSL_set_fd(ssl, fd);
   g_assert_cmpint(SSL_connect(ssl), ==, 1);
   g_assert_cmpint(SSL_write(ssl, request, (int)strlen(request)), ==, (int)strlen(request));
@@ -43,6 +45,12 @@ ask(guint16 port, const char *request)
   return g_string_free(text, FALSE);
 }
 
+static char *
+ask(guint16 port, const char *request)
+{
+  return ask_over(http_client_connect(port, "127.0.0.1"), request);
+}
+
 static void
 stop(DaemonProcess *daemon)
 {
@@ -50,18 +58,46 @@ stop(DaemonProcess *daemon)
   g_assert_cmpint(daemon_process_wait_end(daemon, END_US), ==, 0);
 }
 
+/* HTTPS, and who may ask. */
+typedef struct Door {
+  char *certificate;
+  char *key;
+  char *users;
+  char *yaml;
+} Door;
+
+static Door
+door_new(const char *address)
+{
+  Door door = {.certificate = test_identity_save(&world.server, FALSE, world.directory, "http.pem"),
+               .key = test_identity_save(&world.server, TRUE, world.directory, "http.key"),
+               .users = g_build_filename(world.directory, "http.users", NULL)};
+  g_assert_true(g_file_set_contents_full(door.users, TOKEN_LINE, -1, G_FILE_SET_CONTENTS_NONE, 0640, NULL));
+  door.yaml = g_strdup_printf("service: { http: \"%s\", log_format: text, http_users: { file: %s },\n"
+                              "  http_tls: { certificate: %s, key: { file: %s } } }\n",
+                              address, door.users, door.certificate, door.key);
+  return door;
+}
+
+static void
+door_clear(Door *door)
+{
+  char *const files[] = {door->certificate, door->key, door->users};
+  for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_assert_cmpint(g_remove(files[i]), ==, 0);
+    g_free(files[i]);
+  }
+  g_free(door->yaml);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Door, door_clear)
+
 static void
 test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *certificate = test_identity_save(&world.server, FALSE, world.directory, "http.pem");
-  g_autofree char *key = test_identity_save(&world.server, TRUE, world.directory, "http.key");
-  g_autofree char *users = g_build_filename(world.directory, "http.users", NULL);
-  g_assert_true(g_file_set_contents_full(users, TOKEN_LINE, -1, G_FILE_SET_CONTENTS_NONE, 0640, NULL));
-  g_autofree char *yaml =
-      g_strdup_printf("service: { http: \"0.0.0.0:0\", log_format: text, http_users: { file: %s },\n"
-                      "  http_tls: { certificate: %s, key: { file: %s } } }\n",
-                      users, certificate, key);
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = yaml});
+  g_auto(Door) door = door_new("0.0.0.0:0");
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = door.yaml});
   guint16 port = port_of(&daemon);
   g_autofree char *wrong = ask(port, GET_WITH("secret-canary"));
   g_assert_true(g_str_has_prefix(wrong, "HTTP/1.1 401 "));
@@ -72,9 +108,156 @@ test_https_and_a_token(PipelineFixture *fixture, gconstpointer data)
   g_autofree char *log = daemon_process_log(&daemon);
   g_assert_nonnull(strstr(log, "refused an HTTP request from '127.0.0.1'"));
   g_assert_null(strstr(log, "secret-")); /* neither the right one nor the wrong one */
-  const char *const files[] = {certificate, key, users};
-  for (gsize i = 0; i < G_N_ELEMENTS(files); i++)
-    g_assert_cmpint(g_remove(files[i]), ==, 0);
+}
+
+/* Connections held at a time, each until that many have come after it. */
+#define FLOOD_HELD 64
+
+/* What one thread does while the flood goes on. */
+typedef struct Flood {
+  guint16 port;
+  SSL_CTX *context;
+  GThread *thread;
+  gint is_over; /* atomic */
+  gint n_sent;  /* atomic; connections in all */
+} Flood;
+
+typedef struct Held {
+  int fd;
+  SSL *ssl; /* NULL: it speaks no TLS, or none yet */
+} Held;
+
+static void
+held_clear(Held *held)
+{
+  SSL_free(held->ssl);
+  if (held->fd > 0)
+    close(held->fd);
+  *held = (Held){0};
+}
+
+/* Of three kinds: silent, in the middle of a handshake, in the middle of a request. */
+static void
+hold(const Flood *flood, Held *held, guint kind)
+{
+  static const char beginning[] = "\x16\x03\x01\x02\x01\x01\x01\x01\xfd\x03\x03";
+  static const char half[] = "GET /metrics HTTP/1.1\r\nX: ";
+  held->fd = http_client_connect(flood->port, "127.0.0.1");
+  if (kind == 1)
+    http_client_send(held->fd, beginning);
+  if (kind != 2)
+    return;
+  held->ssl = SSL_new(flood->context);
+  SSL_set_fd(held->ssl, held->fd);
+  if (SSL_connect(held->ssl) == 1) /* else it was displaced */
+    (void)SSL_write(held->ssl, half, sizeof half - 1);
+}
+
+static gpointer
+run_flood(gpointer data)
+{
+  Flood *flood = data;
+  Held held[FLOOD_HELD] = {{0}};
+  for (guint i = 0; !g_atomic_int_get(&flood->is_over); i++) {
+    held_clear(&held[i % FLOOD_HELD]);
+    hold(flood, &held[i % FLOOD_HELD], i % 3);
+    g_atomic_int_inc(&flood->n_sent);
+  }
+  for (guint i = 0; i < FLOOD_HELD; i++)
+    held_clear(&held[i]);
+  return NULL;
+}
+
+static void
+flood_start(Flood *flood, guint16 port)
+{
+  *flood = (Flood){.port = port, .context = SSL_CTX_new(TLS_client_method())};
+  flood->thread = g_thread_new("flood", run_flood, flood);
+}
+
+static void
+flood_end(Flood *flood)
+{
+  g_atomic_int_set(&flood->is_over, TRUE);
+  g_thread_join(flood->thread);
+  SSL_CTX_free(flood->context);
+}
+
+static void
+wait_for_flood(const Flood *flood, gint n)
+{
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  for (gint before = g_atomic_int_get(&flood->n_sent); g_atomic_int_get(&flood->n_sent) < before + n;)
+    pipeline_fixture_wait_a_little(deadline_us, "connections come");
+}
+
+static guint
+count_descriptors(pid_t pid)
+{
+  g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
+  g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+  guint n = 0;
+  while (g_dir_read_name(directory) != NULL)
+    n++;
+  return n;
+}
+
+/* VmHWM: the most memory that it has had. */
+static guint
+peak_kib(pid_t pid)
+{
+  g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)pid), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  return (guint)g_ascii_strtoull(strstr(text, "VmHWM:") + strlen("VmHWM:"), NULL, 10);
+}
+
+static int
+connect_from_elsewhere(guint16 port)
+{
+  struct sockaddr_in6 target = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint(connect(fd, (const struct sockaddr *)&target, sizeof target), ==, 0);
+  return fd;
+}
+
+#define FLOOD_STEPS 60
+#define FLOOD_CONNECTIONS 300
+
+/* Slow handshakes, half requests and silence, without end, beside a pipeline that works and a scraper from another
+ * network. */
+static void
+test_a_flood_over_tls(PipelineFixture *fixture, gconstpointer data)
+{
+  Flood flood;
+  g_auto(Door) door = door_new("[::]:0");
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = door.yaml});
+  guint16 port = port_of(&daemon);
+  daemon_process_wait_log(&daemon, "ready:");
+  pipeline_produce_mixture(fixture, FLOOD_STEPS / 2);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *first = ask_over(connect_from_elsewhere(port), GET_WITH("secret-token"));
+  guint n_idle = count_descriptors(daemon.pid), idle_kib = peak_kib(daemon.pid);
+
+  flood_start(&flood, port);
+  wait_for_flood(&flood, FLOOD_CONNECTIONS);
+  pipeline_produce_mixture_from(fixture, FLOOD_STEPS / 2, FLOOD_STEPS / 2);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *scraped = ask_over(connect_from_elsewhere(port), GET_WITH("secret-token"));
+  g_assert_true(g_str_has_prefix(scraped, "HTTP/1.1 200 "));
+  wait_for_flood(&flood, FLOOD_CONNECTIONS);
+  guint n_flooded = count_descriptors(daemon.pid), flooded_kib = peak_kib(daemon.pid);
+  flood_end(&flood);
+
+  g_test_message("%d connections; descriptors %u, %u before; peak memory %u KiB, %u before", flood.n_sent, n_flooded,
+                 n_idle, flooded_kib, idle_kib);
+  /* The pipeline's own connections may be some more than before. */
+  g_assert_cmpuint(n_flooded, <=, n_idle + TIDE_HTTP_MAX_CONNECTIONS + 8);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
+  g_assert_cmpuint(flooded_kib, <=, idle_kib + 16 * 1024);
+#endif
+  stop(&daemon);
+  pipeline_assert_tables(fixture, FLOOD_STEPS);
 }
 
 /* A killed daemon cannot remove its socket: the next one replaces it. */
@@ -111,6 +294,7 @@ main(int argc, char **argv)
   pipeline_fixture_init(&argc, &argv);
   world_make();
   ADD("https-and-a-token", test_https_and_a_token);
+  ADD("a-flood-over-tls", test_a_flood_over_tls);
   ADD("a-socket-that-was-left", test_a_socket_that_was_left);
   int result = g_test_run();
   world_end();
