@@ -633,7 +633,9 @@ def look_at_negotiation(scene: Scene) -> None:
     gateway = Gateway(scene.program.parents[1] / "tests" / "fault" / "scripted-gateway", "--framed")
     door = NegotiateDoor(gateway.greeting, scene.realm.http_keytab)
     gateway.ask("table", "T", "M")
-    daemon = DaemonUnderWatch(scene, "negotiate", {**scene.kerberos_config(), "hbase": {
+    # In a group of its own: its partition would be held for those that were killed.
+    config = scene.kerberos_config()
+    daemon = DaemonUnderWatch(scene, "negotiate", {**config, "kafka": {**config["kafka"], "group": "n"}, "hbase": {
         "gateways": [door.address], "retry_max": "100ms", "kerberos": {"keytab": {"file": str(scene.realm.keytab)}}}})
     shown = b""
     try:
