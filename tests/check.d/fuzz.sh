@@ -11,17 +11,30 @@ fuzz_seconds() {
   esac
 }
 
+# FUZZ_RUNS=N in the environment: until N executions, an hour at the most. FUZZ_NAME: one fuzzer alone.
+fuzz_limits() {
+  if [ -n "${FUZZ_RUNS:-}" ]; then
+    echo "-runs=$FUZZ_RUNS -max_total_time=3600"
+  else
+    echo "-max_total_time=$(fuzz_seconds "$1")"
+  fi
+}
+
+# fuzz_stat STATISTIC NAME
+fuzz_stat() { sed -n "s/^stat::$1: *//p" "build-check/fuzz/$2.log"; }
+
 # run_fuzzer PROGRAM
 run_fuzzer() {
-  local name corpus dictionary=()
+  local name corpus limits dictionary=()
   name=$(basename "$1")
+  read -ra limits <<<"$(fuzz_limits "$name")"
   corpus=build-check/fuzz/corpus-$name
   mkdir -p "$corpus"
   [ ! -f "tests/fuzz/${name#fuzz-}.dict" ] || dictionary=("-dict=tests/fuzz/${name#fuzz-}.dict")
-  if "$1" -seed="$seed" -max_total_time="$(fuzz_seconds "$name")" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "${dictionary[@]}" \
+  if "$1" -seed="$seed" "${limits[@]}" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 "${dictionary[@]}" \
     -artifact_prefix=build-check/fuzz/ "$corpus" "tests/fuzz/corpus/${name#fuzz-}" >"build-check/fuzz/$name.log" 2>&1; then
-    printf '   %-24s %s runs, no finding\n' "$name" \
-      "$(sed -n 's/^stat::number_of_executed_units: *//p' "build-check/fuzz/$name.log")"
+    printf '   %-24s %s runs, %s/s, no finding\n' "$name" "$(fuzz_stat number_of_executed_units "$name")" \
+      "$(fuzz_stat average_exec_per_sec "$name")"
     return 0
   fi
   tail -n 30 "build-check/fuzz/$name.log"
@@ -32,7 +45,7 @@ run_fuzzer() {
 run_fuzzers() {
   local fuzzer passed
   rm -f build-check/fuzz/passed-* build-check/fuzz/begun-*
-  for fuzzer in build-check/fuzz/tests/fuzz/fuzz-*; do
+  for fuzzer in build-check/fuzz/tests/fuzz/fuzz-${FUZZ_NAME:-*}; do
     [ -x "$fuzzer" ] && [ -f "$fuzzer" ] || continue
     touch "build-check/fuzz/begun-${fuzzer##*/}"
     (run_fuzzer "$fuzzer" && touch "build-check/fuzz/passed-${fuzzer##*/}") &
