@@ -322,7 +322,7 @@ run_free(gpointer data)
 }
 
 /* Kafka's client joins its threads, and one of them can spin for ever, as over a gzip batch that was cut short
- * (librdkafka 2.0.2). All is committed by now, so nothing is lost when the process ends without it. */
+ * (librdkafka 2.0.2 and 2.16.0). All is committed by now, so nothing is lost when the process ends without it. */
 static void
 free_pipeline(Run *run)
 {

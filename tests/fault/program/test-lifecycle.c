@@ -227,7 +227,7 @@ wait_busy(pid_t pid)
   } while (now.tv_sec <= start.tv_sec + 1);
 }
 
-/* A gzip stream without its end: the client's thread that unpacks it never comes back (librdkafka 2.0.2). */
+/* A gzip stream without its end: the client's thread that unpacks it never comes back (librdkafka 2.0.2 and 2.16.0). */
 static void
 test_stop_while_kafkas_client_spins(PipelineFixture *fixture, gconstpointer data)
 {
