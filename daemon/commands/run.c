@@ -86,6 +86,15 @@ render_status(gpointer data)
   return tide_status_print(&status);
 }
 
+static char *
+render_tables(gpointer data)
+{
+  const Run *run = data;
+  g_auto(TideStatus) status = {.version = TIDE_VERSION};
+  tide_pipeline_fill_status(run->pipeline, &status);
+  return tide_status_print_tables(&status);
+}
+
 static gboolean
 is_ready(gpointer data, char **ret_reason)
 {
@@ -240,6 +249,7 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
                              .metrics = run->metrics,
                              .render_metrics = render_metrics,
                              .render_status = render_status,
+                             .render_tables = render_tables,
                              .ready = is_ready,
                              .healthy = is_healthy,
                              .data = run};

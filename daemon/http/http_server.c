@@ -261,8 +261,8 @@ write_answer(TideHttpPage page, const char *headers)
   append_date(answer);
   g_string_append_printf(answer,
                          "Content-Type: %s\r\nCache-Control: no-store\r\nContent-Length: %" G_GSIZE_FORMAT
-                         "\r\nConnection: close\r\n%s\r\n",
-                         page.content_type, strlen(page.body), headers);
+                         "\r\nConnection: close\r\n%s%s\r\n",
+                         page.content_type, strlen(page.body), page.headers != NULL ? page.headers : "", headers);
   g_string_append(answer, page.body);
   g_free(page.body);
   return answer;

@@ -20,6 +20,7 @@ typedef struct TideHttpPage {
   guint status;             /* 200, 404, 503 */
   const char *content_type; /* literal */
   char *body;               /* owned: text */
+  const char *headers;      /* (nullable): literal, more of them, with their line ends */
 } TideHttpPage;
 
 typedef struct TideHttpServerOptions {

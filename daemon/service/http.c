@@ -1,4 +1,5 @@
 #include "service/http.h"
+#include "service/page.h"
 
 #include "http/http_server.h"
 
@@ -10,6 +11,7 @@ struct TideHttp {
   /* set before start, then read-only */
   char *(*render_metrics)(gpointer data);
   char *(*render_status)(gpointer data);
+  char *(*render_tables)(gpointer data);
   gboolean (*ready)(gpointer data, char **ret_reason);
   gboolean (*healthy)(gpointer data, char **ret_reason);
   gpointer data;
@@ -56,15 +58,12 @@ health_page(TideHttp *http)
   return state_page(is_healthy, "healthy", reason);
 }
 
+/* The page draws itself from /status again and again; without scripts it shows how all was when it was asked for. */
 static TideHttpPage
-index_page(TideHttp *http G_GNUC_UNUSED)
+index_page(TideHttp *http)
 {
-  return (TideHttpPage){200, TEXT_PLAIN,
-                        g_strdup("tidemark\n\n"
-                                 "/metrics  counters, gauges and histograms, for Prometheus\n"
-                                 "/status   how all parts are, as JSON\n"
-                                 "/healthz  200 while the process works\n"
-                                 "/readyz   200 while readings are taken and written; 503 and the reason otherwise\n")};
+  g_autofree char *tables = http->render_tables(http->data);
+  return (TideHttpPage){200, "text/html; charset=utf-8", g_strconcat(page_head, tables, page_tail, NULL), page_headers};
 }
 
 static const struct {
@@ -82,7 +81,7 @@ render_page(gpointer data, TideBytes path)
   for (gsize i = 0; i < G_N_ELEMENTS(pages); i++)
     if (path.len == strlen(pages[i].path) && memcmp(pages[i].path, path.data, path.len) == 0)
       return pages[i].render(http);
-  return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; / lists what there is\n")};
+  return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; there are / /metrics /status /healthz /readyz\n")};
 }
 
 static TideListenWish
@@ -105,6 +104,7 @@ tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **er
   g_autoptr(TideHttp) http = g_new0(TideHttp, 1);
   http->render_metrics = options->render_metrics;
   http->render_status = options->render_status;
+  http->render_tables = options->render_tables;
   http->ready = options->ready;
   http->healthy = options->healthy;
   http->data = options->data;

@@ -1,5 +1,5 @@
 /* The HTTP endpoint: /metrics for Prometheus, /status for people and programs, /healthz and /readyz for probes, and /
- * as a signpost.
+ * as the status page.
  *
  * It is served in one thread of its own, and touches nothing of the data path but what its callbacks read. What clients
  * can cost is bounded: see http/http_server.h. */
@@ -16,6 +16,7 @@ typedef struct TideHttpOptions {
   TideMetrics *metrics;                   /* borrowed: where refused requests are counted */
   char *(*render_metrics)(gpointer data); /* (transfer full): Prometheus text 0.0.4 */
   char *(*render_status)(gpointer data);  /* (transfer full): JSON, status_document.h */
+  char *(*render_tables)(gpointer data);  /* (transfer full): the same as HTML tables */
   /* FALSE: not ready or not healthy, with @ret_reason (transfer full): one sentence. */
   gboolean (*ready)(gpointer data, char **ret_reason);
   gboolean (*healthy)(gpointer data, char **ret_reason);

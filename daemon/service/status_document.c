@@ -4,6 +4,7 @@
 #include "util/json_writer.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef enum FieldKind {
   FIELD_TEXT,    /* char *; NULL: null */
@@ -221,7 +222,10 @@ static const Field status_fields[] = {
 
 static const Group status_group = {status_fields, G_N_ELEMENTS(status_fields)};
 
-/* ---- printing ---- */
+/* By the bit of TidePauseReason. */
+static const char *const pause_words[] = {"memory", "span", "halted", "table", "dead_letters", "refused"};
+
+/* ---- as JSON ---- */
 
 static void print_members(TideBuffer *out, const Group *group, gconstpointer base);
 
@@ -258,11 +262,10 @@ print_number(TideBuffer *out, const Field *field, gconstpointer at)
 static void
 print_pauses(TideBuffer *out, const char *name, guint pauses)
 {
-  static const char *const names[] = {"memory", "span", "halted", "table", "dead_letters", "refused"};
   tide_json_open(out, name, '[');
-  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+  for (guint i = 0; i < G_N_ELEMENTS(pause_words); i++)
     if (pauses & 1u << i)
-      tide_json_text(out, NULL, names[i]);
+      tide_json_text(out, NULL, pause_words[i]);
   tide_json_close(out, "]");
 }
 
@@ -324,6 +327,116 @@ tide_status_print(const TideStatus *status)
   char *text = g_strndup((const char *)out.data, out.len);
   tide_buffer_clear_memory(&out);
   return text;
+}
+
+/* ---- as plain tables ---- */
+
+static void
+append_escaped(GString *page, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid(text, -1);
+  g_autofree char *escaped = g_markup_escape_text(valid, -1);
+  g_string_append(page, escaped);
+}
+
+static void
+append_text(GString *page, const char *text)
+{
+  if (strchr(text, '\n') == NULL) {
+    append_escaped(page, text);
+    return;
+  }
+  g_string_append(page, "<pre>");
+  append_escaped(page, text);
+  g_string_append(page, "</pre>");
+}
+
+static void
+append_pauses(GString *page, guint pauses)
+{
+  const char *between = "";
+  for (guint i = 0; i < G_N_ELEMENTS(pause_words); i++) {
+    if (pauses & 1u << i)
+      g_string_append_printf(page, "%s%s", between, pause_words[i]);
+    between = pauses & ((2u << i) - 1) ? ", " : "";
+  }
+}
+
+/* A value of which there is none is left empty. */
+static void
+append_value(GString *page, const Field *field, gconstpointer at)
+{
+  char time[TIDE_ISO_TIME_BYTES];
+  if (field->kind == FIELD_TEXT)
+    append_text(page, *(const char *const *)at != NULL ? *(const char *const *)at : "");
+  else if (field->kind == FIELD_TIME)
+    g_string_append(page, tide_iso_time_print(*(const gint64 *)at, time));
+  else if (field->kind == FIELD_FLAG)
+    g_string_append(page, *(const gboolean *)at ? "yes" : "no");
+  else if (field->kind == FIELD_PAUSES)
+    append_pauses(page, *(const guint *)at);
+  else if (field->kind == FIELD_COUNT && *(const gint64 *)at >= 0)
+    g_string_append_printf(page, "%" G_GINT64_FORMAT, *(const gint64 *)at);
+  else if (field->kind == FIELD_DECIMAL && *(const double *)at >= 0)
+    g_string_append_printf(page, "%.3f", *(const double *)at);
+}
+
+static gboolean
+is_plain(const Field *field)
+{
+  return field->kind != FIELD_OBJECT && field->kind != FIELD_LIST;
+}
+
+static void
+append_list(GString *page, const Field *field, const GArray *list)
+{
+  if (list == NULL || list->len == 0)
+    return;
+  const Group *group = field->group;
+  g_string_append_printf(page, "<h2>%s</h2><div class=\"scroll\"><table><tr>", field->name);
+  for (gsize i = 0; i < group->n_fields; i++)
+    g_string_append_printf(page, "<th>%s</th>", group->fields[i].name);
+  for (guint n = 0; n < list->len; n++) {
+    const guint8 *base = (const guint8 *)list->data + (gsize)n * g_array_get_element_size((GArray *)list);
+    g_string_append(page, "</tr>\n<tr>");
+    for (gsize i = 0; i < group->n_fields; i++) {
+      g_string_append(page, "<td>");
+      append_value(page, &group->fields[i], base + group->fields[i].offset);
+      g_string_append(page, "</td>");
+    }
+  }
+  g_string_append(page, "</tr></table></div>\n");
+}
+
+/* Its plain members are a table of two columns, each other one a table behind it. */
+static void
+append_object(GString *page, const char *title, const Group *group, const guint8 *base)
+{
+  g_string_append_printf(page, "<h2>%s</h2><div class=\"scroll\"><table>\n", title);
+  for (gsize i = 0; i < group->n_fields; i++) {
+    const Field *field = &group->fields[i];
+    if (!is_plain(field))
+      continue;
+    g_string_append_printf(page, "<tr><th>%s</th><td>", field->name);
+    append_value(page, field, base + field->offset);
+    g_string_append(page, "</td></tr>\n");
+  }
+  g_string_append(page, "</table></div>\n");
+  for (gsize i = 0; i < group->n_fields; i++) {
+    const Field *field = &group->fields[i];
+    if (field->kind == FIELD_OBJECT)
+      append_object(page, field->name, field->group, base + field->offset);
+    else if (field->kind == FIELD_LIST)
+      append_list(page, field, *(GArray *const *)(gconstpointer)(base + field->offset));
+  }
+}
+
+char *
+tide_status_print_tables(const TideStatus *status)
+{
+  GString *page = g_string_new(NULL);
+  append_object(page, "tidemark", &status_group, (const guint8 *)status);
+  return g_string_free(page, FALSE);
 }
 
 /* ---- the reference ---- */

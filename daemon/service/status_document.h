@@ -105,6 +105,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStatus, tide_status_clear)
 /* As JSON, and a line break. (transfer full) */
 char *tide_status_print(const TideStatus *status);
 
+/* As HTML: a table for each object and list, for browsers without scripts. (transfer full) */
+char *tide_status_print_tables(const TideStatus *status);
+
 /* docs/status.md's table of all members. (transfer full) */
 char *tide_status_print_reference(void);
 

@@ -36,6 +36,12 @@ render_status(gpointer data)
   return g_strdup("{}\n");
 }
 
+static char *
+render_tables(gpointer data)
+{
+  return g_strdup("<table>all tables</table>");
+}
+
 static gboolean
 ready(gpointer data, char **ret_reason)
 {
@@ -60,6 +66,7 @@ options_for(Daemon *daemon, const char *listen)
                            .metrics = metrics,
                            .render_metrics = render_metrics,
                            .render_status = render_status,
+                           .render_tables = render_tables,
                            .ready = ready,
                            .healthy = healthy,
                            .data = daemon};
@@ -112,8 +119,10 @@ test_pages(void)
       {"/healthz", 0, "HTTP/1.1 200 ", "text/plain; charset=utf-8", "healthy\n"},
       {"/readyz", 1, "HTTP/1.1 200 ", "text/plain; charset=utf-8", "ready\n"},
       {"/readyz", 0, "HTTP/1.1 503 ", "text/plain; charset=utf-8", "no gateway answers\n"},
-      {"/nothing", 1, "HTTP/1.1 404 ", "text/plain; charset=utf-8", "not found; / lists what there is\n"},
-      {"/metrics/../readyz", 1, "HTTP/1.1 404 ", "text/plain; charset=utf-8", "not found; / lists what there is\n"},
+      {"/nothing", 1, "HTTP/1.1 404 ", "text/plain; charset=utf-8",
+       "not found; there are / /metrics /status /healthz /readyz\n"},
+      {"/metrics/../readyz", 1, "HTTP/1.1 404 ", "text/plain; charset=utf-8",
+       "not found; there are / /metrics /status /healthz /readyz\n"},
   };
   Daemon daemon = {0};
   g_autoptr(TideHttp) http = start(&daemon);
@@ -129,8 +138,9 @@ test_pages(void)
   g_assert_true(atomic_load(&daemon.signals_are_blocked)); /* the main thread owns signals */
 
   g_autofree char *index = ask(http, "GET", "/");
-  g_assert_nonnull(strstr(index, "/metrics"));
-  g_assert_nonnull(strstr(index, "/readyz"));
+  g_assert_nonnull(strstr(index, "\r\nContent-Type: text/html; charset=utf-8\r\n"));
+  g_assert_nonnull(strstr(index, "\r\nContent-Security-Policy: default-src 'none'; script-src 'sha256-"));
+  g_assert_nonnull(strstr(index, "<main id=\"plain\"><table>all tables</table></main>"));
 }
 
 static void

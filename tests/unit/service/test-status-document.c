@@ -79,6 +79,28 @@ test_all_kinds_are_printed(void)
   g_free(recent[0].reason);
 }
 
+/* Names and keys come from outside: they stay text, whatever they hold. */
+static void
+test_tables_show_all_and_hide_nothing_in_markup(void)
+{
+  TidePartitionView partitions[] = {{.topic = (char *)"<script>a&b\xff",
+                                     .mark = 17,
+                                     .lag_seconds = -1,
+                                     .pauses = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED}};
+  g_auto(TideStatus) status = {.version = "1.2.3", .ready = TRUE, .line = g_strdup("a\n<b>")};
+  status.partitions = g_array_new(FALSE, TRUE, sizeof partitions[0]);
+  g_array_append_vals(status.partitions, partitions, 1);
+  g_autofree char *text = tide_status_print_tables(&status);
+  assert_has(text, "<tr><th>ready</th><td>yes</td></tr>");
+  assert_has(text, "<tr><th>line</th><td><pre>a\n&lt;b&gt;</pre></td></tr>");
+  assert_has(text, "<td>&lt;script&gt;a&amp;b\xef\xbf\xbd</td><td>0</td><td>17</td>");
+  assert_has(text, "<td></td><td>0</td><td>memory, halted</td><td></td></tr>");
+  g_assert_null(strstr(text, "<script"));
+  g_assert_null(strstr(text, "<h2>gateways</h2>")); /* there are none */
+  assert_has(text, "<h2>memory</h2>");
+  g_array_set_size(status.partitions, 0); /* nothing of it is owned here */
+}
+
 /* ---- the guide ---- */
 
 /* The guide with the members as they are printed. */
@@ -127,6 +149,8 @@ main(int argc, char **argv)
   if (argc == 2 && strcmp(argv[1], "--write") == 0)
     return write_guide();
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/status-document/tables-show-all-and-hide-nothing-in-markup",
+                  test_tables_show_all_and_hide_nothing_in_markup);
   g_test_add_func("/status-document/nothing-is-known", test_nothing_is_known);
   g_test_add_func("/status-document/all-kinds-are-printed", test_all_kinds_are_printed);
   g_test_add_func("/status-document/guide-tells-of-each-member", test_guide_tells_of_each_member);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The page at / of a real daemon, as a real Chromium shows it: with scripts and without, while all is well and while the
+gateway is away; what comes from outside stays text.
+
+    test_status_page.py BUILD [PICTURE]     PICTURE: a screenshot is left there, as docs/ has it
+"""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from processes import Daemon, Gateway, Kafka
+
+PATIENCE_S = 60
+TIME_MS = 1500000000000
+HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
+SKIPPED = 77
+
+
+class Browser:
+    """A profile of its own; each question is one run, which ends once the page has drawn itself."""
+
+    def __init__(self, program: str, directory: Path) -> None:
+        self.command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                        "--enable-logging=stderr", f"--user-data-dir={directory}", "--virtual-time-budget=8000"]
+
+    def run(self, url: str, *options: str) -> str:
+        done = subprocess.run([*self.command, *options, url], capture_output=True, text=True, timeout=PATIENCE_S * 3, check=True)
+        refused = [line for line in done.stderr.splitlines() if "Content Security Policy" in line or "Uncaught" in line]
+        assert not refused, "\n".join(refused)
+        return done.stdout
+
+    def page(self, url: str, *options: str) -> str:
+        return self.run(url, "--dump-dom", *options)
+
+
+class Scene:
+    def __init__(self, build: Path, directory: Path) -> None:
+        self.kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
+        self.gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
+        self.kafka.ask("topic", "metrics", "3")
+        self.kafka.ask("topic", "dead-letters", "1")
+        self.gateway.ask("table", "METRIC", "M")
+        self.gateway.ask("table", "CURRENT_METRIC", "M")
+        state = directory / "state"
+        state.mkdir()
+        self.daemon = Daemon(build / "daemon" / "tidemark", self.config(), directory, "daemon", state)
+        assert self.daemon.wait_ready(PATIENCE_S, "never said"), self.daemon.log()
+        self.url = f"http://127.0.0.1:{self.daemon.port}/"
+
+    def config(self) -> dict[str, object]:
+        columns = {"family": "M", "from": "*"}
+        return {"kafka": {"brokers": self.kafka.greeting, "group": "tidemark", "topics": ["metrics"], "librdkafka": {"fetch.wait.max.ms": 20}},
+                "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "call_timeout": "2s"},
+                "limits": {"drain_timeout": "3s"},
+                "dead_letters": {"topic": "dead-letters"},
+                "readings": {"arrays": "reject", "time": {"field": "ts", "format": "epoch_ms"}},
+                "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": columns},
+                           "CURRENT_METRIC": {"latest": "merge", "key": [{"field": "host"}], "columns": columns}}}
+
+    def send(self) -> None:
+        """Readings, and one message whose reason for being refused holds markup."""
+        values = [json.dumps({"host": f"server{n % 7}", "ts": TIME_MS + n, "load": n}).encode() for n in range(300)]
+        values.append(json.dumps({"host": "server1", "ts": TIME_MS, HOSTILE: [1]}).encode())
+        self.kafka.ask_all([self.kafka.produce_command("metrics", n % 3, None, value, TIME_MS, []) for n, value in enumerate(values)])
+        self.kafka.ask("flush")
+
+    def wait_status(self, what: str) -> str:
+        """Until /status has this; the document."""
+        deadline = time.monotonic() + PATIENCE_S
+        while what not in (text := self.daemon.get("/status")[1]):
+            assert time.monotonic() < deadline, f"/status never had {what}:\n{text}"
+            time.sleep(0.1)
+        return text
+
+    def end(self) -> None:
+        self.daemon.kill()
+        self.kafka.end()
+        self.gateway.end()
+
+
+def assert_has(page: str, *patterns: str) -> None:
+    shown = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.S)
+    for pattern in patterns:
+        assert re.search(pattern, shown, re.S), f"not on the page: {pattern}\n{shown}"
+
+
+def assert_stays_text(page: str) -> None:
+    assert_has(page, "&lt;img src=x onerror=")
+    assert "<img" not in page and "<b>bold" not in page and "<title>owned" not in page, page
+
+
+def look(scene: Scene, browser: Browser, picture: Path | None) -> None:
+    scene.send()
+    scene.wait_status('"kept":1')
+    page = browser.page(scene.url)
+    assert_has(page, r'<div id="live"(?! hidden)', r'<main id="plain" hidden', r'id="state" class="badge good">ready<', "Limited by kafka",
+               r"<h2>Gateways</h2>.*127\.0\.0\.1:\d+", r"<h2>Tables</h2>.*CURRENT_METRIC", r"<h2>Partitions</h2>.*metrics",
+               r"<h2>Dead letters by reason</h2>", r"<title>tidemark tidemark</title>")
+    assert_stays_text(page)
+    if picture is not None:
+        browser.run(scene.url, f"--screenshot={picture}", "--window-size=1100,900")
+
+    # What a browser without scripts is given: Chromium prints no document then.
+    plain = scene.daemon.get("/")[1]
+    assert_has(plain, r'<div id="live" hidden', r'<main id="plain"><h2>tidemark</h2>', r"<th>ready</th><td>yes</td>", r"<h2>partitions</h2>.*<td>metrics</td>")
+    assert_stays_text(plain)
+
+    scene.gateway.end()
+    scene.send()
+    scene.wait_status('"state":"down"')
+    assert_has(browser.page(scene.url), r"Gateways – in trouble", r"0 of 1 up", r"Limited by gateway", r'class="bad">down<')
+
+
+def main() -> int:
+    program = shutil.which("chromium")
+    if program is None:
+        print("chromium is not installed")
+        return SKIPPED
+    picture = Path(sys.argv[2]).absolute() if len(sys.argv) > 2 else None
+    with tempfile.TemporaryDirectory(prefix="tidemark-page-", ignore_cleanup_errors=True) as directory:
+        scene = Scene(Path(sys.argv[1]).absolute(), Path(directory))
+        try:
+            look(scene, Browser(program, Path(directory) / "profile"), picture)
+        finally:
+            scene.end()
+    print("the page shows what it must")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
