@@ -1,5 +1,6 @@
 /* The configuration: what the operator's YAML says, checked and compiled. Set before start, then read-only; every
- * thread reads it without a lock. */
+ * thread reads it without a lock. The members that a reload changes are _Atomic: whoever reads one has its value of
+ * now, and one that goes together with others is read once. */
 #pragma once
 
 #include "config/yaml/problem.h"
@@ -101,7 +102,7 @@ typedef struct TideServiceConfig {
   TideTlsSettings http_tls;    /* certificate and key alone; certificate is NULL: no TLS */
   TideSecretSource http_users; /* not set: everybody may ask */
   gboolean http_allow_open;    /* to others than this host, without both */
-  TideLogLevel log_level;
+  _Atomic TideLogLevel log_level;
   TideLogFormat log_format;
   TideStartup startup;
 } TideServiceConfig;

@@ -68,3 +68,21 @@ tide_config_changes(const TideConfig *before, const TideConfig *after)
   compare_group(&comparison, &tide_config_top, "", before, after);
   return comparison.changes;
 }
+
+static void
+take_over_group(const TideConfigGroup *group, gpointer base, gconstpointer after)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    if (option->type == TIDE_CONFIG_SECTION)
+      take_over_group(option->section, (guint8 *)base + option->offset, (const guint8 *)after + option->offset);
+    else if (option->flags & TIDE_CONFIG_RELOADS)
+      tide_config_option_take_over(option, base, after);
+  }
+}
+
+void
+tide_config_take_over(TideConfig *config, const TideConfig *after)
+{
+  take_over_group(&tide_config_top, config, after);
+}

@@ -14,4 +14,8 @@ typedef struct TideConfigChange {
  * default is no change. (transfer full) (element-type TideConfigChange) */
 GPtrArray *tide_config_changes(const TideConfig *before, const TideConfig *after);
 
+/* Sets the options of @config that reload to what they are in @after. Threads: one at a time; others may read them
+ * meanwhile. */
+void tide_config_take_over(TideConfig *config, const TideConfig *after);
+
 G_END_DECLS

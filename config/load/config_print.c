@@ -322,12 +322,12 @@ append_reference_row(GString *out, const TideConfigOption *option)
   g_autofree char *range = tide_config_option_describe_range(option);
   g_autofree char *fallback = option->default_text != NULL ? g_strdup_printf("`%s`", option->default_text) : NULL;
 
-  g_string_append_printf(out, "| `%s` | %s%s%s | %s | %s |\n", option->name, type, range != NULL ? ", " : "",
-                         range != NULL ? range : "",
-                         (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
-                         : fallback != NULL                          ? fallback
-                                                                     : "not set",
-                         option->sentence);
+  g_string_append_printf(
+      out, "| `%s` | %s%s%s | %s | %s%s |\n", option->name, type, range != NULL ? ", " : "", range != NULL ? range : "",
+      (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
+      : fallback != NULL                          ? fallback
+                                                  : "not set",
+      option->sentence, (option->flags & TIDE_CONFIG_RELOADS) != 0 ? " SIGHUP takes a change over." : "");
 }
 
 static void

@@ -1,6 +1,8 @@
 #include "config/option/option_parse.h"
 #include "thrift/client/endpoint.h"
 
+#include <stdatomic.h>
+
 const TideConfigOption *
 tide_config_option_find(const TideConfigGroup *group, const char *name)
 {
@@ -47,6 +49,47 @@ tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
     else if (option->default_text != NULL && !tide_config_option_parse(option, option->default_text, &target, &error))
       g_error("default of '%s.%s': %s", group->path, option->name, error->message);
   }
+}
+
+static void
+copy_number(const TideConfigOption *option, gpointer to, gconstpointer from)
+{
+  if (option->size == sizeof(gint64))
+    atomic_store_explicit((_Atomic gint64 *)to, *(const gint64 *)from, memory_order_relaxed);
+  else
+    atomic_store_explicit((_Atomic gint32 *)to, *(const gint32 *)from, memory_order_relaxed);
+}
+
+void
+tide_config_option_take_over(const TideConfigOption *option, gpointer base, gconstpointer after)
+{
+  switch (option->type) {
+  case TIDE_CONFIG_INTEGER:
+  case TIDE_CONFIG_DURATION:
+  case TIDE_CONFIG_SIZE:
+  case TIDE_CONFIG_BOOLEAN:
+  case TIDE_CONFIG_CHOICE:
+    copy_number(option, (guint8 *)base + option->offset, (const guint8 *)after + option->offset);
+    return;
+  case TIDE_CONFIG_CUSTOM: {
+    g_autofree char *text = option->print(after);
+    if (!option->parse(text, base, NULL))
+      g_error("'%s' does not read what it prints: %s", option->name, text);
+    return;
+  }
+  case TIDE_CONFIG_STRING:
+  case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_BROKERS:
+  case TIDE_CONFIG_GATEWAYS:
+  case TIDE_CONFIG_TIME:
+  case TIDE_CONFIG_FIELD:
+  case TIDE_CONFIG_ZONE:
+  case TIDE_CONFIG_PATTERN:
+  case TIDE_CONFIG_SECTION:
+  case TIDE_CONFIG_STRUCTURE:
+    break;
+  }
+  g_error("'%s' is of a type that does not reload", option->name);
 }
 
 static void

@@ -35,7 +35,7 @@ typedef struct TideConfigChoice {
 typedef enum TideConfigOptionFlags {
   TIDE_CONFIG_REQUIRED = 1 << 0,
   TIDE_CONFIG_IN_SAMPLE = 1 << 1, /* stands in the sample uncommented, though it is not required */
-  TIDE_CONFIG_RELOADS = 1 << 2,   /* a running daemon takes it over at SIGHUP: commands/run_reload.c does */
+  TIDE_CONFIG_RELOADS = 1 << 2,   /* a running daemon takes it over at SIGHUP: its member is _Atomic */
 } TideConfigOptionFlags;
 
 typedef struct TideConfigGroup TideConfigGroup;
@@ -98,6 +98,9 @@ void tide_config_group_clear(const TideConfigGroup *group, gpointer base);
 
 /* The value in force as YAML; NULL when it is not set. @names: for FIELD. (transfer full) (nullable) */
 char *tide_config_option_print_value(const TideConfigOption *option, gconstpointer base, const TideFieldNames *names);
+
+/* Sets the option, which reloads, to what it is in @after, while others may read it. */
+void tide_config_option_take_over(const TideConfigOption *option, gpointer base, gconstpointer after);
 
 /* For the reference: "duration", "one of `a`, `b`"; "6s..30m" or NULL without a range. (transfer full) */
 char *tide_config_option_describe_type(const TideConfigOption *option);

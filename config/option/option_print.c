@@ -4,18 +4,22 @@
 #include "config/yaml/yaml_text.h"
 #include "thrift/client/endpoint.h"
 
+#include <stdatomic.h>
+
 static gconstpointer
 const_member_of(const TideConfigOption *option, gconstpointer base)
 {
   return (const guint8 *)base + option->offset;
 }
 
+/* A reload may change it meanwhile. */
 static gint64
 load_number(const TideConfigOption *option, gconstpointer base)
 {
+  gconstpointer member = const_member_of(option, base);
   if (option->size == sizeof(gint64))
-    return *(const gint64 *)const_member_of(option, base);
-  return *(const gint32 *)const_member_of(option, base);
+    return atomic_load_explicit((const _Atomic gint64 *)member, memory_order_relaxed);
+  return atomic_load_explicit((const _Atomic gint32 *)member, memory_order_relaxed);
 }
 
 static char *
@@ -107,10 +111,10 @@ tide_config_option_print_value(const TideConfigOption *option, gconstpointer bas
   case TIDE_CONFIG_GATEWAYS:
     return *(GPtrArray *const *)member != NULL ? print_gateways(*(GPtrArray *const *)member) : NULL;
   case TIDE_CONFIG_BOOLEAN:
-    text = g_strdup(*(const gboolean *)member ? "true" : "false");
+    text = g_strdup(load_number(option, base) ? "true" : "false");
     break;
   case TIDE_CONFIG_CHOICE:
-    text = g_strdup(tide_config_choice_name(option->choices, *(const int *)member));
+    text = g_strdup(tide_config_choice_name(option->choices, (int)load_number(option, base)));
     break;
   case TIDE_CONFIG_FIELD:
     return print_field(*(const TideNameId *)member, names);

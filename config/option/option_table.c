@@ -523,7 +523,7 @@ static const TideConfigOption service_options[] = {
      .parse = parse_socket_mode, .print = print_socket_mode,
      .sentence = "Who may connect where `http` is a Unix socket: its owner and its group, unless changed."},
     {"log_level", TIDE_CONFIG_CHOICE, AT(service.log_level), .default_text = "info", .choices = log_levels,
-     .flags = TIDE_CONFIG_RELOADS, .sentence = "The least severe events that are logged. SIGHUP takes a change over."},
+     .flags = TIDE_CONFIG_RELOADS, .sentence = "The least severe events that are logged."},
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
      .sentence = "auto: the journal under systemd, else text on standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,

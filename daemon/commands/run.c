@@ -80,8 +80,8 @@ render_metrics(gpointer data)
 static char *
 render_status(gpointer data)
 {
-  const Run *run = data;
-  g_auto(TideStatus) status = {.version = TIDE_VERSION};
+  Run *run = data;
+  g_auto(TideStatus) status = {.version = TIDE_VERSION, .reload = tide_reload_view(&run->reload)};
   tide_pipeline_fill_status(run->pipeline, &status);
   return tide_status_print(&status);
 }
@@ -379,7 +379,7 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
                                  .until_end = run_options->until_end,
                                  .accept_scheme_change = run_options->accept_scheme_change};
   run.pipeline = tide_pipeline_new(&options);
-  run.reload = tide_reload_new(call, run.metrics, has_lasting_name);
+  tide_reload_init(&run.reload, call, run.pipeline, run.metrics, has_lasting_name);
   handle_signals(&run);
   g_autoptr(GError) error = NULL;
   TideHttp *http = NULL;
@@ -391,6 +391,7 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
     run.exit_code = tide_error_exit_code(error);
   }
   free_pipeline(&run);
+  tide_reload_clear(&run.reload);
   tide_metrics_free(run.metrics);
   g_main_loop_unref(run.loop);
   return run.exit_code;

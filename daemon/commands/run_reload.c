@@ -3,85 +3,126 @@
 #include "commands/cli/load_config.h"
 #include "config/load/config_changes.h"
 #include "util/clock.h"
+#include "util/iso_time.h"
 #include "util/log.h"
 
-static void
-report(TideReload *reload, gboolean success)
+void
+tide_reload_init(TideReload *reload, const TideCommandCall *call, TidePipeline *pipeline, TideMetrics *metrics,
+                 gboolean has_lasting_name)
 {
-  reload->failed = !success;
-  tide_gauge_set(reload->successful, success ? 1 : 0);
-  if (success)
-    tide_gauge_set(reload->success_time, g_get_real_time() / TIDE_US_PER_S);
-}
-
-TideReload
-tide_reload_new(const TideCommandCall *call, TideMetrics *metrics, gboolean has_lasting_name)
-{
-  TideReload reload = {
+  *reload = (TideReload){
       .call = call,
+      .pipeline = pipeline,
       .has_lasting_name = has_lasting_name,
       .successful = tide_metrics_gauge(metrics, "tidemark_config_last_reload_successful",
                                        "1 when the last reload of the configuration, or the start, took it over", NULL),
       .success_time = tide_metrics_gauge(metrics, "tidemark_config_last_reload_success_timestamp_seconds",
-                                         "When the configuration was last taken over", NULL)};
-  report(&reload, TRUE);
-  return reload;
+                                         "When the configuration was last taken over", NULL),
+      .last = {.result = "none"}};
+  tide_mutex_init(&reload->lock);
+  tide_gauge_set(reload->successful, 1);
+  tide_gauge_set(reload->success_time, g_get_real_time() / TIDE_US_PER_S);
 }
 
-/* The first error with its place; `tidemark check` shows them all. */
-static void
-log_failure(const TideReload *reload, const GPtrArray *problems)
+void
+tide_reload_clear(TideReload *reload)
 {
-  const char *path = tide_command_config_path(reload->call);
+  tide_status_reload_clear(&reload->last);
+  tide_mutex_clear(&reload->lock);
+}
+
+/* @now: (transfer full): what /status tells from now on */
+static void
+publish(TideReload *reload, TideStatusReload *now)
+{
+  char at[TIDE_ISO_TIME_BYTES];
+  now->at = g_strdup(tide_iso_time_print(tide_wall_clock_epoch_ms(), at));
+  tide_mutex_lock(&reload->lock);
+  TideStatusReload before = reload->last;
+  reload->last = *now;
+  tide_mutex_unlock(&reload->lock);
+  tide_status_reload_clear(&before);
+}
+
+TideStatusReload
+tide_reload_view(TideReload *reload)
+{
+  tide_mutex_lock(&reload->lock);
+  TideStatusReload view = {.result = reload->last.result,
+                           .at = g_strdup(reload->last.at),
+                           .taken_over = g_strdup(reload->last.taken_over),
+                           .needs_restart = g_strdup(reload->last.needs_restart),
+                           .error = g_strdup(reload->last.error)};
+  tide_mutex_unlock(&reload->lock);
+  return view;
+}
+
+/* The first error with its place; `tidemark check` shows them all. (transfer full) */
+static char *
+first_error(const TideReload *reload, const GPtrArray *problems)
+{
   for (guint i = 0; i < problems->len; i++) {
     const TideConfigProblem *problem = problems->pdata[i];
-    if (problem->severity != TIDE_CONFIG_ERROR)
-      continue;
-    g_autofree char *text = tide_config_problem_format(problem, path, NULL);
-    tide_log(TIDE_LOG_ERROR, "reload-failed",
-             "reload failed, all stays as it was: %s; 'tidemark check' shows all errors", text);
-    return;
+    if (problem->severity == TIDE_CONFIG_ERROR)
+      return tide_config_problem_format(problem, tide_command_config_path(reload->call), NULL);
   }
+  return g_strdup("the file cannot be used");
 }
 
+static void
+fail(TideReload *reload, const GPtrArray *problems)
+{
+  TideStatusReload now = {.result = "failed", .error = first_error(reload, problems)};
+  tide_log(TIDE_LOG_ERROR, "reload-failed", "reload failed, all stays as it was: %s; 'tidemark check' shows all errors",
+           now.error);
+  reload->failed = TRUE;
+  tide_gauge_set(reload->successful, 0);
+  now.needs_restart = g_strdup(reload->last.needs_restart);
+  publish(reload, &now);
+}
+
+/* NULL: there are none. (transfer full) */
 static char *
 join_paths(const GPtrArray *changes, gboolean reloads)
 {
-  GString *paths = g_string_new(NULL);
+  g_autoptr(GString) paths = g_string_new(NULL);
   for (guint i = 0; i < changes->len; i++) {
     const TideConfigChange *change = changes->pdata[i];
     if (change->reloads == reloads)
       g_string_append_printf(paths, "%s%s", paths->len > 0 ? ", " : "", change->path);
   }
-  return g_string_free(paths, FALSE);
+  return paths->len > 0 ? g_strdup(paths->str) : NULL;
 }
 
 static void
-take_over(const TideReload *reload, TideConfig *after)
+take_over(TideReload *reload, TideConfig *after)
 {
   TideConfig *config = reload->call->config;
   if (reload->has_lasting_name && after->kafka.instance == NULL)
     after->kafka.instance = g_strdup(config->kafka.instance);
   g_autoptr(GPtrArray) changes = tide_config_changes(config, after);
-  config->service.log_level = after->service.log_level; /* no other thread reads it */
+  tide_config_take_over(config, after);
   tide_log_set_level(config->service.log_level);
-  g_autofree char *taken = join_paths(changes, TRUE);
-  g_autofree char *left = join_paths(changes, FALSE);
-  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s", *taken != '\0' ? taken : "nothing to take over");
-  if (*left != '\0')
-    tide_log(TIDE_LOG_WARNING, "reload-needs-restart", "changed, but needs a restart: %s", left);
+  TideStatusReload now = {
+      .result = "taken_over", .taken_over = join_paths(changes, TRUE), .needs_restart = join_paths(changes, FALSE)};
+  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s",
+           now.taken_over != NULL ? now.taken_over : "nothing to take over");
+  if (now.needs_restart != NULL)
+    tide_log(TIDE_LOG_WARNING, "reload-needs-restart", "changed, but needs a restart: %s", now.needs_restart);
+  reload->failed = FALSE;
+  tide_gauge_set(reload->successful, 1);
+  tide_gauge_set(reload->success_time, g_get_real_time() / TIDE_US_PER_S);
+  publish(reload, &now);
 }
 
 void
 tide_reload_run(TideReload *reload)
 {
   TideCommandCall call = {.command = reload->call->command, .config_path = reload->call->config_path};
-  gboolean success = tide_command_read_config(&call);
-  if (success)
+  if (tide_command_read_config(&call))
     take_over(reload, call.config);
   else
-    log_failure(reload, call.problems);
-  report(reload, success);
+    fail(reload, call.problems);
   g_clear_pointer(&call.config, tide_config_free);
   g_clear_pointer(&call.problems, g_ptr_array_unref);
 }

@@ -192,6 +192,17 @@ static const Field cpu_fields[] = {
      "Of one core, what the busiest consumer thread takes; 1: it can do no more"},
 };
 
+static const Field reload_fields[] = {
+    {"result", TEXT(TideStatusReload, result),
+     "`none` (since the start), `taken_over`, or `failed`: then all is in force that was before"},
+    {"at", TEXT(TideStatusReload, at), "When; null: none since the start"},
+    {"taken_over", TEXT(TideStatusReload, taken_over), "Options that it changed, by commas; null: none"},
+    {"needs_restart", TEXT(TideStatusReload, needs_restart),
+     "Options that differ from those in force and need a restart, by commas, in the last file without mistakes; null: "
+     "none"},
+    {"error", TEXT(TideStatusReload, error), "Why it failed; null: it did not"},
+};
+
 static const Field status_fields[] = {
     {"version", TEXT(TideStatus, version), "Of the program"},
     {"started_at", TEXT(TideStatus, started_at), "When the daemon started"},
@@ -215,7 +226,8 @@ static const Field status_fields[] = {
     {"dead_letters", OBJECT(TideStatus, dead_letters), "What can never be written", GROUP(dead_letters_fields)},
     {"memory", OBJECT(TideStatus, memory), "What is in use", GROUP(memory_fields)},
     {"cpu", OBJECT(TideStatus, cpu), "What is in use", GROUP(cpu_fields)},
-    {"configuration_file", TEXT(TideStatus, configuration_file), "That was read at the start"},
+    {"reload", OBJECT(TideStatus, reload), "The last reload of the configuration (SIGHUP)", GROUP(reload_fields)},
+    {"configuration_file", TEXT(TideStatus, configuration_file), "That is read at the start and at SIGHUP"},
     {"configuration", TEXT(TideStatus, configuration),
      "All options in force, secrets masked, as `tidemark check --print-config` prints them"},
 };
@@ -473,6 +485,16 @@ tide_status_print_reference(void)
 /* ---- life ---- */
 
 void
+tide_status_reload_clear(TideStatusReload *reload)
+{
+  g_free(reload->at);
+  g_free(reload->taken_over);
+  g_free(reload->needs_restart);
+  g_free(reload->error);
+  *reload = (TideStatusReload){0};
+}
+
+void
 tide_status_clear(TideStatus *status)
 {
   char *texts[] = {status->bottleneck.why,
@@ -498,5 +520,6 @@ tide_status_clear(TideStatus *status)
   for (gsize i = 0; i < G_N_ELEMENTS(lists); i++)
     if (lists[i] != NULL)
       g_array_unref(lists[i]);
+  tide_status_reload_clear(&status->reload);
   *status = (TideStatus){0};
 }

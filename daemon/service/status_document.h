@@ -74,6 +74,15 @@ typedef struct TideStatusRestart {
   char *why; /* owned */
 } TideStatusRestart;
 
+/* The last reload of the configuration. */
+typedef struct TideStatusReload {
+  const char *result;  /* literal: "none", "taken_over", "failed" */
+  char *at;            /* owned: when; NULL: none since the start */
+  char *taken_over;    /* owned: options, by commas; NULL: none were, or it failed */
+  char *needs_restart; /* owned: likewise; of the last right file */
+  char *error;         /* owned: why it failed; NULL: it did not */
+} TideStatusReload;
+
 /* Zeroes and NULL are an empty one. */
 typedef struct TideStatus {
   const char *version; /* borrowed */
@@ -95,12 +104,16 @@ typedef struct TideStatus {
   TideStatusDeadLetters dead_letters;
   TideStatusMemory memory;
   TideStatusCpu cpu;
+  TideStatusReload reload;
   char *configuration_file; /* owned */
   char *configuration;      /* owned: YAML, secrets masked */
 } TideStatus;
 
 void tide_status_clear(TideStatus *status);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStatus, tide_status_clear)
+
+/* What @reload owns; it is an empty one then. */
+void tide_status_reload_clear(TideStatusReload *reload);
 
 /* As JSON, and a line break. (transfer full) */
 char *tide_status_print(const TideStatus *status);

@@ -46,6 +46,8 @@ CASES: dict[str, dict[str, Any]] = {
     "TidemarkCommitFailures": counter("tidemark_kafka_commit_failures_total", 9),
     "TidemarkReconnects": {"series": {f'tidemark_hbase_connects_total{{{ONE},reason="broken"}}': "0+120x30 3600x90"},
                            "fires": "25m", "resolves": "90m"},
+    "TidemarkReloadFailed": {"series": {f"tidemark_config_last_reload_successful{{{ONE}}}": "1x9 0x9 1x60"}, "fires": "17m",
+                             "resolves": "30m"},
     # promtool's time begins in 1970: a certificate to an hour after the seventh day, renewed after two hours; each minute of a
     # longer case would cost promtool the evaluation of all rules
     "TidemarkCertificateEnds": {"series": {f'tidemark_own_certificate_end_timestamp_seconds{{{ONE},gateway="g"}}':

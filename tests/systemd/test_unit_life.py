@@ -122,19 +122,29 @@ class Life:
         self.rows_pass()
         self.say("suspended with SIGSTOP: the watchdog killed it, it was started again and goes on")
 
-    def takes_a_hangup(self) -> None:
-        """Reloaded where the unit can be, told so where not: the same process goes on."""
+    def is_reloaded(self) -> None:
+        """The same process goes on, by the new file or, where that has a mistake, by the old one."""
         pid = self.machine.show(UNIT, "MainPID")
-        if self.machine.show(UNIT, "CanReload") == "yes":
-            self.machine.out("systemctl", "reload", UNIT)
-        else:
-            assert self.machine.run("systemctl", "reload", UNIT).returncode != 0
-            self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=HUP", UNIT)
-            self.wait_says("reloaded: nothing to take over")
+        self.machine.out("systemctl", "reload", UNIT)
+        self.wait_says("reloaded: nothing to take over")
+        self.configure("tidemark", service={"http": "off", "log_level": "debug"})
+        self.machine.out("systemctl", "reload", UNIT)
+        self.wait_says("reloaded: service.log_level")
+        self.configure("tidemark", service={"http": "off", "log_levle": "info"})
+        refused = self.machine.run("systemctl", "reload", UNIT)
+        assert refused.returncode != 0, refused
+        self.wait_says("reload failed, all stays as it was: .*log_levle")
+        assert self.machine.wait(lambda: self.machine.show(UNIT, "StatusText").startswith("reload failed")), \
+            self.machine.show(UNIT, "StatusText")
+        self.wait_ready()
+        self.rows_pass()
+        self.configure("tidemark")
+        self.machine.out("systemctl", "reload", UNIT)
+        assert self.machine.wait(lambda: not self.machine.show(UNIT, "StatusText").startswith("reload failed"))
         self.wait_ready()
         self.rows_pass()
         assert self.machine.show(UNIT, "MainPID") == pid
-        self.say("SIGHUP: the same process goes on")
+        self.say("reloaded: the same process goes on, also over a file with a mistake, for which `systemctl reload` fails")
 
     def survives_a_kill(self) -> None:
         self.machine.out("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
@@ -197,7 +207,7 @@ class Life:
         self.machine.write("/run/systemd/system/test.target.d/test.conf", f"[Unit]\nAfter={UNIT} {' '.join(COMPANY)}\n")
         self.machine.out("systemctl", "daemon-reload")
         self.configure("tidemark")
-        for step in (self.starts, self.is_sandboxed, self.is_watched, self.takes_a_hangup, self.survives_a_kill,
+        for step in (self.starts, self.is_sandboxed, self.is_watched, self.is_reloaded, self.survives_a_kill,
                      self.holds_on_a_full_disk, self.stops, self.waits_for_a_person, self.has_company):
             try:
                 step()

@@ -255,6 +255,26 @@ print_verdicts(FILE *stream, TideStatusReader *status)
                 tide_status_reader_flag(status, 0, "restart.good_now") ? "yes" : "better not", "restart.why");
 }
 
+/* What became of the last reload, where there was one. */
+static void
+print_reload(FILE *stream, TideStatusReader *status)
+{
+  const char *at = tide_status_reader_text(status, 0, "reload.at");
+  if (at == NULL)
+    return;
+  const char *error = tide_status_reader_text(status, 0, "reload.error");
+  const char *taken = tide_status_reader_text(status, 0, "reload.taken_over");
+  const char *left = tide_status_reader_text(status, 0, "reload.needs_restart");
+  g_autofree char *text =
+      error != NULL ? g_strdup_printf("failed at %s, all stays as it was: %s", at, error)
+                    : g_strdup_printf("at %s: %s taken over", at, taken != NULL ? taken : "nothing had to be");
+  print_wrapped(stream, "Reload", text);
+  if (left != NULL) {
+    g_autofree char *restart = g_strdup_printf("changed, but needs a restart: %s", left);
+    print_wrapped(stream, "", restart);
+  }
+}
+
 static void
 print_kafka(FILE *stream, TideStatusReader *status)
 {
@@ -351,6 +371,7 @@ tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
 {
   print_head(stream, status, colour);
   print_verdicts(stream, status);
+  print_reload(stream, status);
   print_kafka(stream, status);
   print_writers(stream, status);
   print_memory_and_cpu(stream, status);

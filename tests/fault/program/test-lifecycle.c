@@ -284,42 +284,6 @@ test_storm_of_hangups(PipelineFixture *fixture, gconstpointer data)
   pipeline_assert_tables(fixture, N_STEPS);
 }
 
-static void
-replace_in_config(const DaemonProcess *process, const char *old, const char *new)
-{
-  g_autofree char *text = NULL;
-  g_assert_true(g_file_get_contents(process->config_path, &text, NULL, NULL));
-  g_auto(GStrv) parts = g_strsplit(text, old, 2);
-  g_assert_nonnull(parts[1]);
-  g_autofree char *changed = g_strjoinv(new, parts);
-  g_assert_true(g_file_set_contents(process->config_path, changed, -1, NULL));
-}
-
-/* The level's effect: an event of level info is logged at the one, not at the other. */
-static void
-test_reload(PipelineFixture *fixture, gconstpointer data)
-{
-  g_auto(DaemonProcess) process = daemon_process_start(
-      fixture,
-      &(DaemonProcessOptions){
-          .gateways = 1, .yaml = "service: { http: \"off\", log_format: text, log_level: notice, startup: wait }\n"});
-  daemon_process_wait_log(&process, "ready:");
-  replace_in_config(&process, "log_level: notice, startup: wait", "log_level: warning, startup: fail");
-  daemon_process_signal(&process, SIGHUP);
-  daemon_process_wait_log(&process, "needs a restart: service.startup");
-  daemon_process_signal(&process, SIGUSR1); /* a notice: not logged now */
-  replace_in_config(&process, "log_level: warning", "log_levle: notice");
-  daemon_process_signal(&process, SIGHUP);
-  daemon_process_wait_log(&process, "reload failed, all stays as it was: ");
-  daemon_process_signal(&process, SIGUSR1);
-  g_assert_cmpint(g_unlink(process.config_path), ==, 0);
-  daemon_process_signal(&process, SIGHUP);
-  daemon_process_wait_log(&process, "No such file");
-  g_autofree char *log = daemon_process_log(&process);
-  g_assert_null(strstr(log, "state: "));
-  stop_cleanly(&process);
-}
-
 /* They would end the process without a drain, and without an exit code. */
 static void
 test_user_signals_tell_the_state(PipelineFixture *fixture, gconstpointer data)
@@ -551,7 +515,6 @@ main(int argc, char **argv)
   ADD("dead-letters/U4-no-dead-letter-was-ever-kept", test_no_dead_letter_was_ever_kept);
   ADD("signals/E3-second-signal-ends-at-once", test_second_signal_ends_at_once);
   ADD("signals/E4-storm-of-hangups", test_storm_of_hangups);
-  ADD("signals/E4-reload-takes-over-or-leaves-all", test_reload);
   ADD("signals/E4-user-signals-tell-the-state", test_user_signals_tell_the_state);
   ADD("machine/E6-out-of-descriptors-waits-for-some", test_out_of_descriptors_waits_for_some);
   ADD("machine/E10-log-that-nobody-reads", test_log_that_nobody_reads);

@@ -1,7 +1,7 @@
 /* What a running daemon says of itself: /status, and the command that shows it. */
 #include "fault/program/daemon_process.h"
 #include "fault/program/run_program.h"
-#include "unit/http_client.h"
+#include "fault/program/status_client.h"
 #include "unit/tls_world.h"
 #include "util/clock.h"
 
@@ -9,45 +9,6 @@
 #include <signal.h>
 
 #define END_US (30 * TIDE_US_PER_S)
-
-static guint16
-port_of(const DaemonProcess *daemon)
-{
-  static const char before[] = "metrics at port ";
-  daemon_process_wait_log(daemon, before);
-  g_autofree char *log = daemon_process_log(daemon);
-  return (guint16)g_ascii_strtoull(strstr(log, before) + strlen(before), NULL, 10);
-}
-
-/* The document, without the answer's head. (transfer full) */
-static char *
-ask_status(const DaemonProcess *daemon)
-{
-  g_autofree char *reply =
-      http_client_ask(http_client_connect(port_of(daemon), "127.0.0.1"), "GET /status HTTP/1.1\r\n\r\n");
-  g_assert_true(g_str_has_prefix(reply, "HTTP/1.1 200 "));
-  assert_prints(reply, "Content-Type: application/json\r\n");
-  return g_strdup(strstr(reply, "\r\n\r\n") + 4);
-}
-
-/* Asks until the document has each of @parts. (transfer full): the document */
-static char *
-wait_status(const DaemonProcess *daemon, const char *const *parts)
-{
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  for (;;) {
-    g_autofree char *document = ask_status(daemon);
-    guint n = 0;
-    while (parts[n] != NULL && strstr(document, parts[n]) != NULL)
-      n++;
-    if (parts[n] == NULL)
-      return g_steal_pointer(&document);
-    g_autofree char *what = g_strdup_printf("'%s' in %s", parts[n], document);
-    pipeline_fixture_wait_a_little(deadline_us, what);
-  }
-}
-
-#define WAIT_STATUS(daemon, ...) wait_status(daemon, (const char *const[]){__VA_ARGS__, NULL})
 
 static DaemonProcess
 start_daemon(PipelineFixture *fixture, const char *more)
@@ -240,7 +201,7 @@ test_dead_letters_limit(PipelineFixture *fixture, gconstpointer data)
 static ProgramDone
 run_status(const DaemonProcess *daemon, const char *words)
 {
-  g_autofree char *line = g_strdup_printf("status --url http://127.0.0.1:%u%s", port_of(daemon), words);
+  g_autofree char *line = g_strdup_printf("status --url http://127.0.0.1:%u%s", status_client_port(daemon), words);
   return run_program(daemon->config_path, line);
 }
 
@@ -287,7 +248,7 @@ test_command_tells_of_trouble(PipelineFixture *fixture, gconstpointer data)
   assert_prints(table.output, ": not ready\nReason        no gateway is usable: ");
   assert_prints(table.output, "\nTrouble       127.0.0.1:");
   assert_fits_the_screen(table.output);
-  g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", port_of(&daemon));
+  g_autofree char *words = g_strdup_printf("status --url http://127.0.0.1:%u", status_client_port(&daemon));
   stop(&daemon);
   g_auto(ProgramDone) gone = run_program(daemon.config_path, words);
   g_assert_cmpint(gone.exit_code, ==, 69);
@@ -341,7 +302,7 @@ static void
 test_command_looks_on(PipelineFixture *fixture, gconstpointer data)
 {
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
-  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u", port_of(&daemon));
+  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u", status_client_port(&daemon));
   g_autoptr(GError) error = NULL;
   g_autoptr(GSubprocess) looker = g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error, g_getenv("TIDEMARK"),
                                                    "status", "--url", url, "-f", "json", "--watch", "0.1", NULL);
