@@ -29,6 +29,9 @@ typedef struct TideKafkaProperty {
   char *value;                 /* owned */
   gboolean secret;             /* never shown */
   TideSourcePosition position; /* of the name, in the file */
+  /* of the file that it names, where librdkafka reads that at the start alone; 0: none */
+  gint64 file_changed_us;
+  gint64 file_bytes;
 } TideKafkaProperty;
 
 typedef struct TideKafkaConfig {
@@ -50,11 +53,11 @@ typedef struct TideKafkaConfig {
 } TideKafkaConfig;
 
 typedef struct TideHBaseConfig {
-  GPtrArray *gateways;   /* owned (element-type TideEndpoint) */
-  int framing;           /* TideFraming, or -1: found out */
-  int protocol;          /* TideWireProtocol, or -1: found out */
-  TideLinkSettings link; /* of every gateway, which borrow it */
-  guint32 writers;       /* connections, one thread each */
+  GPtrArray *_Atomic gateways; /* owned (element-type TideEndpoint); none is freed before the configuration */
+  int framing;                 /* TideFraming, or -1: found out */
+  int protocol;                /* TideWireProtocol, or -1: found out */
+  TideLinkSettings link;       /* of every gateway, which borrow it */
+  guint32 writers;             /* connections, one thread each */
   gint64 connect_timeout_ms;
   gint64 call_timeout_ms;
   gint64 settle_ms;                 /* how long an abandoned call may still be at work in the gateway */
@@ -68,16 +71,16 @@ typedef struct TideHBaseConfig {
 } TideHBaseConfig;
 
 typedef struct TideBatchConfig {
-  guint32 max_rows;            /* in a call */
-  guint32 max_bytes;           /* encoded, in a call */
-  gint64 max_age_ms;           /* a row waits at most this long before its batch is due */
-  gint64 latest_window_ms;     /* a latest row waits this long for newer cells at the least ... */
-  gint64 latest_window_max_ms; /* ... and under load at most this long, if that is longer */
+  _Atomic guint32 max_rows;            /* in a call */
+  _Atomic guint32 max_bytes;           /* encoded, in a call */
+  _Atomic gint64 max_age_ms;           /* a row waits at most this long before its batch is due */
+  _Atomic gint64 latest_window_ms;     /* a latest row waits this long for newer cells at the least ... */
+  _Atomic gint64 latest_window_max_ms; /* ... and under load at most this long, if that is longer */
 } TideBatchConfig;
 
 typedef struct TideLimitsConfig {
-  guint64 memory_bytes;    /* budget for all that is in flight */
-  gint64 drain_timeout_ms; /* at SIGTERM and on revoke (bounded there by half the session timeout) */
+  _Atomic guint64 memory_bytes;    /* budget for all that is in flight */
+  _Atomic gint64 drain_timeout_ms; /* at SIGTERM and on revoke (bounded there by half the session timeout) */
 } TideLimitsConfig;
 
 typedef struct TideReadingsConfig {
@@ -88,12 +91,13 @@ typedef struct TideReadingsConfig {
 
 /* Where dead letters are kept: dead_letters/dead_letter_queue.h. */
 typedef struct TideDeadLettersConfig {
-  char *topic;            /* owned; NULL: none, a file is used */
-  char *file;             /* owned, absolute; NULL: not named, see tide_dead_letter_queue_file_path() */
-  guint64 max_file_bytes; /* of one file: it is rotated there */
-  guint64 max_bytes;      /* of all files; when they are full, dead letters hold */
-  double max_ratio;       /* dead letters to messages received, in window: above it nothing more is kept; 1: no bound */
-  gint64 window_ms;
+  char *topic;                    /* owned; NULL: none, a file is used */
+  char *file;                     /* owned, absolute; NULL: not named, see tide_dead_letter_queue_file_path() */
+  _Atomic guint64 max_file_bytes; /* of one file: it is rotated there */
+  _Atomic guint64 max_bytes;      /* of all files; when they are full, dead letters hold */
+  _Atomic double
+      max_ratio; /* dead letters to messages received, in window: above it nothing more is kept; 1: no bound */
+  _Atomic gint64 window_ms;
 } TideDeadLettersConfig;
 
 typedef struct TideServiceConfig {
@@ -117,12 +121,13 @@ typedef struct TideConfig {
   TideBatchConfig batch;
   TideLimitsConfig limits;
   TideServiceConfig service;
-  GPtrArray *tables;     /* owned (element-type TideTable), in the order of the file */
-  GPtrArray *instances;  /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
-  char *tables_yaml;     /* owned: the tables as they are declared, indented below "tables:" */
-  GPtrArray *notices;    /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
-                          * meant, for `tidemark check` */
-  TideFieldNames *names; /* owned: the field names that the configuration uses */
+  GPtrArray *tables;        /* owned (element-type TideTable), in the order of the file */
+  GPtrArray *instances;     /* owned (element-type TideTable): of dated tables, that tide_table_of_name() made */
+  char *tables_yaml;        /* owned: the tables as they are declared, indented below "tables:" */
+  GPtrArray *past_gateways; /* owned (element-type GPtrArray): lists that were in force before a reload */
+  GPtrArray *notices;       /* owned (element-type TideConfigProblem), in the order of the file: what may be as it is
+                             * meant, for `tidemark check` */
+  TideFieldNames *names;    /* owned: the field names that the configuration uses */
 } TideConfig;
 
 /**

@@ -2,6 +2,8 @@
 
 #include "config/option/option_table.h"
 
+#define GATEWAYS_PATH "hbase.gateways"
+
 typedef struct Comparison {
   const TideConfig *before;
   const TideConfig *after;
@@ -16,28 +18,52 @@ free_change(gpointer data)
   g_free(change);
 }
 
-static gboolean
-properties_differ(const TideKafkaConfig *before, const TideKafkaConfig *after)
+/* @path: (transfer full) */
+static void
+add_change(Comparison *comparison, char *path, gboolean reloads)
 {
-  if (before->properties->len != after->properties->len)
-    return TRUE;
-  for (guint i = 0; i < before->properties->len; i++) {
-    const TideKafkaProperty *a = &g_array_index(before->properties, TideKafkaProperty, i);
-    const TideKafkaProperty *b = &g_array_index(after->properties, TideKafkaProperty, i);
-    if (strcmp(a->name, b->name) != 0 || g_strcmp0(a->value, b->value) != 0)
-      return TRUE;
+  TideConfigChange *change = g_new(TideConfigChange, 1);
+  *change = (TideConfigChange){path, reloads};
+  g_ptr_array_add(comparison->changes, change);
+}
+
+static const TideKafkaProperty *
+find_property(const TideKafkaConfig *kafka, const char *name)
+{
+  for (guint i = 0; i < kafka->properties->len; i++) {
+    const TideKafkaProperty *property = &g_array_index(kafka->properties, TideKafkaProperty, i);
+    if (strcmp(property->name, name) == 0)
+      return property;
   }
-  return FALSE;
+  return NULL;
+}
+
+/* Each is an option of its own here: librdkafka reads them, and the files that they name, when its clients are made. */
+static void
+compare_properties(Comparison *comparison, const char *path)
+{
+  const TideKafkaConfig *before = &comparison->before->kafka, *after = &comparison->after->kafka;
+  for (guint i = 0; i < before->properties->len; i++) {
+    const TideKafkaProperty *old = &g_array_index(before->properties, TideKafkaProperty, i);
+    const TideKafkaProperty *new = find_property(after, old->name);
+    if (new == NULL || strcmp(old->value, new->value) != 0)
+      add_change(comparison, g_strdup_printf("%s.%s", path, old->name), FALSE);
+    else if (old->file_changed_us != new->file_changed_us || old->file_bytes != new->file_bytes)
+      add_change(comparison, g_strdup_printf("%s.%s (its file)", path, old->name), FALSE);
+  }
+  for (guint i = 0; i < after->properties->len; i++) {
+    const TideKafkaProperty *new = &g_array_index(after->properties, TideKafkaProperty, i);
+    if (find_property(before, new->name) == NULL)
+      add_change(comparison, g_strdup_printf("%s.%s", path, new->name), FALSE);
+  }
 }
 
 /* @before, @after: the structs of the option's group. */
 static gboolean
 differs(const Comparison *comparison, const TideConfigOption *option, gconstpointer before, gconstpointer after)
 {
-  if (option->type == TIDE_CONFIG_STRUCTURE && strcmp(option->name, "tables") == 0)
-    return strcmp(comparison->before->tables_yaml, comparison->after->tables_yaml) != 0;
   if (option->type == TIDE_CONFIG_STRUCTURE)
-    return properties_differ(&comparison->before->kafka, &comparison->after->kafka);
+    return strcmp(comparison->before->tables_yaml, comparison->after->tables_yaml) != 0;
   g_autofree char *old = tide_config_option_print_value(option, before, comparison->before->names);
   g_autofree char *new = tide_config_option_print_value(option, after, comparison->after->names);
   return g_strcmp0(old, new) != 0;
@@ -53,12 +79,41 @@ compare_group(Comparison *comparison, const TideConfigGroup *group, const char *
     if (option->type == TIDE_CONFIG_SECTION) {
       compare_group(comparison, option->section, name, (const guint8 *)before + option->offset,
                     (const guint8 *)after + option->offset);
+    } else if (option->type == TIDE_CONFIG_STRUCTURE && strcmp(option->name, "librdkafka") == 0) {
+      compare_properties(comparison, name);
     } else if (differs(comparison, option, before, after)) {
-      TideConfigChange *change = g_new(TideConfigChange, 1);
-      *change = (TideConfigChange){g_steal_pointer(&name), (option->flags & TIDE_CONFIG_RELOADS) != 0};
-      g_ptr_array_add(comparison->changes, change);
+      add_change(comparison, g_steal_pointer(&name), (option->flags & TIDE_CONFIG_RELOADS) != 0);
     }
   }
+}
+
+static gboolean
+is_of_links(const char *path)
+{
+  static const char *const prefixes[] = {"hbase.transport", "hbase.tls.", "hbase.sasl.", "hbase.kerberos.",
+                                         "hbase.http."};
+  for (gsize i = 0; i < G_N_ELEMENTS(prefixes); i++)
+    if (g_str_has_prefix(path, prefixes[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* How gateways are spoken to is the same for all, and is not taken over: a list that is meant for another way would not
+ * work by this one. */
+static void
+hold_gateways_back(const GPtrArray *changes)
+{
+  TideConfigChange *gateways = NULL;
+  gboolean is_other_way = FALSE;
+  for (guint i = 0; i < changes->len; i++) {
+    TideConfigChange *change = changes->pdata[i];
+    if (strcmp(change->path, GATEWAYS_PATH) == 0)
+      gateways = change;
+    else
+      is_other_way |= is_of_links(change->path);
+  }
+  if (gateways != NULL && is_other_way)
+    gateways->reloads = FALSE;
 }
 
 GPtrArray *
@@ -66,23 +121,52 @@ tide_config_changes(const TideConfig *before, const TideConfig *after)
 {
   Comparison comparison = {before, after, g_ptr_array_new_with_free_func(free_change)};
   compare_group(&comparison, &tide_config_top, "", before, after);
+  hold_gateways_back(comparison.changes);
   return comparison.changes;
 }
 
+/* Threads have endpoints of the list of before, and look at it: it stays where it is. */
 static void
-take_over_group(const TideConfigGroup *group, gpointer base, gconstpointer after)
+take_over_gateways(TideConfig *config, const TideConfig *after)
+{
+  GPtrArray *gateways = g_ptr_array_ref(after->hbase.gateways);
+  for (guint i = 0; i < gateways->len; i++)
+    ((TideEndpoint *)g_ptr_array_index(gateways, i))->settings = &config->hbase.link;
+  g_ptr_array_add(config->past_gateways, config->hbase.gateways);
+  config->hbase.gateways = gateways;
+}
+
+static gboolean
+is_taken_over(const GPtrArray *changes, const char *path)
+{
+  for (guint i = 0; i < changes->len; i++) {
+    const TideConfigChange *change = changes->pdata[i];
+    if (change->reloads && strcmp(change->path, path) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* @base, @after: the structs of the group. */
+static void
+take_over_group(const TideConfigGroup *group, const char *path, gpointer base, gconstpointer after,
+                const GPtrArray *changes)
 {
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
+    g_autofree char *name = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
     if (option->type == TIDE_CONFIG_SECTION)
-      take_over_group(option->section, (guint8 *)base + option->offset, (const guint8 *)after + option->offset);
-    else if (option->flags & TIDE_CONFIG_RELOADS)
+      take_over_group(option->section, name, (guint8 *)base + option->offset, (const guint8 *)after + option->offset,
+                      changes);
+    else if (is_taken_over(changes, name) && option->type == TIDE_CONFIG_GATEWAYS)
+      take_over_gateways(base, after); /* the section is no struct of its own */
+    else if (is_taken_over(changes, name))
       tide_config_option_take_over(option, base, after);
   }
 }
 
 void
-tide_config_take_over(TideConfig *config, const TideConfig *after)
+tide_config_take_over(TideConfig *config, const TideConfig *after, const GPtrArray *changes)
 {
-  take_over_group(&tide_config_top, config, after);
+  take_over_group(&tide_config_top, "", config, after, changes);
 }

@@ -32,6 +32,7 @@ new_config(const char *name)
   config->notices = tide_problems_new();
   config->tables = g_ptr_array_new_with_free_func((GDestroyNotify)tide_table_free);
   config->instances = g_ptr_array_new_with_free_func((GDestroyNotify)tide_dated_table_free);
+  config->past_gateways = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
   config->kafka.properties = g_array_new(FALSE, TRUE, sizeof(TideKafkaProperty));
   g_array_set_clear_func(config->kafka.properties, clear_property);
   tide_config_group_set_defaults(&tide_config_top, config);
@@ -49,6 +50,7 @@ tide_config_free(TideConfig *config)
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);
   g_clear_pointer(&config->tables, g_ptr_array_unref);
+  g_clear_pointer(&config->past_gateways, g_ptr_array_unref);
   g_clear_pointer(&config->notices, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
   g_free(config->tables_yaml);

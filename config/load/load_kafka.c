@@ -5,6 +5,7 @@
 #include "util/error.h"
 #include "util/secret_file.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
@@ -104,11 +105,25 @@ owned_reason(const char *name)
   return NULL;
 }
 
+/* A keytab is read again for each ticket. */
+static void
+note_file(TideKafkaProperty *property)
+{
+  GStatBuf info;
+
+  if (!g_str_has_prefix(property->name, "ssl.") || !g_str_has_suffix(property->name, ".location") ||
+      g_stat(property->value, &info) != 0)
+    return;
+  property->file_changed_us = info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
+  property->file_bytes = info.st_size;
+}
+
 static void
 add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_secret)
 {
   TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->position};
 
+  note_file(&property);
   g_array_append_val(load->config->kafka.properties, property);
 }
 

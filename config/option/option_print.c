@@ -75,6 +75,8 @@ print_list(const char *const *texts)
 static char *
 print_gateways(const GPtrArray *gateways)
 {
+  if (gateways == NULL)
+    return NULL;
   g_autofree const char **texts = g_new0(const char *, gateways->len + 1);
 
   for (guint i = 0; i < gateways->len; i++)
@@ -109,7 +111,7 @@ tide_config_option_print_value(const TideConfigOption *option, gconstpointer bas
   case TIDE_CONFIG_TOPICS:
     return *(const char *const *const *)member != NULL ? print_list(*(const char *const *const *)member) : NULL;
   case TIDE_CONFIG_GATEWAYS:
-    return *(GPtrArray *const *)member != NULL ? print_gateways(*(GPtrArray *const *)member) : NULL;
+    return print_gateways(atomic_load_explicit((GPtrArray *const _Atomic *)member, memory_order_acquire));
   case TIDE_CONFIG_BOOLEAN:
     text = g_strdup(load_number(option, base) ? "true" : "false");
     break;

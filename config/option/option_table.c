@@ -339,10 +339,12 @@ static const TideConfigGroup http_group = {"hbase.http", NULL, NULL, http_option
 
 static const TideConfigOption hbase_options[] = {
     {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
-     .flags = TIDE_CONFIG_REQUIRED,
+     .flags = TIDE_CONFIG_REQUIRED | TIDE_CONFIG_RELOADS,
      .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\"; behind TLS "
                  "\"thrift+tls://host:port\"; set to HTTP \"http://host:port/path\" or \"https://host:port/path\". "
-                 "Writers are spread over them, and go to the others when one is down."},
+                 "Writers are spread over them, and go to the others when one is down. A reload that changes how they "
+                 "are spoken "
+                 "to, too, leaves both to a restart."},
     {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
      .print = print_transport,
      .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "
@@ -436,45 +438,53 @@ static const TideConfigOption dead_letters_options[] = {
                  "directory that systemd gives; without one, beside this file, named after it "
                  "(tidemark.dead-letters.jsonl)."},
     {"max_file_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_file_bytes), 64 * KIB, 64 * GIB, "64MiB",
+     .flags = TIDE_CONFIG_RELOADS,
      .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
                  "and a new one is begun."},
     {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
+     .flags = TIDE_CONFIG_RELOADS,
      .sentence =
          "All files together. When they are full, the next dead letter pauses all partitions until some are removed."},
     {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
-     .parse = parse_ratio, .print = print_ratio,
+     .parse = parse_ratio, .print = print_ratio, .flags = TIDE_CONFIG_RELOADS,
      .sentence =
          "When more than this share of the messages become dead letters, and they are at least 100 in the window, "
          "something is wrong with the configuration rather than with them: nothing more is kept until a "
-         "restart. 1: no bound."},
-    {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s",
+         "restart, or until a reload with a ratio that is high enough. 1: no bound."},
+    {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "The time over which max_ratio is looked at."},
 };
 
 static const TideConfigOption batch_options[] = {
-    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .sentence = "Rows in one call."},
+    {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .flags = TIDE_CONFIG_RELOADS,
+     .sentence = "Rows in one call."},
     {"max_bytes", TIDE_CONFIG_SIZE, AT(batch.max_bytes), 4 * KIB, TIDE_BATCH_MAX_BYTES, "1MiB",
+     .flags = TIDE_CONFIG_RELOADS,
      .sentence = "Encoded size of one call, and so of the largest row. A framed gateway cuts the connection "
                  "at 2 MiB, "
                  "its max_frame_size_in_mb."},
-    {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms",
+    {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "A row waits for others this long at the most. Longer makes larger calls of slow streams, and "
                  "everything later."},
-    {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms",
+    {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
                  "writes where a key has several readings in that time; under load the daemon makes it longer by "
                  "itself."},
     {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
+     .flags = TIDE_CONFIG_RELOADS,
      .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
                  "by, or while writers are behind."},
 };
 
 static const TideConfigOption limits_options[] = {
-    {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB",
+    {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
                  "this bound "
-                 "partitions pause. The process needs about 64 MiB more."},
+                 "partitions pause. The process needs about 64 MiB more. The quarter of it that Kafka's client fetches "
+                 "ahead is "
+                 "set at the start; a reload changes the rest."},
     {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
+     .flags = TIDE_CONFIG_RELOADS,
      .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "
                  "the next "
                  "start. Keep the unit's TimeoutStopSec above it."},

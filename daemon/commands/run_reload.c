@@ -101,7 +101,8 @@ take_over(TideReload *reload, TideConfig *after)
   if (reload->has_lasting_name && after->kafka.instance == NULL)
     after->kafka.instance = g_strdup(config->kafka.instance);
   g_autoptr(GPtrArray) changes = tide_config_changes(config, after);
-  tide_config_take_over(config, after);
+  tide_config_take_over(config, after, changes);
+  tide_pipeline_take_changes(reload->pipeline);
   tide_log_set_level(config->service.log_level);
   TideStatusReload now = {
       .result = "taken_over", .taken_over = join_paths(changes, TRUE), .needs_restart = join_paths(changes, FALSE)};

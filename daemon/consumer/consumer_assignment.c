@@ -105,7 +105,8 @@ revoke_deadline_us(const TideConsumer *consumer)
 {
   const TideConfig *config = consumer->context.config;
   gint64 timeout_ms = MIN(config->kafka.session_timeout_ms, config->kafka.max_poll_interval_ms);
-  gint64 bound_ms = MIN(config->limits.drain_timeout_ms, timeout_ms / 2);
+  gint64 drain_ms = config->limits.drain_timeout_ms;
+  gint64 bound_ms = MIN(drain_ms, timeout_ms / 2);
   gint64 deadline_us = tide_now_us() + bound_ms * TIDE_US_PER_MS;
   if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
     deadline_us = MIN(deadline_us, atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire));

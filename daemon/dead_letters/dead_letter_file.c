@@ -281,6 +281,13 @@ close_current(TideDeadLetterFile *file)
 }
 
 void
+tide_dead_letter_file_set_limits(TideDeadLetterFile *file, guint64 max_file_bytes, guint64 max_bytes)
+{
+  file->max_file_bytes = max_file_bytes;
+  file->max_bytes = max_bytes;
+}
+
+void
 tide_dead_letter_file_free(TideDeadLetterFile *file)
 {
   if (file == NULL)

@@ -28,6 +28,7 @@ typedef struct TideDeadLetterFileOptions {
 TideDeadLetterFile *tide_dead_letter_file_open(const TideDeadLetterFileOptions *options, guint64 *ret_torn_bytes,
                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_dead_letter_file_free(TideDeadLetterFile *file); /* NULL ok */
+void tide_dead_letter_file_set_limits(TideDeadLetterFile *file, guint64 max_file_bytes, guint64 max_bytes);
 
 /* Sets @error to IN_USE: who keeps dead letters in the file at @path, and what to do. */
 void tide_dead_letter_file_set_in_use(const char *path, GError **error);

@@ -4,7 +4,7 @@
  * A consumer submits jobs; the thread "tide-dlq" works on each (reads the original again where the consumer has it
  * no more), keeps it, and when it is durable (acknowledged by all in-sync replicas, or written and synced) sends the
  * job back. A job never fails: what cannot be kept is tried again until the stop, and so holds its offset. When the
- * share of messages with dead letters among all is above `max_ratio`, nothing more is kept until a restart, so that a
+ * share of messages with dead letters among all is above `max_ratio`, nothing more is kept until that is raised, so that a
  * wrong configuration does not drain a topic into the dead letters. What came up to that bound is kept, and may be
  * committed: each start gets on by a hundred messages or so at least.
  *

@@ -40,9 +40,10 @@ struct TideDeadLetterQueue {
   TideDeadLetterStage to_keep;
   TideDeadLetterStage to_send_again; /* those that the topic did not take */
   TideDeadLetterRatio ratio;
-  TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until the end */
+  TideDeadLetterJobs beyond_max_ratio; /* those beyond max_ratio: until it is raised, or the end */
   TideDeadLetterReasons *reasons;      /* owned */
-  gboolean too_many;                   /* above max_ratio: until a restart nothing more passes */
+  gboolean too_many;                   /* above max_ratio: until that is raised nothing more passes */
+  TideDeadLetterRatioPart excess;      /* with too_many: the window, when they became so */
   TideBuffer lines;
 
   /* any thread */

@@ -94,11 +94,12 @@ stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioP
   g_autofree char *most = tide_dead_letter_reasons_most(dead_letters->reasons);
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
   dead_letters->too_many = TRUE;
+  dead_letters->excess = *total;
   char *text = g_strdup_printf("%" G_GUINT64_FORMAT " messages were to become dead letters while %" G_GUINT64_FORMAT
                                " were received and %" G_GUINT64_FORMAT " written in %" G_GINT64_FORMAT
-                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept until a "
-                               "restart: correct the configuration and restart; where the sender was wrong, raise "
-                               "max_ratio (1: no bound) until its messages are kept",
+                               " s, above dead_letters.max_ratio (%g); most often for %s; no more are kept: correct "
+                               "the configuration and restart; where the sender was wrong, raise max_ratio (1: no "
+                               "bound) and reload, until its messages are kept",
                                total->dead_letters, total->received, total->written, config->window_ms / 1000,
                                config->max_ratio, most);
   tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
@@ -247,6 +248,29 @@ take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
     pass_on(dead_letters, job);
 }
 
+/* What would not be too many by the present max_ratio goes its way. */
+static void
+go_on_below_ratio(TideDeadLetterQueue *dead_letters)
+{
+  if (!dead_letters->too_many || tide_dead_letter_ratio_is_above(&dead_letters->ratio, &dead_letters->excess))
+    return;
+  dead_letters->too_many = FALSE;
+  release(dead_letters);
+  for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&dead_letters->beyond_max_ratio)) != NULL;)
+    pass_on(dead_letters, job);
+}
+
+/* A reload may have changed them. */
+static void
+take_limits(TideDeadLetterQueue *dead_letters)
+{
+  const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
+  if (dead_letters->file != NULL)
+    tide_dead_letter_file_set_limits(dead_letters->file, config->max_file_bytes, config->max_bytes);
+  tide_dead_letter_ratio_set_bounds(&dead_letters->ratio, config->window_ms, config->max_ratio);
+  go_on_below_ratio(dead_letters);
+}
+
 /* Waits for jobs until @deadline_us. */
 static void
 take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
@@ -258,6 +282,7 @@ take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
   TideDeadLetterJobs jobs = dead_letters->incoming;
   dead_letters->incoming = (TideDeadLetterJobs){0};
   tide_mutex_unlock(&dead_letters->lock);
+  take_limits(dead_letters);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&jobs)) != NULL;)
     take_job(dead_letters, job);
   check_ratio(dead_letters, 0, tide_now_us());

@@ -10,6 +10,16 @@ tide_dead_letter_ratio_init(TideDeadLetterRatio *ratio, gint64 window_ms, double
                                  .slack_messages = slack_messages};
 }
 
+void
+tide_dead_letter_ratio_set_bounds(TideDeadLetterRatio *ratio, gint64 window_ms, double max)
+{
+  TideDeadLetterRatio anew;
+  tide_dead_letter_ratio_init(&anew, window_ms, max, ratio->slack_messages);
+  if (anew.part_us != ratio->part_us)
+    *ratio = anew;
+  ratio->max = max;
+}
+
 /* Empties the parts that the window has left behind. */
 static void
 move_on(TideDeadLetterRatio *ratio, gint64 now_us)
@@ -32,6 +42,14 @@ tide_dead_letter_ratio_add(TideDeadLetterRatio *ratio, gint64 now_us, const Tide
 }
 
 gboolean
+tide_dead_letter_ratio_is_above(const TideDeadLetterRatio *ratio, const TideDeadLetterRatioPart *total)
+{
+  guint64 messages = MAX(total->received + ratio->slack_messages, total->written + total->dead_letters);
+  return ratio->max < 1 && total->dead_letters >= TIDE_DEAD_LETTER_RATIO_MIN &&
+         (double)total->dead_letters > ratio->max * (double)messages;
+}
+
+gboolean
 tide_dead_letter_ratio_is_exceeded(const TideDeadLetterRatio *ratio, TideDeadLetterRatioPart *ret_total)
 {
   TideDeadLetterRatioPart total = {0};
@@ -41,6 +59,5 @@ tide_dead_letter_ratio_is_exceeded(const TideDeadLetterRatio *ratio, TideDeadLet
     total.dead_letters += ratio->parts[i].dead_letters;
   }
   *ret_total = total;
-  double bound = ratio->max * (double)MAX(total.received + ratio->slack_messages, total.written + total.dead_letters);
-  return ratio->max < 1 && total.dead_letters >= TIDE_DEAD_LETTER_RATIO_MIN && (double)total.dead_letters > bound;
+  return tide_dead_letter_ratio_is_above(ratio, &total);
 }

@@ -24,17 +24,21 @@ typedef struct TideDeadLetterRatioPart {
 } TideDeadLetterRatioPart;
 
 typedef struct TideDeadLetterRatio {
-  /* set at creation, then read-only */
+  guint64 slack_messages; /* read-only */
+  /* owner's */
   gint64 part_us;
   double max;
-  guint64 slack_messages;
-  /* owner's */
   gint64 number;                                               /* of the part that is filled: now / part_us */
   TideDeadLetterRatioPart parts[TIDE_DEAD_LETTER_RATIO_PARTS]; /* by number, modulo their count */
 } TideDeadLetterRatio;
 
 void tide_dead_letter_ratio_init(TideDeadLetterRatio *ratio, gint64 window_ms, double max, guint64 slack_messages);
+/* Another window begins anew, empty. */
+void tide_dead_letter_ratio_set_bounds(TideDeadLetterRatio *ratio, gint64 window_ms, double max);
 void tide_dead_letter_ratio_add(TideDeadLetterRatio *ratio, gint64 now_us, const TideDeadLetterRatioPart *more);
+
+/* Whether that many are too many. */
+gboolean tide_dead_letter_ratio_is_above(const TideDeadLetterRatio *ratio, const TideDeadLetterRatioPart *total);
 
 /* @ret_total: of the window, for messages. */
 gboolean tide_dead_letter_ratio_is_exceeded(const TideDeadLetterRatio *ratio, TideDeadLetterRatioPart *ret_total);

@@ -84,8 +84,8 @@ log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level,
 
 /* What a probe found, with the lock taken only for what others see. */
 typedef struct ProbeResult {
-  GatewayState before;
-  gboolean is_new; /* the last error */
+  GatewayState before; /* GATEWAY_REMOVED: it is nothing to us any more */
+  gboolean is_new;     /* the last error */
   gboolean others_up;
   char *last_error; /* owned */
 } ProbeResult;
@@ -98,7 +98,9 @@ take_result(TideGateway *gateway, const TideWireMode *mode, const GError *error)
   {
     g_autofree char *before = g_strdup(gateway->last_error);
     result.before = gateway->state;
-    if (mode != NULL)
+    if (gateway->state == GATEWAY_REMOVED)
+      g_clear_pointer(&gateway->last_error, g_free);
+    else if (mode != NULL)
       adopt_mode_locked(gateway, *mode);
     else {
       gateway->state = GATEWAY_DOWN;
@@ -136,6 +138,8 @@ probe(TideGateway *gateway)
     return;
   ProbeResult result = take_result(gateway, found ? &mode : NULL, error);
 
+  if (result.before == GATEWAY_REMOVED)
+    return;
   if (result.last_error == NULL) {
     g_autofree char *outage = gateway->down_since_us == 0
                                   ? g_strdup("")
@@ -170,7 +174,7 @@ wait_until_due(TideGateway *gateway, guint32 *n_probes, gint64 not_before_us)
     if (gateway->state == GATEWAY_CIRCUIT_OPEN &&
         others_are_up_locked(gateway)) /* the circuit of the last one does not open */
       due_us = MAX(due_us, gateway->circuit_open_until_us);
-    if (gateway->state == GATEWAY_UP) {
+    if (gateway->state == GATEWAY_UP || gateway->state == GATEWAY_REMOVED) {
       *n_probes = 0;
       tide_cond_wait(&gateways->changed, &gateways->lock);
     } else if (tide_now_us() < due_us)

@@ -8,12 +8,16 @@
 /* A connection that its gateway did not want is found closed within so long: writers look at idle ones each second. */
 #define CLOSED_AT_ONCE_US (3 * TIDE_US_PER_S)
 
+/* What a list may bring beyond that of the start, over all reloads. */
+#define MORE_PLACES 256u
+
 static void
-init_gateway(TideGateways *gateways, guint32 index, TideMetrics *metrics)
+init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint)
 {
+  TideMetrics *metrics = gateways->metrics;
   TideGateway *gateway = &gateways->gateways[index];
   gateway->gateways = gateways;
-  gateway->endpoint = g_ptr_array_index(gateways->config->gateways, index);
+  gateway->endpoint = endpoint;
   gateway->index = index;
   g_autofree char *label = tide_metrics_label("gateway", gateway->endpoint->text);
   gateway->up_gauge = tide_metrics_gauge(metrics, "tidemark_gateway_up",
@@ -45,25 +49,32 @@ tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics)
   gateways->protocol = config->protocol;
   tide_mutex_init(&gateways->lock);
   tide_cond_init(&gateways->changed);
+  gateways->metrics = metrics;
   gateways->n = config->gateways->len;
-  gateways->gateways = g_new0(TideGateway, gateways->n);
+  gateways->max_places = gateways->n + MORE_PLACES;
+  gateways->gateways = g_new0(TideGateway, gateways->max_places);
   gateways->loads = (TideGatewayLoads){
-      .loads = g_new0(TideGatewayLoad, gateways->n),
+      .loads = g_new0(TideGatewayLoad, gateways->max_places),
       .n = gateways->n,
       .first = (guint32)g_random_int_range(0, (gint32)gateways->n),
   };
   for (guint32 i = 0; i < gateways->n; i++)
-    init_gateway(gateways, i, metrics);
+    init_gateway(gateways, i, g_ptr_array_index(config->gateways, i));
   return gateways;
+}
+
+static void
+start_prober(TideGateway *gateway)
+{
+  g_autofree char *name = g_strdup_printf("tide-gateway-%u", gateway->index);
+  gateway->thread = tide_thread_start(name, tide_gateway_run_prober, gateway);
 }
 
 void
 tide_gateways_start(TideGateways *gateways)
 {
-  for (guint32 i = 0; i < gateways->n; i++) {
-    g_autofree char *name = g_strdup_printf("tide-gateway-%u", i);
-    gateways->gateways[i].thread = tide_thread_start(name, tide_gateway_run_prober, &gateways->gateways[i]);
-  }
+  for (guint32 i = 0; i < gateways->n; i++)
+    start_prober(&gateways->gateways[i]);
 }
 
 void
@@ -93,12 +104,120 @@ tide_gateways_free(TideGateways *gateways)
   g_free(gateways);
 }
 
+/* ---- another list ---- */
+
+static gboolean
+is_listed(const GPtrArray *list, const TideGateway *gateway)
+{
+  for (guint i = 0; i < list->len; i++)
+    if (strcmp(((const TideEndpoint *)g_ptr_array_index(list, i))->text, gateway->endpoint->text) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+remove_locked(TideGateway *gateway)
+{
+  gateway->state = GATEWAY_REMOVED;
+  tide_gateway_load_of(gateway)->usable = FALSE;
+  g_clear_pointer(&gateway->last_error, g_free);
+}
+
+/* As one that was never up; connections that are left of before are still counted. */
+static void
+come_back_locked(TideGateway *gateway)
+{
+  TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  *load = (TideGatewayLoad){.n_connections = load->n_connections, .n_verified = load->n_verified};
+  gateway->state = GATEWAY_DOWN;
+  gateway->mode_known = FALSE;
+}
+
+/* Those that have a place. */
+static void
+mark_listed(TideGateways *gateways, const GPtrArray *list)
+{
+  tide_mutex_lock(&gateways->lock);
+  for (guint32 i = 0; i < gateways->n; i++) {
+    TideGateway *gateway = &gateways->gateways[i];
+    gboolean listed = is_listed(list, gateway);
+    if (listed == (gateway->state != GATEWAY_REMOVED))
+      continue;
+    if (listed)
+      come_back_locked(gateway);
+    else
+      remove_locked(gateway);
+    tide_gateway_show_locked(gateway);
+  }
+  tide_cond_broadcast(&gateways->changed);
+  tide_mutex_unlock(&gateways->lock);
+}
+
+static gboolean
+has_place(const TideGateways *gateways, const TideEndpoint *endpoint)
+{
+  for (guint32 i = 0; i < gateways->n; i++)
+    if (strcmp(gateways->gateways[i].endpoint->text, endpoint->text) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+add(TideGateways *gateways, const TideEndpoint *endpoint)
+{
+  guint32 index = gateways->n;
+  init_gateway(gateways, index, endpoint);
+  tide_mutex_lock(&gateways->lock);
+  gateways->n = gateways->loads.n = index + 1;
+  tide_gateway_show_locked(&gateways->gateways[index]);
+  tide_mutex_unlock(&gateways->lock);
+  start_prober(&gateways->gateways[index]);
+}
+
+void
+tide_gateways_take_list(TideGateways *gateways)
+{
+  const GPtrArray *list = gateways->config->gateways;
+  mark_listed(gateways, list);
+  for (guint i = 0; i < list->len; i++) {
+    const TideEndpoint *endpoint = g_ptr_array_index(list, i);
+    if (has_place(gateways, endpoint))
+      continue;
+    if (gateways->n < gateways->max_places)
+      add(gateways, endpoint);
+    else
+      tide_log_fields(
+          TIDE_LOG_WARNING, "gateway-left-out", TIDE_LOG_FIELDS({"GATEWAY", endpoint->text}),
+          "gateway '%s' is left out: reloads have brought %u others since the start; restart to have it used",
+          endpoint->text, MORE_PLACES);
+  }
+}
+
 /* ---- what is known ---- */
+
+/* One that was removed has no series. */
+static void
+hide_locked(TideGateway *gateway)
+{
+  TideGauge *gauges[] = {gateway->up_gauge,
+                         gateway->connections_gauge,
+                         gateway->allowed_gauge,
+                         gateway->latency_gauge,
+                         gateway->slow_gauge,
+                         gateway->certificates.peer_end_gauge,
+                         gateway->certificates.own_end_gauge};
+  for (gsize i = 0; i < G_N_ELEMENTS(gauges); i++)
+    tide_gauge_set(gauges[i], TIDE_GAUGE_UNKNOWN);
+}
 
 void
 tide_gateway_show_locked(TideGateway *gateway)
 {
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
+  if (gateway->state == GATEWAY_REMOVED) {
+    hide_locked(gateway);
+    return;
+  }
   tide_gauge_set(gateway->up_gauge, gateway->state == GATEWAY_UP ? 1 : 0);
   tide_gauge_set(gateway->connections_gauge, load->n_connections);
   tide_gauge_set(gateway->allowed_gauge, load->usable ? load->n_allowed : 0);
@@ -139,7 +258,7 @@ tide_gateways_last_error(TideGateways *gateways)
   {
     for (guint32 i = 0; i < gateways->n; i++) {
       const TideGateway *gateway = &gateways->gateways[i];
-      if (gateway->state == GATEWAY_UP)
+      if (gateway->state == GATEWAY_UP || gateway->state == GATEWAY_REMOVED)
         continue;
       g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "",
                              gateway->last_error != NULL ? gateway->last_error : gateway->endpoint->text);
@@ -159,9 +278,14 @@ tide_gateways_n_up(TideGateways *gateways)
 }
 
 guint32
-tide_gateways_n(const TideGateways *gateways)
+tide_gateways_n(TideGateways *gateways)
 {
-  return gateways->n;
+  guint32 n = 0;
+  tide_mutex_lock(&gateways->lock);
+  for (guint32 i = 0; i < gateways->n; i++)
+    n += gateways->gateways[i].state != GATEWAY_REMOVED ? 1 : 0;
+  tide_mutex_unlock(&gateways->lock);
+  return n;
 }
 
 static void
@@ -174,7 +298,7 @@ clear_view(gpointer data)
 static TideGatewayView
 view_of_locked(TideGateway *gateway, gint64 now_us)
 {
-  static const char *const states[] = {"down", "suspect", "circuit_open", "up"};
+  static const char *const states[] = {"down", "suspect", "circuit_open", "up", "removed"};
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gboolean is_measured = load->call_us > 0;
   return (TideGatewayView){.name = gateway->endpoint->text,
@@ -196,6 +320,8 @@ tide_gateways_view(TideGateways *gateways)
   g_array_set_clear_func(views, clear_view);
   tide_mutex_lock(&gateways->lock);
   for (guint32 i = 0; i < gateways->n; i++) {
+    if (gateways->gateways[i].state == GATEWAY_REMOVED)
+      continue;
     TideGatewayView view = view_of_locked(&gateways->gateways[i], now_us);
     g_array_append_val(views, view);
   }
@@ -207,6 +333,21 @@ const char *
 tide_gateway_name(const TideGateway *gateway)
 {
   return gateway->endpoint->text;
+}
+
+guint32
+tide_gateways_max_places(const TideGateways *gateways)
+{
+  return gateways->max_places;
+}
+
+guint32
+tide_gateways_n_places(TideGateways *gateways)
+{
+  tide_mutex_lock(&gateways->lock);
+  guint32 n = gateways->n;
+  tide_mutex_unlock(&gateways->lock);
+  return n;
 }
 
 guint32
@@ -414,6 +555,15 @@ tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old,
 }
 
 gboolean
+tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink *link)
+{
+  tide_mutex_lock(&gateways->lock);
+  gboolean is_removed = link->gateway->state == GATEWAY_REMOVED;
+  tide_mutex_unlock(&gateways->lock);
+  return is_removed;
+}
+
+gboolean
 tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link)
 {
   tide_mutex_lock(&gateways->lock);
@@ -450,7 +600,8 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
       link->verified = is_first_answer = TRUE;
       load->n_verified++;
     }
-    if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us))
+    if (tide_gateway_loads_note_call(&gateways->loads, link->gateway->index, measure, now_us) &&
+        link->gateway->state != GATEWAY_REMOVED)
       open_circuit_locked(link->gateway, now_us);
     if (measure->end == TIDE_CALL_END_WRITTEN)
       (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);

@@ -27,13 +27,18 @@ void tide_gateways_start(TideGateways *gateways); /* the probing threads */
 void tide_gateways_stop(TideGateways *gateways);  /* makes every wait return and joins the threads */
 void tide_gateways_free(TideGateways *gateways);
 
+/* After a reload has changed the list in the configuration: those that are new in it are probed and then used; those
+ * that are not in it any more get no connection and no call more, but what is on its way to them ends as it would have.
+ * Never waits for a gateway. Threads: one at a time, that of start; not after stop. */
+void tide_gateways_take_list(TideGateways *gateways);
+
 /* Waits until a gateway is up and so the protocol is known. FALSE at @deadline_us or when stopped. */
 gboolean tide_gateways_wait_up(TideGateways *gateways, gint64 deadline_us, TideWireProtocol *ret_protocol);
 
 /* One line on each gateway that is not up: "gw1:9090 refused the connection; ...". (transfer full) (nullable) */
 char *tide_gateways_last_error(TideGateways *gateways);
 guint32 tide_gateways_n_up(TideGateways *gateways);
-guint32 tide_gateways_n(const TideGateways *gateways);
+guint32 tide_gateways_n(TideGateways *gateways);
 
 /**
  * tide_gateways_connect: a connection for a few calls, to the best gateway of those up. Waits while none is.
@@ -62,6 +67,9 @@ gboolean tide_gateways_open_link(TideGateways *gateways, gint64 deadline_us, Tid
  * caller. FALSE also where @old has the last place of the only gateway. */
 gboolean tide_gateways_open_instead(TideGateways *gateways, const TideGatewayLink *old, TideGatewayLink *ret_link);
 
+/* TRUE when the gateway of @link is in the list no more: to be closed. */
+gboolean tide_gateways_is_removed(TideGateways *gateways, const TideGatewayLink *link);
+
 /* TRUE when the gateway of @link is known to take connections. */
 gboolean tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link);
 
@@ -88,11 +96,15 @@ typedef struct TideGatewayView {
   char *error_text; /* owned: why it is not up; NULL: it is */
 } TideGatewayView;
 
-/* In the order of the configuration. (transfer full) (element-type TideGatewayView) */
+/* In the order of the configuration, new ones of a reload last. (transfer full) (element-type TideGatewayView) */
 GArray *tide_gateways_view(TideGateways *gateways);
 
 const char *tide_gateway_name(const TideGateway *gateway);
-guint32 tide_gateway_index(const TideGateway *gateway); /* in the configuration */
+
+/* Places of gateways: each that ever was in the list has one, which it keeps. */
+guint32 tide_gateways_max_places(const TideGateways *gateways);
+guint32 tide_gateways_n_places(TideGateways *gateways);
+guint32 tide_gateway_index(const TideGateway *gateway); /* its place */
 const char *tide_gateways_name_at(const TideGateways *gateways, guint32 index);
 
 G_END_DECLS

@@ -17,6 +17,7 @@ typedef enum GatewayState {
   GATEWAY_SUSPECT,      /* something broke: the next probe decides */
   GATEWAY_CIRCUIT_OPEN, /* its calls failed while others' did not: probed when it closes again */
   GATEWAY_UP,
+  GATEWAY_REMOVED, /* not in the list any more; for good, unless it comes back into it */
 } GatewayState;
 
 struct TideGateway {
@@ -52,10 +53,13 @@ struct TideGateway {
 struct TideGateways {
   const TideHBaseConfig *config;
   GCancellable *cancellable; /* owned: ends running probes */
+  TideMetrics *metrics;
+  guint32 max_places;
   TideMutex lock;
   TideCond changed;
-  guint32 n;
-  TideGateway *gateways; /* owned array */
+  TideGateway *gateways; /* owned array of max_places; read-only as n has them, but for what is under lock */
+  /* under lock, and written by one thread */
+  guint32 n; /* places that are taken */
   /* under lock */
   TideGatewayLoads loads; /* each gateway's, by index */
   int protocol;           /* TideWireProtocol, -1 while unknown */

@@ -57,9 +57,11 @@ gboolean
 tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us)
 {
   TideGatewayLink link;
-  if (connection->link.gateway != NULL && tide_hbase_client_is_ready(connection->link.client))
+  gboolean must_move =
+      connection->link.gateway != NULL && tide_gateways_is_removed(connection->gateways, &connection->link);
+  if (connection->link.gateway != NULL && !must_move && tide_hbase_client_is_ready(connection->link.client))
     return TRUE;
-  give_up(connection, TIDE_CONNECT_STALE);
+  give_up(connection, must_move ? TIDE_CONNECT_MOVED : TIDE_CONNECT_STALE);
   if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
     return FALSE;
   adopt(connection, &link);

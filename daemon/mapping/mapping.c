@@ -19,6 +19,7 @@ typedef struct MappedTable {
 
 struct TideMapping {
   /* set before start, then read-only */
+  const TideConfig *config; /* borrowed */
   TideTimeSpec record_time; /* of cells with cell_time: record, and of tombstones */
   MappedTable *tables;      /* owned; an index behind the table it is of */
   guint n_tables;
@@ -33,6 +34,7 @@ struct TideMapping {
   TideRowList list;
   guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
   gint64 clock_ms;       /* 0: not known */
+  guint32 call_bytes;    /* batch.max_bytes, as the mappers have it */
 
   /* of the last message */
   TideRecordTime record;
@@ -53,18 +55,33 @@ struct TideMapping {
 
 /* ---- life ---- */
 
-/* The mapper of @table, with rows that fit into a call of the largest size alone. */
-static TideTableMapper *
-mapper_new(const TideConfig *config, const TideFieldNames *names, const TideTable *table, TideNameId time_field,
-           TideWireProtocol protocol)
+/* The largest row of @table that fits into a call alone. */
+static guint32
+max_row_bytes(const TideTable *table, guint32 call_bytes)
 {
   /* The name of a dated table is no longer than the pattern it is made from. */
   gsize overhead_bytes = tide_put_multiple_overhead_max(strlen(table->name));
-  TideMapperLimits limits = {
-      .max_cell_bytes = config->hbase.max_cell_bytes,
-      .max_row_bytes = config->batch.max_bytes - (guint32)MIN(overhead_bytes, config->batch.max_bytes),
-  };
-  return tide_table_mapper_new(table, names, time_field, protocol, limits);
+  return call_bytes - (guint32)MIN(overhead_bytes, call_bytes);
+}
+
+static TideTableMapper *
+mapper_new(const TideMapping *mapping, const TideTable *table, TideNameId time_field, TideWireProtocol protocol)
+{
+  TideMapperLimits limits = {.max_cell_bytes = mapping->config->hbase.max_cell_bytes,
+                             .max_row_bytes = max_row_bytes(table, mapping->call_bytes)};
+  return tide_table_mapper_new(table, mapping->names, time_field, protocol, limits);
+}
+
+/* After a reload it may be another than before. */
+static void
+take_call_bytes(TideMapping *mapping)
+{
+  guint32 call_bytes = mapping->config->batch.max_bytes;
+  if (G_LIKELY(call_bytes == mapping->call_bytes))
+    return;
+  mapping->call_bytes = call_bytes;
+  for (guint i = 0; i < mapping->n_tables; i++)
+    tide_table_mapper_set_max_row_bytes(mapping->tables[i].mapper, max_row_bytes(mapping->tables[i].table, call_bytes));
 }
 
 static const TideTimeSpec *
@@ -88,7 +105,7 @@ add_table(TideMapping *mapping, const TideConfig *config, const TideTable *table
   MappedTable *added = &mapping->tables[mapping->n_tables++];
   *added = (MappedTable){
       .table = table,
-      .mapper = mapper_new(config, mapping->names, table, event_time->field, protocol),
+      .mapper = mapper_new(mapping, table, event_time->field, protocol),
       .event_time = tide_reading_times_add(&mapping->times, event_time),
       .cell_time = tide_reading_times_add(&mapping->times, cell_time_of(mapping, table, event_time)),
       .data = table->index_of != TIDE_TABLE_NONE ? g_ptr_array_index(config->tables, table->index_of) : NULL,
@@ -121,6 +138,8 @@ tide_mapping_new(const TideConfig *config, TideWireProtocol protocol)
                                         .date_field = TIDE_NAME_NONE,
                                         .earliest_epoch_ms = config->readings.time.earliest_epoch_ms,
                                         .max_future_ms = config->readings.time.max_future_ms};
+  mapping->config = config;
+  mapping->call_bytes = config->batch.max_bytes;
   mapping->names = tide_field_names_copy(config->names);
   mapping->decoder = tide_decoder_new(&config->readings.decode, mapping->names, n_known);
   mapping->record_key = tide_record_key_new(mapping->decoder, mapping->names, n_known);
@@ -438,6 +457,7 @@ gboolean
 tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped *ret_mapped, TideReject *ret_reject)
 {
   begin_message(mapping, message);
+  take_call_bytes(mapping);
   if (!map_message(mapping, message, ret_reject)) {
     tide_reject_resolve_field(ret_reject, mapping->names);
     return FALSE;

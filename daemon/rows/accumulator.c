@@ -496,11 +496,13 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
 static void
 adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 late_us, gint64 now_us)
 {
+  const TideBatchConfig *limits = &accumulator->context.config->batch;
   guint64 waiting_rows = tide_lanes_waiting_rows_racy(accumulator->context.lanes);
   TideLoadSigns signs = {.more = pressure == TIDE_PRESSURE_NONE,
                          .late_us = late_us,
-                         .writers_are_behind =
-                             waiting_rows >= WAITING_CALLS * accumulator->context.config->batch.max_rows};
+                         .writers_are_behind = waiting_rows >= WAITING_CALLS * limits->max_rows};
+  tide_latest_window_set_bounds(&accumulator->latest_window, limits->latest_window_ms * TIDE_US_PER_MS,
+                                limits->latest_window_max_ms * TIDE_US_PER_MS);
   tide_latest_window_adapt(&accumulator->latest_window, &signs, now_us);
 }
 

@@ -12,6 +12,13 @@ tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us)
   *window = (TideLatestWindow){.min_us = min_us, .max_us = MAX(min_us, max_us), .us = min_us};
 }
 
+void
+tide_latest_window_set_bounds(TideLatestWindow *window, gint64 min_us, gint64 max_us)
+{
+  window->min_us = min_us;
+  window->max_us = MAX(min_us, max_us);
+}
+
 static gint64
 wanted_us(const TideLatestWindow *window, const TideLoadSigns *signs)
 {

@@ -27,6 +27,9 @@ typedef struct TideLoadSigns {
 
 void tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us);
 
+/* It comes to be within them as it is adapted. */
+void tide_latest_window_set_bounds(TideLatestWindow *window, gint64 min_us, gint64 max_us);
+
 /* Grows at once, and halves each 20 ms while nothing keeps it up: hiccups of Kafka are no end of a backlog. */
 void tide_latest_window_adapt(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us);
 

@@ -326,6 +326,12 @@ tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status)
 }
 
 void
+tide_pipeline_take_changes(TidePipeline *pipeline)
+{
+  tide_pipeline_parts_take_changes(&pipeline->parts);
+}
+
+void
 tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
 {
   gboolean is_running = atomic_load_explicit(&pipeline->stage, memory_order_acquire) == TIDE_STAGE_RUNNING;

@@ -39,6 +39,10 @@ TidePipelineState tide_pipeline_state(TidePipeline *pipeline);
 /* All of @status but the version. Threads: any. */
 void tide_pipeline_fill_status(TidePipeline *pipeline, TideStatus *status);
 
+/* After members of the configuration have changed that reload: hands them on to those who keep them in a form of their
+ * own. Threads: any. */
+void tide_pipeline_take_changes(TidePipeline *pipeline);
+
 /* Logs what an operator must know, and sets gauges; call once a second. */
 void tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us);
 

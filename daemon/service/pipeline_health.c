@@ -29,9 +29,8 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
 {
   *health = (TidePipelineHealth){.parts = parts};
   TideMetrics *metrics = parts->options.metrics;
-  TideGauge *limit =
+  health->budget_limit =
       tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Budget for all that is in flight", NULL);
-  tide_gauge_set(limit, (gint64)parts->budget.limit_bytes);
   health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Of the budget, in use", NULL);
   health->waiting_rows =
       tide_metrics_gauge(metrics, "tidemark_lane_waiting_rows", "Sealed rows that wait for a writer", NULL);
@@ -410,6 +409,7 @@ measure(TidePipelineHealth *health, gint64 now_us)
 void
 tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us)
 {
+  tide_gauge_set(health->budget_limit, (gint64)tide_budget_limit_racy(&health->parts->budget));
   tide_gauge_set(health->budget_used, (gint64)tide_budget_used_racy(&health->parts->budget));
   TideLanesState lanes = tide_lanes_state(health->parts->lanes);
   tide_gauge_set(health->waiting_rows, (gint64)lanes.waiting_rows);

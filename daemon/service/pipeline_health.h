@@ -42,6 +42,7 @@ void tide_pipeline_state_clear(TidePipelineState *state);
 typedef struct TidePipelineHealth {
   /* set at the beginning, then read-only */
   const TidePipelineParts *parts; /* borrowed */
+  TideGauge *budget_limit;
   TideGauge *budget_used;
   TideGauge *waiting_rows;
   TideGauge *in_flight_rows;

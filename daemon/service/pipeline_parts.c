@@ -2,18 +2,24 @@
 
 #include "util/clock.h"
 
-/* One budget for each table slot, a share of the whole. Returns the number of slots. */
-static guint32
+/* What there is to charge. */
+static guint64
+budget_bytes(const TideConfig *config)
+{
+  guint64 memory_bytes = config->limits.memory_bytes;
+  return memory_bytes - tide_budget_prefetch_bytes(memory_bytes);
+}
+
+/* One budget for each table slot, a share of the whole. */
+static void
 make_budgets(TidePipelineParts *parts, guint32 *ret_n_dated)
 {
-  guint64 memory_bytes = parts->options.config->limits.memory_bytes;
-  tide_budget_init(&parts->budget, memory_bytes - tide_budget_prefetch_bytes(memory_bytes));
-  guint32 n_slots = tide_dated_tables_slots(parts->options.config, ret_n_dated);
+  tide_budget_init(&parts->budget, budget_bytes(parts->options.config));
+  parts->n_slots = tide_dated_tables_slots(parts->options.config, ret_n_dated);
   tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
-  parts->table_budgets = g_new0(TideBudget, n_slots);
-  for (guint32 i = 0; i < n_slots; i++)
+  parts->table_budgets = g_new0(TideBudget, parts->n_slots);
+  for (guint32 i = 0; i < parts->n_slots; i++)
     tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
-  return n_slots;
 }
 
 static TideLanes *
@@ -31,7 +37,7 @@ make_lanes(const TideConfig *config, guint32 n_slots, guint32 n_dated)
 }
 
 static TideRegions *
-make_regions(const TidePipelineParts *parts, guint32 n_slots)
+make_regions(const TidePipelineParts *parts)
 {
   TideRegionsOptions options = {.config = parts->options.config,
                                 .dated = parts->dated,
@@ -40,7 +46,7 @@ make_regions(const TidePipelineParts *parts, guint32 n_slots)
                                 .metrics = parts->options.metrics,
                                 .fingerprints = &parts->fingerprints,
                                 .accept_scheme_change = parts->options.accept_scheme_change,
-                                .n_slots = n_slots};
+                                .n_slots = parts->n_slots};
   return tide_regions_new(&options);
 }
 
@@ -52,10 +58,10 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   *parts = (TidePipelineParts){.options = *options};
   tide_fingerprint_store_init(&parts->fingerprints, config);
   parts->dated = tide_dated_tables_new(config);
-  guint32 n_slots = make_budgets(parts, &n_dated);
-  parts->lanes = make_lanes(config, n_slots, n_dated);
+  make_budgets(parts, &n_dated);
+  parts->lanes = make_lanes(config, parts->n_slots, n_dated);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
-  parts->regions = make_regions(parts, n_slots);
+  parts->regions = make_regions(parts);
   TideDeadLetterQueueContext dead_letters = {.config = config, .budget = &parts->budget, .metrics = options->metrics};
   parts->dead_letters = tide_dead_letter_queue_new(&dead_letters);
   parts->watch = tide_kafka_watch_new(&config->kafka, options->metrics);
@@ -76,6 +82,19 @@ tide_pipeline_parts_clear(TidePipelineParts *parts)
   tide_dated_tables_free(parts->dated);
   g_free(parts->table_budgets);
   tide_fingerprint_store_clear(&parts->fingerprints);
+}
+
+void
+tide_pipeline_parts_take_changes(TidePipelineParts *parts)
+{
+  const TideConfig *config = parts->options.config;
+  guint64 whole_bytes = budget_bytes(config);
+  tide_budget_set_limit(&parts->budget, whole_bytes);
+  tide_budget_set_limit(&parts->doubt_budget, tide_budget_doubt_share_bytes(whole_bytes));
+  for (guint32 i = 0; i < parts->n_slots; i++)
+    tide_budget_set_limit(&parts->table_budgets[i], tide_budget_table_share_bytes(whole_bytes));
+  tide_gateways_take_list(parts->gateways);
+  tide_lanes_set_call_limits(parts->lanes, config->batch.max_rows, config->batch.max_bytes);
 }
 
 void

@@ -25,7 +25,8 @@ typedef struct TidePipelineParts {
   TidePipelineOptions options;
   TideFingerprintStore fingerprints;
   TideBudget budget;
-  TideBudget *table_budgets; /* owned array, by table slot */
+  TideBudget *table_budgets; /* owned array of n_slots, by table slot */
+  guint32 n_slots;
   TideBudget doubt_budget;
   TideDatedTables *dated;
   TideLanes *lanes;
@@ -42,6 +43,9 @@ typedef struct TidePipelineParts {
 /* All but writers and consumers, which run from their making on; nothing runs yet. */
 void tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options);
 void tide_pipeline_parts_clear(TidePipelineParts *parts); /* when nothing runs any more */
+
+/* Hands on what a reload changed in the configuration, to those who keep it in a form of their own. Threads: any. */
+void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
 
 void tide_pipeline_parts_start_writers(TidePipelineParts *parts);
 gboolean tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol protocol,

@@ -25,7 +25,7 @@ static void
 fill_memory(const TidePipelineParts *parts, TideStatusMemory *memory)
 {
   *memory = (TideStatusMemory){.limit_bytes = (gint64)parts->options.config->limits.memory_bytes,
-                               .budget_bytes = (gint64)parts->budget.limit_bytes,
+                               .budget_bytes = (gint64)tide_budget_limit_racy(&parts->budget),
                                .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
                                .resident_bytes = resident_bytes()};
 }
@@ -56,7 +56,7 @@ add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
   TideStatusTable table = {.load = *load,
                            .name = load->table->name,
                            .memory_bytes = (gint64)used_bytes,
-                           .memory_share = (double)used_bytes / (double)MAX(budget->limit_bytes, 1)};
+                           .memory_share = (double)used_bytes / (double)MAX(tide_budget_limit_racy(budget), 1)};
   g_array_append_val(tables, table);
 }
 

@@ -32,19 +32,30 @@ G_BEGIN_DECLS
 typedef struct TideBudget TideBudget;
 
 struct TideBudget {
-  /* set before start, then read-only */
-  guint64 limit_bytes;
-  TideBudget *whole; /* borrowed: of which this is a share; NULL: it is the whole */
+  TideBudget *whole; /* borrowed, read-only: of which this is a share; NULL: it is the whole */
   /* any thread */
+  _Atomic guint64 limit_bytes; /* may be set to less than is used: then it is spent for a while */
   _Atomic gint64 used_bytes;
 };
 
 static inline void
 tide_budget_init(TideBudget *budget, guint64 limit_bytes)
 {
-  budget->limit_bytes = limit_bytes;
   budget->whole = NULL;
+  atomic_init(&budget->limit_bytes, limit_bytes);
   atomic_init(&budget->used_bytes, 0);
+}
+
+static inline guint64
+tide_budget_limit_racy(const TideBudget *budget)
+{
+  return atomic_load_explicit(&budget->limit_bytes, memory_order_relaxed);
+}
+
+static inline void
+tide_budget_set_limit(TideBudget *budget, guint64 limit_bytes)
+{
+  atomic_store_explicit(&budget->limit_bytes, limit_bytes, memory_order_relaxed);
 }
 
 /* @memory_bytes: limits.memory */
@@ -54,17 +65,30 @@ tide_budget_prefetch_bytes(guint64 memory_bytes)
   return memory_bytes / 100 * TIDE_BUDGET_PREFETCH_PERCENT;
 }
 
+/* Of a whole with that limit. */
+static inline guint64
+tide_budget_table_share_bytes(guint64 whole_bytes)
+{
+  return MIN(whole_bytes / 100 * TIDE_BUDGET_TABLE_PERCENT, TIDE_BUDGET_TABLE_MAX_BYTES);
+}
+
+static inline guint64
+tide_budget_doubt_share_bytes(guint64 whole_bytes)
+{
+  return whole_bytes / 100 * TIDE_BUDGET_DOUBT_PERCENT;
+}
+
 static inline void
 tide_budget_init_table_share(TideBudget *share, TideBudget *whole)
 {
-  tide_budget_init(share, MIN(whole->limit_bytes / 100 * TIDE_BUDGET_TABLE_PERCENT, TIDE_BUDGET_TABLE_MAX_BYTES));
+  tide_budget_init(share, tide_budget_table_share_bytes(tide_budget_limit_racy(whole)));
   share->whole = whole;
 }
 
 static inline void
 tide_budget_init_doubt_share(TideBudget *share, TideBudget *whole)
 {
-  tide_budget_init(share, whole->limit_bytes / 100 * TIDE_BUDGET_DOUBT_PERCENT);
+  tide_budget_init(share, tide_budget_doubt_share_bytes(tide_budget_limit_racy(whole)));
   share->whole = whole;
 }
 
@@ -83,7 +107,7 @@ static inline gboolean
 tide_budget_try_charge(TideBudget *budget, guint64 bytes)
 {
   gint64 before = atomic_fetch_add_explicit(&budget->used_bytes, (gint64)bytes, memory_order_relaxed);
-  if (MAX(before, 0) + (gint64)bytes > (gint64)budget->limit_bytes) {
+  if (MAX(before, 0) + (gint64)bytes > (gint64)tide_budget_limit_racy(budget)) {
     atomic_fetch_sub_explicit(&budget->used_bytes, (gint64)bytes, memory_order_relaxed);
     return FALSE;
   }
@@ -102,13 +126,13 @@ tide_budget_used_racy(const TideBudget *budget)
 static inline gboolean
 tide_budget_is_spent_racy(const TideBudget *budget)
 {
-  return tide_budget_used_racy(budget) >= budget->limit_bytes;
+  return tide_budget_used_racy(budget) >= tide_budget_limit_racy(budget);
 }
 
 static inline gboolean
 tide_budget_has_room_racy(const TideBudget *budget)
 {
-  return tide_budget_used_racy(budget) < budget->limit_bytes / 100 * TIDE_BUDGET_RESUME_PERCENT;
+  return tide_budget_used_racy(budget) < tide_budget_limit_racy(budget) / 100 * TIDE_BUDGET_RESUME_PERCENT;
 }
 
 G_END_DECLS

@@ -8,7 +8,7 @@ void
 tide_batch_pool_init(TideBatchPool *pool, TideBudget *budget, guint32 n_pools)
 {
   guint64 share = MAX(POOL_SHARE, (guint64)ALL_POOLS_SHARE * n_pools);
-  *pool = (TideBatchPool){.budget = budget, .limit_bytes = (gint64)(budget->limit_bytes / share)};
+  *pool = (TideBatchPool){.budget = budget, .share = share};
 }
 
 TideBatch *
@@ -29,7 +29,7 @@ void
 tide_batch_pool_give(TideBatchPool *pool, TideBatch *batch)
 {
   gint64 memory_bytes = (gint64)tide_batch_memory_bytes(batch);
-  if (pool->kept_bytes + memory_bytes > pool->limit_bytes) {
+  if (pool->kept_bytes + memory_bytes > (gint64)(tide_budget_limit_racy(pool->budget) / pool->share)) {
     tide_batch_free(batch);
     return;
   }

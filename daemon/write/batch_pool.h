@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct TideBatchPool {
   TideBudget *budget; /* borrowed: is charged for what is kept */
-  gint64 limit_bytes;
+  guint64 share; /* of the budget: what is kept is at most its limit, divided by this */
   TideBatch *first; /* owned */
   gint64 kept_bytes;
 } TideBatchPool;

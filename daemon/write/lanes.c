@@ -7,6 +7,8 @@ tide_lanes_new(const TideLanesOptions *options)
 {
   TideLanes *lanes = g_new0(TideLanes, 1);
   lanes->options = *options;
+  lanes->max_rows = options->max_rows;
+  lanes->max_bytes = options->max_bytes;
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TableSlot, options->n_tables);
@@ -47,6 +49,15 @@ tide_lanes_free(TideLanes *lanes)
   g_free(lanes);
 }
 
+void
+tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_bytes)
+{
+  tide_mutex_lock(&lanes->lock);
+  lanes->max_rows = max_rows;
+  lanes->max_bytes = max_bytes;
+  tide_mutex_unlock(&lanes->lock);
+}
+
 static void
 free_queue(TideLane *lane)
 {
@@ -63,7 +74,7 @@ tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_k
   tide_lane_init(&queue->lane, table, start_key, end_key, free_queue);
   queue->lanes = lanes;
   queue->link.data = queue->busy_link.data = queue;
-  queue->window_rows = tide_lane_widest_window_rows(lanes);
+  queue->window_rows = TIDE_LANE_WIDEST_WINDOW;
   return &queue->lane;
 }
 
@@ -107,7 +118,8 @@ set_state_locked(LaneQueue *queue, LaneState state)
 static gboolean
 has_room_locked(const LaneQueue *queue)
 {
-  return queue->in_flight_rows == 0 || queue->in_flight_rows + queue->first->n_rows <= queue->window_rows;
+  return queue->in_flight_rows == 0 ||
+         queue->in_flight_rows + queue->first->n_rows <= tide_lane_window_rows_locked(queue);
 }
 
 /* A lane in trouble has one call in flight at a time. */
@@ -217,8 +229,7 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
   if (call->n_batches == 0)
     return TRUE;
   return !goes_alone(call->batches[0]) && !goes_alone(batch) && call->n_batches < TIDE_CALL_MAX_BATCHES &&
-         call->n_rows + batch->n_rows <= lanes->options.max_rows &&
-         call->n_bytes + batch->wire.len <= lanes->options.max_bytes;
+         call->n_rows + batch->n_rows <= lanes->max_rows && call->n_bytes + batch->wire.len <= lanes->max_bytes;
 }
 
 /* Moves batches of @queue into @call as far as they fit. */

@@ -38,6 +38,9 @@ typedef struct TideLanesOptions {
 TideLanes *tide_lanes_new(const TideLanesOptions *options);
 void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have ended; NULL ok */
 
+/* Of calls that are taken from now on. */
+void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_bytes);
+
 /* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 

@@ -56,7 +56,7 @@ note_failure_locked(LaneQueue *queue, const char *error_text, gint64 now_us)
   if (queue->failures++ == 0)
     queue->failing_since_us = now_us;
   queue->not_before_us = now_us + backoff_us(&queue->lanes->options, queue->failures);
-  queue->window_rows = MAX(queue->window_rows / 2, 1);
+  queue->window_rows = MAX(tide_lane_window_rows_locked(queue) / 2, 1);
   g_free(queue->error_text);
   queue->error_text = g_strdup(error_text);
 }
@@ -65,8 +65,9 @@ static void
 note_success_locked(LaneQueue *queue, gint64 now_us)
 {
   queue->last_ok_us = now_us;
-  guint32 step_rows = queue->lanes->options.max_rows / 8 + 1;
-  queue->window_rows = MIN(queue->window_rows + step_rows, tide_lane_widest_window_rows(queue->lanes));
+  guint32 wider_rows = tide_lane_window_rows_locked(queue) + queue->lanes->max_rows / 8 + 1;
+  gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(queue->lanes);
+  queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;
   queue->failures = 0;
   queue->not_before_us = 0;
   g_clear_pointer(&queue->error_text, g_free);

@@ -28,7 +28,7 @@ typedef struct LaneQueue {
   TideBatch *last;
   guint32 n_in_flight; /* calls */
   guint32 in_flight_rows;
-  guint32 window_rows; /* in flight at the most, see tide_lane_widest_window_rows() */
+  guint32 window_rows; /* see tide_lane_window_rows() */
   guint32 failures;    /* in a row */
   gint64 failing_since_us;
   gint64 not_before_us;
@@ -64,6 +64,8 @@ struct TideLanes {
   TideMutex lock;
   TideCond work;
   /* under lock */
+  guint32 max_rows; /* of a call; the options have those of the start */
+  guint32 max_bytes;
   TableSlot *tables; /* owned array of options.n_tables */
   guint32 n_used;    /* slots below this have had rows */
   guint32 next_table;
@@ -85,9 +87,18 @@ struct TideLanes {
  * is acknowledged widens it by an eighth of a call. So a lane that has just come back begins small, and one in which a
  * call fails now and then stays below what makes it fail. */
 static inline guint32
-tide_lane_widest_window_rows(const TideLanes *lanes)
+tide_lane_widest_window_rows_locked(const TideLanes *lanes)
 {
-  return lanes->options.max_rows * lanes->options.max_in_flight_per_region;
+  return lanes->max_rows * lanes->options.max_in_flight_per_region;
+}
+
+/* At its widest it has no number of its own: it stays so when a call's rows change. */
+#define TIDE_LANE_WIDEST_WINDOW G_MAXUINT32
+
+static inline guint32
+tide_lane_window_rows_locked(const LaneQueue *queue)
+{
+  return MIN(queue->window_rows, tide_lane_widest_window_rows_locked(queue->lanes));
 }
 
 /* Puts @queue into the list where it belongs now. */

@@ -102,7 +102,7 @@ tide_lanes_state(TideLanes *lanes)
     state.suspended_tables = lanes->n_suspended;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const LaneQueue *queue = link->data;
-      state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows(lanes) ? 1 : 0;
+      state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows_locked(lanes) ? 1 : 0;
       state.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
       for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
         if (state.oldest_us == 0 || batch->oldest_us < state.oldest_us)

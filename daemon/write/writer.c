@@ -37,7 +37,7 @@ struct TideWriter {
   /* set before start, then read-only */
   TideWriterContext context;
   TideThread *thread;
-  MethodMetrics *methods; /* owned: N_WRITE_METHODS for each gateway, in the order of the configuration */
+  MethodMetrics *methods; /* owned: N_WRITE_METHODS for each gateway's place */
   TideCounter *bytes_written;
   TideCounter *bisections;
   TideCounter *poison_rows;
@@ -75,11 +75,22 @@ register_method_metrics(TideMetrics *metrics, const char *gateway, WriteMethod m
                                                  method_label, duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
 }
 
+/* A gateway that came with a reload is registered with the first call to it. */
+static MethodMetrics *
+metrics_at(const TideWriter *writer, guint32 place, WriteMethod method)
+{
+  MethodMetrics *metrics = &writer->methods[place * N_WRITE_METHODS + method];
+  if (G_UNLIKELY(metrics->rows_written == NULL))
+    register_method_metrics(writer->context.metrics, tide_gateways_name_at(writer->context.gateways, place), method,
+                            metrics);
+  return metrics;
+}
+
 /* Of calls to the gateway that the connection goes to. */
 static MethodMetrics *
 metrics_of_call(const TideWriter *writer, WriteMethod method)
 {
-  return &writer->methods[tide_gateway_index(writer->connection.link.gateway) * N_WRITE_METHODS + method];
+  return metrics_at(writer, tide_gateway_index(writer->connection.link.gateway), method);
 }
 
 static void
@@ -87,12 +98,11 @@ register_metrics(TideWriter *writer)
 {
   TideMetrics *metrics = writer->context.metrics;
   TideGateways *gateways = writer->context.gateways;
-  guint32 n_gateways = tide_gateways_n(gateways);
-  writer->methods = g_new0(MethodMetrics, n_gateways * N_WRITE_METHODS);
-  for (guint32 i = 0; i < n_gateways; i++)
+  guint32 n_places = tide_gateways_n_places(gateways);
+  writer->methods = g_new0(MethodMetrics, tide_gateways_max_places(gateways) * N_WRITE_METHODS);
+  for (guint32 i = 0; i < n_places; i++)
     for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
-      register_method_metrics(metrics, tide_gateways_name_at(gateways, i), method,
-                              &writer->methods[i * N_WRITE_METHODS + method]);
+      (void)metrics_at(writer, i, method);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
                                                "Encoded bytes of rows that HBase acknowledged", NULL);
   writer->bisections = tide_metrics_counter(metrics, "tidemark_hbase_bisections_total",

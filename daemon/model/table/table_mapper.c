@@ -90,6 +90,12 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
 }
 
 void
+tide_table_mapper_set_max_row_bytes(TideTableMapper *mapper, guint32 max_row_bytes)
+{
+  mapper->limits.max_row_bytes = max_row_bytes;
+}
+
+void
 tide_table_mapper_free(TideTableMapper *mapper)
 {
   if (mapper == NULL)

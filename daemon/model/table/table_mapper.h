@@ -31,6 +31,7 @@ typedef struct TideMapperLimits {
 TideTableMapper *tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideNameId time_field,
                                        TideWireProtocol protocol, TideMapperLimits limits);
 void tide_table_mapper_free(TideTableMapper *mapper);
+void tide_table_mapper_set_max_row_bytes(TideTableMapper *mapper, guint32 max_row_bytes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableMapper, tide_table_mapper_free)
 
 /* What became of a reading in a table. */

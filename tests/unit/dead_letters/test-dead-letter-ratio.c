@@ -97,6 +97,27 @@ test_a_share_of_one_is_no_bound(void)
   g_assert_false(is_exceeded(&ratio));
 }
 
+/* As by a reload: what was counted stays, unless the window is another one. */
+static void
+test_other_bounds(void)
+{
+  TideDeadLetterRatio ratio;
+  TideDeadLetterRatioPart total;
+  tide_dead_letter_ratio_init(&ratio, WINDOW_MS, 0.1, 0);
+  add(&ratio, START_US, 400, 0, 200);
+  g_assert_true(tide_dead_letter_ratio_is_exceeded(&ratio, &total));
+  tide_dead_letter_ratio_set_bounds(&ratio, WINDOW_MS, 0.6);
+  g_assert_false(is_exceeded(&ratio));
+  g_assert_false(tide_dead_letter_ratio_is_above(&ratio, &total));
+  tide_dead_letter_ratio_set_bounds(&ratio, WINDOW_MS, 0.2);
+  g_assert_true(is_exceeded(&ratio));
+  tide_dead_letter_ratio_set_bounds(&ratio, 2 * WINDOW_MS, 0.2);
+  g_assert_false(is_exceeded(&ratio));
+  g_assert_true(tide_dead_letter_ratio_is_above(&ratio, &total));
+  add(&ratio, START_US, 400, 0, 200);
+  g_assert_true(is_exceeded(&ratio));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -108,5 +129,6 @@ main(int argc, char **argv)
                   test_dead_letters_may_be_ahead_of_their_messages);
   g_test_add_func("/dead-letter-ratio/the-window-moves", test_the_window_moves);
   g_test_add_func("/dead-letter-ratio/a-share-of-one-is-no-bound", test_a_share_of_one_is_no_bound);
+  g_test_add_func("/dead-letter-ratio/other-bounds", test_other_bounds);
   return g_test_run();
 }

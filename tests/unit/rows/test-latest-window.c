@@ -67,6 +67,25 @@ test_is_never_below_what_is_asked_for(void)
   g_assert_cmpint(window.us, ==, 4000 * MS);
 }
 
+/* As by a reload. */
+static void
+test_comes_to_be_within_new_bounds(void)
+{
+  TideLatestWindow window = window_after(&backlog);
+  tide_latest_window_set_bounds(&window, 50 * MS, 200 * MS);
+  tide_latest_window_adapt(&window, &backlog, 10 * TIDE_US_PER_S);
+  g_assert_cmpint(window.us, ==, 200 * MS);
+  tide_latest_window_adapt(&window, &quiet, 20 * TIDE_US_PER_S);
+  g_assert_cmpint(window.us, ==, 50 * MS);
+  tide_latest_window_set_bounds(&window, 400 * MS, 0);
+  tide_latest_window_adapt(&window, &quiet, 20 * TIDE_US_PER_S);
+  g_assert_cmpint(window.us, ==, 400 * MS);
+  g_assert_cmpint(tide_latest_window_next_us(&window), ==, G_MAXINT64);
+  tide_latest_window_set_bounds(&window, 0, 0);
+  tide_latest_window_adapt(&window, &quiet, 40 * TIDE_US_PER_S);
+  g_assert_cmpint(window.us, ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -76,5 +95,6 @@ main(int argc, char **argv)
                   test_is_long_in_a_backlog_or_behind_slow_writers);
   g_test_add_func("/latest-window/halves-when-nothing-keeps-it-up", test_halves_when_nothing_keeps_it_up);
   g_test_add_func("/latest-window/is-never-below-what-is-asked-for", test_is_never_below_what_is_asked_for);
+  g_test_add_func("/latest-window/comes-to-be-within-new-bounds", test_comes_to_be_within_new_bounds);
   return g_test_run();
 }

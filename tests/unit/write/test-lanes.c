@@ -332,6 +332,34 @@ test_window_halves_and_widens_by_steps(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+static void
+assert_takes(Fixture *fixture, guint32 n_rows)
+{
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_rows, ==, n_rows);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+}
+
+/* As by a reload: of the calls that are taken then, and a lane that is well is not narrow by them. */
+static void
+test_limits_of_calls_change(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  for (guint i = 0; i < 60; i++)
+    submit(fixture, lane, 1, 10);
+  assert_takes(fixture, 10);
+  tide_lanes_set_call_limits(fixture->lanes, 3, 1000);
+  assert_takes(fixture, 3);
+  tide_lanes_set_call_limits(fixture->lanes, 100, 200);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).narrowed_lanes, ==, 0);
+  assert_takes(fixture, 20);
+  tide_lanes_set_call_limits(fixture->lanes, 100, 1000);
+  assert_takes(fixture, 27);
+  g_assert_cmpuint(count_completed(fixture), ==, 60);
+  tide_lane_unref(lane);
+}
+
 /* A batch is never split by the lanes: the smallest window lets one through. */
 static void
 test_batch_larger_than_the_window_goes_all_the_same(Fixture *fixture, gconstpointer data)
@@ -595,6 +623,7 @@ main(int argc, char **argv)
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
   ADD("/lanes/last-places-begin-blocked", test_last_places_begin_blocked);
   ADD("/lanes/window-halves-and-widens-by-steps", test_window_halves_and_widens_by_steps);
+  ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
   ADD("/lanes/batch-larger-than-the-window-goes-all-the-same", test_batch_larger_than_the_window_goes_all_the_same);
   ADD("/lanes/dead-regions-do-not-take-all-writers", test_dead_regions_do_not_take_all_writers);
   ADD("/lanes/suspended-table-is-probed-by-what-failed-and-goes-on",
