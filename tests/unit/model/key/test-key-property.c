@@ -1,12 +1,12 @@
 /* What must hold for every key that compiles, over at least 100,000 random readings for each scheme: two readings never
  * make one key, what is read back is what was written, keys sort as declared, and a plan finds what it should. Under
- * sanitizers it is a tenth of them. */
+ * sanitizers it is a fortieth of them. */
 #include "model/key/row_key.h"
 
 #include "unit/key_model.h"
 #include "unit/rounds.h"
 
-#define N_READINGS ROUNDS(100000)
+#define N_READINGS ROUNDS_OF_EACH_SCHEME(100000)
 #define TEXT_MAX_BYTES 5
 #define EVENT_NS (G_GINT64_CONSTANT(1426535612045) * 1000000)
 #define END_NS (G_GINT64_CONSTANT(7258118400) * MODEL_NS_PER_S) /* 2200: no later event is taken */
