@@ -58,11 +58,11 @@ is_long(const TideSurveyField *field)
   return FALSE;
 }
 
-/* And no number in quotes. */
+/* Not all numbers, in quotes or not. */
 static gboolean
 is_text(const TideSurveyField *field)
 {
-  return field->n_numbers == 0;
+  return field->n_numbers < field->n_present;
 }
 
 static int

@@ -165,7 +165,7 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
       .config = call->config, .problems = call->problems, .record_time_is_now = !init->options->from_topic};
   g_autoptr(TideExplainer) explainer = tide_explainer_new(&options);
   TideMessage message = tide_init_sample_message(sample, init->draft.proposal.topic);
-  if (!tide_explainer_add(explainer, &message, 1, error))
+  if (!tide_explainer_add(explainer, &message, sample->line, error))
     return FALSE;
   tide_explainer_finish(explainer);
   return TRUE;

@@ -20,8 +20,8 @@ struct TideInitSamples {
   char *first_bad; /* NULL: none was */
   /* While a text is read: */
   guint64 max;
-  guint64 n_lines;
-  GString *whole; /* what was read, up to the largest message; NULL: it was more */
+  guint64 n_lines; /* 0: it is a topic */
+  GString *whole;  /* what was read, up to the largest message; NULL: it was more */
 };
 
 static void
@@ -118,6 +118,9 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   sample->value = g_bytes_new(message->value.data, message->value.len);
   sample->key = message->has_key ? g_bytes_new(message->key.data, message->key.len) : NULL;
   sample->timestamp_ms = message->timestamp_ms;
+  sample->line = samples->n_lines;
+  sample->partition = message->partition;
+  sample->offset = message->offset;
   g_ptr_array_add(samples->messages, sample);
   return TRUE;
 }
@@ -131,7 +134,11 @@ message_of_text(TideBytes text)
 TideMessage
 tide_init_sample_message(const TideInitSample *sample, const char *topic)
 {
-  TideMessage message = {.topic = tide_bytes_of_string(topic), .has_value = TRUE, .timestamp_ms = sample->timestamp_ms};
+  TideMessage message = {.topic = tide_bytes_of_string(topic),
+                         .partition = sample->partition,
+                         .offset = sample->offset,
+                         .timestamp_ms = sample->timestamp_ms,
+                         .has_value = TRUE};
   message.value.data = g_bytes_get_data(sample->value, &message.value.len);
   if (sample->key != NULL) {
     message.key.data = g_bytes_get_data(sample->key, &message.key.len);
@@ -184,6 +191,7 @@ static void
 try_whole(TideInitSamples *samples)
 {
   g_autoptr(TideInitSamples) one = tide_init_samples_new();
+  one->n_lines = 1;
   TideMessage message = message_of_text(tide_bytes(samples->whole->str, samples->whole->len));
   if (!add_message(one, &message, "the whole"))
     return;

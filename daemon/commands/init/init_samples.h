@@ -13,6 +13,9 @@ typedef struct TideInitSample {
   GBytes *value;       /* owned */
   GBytes *key;         /* owned; NULL: none */
   gint64 timestamp_ms; /* the record's own; of a text, when it was read */
+  guint64 line;        /* of the text, from 1; 0: it is of a topic */
+  gint32 partition;
+  gint64 offset;
 } TideInitSample;
 
 typedef struct TideInitSamples TideInitSamples;

@@ -64,6 +64,15 @@ test_rules(void)
        "device,metric #"},
       {"{\"value\":3,\"host\":\"a\"," T0 ",\"disk\":\"x\"}\n{\"value\":4,\"host\":\"a\"," T0 ",\"disk\":\"y\"}",
        "host,disk #"},
+      /* but no measured number, though it would tell more of them apart */
+      {"{\"host\":\"a\"," T0 ",\"disk\":\"x\",\"n\":3}\n{\"host\":\"a\"," T0
+       ",\"disk\":\"x\",\"n\":4}\n{\"host\":\"a\"," T0 ",\"disk\":\"y\",\"n\":5}",
+       "host,disk #"},
+      /* a sentence names nothing; some numbers among names are names */
+      {"{\"about\":\"it is a long sentence that tells at length of this and of that, and of them\"," T0
+       ",\"rack\":\"r\"}",
+       "rack #"},
+      {"{\"rack\":\"7\"," T0 ",\"v\":1.5}\n{\"rack\":\"b\"," T1 ",\"v\":1.5}", "rack #"},
       /* the same reading twice is one row, as it should be */
       {"{\"device\":\"p7\"," T0 ",\"kind\":\"a\"}\n{\"device\":\"p7\"," T0 ",\"kind\":\"a\"}", "device #"},
       /* what parts them is in none of them */

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""From a message to rows: `tidemark init` on messages of shapes that no example has, what it writes in `check` and `explain`, the whole
+way through a mock Kafka and a scripted gateway, the questions on a terminal, and the commands of docs/first-hour.md as printed.
+
+    test_init.py BUILD
+"""
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from processes import Gateway, Kafka
+
+PATIENCE_S = 300  # far beyond what any step takes
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "first-hour.md"
+NOW_MS = int(time.time() * 1000) - 60_000
+
+
+def iso(ms: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + f".{ms % 1000:03}Z"
+
+
+# Messages, what else is said, and the row keys of the history and of the latest table.
+Shape = tuple[str, list[Any], list[str], set[str], set[str]]
+SHAPES: list[Shape] = [
+    ("nested, seconds", [{"turbine": {"name": f"t{i % 2}", "park": "sea"}, "epoch": NOW_MS // 1000 + i, "rpm": 12 + i, "kw": 1.5 * i}
+                         for i in range(4)], [],
+     {f"t{i % 2}#{(NOW_MS // 1000 + i) * 1000}" for i in range(4)}, {"t0", "t1"}),
+    ("a list, microseconds", [[{"probe": "x", "t": NOW_MS * 1000 + 7, "ph": 7.1}, {"probe": "y", "t": NOW_MS * 1000 + 8, "ph": 6.9}]], [],
+     {f"x#{NOW_MS * 1000 + 7}", f"y#{NOW_MS * 1000 + 8}"}, {"x", "y"}),
+    ("a number for a key, nanoseconds", [{"meter_id": 4711, "val": {"kwh": 1}, "timestamp": NOW_MS * 1000000 + 1}], [],
+     {f"4711#{NOW_MS * 1000000 + 1}"}, {"4711"}),
+    ("long form, RFC 3339", [{"metric": m, "value": v, "asset": "press/1", "when": iso(NOW_MS)} for m, v in (("bar", 5), ("temp", 60))], [],
+     {f"press/1#{m}#{NOW_MS}" for m in ("bar", "temp")}, {"press/1#bar", "press/1#temp"}),
+    ("a time without zone", [{"tank": "T1", "at": iso(NOW_MS)[:19], "level": 3}], ["--zone", "UTC"],
+     {f"T1#{NOW_MS // 1000 * 1000}"}, {"T1"}),
+    ("a name that holds the separator", [{"tag": "AI#7", "ts": str(NOW_MS), "v": "1.25"}], [], {f"AI#7|{NOW_MS}"}, {"AI#7"}),
+    ("a name that holds them all", [{"tag": "a#b|c~d!e", "ts": NOW_MS, "v": 2}], ["--key", "tag", "--table", "plant:RAW"], set(), set()),
+    ("names that YAML reads otherwise", [{"no: #1": "k1", "a \"b\" {c}": 1, "true": NOW_MS, "ü": [1, 2]}],
+     ["--key", "no: #1", "--time", "true"], {f"k1#{NOW_MS}"}, {"k1"}),
+    ("the record's own time", [{"gate": "g1", "n": 1}], ["--time", "$timestamp"], set(), {"g1"}),
+    ("salted", [{"bus": "b1", "sent_ms": NOW_MS, "lat": 1.5, "time": NOW_MS}], ["--salt", "4", "--key", "bus"], set(), {"b1"}),
+]
+
+
+class Scene:
+    def __init__(self, build: Path, directory: Path) -> None:
+        self.program, self.directory = build / "daemon" / "tidemark", directory
+        self.kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
+        self.gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
+
+    def end(self) -> None:
+        self.kafka.end()
+        self.gateway.end()
+
+    def run(self, *words: str, text: str = "", code: int = 0) -> str:
+        done = subprocess.run([self.program, *words], cwd=self.directory, input=text, capture_output=True, text=True, timeout=PATIENCE_S)
+        if done.returncode != code:
+            raise AssertionError(f"tidemark {' '.join(words)}: exit code {done.returncode}, not {code}:\n{done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+
+def explained_keys(scene: Scene, file: str, text: str) -> dict[str, set[str]]:
+    keys: dict[str, set[str]] = {}
+    for line in scene.run("explain", "--offline", "-f", "json", "-c", file, text=text).splitlines():
+        row = json.loads(line)
+        keys.setdefault(row["table"], set()).add(row["row"])
+    return keys
+
+
+def test_shapes(scene: Scene) -> None:
+    """Each shape: written, without a problem, and every message becomes the rows that it should."""
+    for number, (what, messages, words, history, latest) in enumerate(SHAPES):
+        file = f"shape-{number}.yaml"
+        lines = "".join(json.dumps(message, ensure_ascii=False) + "\n" for message in messages)
+        shown = scene.run("init", "-c", file, *words, text=lines)
+        assert "is written. Next:" in shown, f"{what}: {shown}"
+        checked = scene.run("check", "--offline", "-c", file)
+        assert "no problems" in checked, f"{what}: {checked}"
+        keys = explained_keys(scene, file, lines)
+        assert len(keys) == 2, f"{what}: {keys}"
+        names = sorted(keys, key=lambda name: "CURRENT_" in name)
+        for name, expected in zip(names, (history, latest)):
+            assert not expected or keys[name] == expected, f"{what}: {name} has {keys[name]}, not {expected}"
+        for row in sum((list(rows) for rows in keys.values()), []):
+            assert row.replace("\\", "\\\\") in shown or len(messages) > 1 or not history, f"{what}: '{row}' is not shown:\n{shown}"
+    before = (scene.directory / "shape-0.yaml").read_bytes()
+    refused = scene.run("init", "-c", "shape-0.yaml", text=lines, code=74)
+    assert "is there already" in refused, refused
+    assert (scene.directory / "shape-0.yaml").read_bytes() == before
+    for text, code in ((f'{{"host":"a","ts":{NOW_MS}}}', 65), ('{"host":"a"', 65), ('{"host":"a","v":1}', 65),
+                       (f'{{"host":"a","ts":"{iso(NOW_MS)[:19]}","v":1}}', 64)):
+        scene.run("init", "-c", "none.yaml", text=text, code=code)
+        assert not (scene.directory / "none.yaml").exists(), text
+    print(f"shapes: {len(SHAPES)} written, checked and explained; none is written twice")
+
+
+def test_random_shapes(scene: Scene) -> None:
+    """Things under any name and depth, times of any unit, members in any order."""
+    units = {"epoch_s": 0.001, "epoch_ms": 1, "epoch_us": 1000, "epoch_ns": 1000000}
+    draw = random.Random(20)
+    for number in range(6):
+        unit, deep = draw.choice(list(units)), draw.random() < 0.5
+        thing, moment = draw.choice(["device", "sensorId", "host_name", "unit-serial"]), draw.choice(["ts", "measured_at", "eventTime"])
+        messages = []
+        for i in range(draw.randrange(2, 12)):
+            ms = (NOW_MS - draw.randrange(0, 10**9)) // 1000 * 1000
+            members = [(thing, f"n-{draw.randrange(3)}"), (moment, int(ms * units[unit])), ("a", draw.randrange(100)), ("b", draw.random())]
+            draw.shuffle(members)
+            messages.append({"body": dict(members)} if deep else dict(members))
+        file, lines = f"random-{number}.yaml", "".join(json.dumps(message) + "\n" for message in messages)
+        scene.run("init", "-c", file, text=lines)
+        readings = [message["body"] if deep else message for message in messages]
+        expected = {f"{one[thing]}#{int(one[moment] / units[unit]) if unit in ('epoch_s', 'epoch_ms') else one[moment]}" for one in readings}
+        keys = explained_keys(scene, file, lines)
+        assert keys["METRIC"] == expected, f"{keys['METRIC']} is not {expected}: {lines}"
+        assert keys["CURRENT_METRIC"] == {one[thing] for one in readings}
+    print("random shapes: 6 as expected")
+
+
+def test_from_topic(scene: Scene) -> None:
+    """Topic, init, check, tables, run, rows; nothing is committed before the daemon does."""
+    scene.kafka.ask("topic", "valves", "2")
+    readings = [{"valve": {"id": f"v{i % 3}"}, "at": NOW_MS + i, "open": i / 10} for i in range(30)]
+    for i, reading in enumerate(readings):
+        scene.kafka.ask(*scene.kafka.produce_command("valves", i % 2, None, json.dumps(reading).encode(), NOW_MS + i, []))
+    scene.kafka.ask(*scene.kafka.produce_command("valves", 0, b"v1", None, NOW_MS, []))  # a tombstone is no sample
+    scene.kafka.ask("flush")
+    begin = time.monotonic()
+    shown = scene.run("init", "--from-topic", "-b", scene.kafka.greeting, "-t", "valves", "--count", "10", "--group", "first",
+                      "--gateways", f"127.0.0.1:{scene.gateway.greeting}", "-c", "valves.yaml")
+    assert "partition " in shown and "line 1" not in shown, shown  # the message is named by its place in the topic
+    assert set(scene.kafka.committed("first", [("valves", 0), ("valves", 1)]).values()) <= {-1, -1001}
+    file = scene.directory / "valves.yaml"
+    file.write_text(file.read_text() + "\nservice:\n  http: off\n")  # one port, and several tests at a time
+    scene.run("tables", "create", "-c", "valves.yaml")
+    scene.run("check", "-c", "valves.yaml")
+    scene.run("run", "--until-end", "-c", "valves.yaml")
+    seconds = time.monotonic() - begin
+    tables = scene.gateway.dump(["METRIC", "CURRENT_METRIC"])
+    expected = {f"v{i % 3}#{NOW_MS + i}".encode(): {("M", b"open"): (NOW_MS + i, str(i / 10).encode())} for i in range(30)}
+    assert tables["METRIC"] == expected, tables["METRIC"]
+    newest = {f"v{i % 3}".encode(): {("M", b"open"): (NOW_MS + i, str(i / 10).encode())} for i in range(27, 30)}
+    assert tables["CURRENT_METRIC"] == newest, tables["CURRENT_METRIC"]
+    print(f"from a topic to rows: {seconds:.1f} s")
+
+
+class Terminal:
+    """A command whose input, output and errors are a terminal."""
+
+    def __init__(self, scene: Scene, *words: str) -> None:
+        self.said = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(scene.directory)
+            os.execv(scene.program, [str(scene.program), *words])
+
+    def read_until(self, text: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self.said:
+            if time.monotonic() > deadline or not self.read():
+                raise AssertionError(f"'{text}' is not said:\n{self.said}")
+
+    def read(self) -> bool:
+        if not select.select([self.fd], [], [], 1)[0]:
+            return True
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:  # the terminal's other end is closed
+            return False
+        self.said += data.decode(errors="replace").replace("\r\n", "\n")
+        return data != b""
+
+    def answer(self, question: str, text: str) -> None:
+        self.read_until(question)
+        self.said = self.said.split(question, 1)[1]
+        os.write(self.fd, text.encode())
+
+    def end(self) -> int:
+        while self.read():
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_terminal(scene: Scene) -> None:
+    """Proposals are taken by Enter, a wrong answer is asked for again, and the end of the input writes nothing."""
+    (scene.directory / "ask.jsonl").write_text(json.dumps({"rack": "r1", "host": "h1", "ts": NOW_MS, "made": NOW_MS - 5000, "v": 1}) + "\n")
+    terminal = Terminal(scene, "init", "ask.jsonl", "-c", "ask.yaml", "--gateways", "h:9090")
+    terminal.answer("Field of the time; $timestamp is the record's own [ts]: ", "mad\n")
+    terminal.answer("did you mean 'made'?", "")
+    terminal.answer("[ts]: ", "made\n")
+    terminal.answer("Fields of the row key, in their order, with commas [", "rack, host\n")
+    terminal.answer("Table of the history", "RACKS\n")
+    terminal.answer("Kafka brokers [127.0.0.1:9092]: ", "\n")
+    terminal.answer("Topic [metrics]: ", "hosts\n")
+    terminal.answer("Topic for what can never be written, or 'file' [file]: ", "letters\n")
+    terminal.read_until("ask.yaml is written")
+    assert "gateways [" not in terminal.said  # an option has said it
+    assert terminal.end() == 0
+    text = (scene.directory / "ask.yaml").read_text()
+    for part in ("field: made\n", "key: [{ field: rack }, \"#\", { field: host }, \"#\", { time: epoch_ms }]\n", "  CURRENT_RACKS:\n",
+                 "topics: [hosts]\n", "brokers: \"127.0.0.1:9092\"\n", "topic: letters\n", "gateways: [\"h:9090\"]\n"):
+        assert part in text, f"'{part}' is not in:\n{text}"
+    terminal = Terminal(scene, "init", "ask.jsonl", "-c", "ended.yaml")
+    terminal.answer("[ts]: ", "\x04")
+    terminal.read_until("nothing is written")
+    assert terminal.end() != 0 and not (scene.directory / "ended.yaml").exists()
+    # the sample itself from the terminal, and questions behind its end
+    terminal = Terminal(scene, "init", "-c", "typed.yaml")
+    terminal.answer("end with Ctrl-D", f'{{"host":"h1","ts":{NOW_MS},"v":1}}\n\x04')
+    for _ in range(7):
+        terminal.answer("]: ", "\n")
+    terminal.read_until("typed.yaml is written")
+    assert terminal.end() == 0
+    print("terminal: answers taken, refused and missing")
+
+
+def guide_commands() -> list[str]:
+    """The guide's commands up to the service, which is root's."""
+    return re.findall(r"^```sh\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_guide(scene: Scene) -> None:
+    """docs/first-hour.md as printed, with the addresses of this test."""
+    scene.kafka.ask("topic", "pumps", "1")
+    home = scene.directory / "guide"
+    home.mkdir()
+    blocks = guide_commands()
+    assert len(blocks) >= 6, blocks
+    shown = ""
+    for block in blocks:
+        here = block.replace("127.0.0.1:9092", scene.kafka.greeting).replace("127.0.0.1:9090", f"127.0.0.1:{scene.gateway.greeting}")
+        done = subprocess.run(["sh", "-e", "-c", here], cwd=home, capture_output=True, text=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL,
+                              env={**os.environ, "PATH": f"{scene.program.parent}:{os.environ['PATH']}"})
+        assert done.returncode == 0, f"{block}\nexit code {done.returncode}:\n{done.stdout}{done.stderr}"
+        shown += done.stdout
+        file = home / "pumps.yaml"
+        if file.exists() and "service:" not in file.read_text():
+            file.write_text(file.read_text() + "\nservice:\n  http: off\n")  # as above
+    for part in ("at                3          ", "time, rfc3339", "  PUMPS  p-1#", "CURRENT_PUMPS"):
+        assert part in shown, f"'{part}' is not shown:\n{shown}"
+    rows = scene.gateway.dump(["PUMPS", "CURRENT_PUMPS"])
+    assert len(rows["PUMPS"]) == 3 and set(rows["CURRENT_PUMPS"]) == {b"p-1", b"p-2", b"p-3"}, rows
+    print(f"first-hour.md: {len(blocks)} blocks of commands")
+
+
+def main() -> int:
+    build = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
+        scene = Scene(build, Path(directory))
+        try:
+            for test in (test_shapes, test_random_shapes, test_terminal, test_from_topic, test_guide):
+                test(scene)
+        finally:
+            scene.end()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
