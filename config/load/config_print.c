@@ -1,4 +1,5 @@
 /* The configuration as text: what is in force, a sample, and the reference. All from the option tables. */
+#include "config/load/load.h"
 #include "config/option/option_table.h"
 #include "config/option/table_language.h"
 #include "config/yaml/yaml_text.h"
@@ -59,12 +60,21 @@ append_inner_section(GString *out, const TideConfigOption *option, gconstpointer
   g_string_append_printf(out, "%s:\n%s", option->name, inner->str);
 }
 
+/* FALSE for what the configuration may not say, though it has a default. */
+static gboolean
+is_taken(const TideConfigGroup *group, const TideConfigOption *option, const TideConfig *config)
+{
+  return strcmp(group->path, "readings") != 0 || tide_load_format_takes(config->readings.decode.format, option->name);
+}
+
 /* @base: the group's struct in @config. */
 static void
 append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config, guint indent)
 {
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
+    if (!is_taken(group, option, config))
+      continue;
     if (option->type == TIDE_CONFIG_STRUCTURE) {
       append_structure(out, option, config, indent);
       continue;

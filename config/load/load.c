@@ -182,6 +182,7 @@ load_tree(TideLoad *load)
   tide_load_kafka_properties(load);
   tide_load_gateway_links(load);
   tide_load_http(load);
+  tide_load_readings(load);
   tide_load_time(load);
   tide_load_tables(load);
   if (is_good)

@@ -44,7 +44,14 @@ gboolean tide_load_check_one_source(TideLoad *load, const char *path, const Tide
 /* @path: made absolute, where it is not NULL. */
 void tide_load_resolve(const TideLoad *load, char **path);
 
-/* What readings.time says as a whole. It may be left out when each table has a time of its own. */
+/* Whether readings of @format take the option @option of "readings". */
+gboolean tide_load_format_takes(TideReadingFormat format, const char *option);
+
+/* readings, but for its time. */
+void tide_load_readings(TideLoad *load);
+
+/* What readings.time says as a whole. It may be left out when each table has a time of its own, or
+ * each reading by its format. */
 void tide_load_time(TideLoad *load);
 
 /* tables */

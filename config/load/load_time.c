@@ -1,6 +1,7 @@
 /* Times: what the options of readings.time, and of a table's own times, say together. */
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
+#include "decode/influx_lines.h"
 #include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
 
@@ -13,6 +14,7 @@ typedef struct TimeLoad {
   const char *key;          /* its last word */
   const TideYamlNode *node; /* not null; a scalar is a format */
   const TideTimeSpec *spec;
+  gboolean has_own_format; /* which the readings' format gives */
 } TimeLoad;
 
 static gboolean
@@ -59,7 +61,8 @@ require_field(TimeLoad *it)
   g_autofree char *reason =
       g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
 
-  require_option(it, "field", reason);
+  if (it->spec->field == TIDE_NAME_NONE)
+    require_option(it, "field", reason);
 }
 
 static void
@@ -176,17 +179,37 @@ check_time(TimeLoad *it)
 {
   gboolean is_mapping = it->node->kind == TIDE_YAML_MAPPING;
 
-  if (is_mapping && !is_given(it, "format")) {
+  gboolean says_format = !is_mapping || is_given(it, "format");
+  if (!says_format && !it->has_own_format) {
     require_option(it, "format",
                    "a number alone does not say whether it counts seconds or milliseconds; "
                    "write one of epoch_s, epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
     return;
   }
-  if (is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
+  if (!says_format || is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
     check_by_format(it);
     warn_of_early_bound(it);
   }
   check_date_pattern(it);
+}
+
+/* Readings of some formats carry a time of their own: it needs no word, or its unit alone. TRUE where the format of
+ * @spec comes from there. @node: what is said of it; may be null. */
+static gboolean
+take_own_time(TideLoad *load, const TideYamlNode *node, TideTimeSpec *spec)
+{
+  gboolean is_silent = tide_yaml_is_null(node);
+  gboolean is_mapping = !is_silent && node->kind == TIDE_YAML_MAPPING;
+  gboolean says_format = !is_silent && (!is_mapping || !tide_yaml_is_null(tide_yaml_get(node, "format")));
+  gboolean says_field = is_mapping && !tide_yaml_is_null(tide_yaml_get(node, "field"));
+
+  if (load->config->readings.decode.format != TIDE_FORMAT_INFLUX || says_field)
+    return FALSE;
+  if (!says_format)
+    spec->format = TIDE_TIME_EPOCH_NS;
+  if (spec->format != TIDE_TIME_RECORD)
+    spec->field = tide_field_names_intern(load->config->names, tide_bytes_of_string(TIDE_INFLUX_TIME));
+  return !says_format;
 }
 
 /* TRUE when there are tables and each says itself where its time is. */
@@ -208,8 +231,11 @@ tide_load_time(TideLoad *load)
   const TideYamlNode *node = tide_yaml_find(load->root, path);
   TimeLoad it = {.load = load, .path = path, .key = "time", .node = node, .spec = &load->config->readings.time};
 
+  it.has_own_format = take_own_time(load, node, &load->config->readings.time);
   if (!tide_yaml_is_null(node)) {
     check_time(&it);
+  } else if (it.has_own_format) {
+    return;
   } else if (each_table_has_time(load)) {
     load->config->readings.time.format = TIDE_TIME_RECORD; /* nobody asks for it */
   } else {
@@ -238,7 +264,12 @@ tide_load_table_time(TideLoad *load, const char *path, const TideYamlNode *node)
       tide_problems_add_error(load->problems, node->position, "'%s' needs a value, got nothing", path);
     return spec;
   }
-  TimeLoad it = {.load = load, .path = path, .key = strrchr(path, '.') + 1, .node = node, .spec = spec};
+  TimeLoad it = {.load = load,
+                 .path = path,
+                 .key = strrchr(path, '.') + 1,
+                 .node = node,
+                 .spec = spec,
+                 .has_own_format = take_own_time(load, node, spec)};
   check_time(&it);
   return spec;
 }

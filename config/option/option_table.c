@@ -179,7 +179,7 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {NULL, 0}};
+static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX}, {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
@@ -398,7 +398,8 @@ static const TideConfigOption hbase_options[] = {
 
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
-     .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say)."},
+     .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
+                 "InfluxDB's line protocol, a reading a line."},
     {"separator", TIDE_CONFIG_STRING, AT(readings.decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
     {"booleans", TIDE_CONFIG_CHOICE, AT(readings.decode.booleans), .default_text = "text", .choices = boolean_forms,
@@ -576,5 +577,11 @@ static const TideConfigOption top_options[] = {
     {"limits", TIDE_CONFIG_SECTION, .section = &limits_group},
     {"service", TIDE_CONFIG_SECTION, .section = &service_group},
 };
+
+const char *
+tide_config_format_name(TideReadingFormat format)
+{
+  return tide_config_choice_name(formats, (int)format);
+}
 
 const TideConfigGroup tide_config_top = {"", NULL, NULL, top_options, G_N_ELEMENTS(top_options)};

@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 /* The top of the file; its options are the sections. Values are stored in a TideConfig. */
 extern const TideConfigGroup tide_config_top;
 
+/* As the option readings.format names it. */
+const char *tide_config_format_name(TideReadingFormat format);
+
 /* The largest request a framed gateway takes is 2 MiB (hbase.regionserver.thrift.framed.max_frame_size_in_mb); what is
  * left is for the call's header and for a last row that is a little larger than reckoned. */
 #define TIDE_BATCH_MAX_BYTES (1984 * 1024)

@@ -1,5 +1,6 @@
 #include "decode/decoder.h"
 
+#include "decode/influx_lines.h"
 #include "decode/json_walk.h"
 #include "decode/reading_builder.h"
 #include "decode/record_fields.h"
@@ -58,6 +59,8 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   switch (decoder->options->format) {
   case TIDE_FORMAT_JSON:
     return tide_json_walk_run(decoder->json, value, &decoder->scratch, decoder->builder, ret_reject);
+  case TIDE_FORMAT_INFLUX:
+    return tide_influx_lines_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   }
   g_assert_not_reached();
 }

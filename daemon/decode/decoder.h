@@ -15,10 +15,28 @@
  * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where
  * two nested names flatten to the same one, a value or an object alike.
  *
- * With TIDE_BAD_READING_ALONE the faults that leave no doubt where the reading ends are the reading's own:
+ * With TIDE_BAD_READING_ALONE the faults of JSON that leave no doubt where the reading ends are the reading's own:
  * DUPLICATE_FIELD, TOO_MANY_FIELDS, TYPE (a list where there may be none) and NUMBER (one too long). The rest of it is
  * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
+ *
+ * InfluxDB's line protocol: each line is a reading, "measurement,tag=value field=1i,other=\"text\" time". An empty
+ * line, and one that begins with "#", is none. In this order it has the fields
+ *
+ *     measurement         STRING   the line's first word
+ *     each tag            STRING   by the tag's name
+ *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; a form that
+ *                                  JSON does not have is completed: .5 is 0.5, 1. is 1, 007 is 7
+ *                         BOOL     t, T, true, True, TRUE and so on: as declared
+ *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
+ *     time                NUMBER   the line's own time; absent where it has none
+ *
+ * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
+ * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or
+ * "measurement" rejects its line, and so does one name twice.
+ *
+ * With TIDE_BAD_READING_ALONE any fault of a line is its own, but for a text in quotes that does not end: a line ends
+ * at the first line break outside of quotes, whatever else is wrong with it.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
  * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers

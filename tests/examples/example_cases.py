@@ -1,6 +1,6 @@
 """The cases beside the files of config/examples: NAME.json holds messages, the rows that they must become, and reads.
 
-A row key, qualifier or value stands as tidemark prints it: bytes that are no printable ASCII as \\xHH. Of a cell stands its
+A message is the JSON object itself, or {"#text": "..."} of another format. A row key, qualifier or value stands as tidemark prints it: bytes that are no printable ASCII as \\xHH. Of a cell stands its
 value, or [value, cell time in ms]; "@" is the time of the others. "*" is any value. "warnings" is what the example is
 warned of when it is loaded; most are not.
 """
@@ -33,6 +33,7 @@ class Message:
     value: Optional[str]
     key: Optional[str] = None
     timestamp_ms: Optional[int] = None
+    is_text: bool = False  # in another format than JSON
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class ExampleCase:
 
     @staticmethod
     def _message(message: Mapping[str, Any]) -> Message:
+        if "#text" in message:
+            return Message(message["#text"], is_text=True)
         if "#value" not in message:
             return Message(json.dumps(message))
         value = message["#value"]

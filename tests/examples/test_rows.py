@@ -29,9 +29,8 @@ def explain(tidemark: str, case: ExampleCase, message: Message) -> list[dict[str
              "--timestamp", str(message.timestamp_ms or RECORD_TIME_MS)]
     if message.key is not None:
         words += ["--key", message.key]
-    if message.value is None:
-        words.append("--tombstone")
-    done = subprocess.run(words, input="" if message.value is None else message.value + "\n", capture_output=True, text=True)
+    words.append("--tombstone" if message.value is None else "--whole")
+    done = subprocess.run(words, input=message.value or "", capture_output=True, text=True)
     if done.returncode != 0:
         raise ExplainError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     return [line for line in map(json.loads, done.stdout.splitlines()) if "row_hex" in line]
@@ -101,11 +100,15 @@ def faults(tidemark: str, case: ExampleCase) -> list[str]:
     return found
 
 
-def commented_message(case: ExampleCase) -> str:
-    """The message in the head comment of the example."""
+def shows_first_message(case: ExampleCase) -> bool:
+    """Whether the head comment of the example does."""
+    first = case.messages[0]
     head = "".join(line.lstrip("# ") for line in case.config_path.read_text(encoding="utf-8").split("\n\n")[0].splitlines(True))
+    if first.is_text:
+        return first.value is not None and first.value.rstrip("\n") in head
     found = re.search(r"\{.*?\}(?=\n(?!\s*\"))", head, re.DOTALL)
-    return found.group(0).replace("\n", " ") if found else ""
+    message = found.group(0).replace("\n", " ") if found else ""
+    return first.value is not None and json.loads(message) == json.loads(first.value)
 
 
 def main() -> int:
@@ -115,7 +118,7 @@ def main() -> int:
     failed = 0
     for number, case in enumerate(cases, 1):
         lines = faults(tidemark, case)
-        if case.messages[0].value is None or json.loads(commented_message(case)) != json.loads(case.messages[0].value):
+        if not shows_first_message(case):
             lines.append(f"the message in the comment of {case.config_path.name} is not the case's first one")
         failed += bool(lines)
         print(f"{'not ok' if lines else 'ok'} {number} - {case.name}", *(f"# {line}" for line in lines), sep="\n")

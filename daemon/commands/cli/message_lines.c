@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define READ_BYTES 65536
+
 gboolean
 tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data, GError **error)
 {
@@ -27,5 +29,23 @@ tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func
   if (!wanted || !ferror(stream))
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(cause));
+  return FALSE;
+}
+
+gboolean
+tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data, GError **error)
+{
+  g_auto(TideBuffer) message = {0};
+  size_t n;
+  while ((n = fread(tide_buffer_reserve(&message, READ_BYTES), 1, READ_BYTES, stream)) > 0)
+    message.len += n;
+  if (!ferror(stream)) {
+    GError *failure = NULL;
+    gboolean wanted = func(tide_buffer_bytes(&message), data, &failure);
+    if (failure != NULL)
+      g_propagate_error(error, failure);
+    return wanted || failure == NULL;
+  }
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
   return FALSE;
 }

@@ -1,4 +1,4 @@
-/* Messages given as text, one a line, on standard input or in a file. */
+/* Messages given on standard input or in a file: one a line, or all of it as one. */
 #pragma once
 
 #include "util/bytes.h"
@@ -13,6 +13,10 @@ typedef gboolean (*TideMessageLineFunc)(TideBytes line, gpointer data, GError **
 
 /* Hands each line of @stream to @func. @name: of the stream, for errors. FALSE: @func failed, or TIDE_ERROR_IO. */
 gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same with all of @stream, byte for byte, as the one message. */
+gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -21,6 +21,7 @@ typedef struct ExplainOptions {
   gboolean from_topic;
   guint64 count; /* messages of the topic */
   gboolean tombstone;
+  gboolean whole;
   const char *key;
   const char *topic;
   const char *timestamp;
@@ -92,8 +93,11 @@ explain_line(TideBytes line, gpointer data, GError **error)
 static gboolean
 explain_input(Explain *explain, GError **error)
 {
+  gboolean is_whole = explain->options->whole;
   if (isatty(STDIN_FILENO))
-    fprintf(stderr, "reading messages, one a line; end with Ctrl-D\n");
+    fprintf(stderr, "reading %s; end with Ctrl-D\n", is_whole ? "a message" : "messages, one a line");
+  if (is_whole)
+    return tide_message_read_whole(stdin, "standard input", explain_line, explain, error);
   return tide_message_lines_read(stdin, "standard input", explain_line, explain, error);
 }
 
@@ -149,7 +153,10 @@ check_options(const ExplainOptions *options, GError **error)
     return FALSE;
   }
   gboolean given = options->key != NULL || options->timestamp != NULL || headers->len > 0 || options->tombstone;
-  if (options->from_topic && given)
+  if (options->whole && (options->from_topic || options->tombstone))
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                        "'--whole' is said of standard input: leave '--from-topic' and '--tombstone' out");
+  else if (options->from_topic && given)
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
                         "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
                         "'--tombstone' out");
@@ -225,6 +232,7 @@ static const TideOption explain_options[] = {
      "take the newest messages of the topic; joins no group and commits nothing"},
     {"count", "N", TIDE_COUNT(ExplainOptions, count),
      "how many of the topic at the most, each partition its share (10)", .min = 1, .max = 1000000},
+    {"whole", NULL, TIDE_FLAG(ExplainOptions, whole), "all of standard input is one message, byte for byte"},
     {"tombstone", NULL, TIDE_FLAG(ExplainOptions, tombstone), "explain a message with --key and without value"},
     {"key", "TEXT", TIDE_TEXT(ExplainOptions, key), "the messages' Kafka key (none)"},
     {"topic", "NAME", TIDE_TEXT(ExplainOptions, topic),
@@ -238,8 +246,8 @@ const TideCommand tide_command_explain = {
     .name = "explain",
     .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
     .details =
-        "Messages come from standard input, one a line, or with --from-topic from Kafka. Exit code 65 when any was "
-        "rejected.\n"
+        "Messages come from standard input, one a line or (--whole) all of it one, or with --from-topic from Kafka. "
+        "Exit code 65 when any was rejected.\n"
         "\n"
         "Examples:\n"
         "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "

@@ -67,6 +67,7 @@ sum_of(const RunningPipeline *running, const char *metric)
 
 typedef struct BadReadingCase {
   const char *options;
+  const char *messages[3];
   const char *dead_letters;
   guint64 n_readings_dead_lettered; /* a message that is bad as a whole has none */
   guint64 n_readings_written;
@@ -80,19 +81,43 @@ typedef struct BadReadingCase {
 #define ALL_BAD "[{\"host\":\"host1\"},{\"host\":7,\"ts\":\"soon\"}]"
 #define ALL_GOOD "[{\"host\":\"host2\",\"ts\":1763700000000,\"v\":5}]"
 
+#define SOME_BAD_LINES                                                                                                 \
+  "m,host=host0 v=1 1763700000000000000\nm,host=host0 v=x\nm,host=host0 v=3 0\nm,host=host0 v=4 1763700001000000000\n"
+#define ALL_BAD_LINES "m v=1 1763700000000000000\nm,host=7 v=\"soon\""
+#define ALL_GOOD_LINES "m,host=host2 v=5 1763700000000000000"
+
 static const BadReadingCase of_message = {TO_TOPIC "readings: { time: { " TIME " }, on_bad_reading: message }\n",
-                                          "0 missing_field -\n1 missing_field -", 0, 1, 1};
+                                          {SOME_BAD, ALL_BAD, ALL_GOOD},
+                                          "0 missing_field -\n1 missing_field -",
+                                          0,
+                                          1,
+                                          1};
 static const BadReadingCase of_reading = {
     TO_TOPIC "readings: { time: { " TIME " }, on_bad_reading: reading }\n",
-    "0 missing_field 1\n0 time_implausible 2\n1 missing_field 0\n1 time_invalid 1", 4, 3, 3};
+    {SOME_BAD, ALL_BAD, ALL_GOOD},
+    "0 missing_field 1\n0 time_implausible 2\n1 missing_field 0\n1 time_invalid 1",
+    4,
+    3,
+    3};
+static const BadReadingCase of_lines = {TO_TOPIC "readings: { format: influx, on_bad_reading: message }\n",
+                                        {SOME_BAD_LINES, ALL_BAD_LINES, ALL_GOOD_LINES},
+                                        "0 parse -\n1 missing_field -",
+                                        0,
+                                        1,
+                                        1};
+static const BadReadingCase of_a_line = {TO_TOPIC "readings: { format: influx, on_bad_reading: reading }\n",
+                                         {SOME_BAD_LINES, ALL_BAD_LINES, ALL_GOOD_LINES},
+                                         "0 parse 1\n0 time_implausible 2\n1 missing_field 0\n1 missing_field 1",
+                                         4,
+                                         3,
+                                         3};
 
 static void
 test_bad_reading(PipelineFixture *fixture, gconstpointer data)
 {
   const BadReadingCase *at = data;
-  pipeline_fixture_produce_raw(fixture, 0, SOME_BAD);
-  pipeline_fixture_produce_raw(fixture, 0, ALL_BAD);
-  pipeline_fixture_produce_raw(fixture, 0, ALL_GOOD);
+  for (gsize i = 0; i < G_N_ELEMENTS(at->messages); i++)
+    pipeline_fixture_produce_raw(fixture, 0, at->messages[i]);
   pipeline_fixture_flush(fixture);
   RunningPipeline *running = running_pipeline_start(fixture, 1, at->options);
   pipeline_fixture_wait_all_committed(fixture);
@@ -206,6 +231,8 @@ main(int argc, char *argv[])
 #define ADD(path, case, func)                                                                                          \
   g_test_add("/pipeline-policies/" path, PipelineFixture, case, set_up, func, pipeline_fixture_tear_down)
   ADD("bad-reading/message-is-one-dead-letter-as-a-whole", &of_message, test_bad_reading);
+  ADD("bad-reading/lines-are-one-dead-letter-as-a-whole", &of_lines, test_bad_reading);
+  ADD("bad-reading/line-is-a-dead-letter-with-its-place", &of_a_line, test_bad_reading);
   ADD("bad-reading/reading-is-a-dead-letter-with-its-place", &of_reading, test_bad_reading);
   ADD("future/A18-reject-is-a-dead-letter-again-when-read-again", &rejected, test_future);
   ADD("future/A18-history-only-and-again-when-read-again", &in_history, test_future);

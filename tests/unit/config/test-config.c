@@ -269,12 +269,55 @@ test_tables_are_created_as_written(void)
   g_assert_null(tide_config_find_table(config, "B"));
 }
 
+/* Readings that carry their own time: no word of it, or of its unit alone. */
+static void
+test_own_time(void)
+{
+  static const struct {
+    const char *readings;
+    TideTimeFormat format;
+    gboolean has_field;
+  } cases[] = {
+      {"", TIDE_TIME_EPOCH_NS, TRUE},
+      {", time: { max_future: 1h }", TIDE_TIME_EPOCH_NS, TRUE},
+      {", time: epoch_s", TIDE_TIME_EPOCH_S, TRUE},
+      {", time: { format: epoch_ms }", TIDE_TIME_EPOCH_MS, TRUE},
+      {", time: record", TIDE_TIME_RECORD, FALSE},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strdup_printf(KAFKA "readings: { format: influx%s }\n" HBASE TABLES, cases[i].readings);
+    g_autoptr(TideConfig) config = load_good(text);
+    const TideTimeSpec *time = &config->readings.time;
+    g_assert_cmpint(config->readings.decode.format, ==, TIDE_FORMAT_INFLUX);
+    g_assert_cmpint(time->format, ==, cases[i].format);
+    g_assert_cmpuint(time->field, ==,
+                     cases[i].has_field ? tide_field_names_find(config->names, TIDE_BYTES_LITERAL("time"))
+                                        : TIDE_NAME_NONE);
+  }
+}
+
+/* A table's own time has the same short forms. */
+static void
+test_own_time_of_a_table(void)
+{
+  g_autoptr(TideConfig) config = load_good(KAFKA "readings: { format: influx }\n" HBASE
+                                                 "tables: { T: { time: epoch_s, key: [{ field: host }, \"#\", "
+                                                 "{ time: epoch_ms }], " COLUMNS " } }\n");
+  const TideTable *table = tide_config_find_table(config, "T");
+  g_assert_cmpint(table->time->format, ==, TIDE_TIME_EPOCH_S);
+  g_assert_cmpuint(table->time->field, ==, tide_field_names_find(config->names, TIDE_BYTES_LITERAL("time")));
+}
+
 static void
 test_printed_configuration_loads_to_the_same(void)
 {
   static const char *const texts[] = {
       KAFKA READINGS HBASE TABLES,
       WITH_TIME("record"),
+      KAFKA "readings: { format: influx }\n" HBASE TABLES,
+      KAFKA "readings: { format: influx, time: record, booleans: number }\n" HBASE TABLES,
+      KAFKA "readings: { format: influx, time: { format: epoch_s, max_past: 1h } }\n" HBASE TABLES,
       WITH_TIME("{ field: \"a b\", format: pattern, pattern: \"HH:mm\", zone: \"+02:00\", date: { field: d, pattern: "
                 "\"dd.MM.yyyy\" } }"),
       WITH_PROPERTY("client.id: \"a: b\", security.protocol: ssl"),
@@ -630,6 +673,8 @@ main(int argc, char **argv)
   g_test_add_func("/config/keys-are-compiled-as-written", test_keys_are_compiled_as_written);
   g_test_add_func("/config/columns-are-compiled-as-written", test_columns_are_compiled_as_written);
   g_test_add_func("/config/tables-are-created-as-written", test_tables_are_created_as_written);
+  g_test_add_func("/config/own-time", test_own_time);
+  g_test_add_func("/config/own-time-of-a-table", test_own_time_of_a_table);
   g_test_add_func("/config/printed-configuration-loads-to-the-same", test_printed_configuration_loads_to_the_same);
   ADD_FILE_TEST("/config/secrets-are-never-shown", test_secrets_are_never_shown);
   ADD_FILE_TEST("/config/U5-relative-paths-begin-at-the-file", test_relative_paths_begin_at_the_file);

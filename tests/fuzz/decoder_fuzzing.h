@@ -1,0 +1,149 @@
+/* Random messages into the decoder. What it accepts must hold together; what it refuses must have a reason and leave
+ * the decoder as good as new. The first byte chooses options, so that limits are met too. A fuzzer for each format. */
+#pragma once
+
+#include "decode/decoder.h"
+
+#include "decode/json_text.h"
+
+#include <stdint.h>
+
+#define REQUIRE(condition)                                                                                             \
+  do {                                                                                                                 \
+    if (!(condition))                                                                                                  \
+      g_error("%s", #condition);                                                                                       \
+  } while (0)
+
+static inline TideDecodeOptions
+options_of(TideReadingFormat format, guint8 byte)
+{
+  static char separator[] = "/";
+  gboolean is_tight = (byte & 4) != 0;
+  return (TideDecodeOptions){
+      .format = format,
+      .separator = separator,
+      .booleans = (byte & 8) != 0 ? TIDE_BOOLEAN_NUMBER : TIDE_BOOLEAN_TEXT,
+      .arrays = (TideArrayForm)((byte & 3) % 3),
+      .max_message_bytes = is_tight ? 256 : 1024 * 1024,
+      .max_depth = is_tight ? 3 : 32,
+      .max_fields = is_tight ? 4 : 1024,
+      .max_readings = is_tight ? 2 : 1024,
+      .on_bad_reading = (byte & 16) != 0 ? TIDE_BAD_READING_ALONE : TIDE_BAD_READING_MESSAGE,
+  };
+}
+
+static inline void
+check_field(const TideField *field)
+{
+  REQUIRE(field->name.len <= TIDE_FIELD_NAME_MAX_BYTES || field->name.data[0] == '$');
+  REQUIRE(tide_json_utf8_fault(field->name) < 0);
+  if (field->name.len > 0 && field->name.data[0] != '$')
+    REQUIRE(tide_json_utf8_fault(field->text) < 0);
+  switch (field->kind) {
+  case TIDE_VALUE_STRING:
+    break;
+  case TIDE_VALUE_NUMBER: {
+    g_autofree char *text = g_strndup((const char *)field->text.data, field->text.len);
+    const guint8 *end = tide_json_number_end((const guint8 *)text);
+    REQUIRE(end == (const guint8 *)text + field->text.len);
+    break;
+  }
+  case TIDE_VALUE_BOOL:
+    REQUIRE(field->text.len > 0);
+    break;
+  case TIDE_VALUE_NULL:
+    REQUIRE(field->text.len == 0);
+    break;
+  case TIDE_VALUE_JSON:
+    REQUIRE(field->text.len >= 2 && field->text.data[0] == '[');
+    REQUIRE(field->text.data[field->text.len - 1] == ']');
+    break;
+  }
+}
+
+static inline void
+check_reading(const TideReading *reading, const TideFieldNames *names)
+{
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    check_field(field);
+    REQUIRE(field->name_id == tide_field_names_find(names, field->name));
+    if (field->name_id < reading->n_known)
+      REQUIRE(tide_reading_field(reading, field->name_id) == field);
+    for (guint32 other = 0; other < i; other++)
+      REQUIRE(!tide_bytes_equal(reading->fields[other].name, field->name));
+  }
+  for (TideNameId id = 0; id < reading->n_known; id++) {
+    const TideField *field = tide_reading_field(reading, id);
+    REQUIRE(field == NULL || (field >= reading->fields && field < reading->fields + reading->n_fields));
+    REQUIRE(field == NULL || field->name_id == id);
+  }
+}
+
+/* A reading that is left out has a reason, and no fields; without the policy none is. */
+static inline void
+check_rejects(const TideDecoder *decoder, const TideDecodeOptions *options, const TideReading *readings,
+              guint32 n_readings)
+{
+  guint32 n_rejects;
+  const TideReject *rejects = tide_decoder_rejects(decoder, &n_rejects);
+  REQUIRE(n_rejects == 0 || (options->on_bad_reading == TIDE_BAD_READING_ALONE && n_readings > 1));
+  for (guint32 i = 0; i < n_rejects; i++) {
+    REQUIRE(rejects[i].reason != TIDE_REJECT_NONE && rejects[i].reason < TIDE_REJECT_N_REASONS);
+    REQUIRE(rejects[i].reading_index < n_readings);
+    REQUIRE(i == 0 || rejects[i].reading_index > rejects[i - 1].reading_index);
+    REQUIRE(readings[rejects[i].reading_index].n_fields == 0);
+  }
+}
+
+/* Decodes a copy that is gone before the readings are looked at. */
+static inline gboolean
+decode(TideDecoder *decoder, const guint8 *data, gsize size, TideReading **readings, guint32 *n_readings,
+       TideReject *reject)
+{
+  guint8 *copy = g_malloc(MAX(size, 1));
+  if (size > 0)
+    memcpy(copy, data, size);
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("t"),
+                         .key = TIDE_BYTES_LITERAL("\xFFkey"),
+                         .timestamp_ms = -1,
+                         .value = tide_bytes(copy, size),
+                         .has_value = TRUE};
+  gboolean good = tide_decoder_decode(decoder, &message, readings, n_readings, reject);
+  g_free(copy);
+  return good;
+}
+
+/* @good: a message of the format that is right whatever the options. */
+static inline int
+fuzz_decoder(TideReadingFormat format, TideBytes good, const uint8_t *data, size_t size)
+{
+  if (size == 0)
+    return 0;
+  TideDecodeOptions options = options_of(format, data[0]);
+  g_autoptr(TideFieldNames) names = tide_field_names_new();
+  static const char *const used[] = {"host", "a", "a/b", "$key", "$offset"};
+  for (gsize i = 0; i < G_N_ELEMENTS(used); i++)
+    tide_field_names_intern(names, tide_bytes_of_string(used[i]));
+  g_autoptr(TideDecoder) decoder = tide_decoder_new(&options, names, G_N_ELEMENTS(used));
+
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject, again;
+  if (decode(decoder, data + 1, size - 1, &readings, &n_readings, &reject)) {
+    REQUIRE(n_readings <= options.max_readings);
+    for (guint32 i = 0; i < n_readings; i++) {
+      REQUIRE(readings[i].index == i);
+      check_reading(&readings[i], names);
+    }
+    check_rejects(decoder, &options, readings, n_readings);
+    REQUIRE(decode(decoder, data + 1, size - 1, &readings, &n_readings, &reject));
+    return 0;
+  }
+  REQUIRE(reject.reason != TIDE_REJECT_NONE && reject.reason < TIDE_REJECT_N_REASONS);
+  REQUIRE(reject.byte_position < (gint64)size);
+  REQUIRE(!decode(decoder, data + 1, size - 1, &readings, &n_readings, &again));
+  REQUIRE(reject.reason == again.reason && reject.byte_position == again.byte_position);
+  REQUIRE(decode(decoder, good.data, good.len, &readings, &n_readings, &reject));
+  return 0;
+}

@@ -1,0 +1,294 @@
+#include "unit/decoder_fixture.h"
+
+static void
+fixture_init(DecoderFixture *fixture)
+{
+  decoder_fixture_init(fixture);
+  fixture->options.format = TIDE_FORMAT_INFLUX;
+}
+
+static void
+check(const DecoderCase *cases, gsize n_cases)
+{
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  decoder_fixture_check(&fixture, cases, n_cases);
+}
+
+static void
+test_a_line_is_a_reading(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("cpu v=1", "measurement=S:cpu v=N:1;"),
+      DECODER_CASE("cpu,host=a,dc=x usr=0.5,sys=2i 1434055562000000000",
+                   "measurement=S:cpu host=S:a dc=S:x usr=N:0.5 sys=N:2 time=N:1434055562000000000;"),
+      DECODER_CASE("cpu v=1 1\ncpu v=2 2\nmem free=3u 3\n", "measurement=S:cpu v=N:1 time=N:1;measurement=S:cpu v=N:2 "
+                                                            "time=N:2;measurement=S:mem free=N:3 time=N:3;"),
+      DECODER_CASE("cpu v=1 -5", "measurement=S:cpu v=N:1 time=N:-5;"),
+      DECODER_CASE("cpu v=1 0012", "measurement=S:cpu v=N:1 time=N:12;"),
+      DECODER_CASE("cpu v=1 000", "measurement=S:cpu v=N:1 time=N:0;"),
+      DECODER_CASE("\n\n  # a comment, \"\n#\ncpu v=1\n\n", "measurement=S:cpu v=N:1;"),
+      DECODER_CASE("  cpu   v=1   7   \r\ncpu v=t\r\n", "measurement=S:cpu v=N:1 time=N:7;measurement=S:cpu v=B:true;"),
+      DECODER_CASE("cpu v=1\r", "measurement=S:cpu v=N:1;"),
+      DECODER_CASE("\xEF\xBB\xBF"
+                   "cpu v=1",
+                   "measurement=S:cpu v=N:1;"),
+      DECODER_CASE("a=b,c=d e=1", "measurement=S:a=b c=S:d e=N:1;"),
+      DECODER_CASE("\xE2\x82\xAC,\xC3\xA9=\xC3\xA8 \xC3\xA4=1",
+                   "measurement=S:\\xE2\\x82\\xAC \\xC3\\xA9=S:\\xC3\\xA8 \\xC3\\xA4=N:1;"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_every_type_of_value(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("m a=1,b=-1,c=1.5,d=1e3,e=-1E-3", "measurement=S:m a=N:1 b=N:-1 c=N:1.5 d=N:1e3 e=N:-1E-3;"),
+      DECODER_CASE("m a=1i,b=-1i,c=1u,d=18446744073709551615u",
+                   "measurement=S:m a=N:1 b=N:-1 c=N:1 d=N:18446744073709551615;"),
+      DECODER_CASE("m a=.5,b=-.5,c=1.,d=1.e+78,e=007,f=-00.50,g=00,h=-0,i=0.",
+                   "measurement=S:m a=N:0.5 b=N:-0.5 c=N:1 d=N:1e+78 e=N:7 f=N:-0.50 g=N:0 h=N:-0 i=N:0;"),
+      DECODER_CASE("m a=00i,b=-01i,c=1e05", "measurement=S:m a=N:0 b=N:-1 c=N:1e05;"),
+      DECODER_CASE("m a=t,b=T,c=true,d=True,e=TRUE", "measurement=S:m a=B:true b=B:true c=B:true d=B:true e=B:true;"),
+      DECODER_CASE("m a=f,b=F,c=false,d=False,e=FALSE 1",
+                   "measurement=S:m a=B:false b=B:false c=B:false d=B:false e=B:false time=N:1;"),
+      DECODER_CASE("m a=\"\",b=\"x y\",c=\"1i\"", "measurement=S:m a=S: b=S:x y c=S:1i;"),
+      DECODER_CASE("m a=\"x,y=z\",b=\"#\" 1", "measurement=S:m a=S:x,y=z b=S:# time=N:1;"),
+      DECODER_CASE("m a=\"1\n2\",b=1\nm b=2", "measurement=S:m a=S:1\\x0A2 b=N:1;measurement=S:m b=N:2;"),
+      DECODER_CASE("m a=\"s\0t\"", "measurement=S:m a=S:s\\x00t;"),
+      DECODER_CASE("m a=1234567890123456789012345678901234567890123456789012345678901234",
+                   "measurement=S:m a=N:1234567890123456789012345678901234567890123456789012345678901234;"),
+      DECODER_CASE("m a=12345678901234567890123456789012345678901234567890123456789012345", "number@4"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_escapes(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("c\\,p\\ u,h\\,o\\=s\\ t=a\\,b\\=c\\ d f\\,g\\=h\\ i=1",
+                   "measurement=S:c,p u h,o=s t=S:a,b=c d f,g=h i=N:1;"),
+      DECODER_CASE("c\\=p v=1", "measurement=S:c\\x5C=p v=N:1;"), /* no escape in a measurement */
+      DECODER_CASE("c\\u,t=a\\b v=1", "measurement=S:c\\x5Cu t=S:a\\x5Cb v=N:1;"),
+      DECODER_CASE("m,t=a\\\\,u v=1", "measurement=S:m t=S:a\\x5C,u v=N:1;"), /* only the second escapes */
+      DECODER_CASE("m,t=a\\\\\\,b v=1", "measurement=S:m t=S:a\\x5C\\x5C,b v=N:1;"),
+      DECODER_CASE("m a=\"\\\"\\\\\\n\\,\"", "measurement=S:m a=S:\"\\x5C\\x5Cn\\x5C,;"),
+      DECODER_CASE("m a=\"\\\\\"", "measurement=S:m a=S:\\x5C;"),
+      DECODER_CASE("m,t=\"a\" v\"=1", "measurement=S:m t=S:\"a\" v\"=N:1;"), /* a quote is a byte like others there */
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_a_broken_line_is_refused_with_its_place(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\n", "empty@0"),
+      DECODER_CASE("# only words\n  ", "empty@0"),
+      DECODER_CASE("cpu", "parse@3"),
+      DECODER_CASE("cpu\n", "parse@3"),
+      DECODER_CASE("cpu ", "parse@4"),
+      DECODER_CASE("cpu\\", "parse@4"),
+      DECODER_CASE("cpu\\\nm v=1", "parse@4"),
+      DECODER_CASE(",host=a v=1", "parse@0"),
+      DECODER_CASE("cpu, v=1", "parse@4"),
+      DECODER_CASE("cpu,host v=1", "parse@8"),
+      DECODER_CASE("cpu,host= v=1", "parse@9"),
+      DECODER_CASE("cpu,=a v=1", "parse@4"),
+      DECODER_CASE("cpu,host=a=b v=1", "parse@10"),
+      DECODER_CASE("cpu,host=a", "parse@10"),
+      DECODER_CASE("cpu,host=a,", "parse@11"),
+      DECODER_CASE("cpu v", "parse@5"),
+      DECODER_CASE("cpu v=", "parse@6"),
+      DECODER_CASE("cpu v= 1", "parse@6"),
+      DECODER_CASE("cpu =1", "parse@4"),
+      DECODER_CASE("cpu v=1,", "parse@8"),
+      DECODER_CASE("cpu v=1, w=2", "parse@8"),
+      DECODER_CASE("cpu v=x", "parse@6"),
+      DECODER_CASE("cpu v=tru", "parse@6"),
+      DECODER_CASE("cpu v=truex", "parse@6"),
+      DECODER_CASE("cpu v=tRUE", "parse@6"),
+      DECODER_CASE("cpu v=NaN", "parse@6"),
+      DECODER_CASE("cpu v=-inf", "parse@6"),
+      DECODER_CASE("cpu v=+1", "parse@6"),
+      DECODER_CASE("cpu v=.", "parse@6"),
+      DECODER_CASE("cpu v=1e", "parse@6"),
+      DECODER_CASE("cpu v=1e+", "parse@6"),
+      DECODER_CASE("cpu v=1.5i", "parse@6"),
+      DECODER_CASE("cpu v=1.i", "parse@6"),
+      DECODER_CASE("cpu v=1e3u", "parse@6"),
+      DECODER_CASE("cpu v=-1u", "parse@6"),
+      DECODER_CASE("cpu v=1ii", "parse@6"),
+      DECODER_CASE("cpu v=0x1", "parse@6"),
+      DECODER_CASE("cpu v=1.2.3", "parse@6"),
+      DECODER_CASE("cpu v=i", "parse@6"),
+      DECODER_CASE("cpu v=\"x", "parse@6"),
+      DECODER_CASE("cpu v=\"x\\\"", "parse@6"),
+      DECODER_CASE("cpu v=\"x\"y", "parse@9"),
+      DECODER_CASE("cpu v=1 x", "parse@8"),
+      DECODER_CASE("cpu v=1 1.5", "parse@8"),
+      DECODER_CASE("cpu v=1 1i", "parse@8"),
+      DECODER_CASE("cpu v=1 -", "parse@8"),
+      DECODER_CASE("cpu v=1 1,w=2", "parse@8"),
+      DECODER_CASE("cpu v=1 1 2", "parse@10"),
+      DECODER_CASE("cpu v=1\rx", "parse@6"),
+      DECODER_CASE("cpu v=1 1\n{}", "parse@12"),
+      DECODER_CASE("{\"a\":1}", "parse@7"),
+      DECODER_CASE("cpu v=1,v=2", "duplicate_field@10"),
+      DECODER_CASE("cpu,v=a v=2", "duplicate_field@10"),
+      DECODER_CASE("cpu,measurement=a v=2", "duplicate_field@16"),
+      DECODER_CASE("cpu,time=a v=2", "duplicate_field@4"),
+      DECODER_CASE("cpu v=2,time=5", "duplicate_field@8"),
+      DECODER_CASE("cpu v=1\ncpu v=\"\xFF\"", "utf8@15"),
+      DECODER_CASE("cpu v=x\ncpu v=\"\xFF\"", "parse@6"),
+      DECODER_CASE("c\xC0pu v=x", "utf8@1"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+/* The faults of single readings: "reason@place reading;". (transfer full) */
+static char *
+rejects_text(const DecoderFixture *fixture)
+{
+  guint32 n_rejects;
+  const TideReject *rejects = tide_decoder_rejects(fixture->decoder, &n_rejects);
+  GString *text = g_string_new(NULL);
+  for (guint32 i = 0; i < n_rejects; i++)
+    g_string_append_printf(text, "%s@%d %u;", tide_reject_reason_name(rejects[i].reason), (int)rejects[i].byte_position,
+                           rejects[i].reading_index);
+  return g_string_free(text, FALSE);
+}
+
+static void
+test_a_broken_line_alone(void)
+{
+  static const struct {
+    TideBytes value;
+    const char *outcome;
+    const char *rejects;
+  } cases[] = {
+      {TIDE_BYTES_LITERAL("m v=1\nm v=x\nm v=3"), "measurement=S:m v=N:1;;measurement=S:m v=N:3;", "parse@10 1;"},
+      {TIDE_BYTES_LITERAL("oops\nm v=1"), ";measurement=S:m v=N:1;", "parse@4 0;"},
+      {TIDE_BYTES_LITERAL("m v=1\noops"), "measurement=S:m v=N:1;;", "parse@10 1;"},
+      {TIDE_BYTES_LITERAL("m v=x\nm v=y\n"), ";;", "parse@4 0;parse@10 1;"},
+      /* a fault before a text in quotes, whose line break ends no line */
+      {TIDE_BYTES_LITERAL("m,t v=\"1\n2\",w=1\nm v=1"), ";measurement=S:m v=N:1;", "parse@3 0;"},
+      /* a quote that begins no value says nothing */
+      {TIDE_BYTES_LITERAL("m\"x\nm v=1"), ";measurement=S:m v=N:1;", "parse@3 0;"},
+      {TIDE_BYTES_LITERAL("m v=x\"\nm v=1"), ";measurement=S:m v=N:1;", "parse@4 0;"},
+      {TIDE_BYTES_LITERAL("m v=1,t=\"a\\\"\nb\" x\nm v=1"), ";measurement=S:m v=N:1;", "parse@16 0;"},
+      {TIDE_BYTES_LITERAL("m v\\=\"x\nm v=1"), ";measurement=S:m v=N:1;", "parse@7 0;"},
+      {TIDE_BYTES_LITERAL("m v=1,v=2 5\nm v=1"), ";measurement=S:m v=N:1;", "duplicate_field@8 0;"},
+      {TIDE_BYTES_LITERAL("m v=1\nm v=\"\xFF\"\nm v=2\n"), "measurement=S:m v=N:1;;measurement=S:m v=N:2;",
+       "utf8@11 1;"},
+      /* where a text does not end, nobody knows where the next line begins */
+      {TIDE_BYTES_LITERAL("m v=1\nm v=\"a\nm v=2\n"), "parse@10", NULL},
+      {TIDE_BYTES_LITERAL("m v=x"), "parse@4", NULL},
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
+    g_assert_cmpstr(outcome, ==, cases[i].outcome);
+    g_autofree char *rejects = cases[i].rejects != NULL ? rejects_text(&fixture) : NULL;
+    g_assert_cmpstr(rejects, ==, cases[i].rejects);
+  }
+}
+
+static void
+test_limits(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("m a=1,b=2", "measurement=S:m a=N:1 b=N:2;"),
+      DECODER_CASE("m a=1,b=2,c=3", "too_many_fields@12"),
+      DECODER_CASE("m a=1,b=2 5", "too_many_fields@10"), /* the time is one */
+      DECODER_CASE("m a=1\nm a=2", "measurement=S:m a=N:1;measurement=S:m a=N:2;"),
+      DECODER_CASE("m a=1\nm a=2\n#\n", "measurement=S:m a=N:1;measurement=S:m a=N:2;"),
+      DECODER_CASE("m a=1\nm a=2\nm a=3", "too_large@12"),
+      DECODER_CASE("m a=\"1234567890123456789012345678901234567890\"", "too_large@-1"),
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.max_fields = 3;
+  fixture.options.max_readings = 2;
+  fixture.options.max_message_bytes = 40;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_a_long_name_is_refused(void)
+{
+  g_autofree char *name = g_strnfill(TIDE_FIELD_NAME_MAX_BYTES, 'n');
+  g_autofree char *good = g_strdup_printf("m %s=1", name);
+  g_autofree char *bad = g_strdup_printf("m %sn=1", name);
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(good)));
+  g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(bad)));
+  g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+}
+
+static void
+test_booleans_as_numbers(void)
+{
+  static const DecoderCase cases[] = {DECODER_CASE("m a=T,b=false", "measurement=S:m a=B:1 b=B:0;")};
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.booleans = TIDE_BOOLEAN_NUMBER;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_known_fields_and_those_of_the_record(void)
+{
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  TideNameId time = decoder_fixture_use(&fixture, "time");
+  decoder_fixture_use(&fixture, "$topic");
+  TideBytes value = TIDE_BYTES_LITERAL("m v=1 5\nm v=2");
+  g_autofree char *outcome = decoder_fixture_outcome(&fixture, value);
+  g_assert_cmpstr(outcome, ==,
+                  "measurement=S:m v=N:1 time=N:5 $topic=S:metrics;measurement=S:m v=N:2 $topic=S:metrics;");
+  g_assert_nonnull(tide_reading_field(&fixture.readings[0], time));
+  g_assert_null(tide_reading_field(&fixture.readings[1], time));
+}
+
+/* Whatever a message is cut off at, or has in the place of a byte, nothing is read beyond it. */
+static void
+test_any_prefix_and_any_byte(void)
+{
+  static const char message[] = "m\\ x,t=a\\=b v=1i,s=\"a\\\"\nb\",b=true,f=-1.5e3 123\n# x\nm v=2\r\n";
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  for (gsize len = 1; len < sizeof message; len++) {
+    g_autofree char *text = decoder_fixture_outcome(&fixture, tide_bytes(message, len));
+    g_autofree char *mutant = g_memdup2(message, len);
+    for (guint byte = 0; byte < 256; byte++) {
+      mutant[len - 1] = (char)byte;
+      g_autofree char *outcome = decoder_fixture_outcome(&fixture, tide_bytes(mutant, len));
+      g_assert_nonnull(outcome);
+    }
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/influx-lines/a-line-is-a-reading", test_a_line_is_a_reading);
+  g_test_add_func("/influx-lines/every-type-of-value", test_every_type_of_value);
+  g_test_add_func("/influx-lines/escapes", test_escapes);
+  g_test_add_func("/influx-lines/a-broken-line-is-refused-with-its-place",
+                  test_a_broken_line_is_refused_with_its_place);
+  g_test_add_func("/influx-lines/a-broken-line-alone", test_a_broken_line_alone);
+  g_test_add_func("/influx-lines/limits", test_limits);
+  g_test_add_func("/influx-lines/a-long-name-is-refused", test_a_long_name_is_refused);
+  g_test_add_func("/influx-lines/booleans-as-numbers", test_booleans_as_numbers);
+  g_test_add_func("/influx-lines/known-fields-and-those-of-the-record", test_known_fields_and_those_of_the_record);
+  g_test_add_func("/influx-lines/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
+  return g_test_run();
+}
