@@ -10,9 +10,8 @@ static const struct {
   const char *option;
   guint formats;
 } choosy[] = {
-    {"separator", OF(TIDE_FORMAT_JSON)},
-    {"arrays", OF(TIDE_FORMAT_JSON)},
-    {"max_depth", OF(TIDE_FORMAT_JSON)},
+    {"root", OF(TIDE_FORMAT_JSON)},   {"each", OF(TIDE_FORMAT_JSON)},      {"separator", OF(TIDE_FORMAT_JSON)},
+    {"arrays", OF(TIDE_FORMAT_JSON)}, {"max_depth", OF(TIDE_FORMAT_JSON)},
 };
 
 gboolean

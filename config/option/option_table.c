@@ -400,6 +400,13 @@ static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
                  "InfluxDB's line protocol, a reading a line."},
+    {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
+     .sentence =
+         "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "
+         "out. Inside of others, the names joined by the separator: payload/after."},
+    {"each", TIDE_CONFIG_STRING, AT(readings.decode.each), .example = "metrics",
+     .sentence = "The member that is a list of readings: each takes what stands beside the list along. With `root`, a "
+                 "member of that."},
     {"separator", TIDE_CONFIG_STRING, AT(readings.decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
     {"booleans", TIDE_CONFIG_CHOICE, AT(readings.decode.booleans), .default_text = "text", .choices = boolean_forms,

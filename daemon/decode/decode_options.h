@@ -31,6 +31,10 @@ typedef enum TideOnBadReading {
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
+  char *root; /* owned by the configuration: of JSON, the member that holds the reading; names joined by the separator,
+               * from the outside in; NULL: the message itself does */
+  char *each; /* owned by the configuration: of JSON, the member that is a list of readings, which take what stands
+               * beside it along; NULL: none is */
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

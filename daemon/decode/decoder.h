@@ -12,6 +12,11 @@
  *     {...}          its members, their names behind its own name and the separator; none when it is empty
  *     [...]          as declared; within raw JSON names may repeat
  *
+ * With options->root, an object is what stands around its reading, or a list of them: that is the value of the member of
+ * this name; what stands beside it is checked only. With options->each, the member of this name is a list of readings,
+ * and what stands beside it, in front of or behind the list, is a field of each of them, in front of its own; a fault
+ * there is the message's. A member that is not there, or null, is a MISSING_FIELD; an empty list is no reading.
+ *
  * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where
  * two nested names flatten to the same one, a value or an object alike.
  *
@@ -25,8 +30,9 @@
  *
  *     measurement         STRING   the line's first word
  *     each tag            STRING   by the tag's name
- *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; a form that
- *                                  JSON does not have is completed: .5 is 0.5, 1. is 1, 007 is 7
+ *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; with it, and
+ *                                  the time, up to 64 bits; a form that JSON does not have is completed: .5 is 0.5,
+ *                                  1. is 1, 007 is 7
  *                         BOOL     t, T, true, True, TRUE and so on: as declared
  *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
  *     time                NUMBER   the line's own time; absent where it has none

@@ -10,6 +10,7 @@
  * compare words. */
 #define PADDING_BYTES 8
 
+static const char beyond_64_bits[] = "an integer of more than 64 bits";
 static const guint8 byte_order_mark[] = {0xEF, 0xBB, 0xBF};
 
 /* What ends a name, and so what a backslash takes its meaning from. */
@@ -222,6 +223,29 @@ ends_value(const guint8 *at)
   return *at == ',' || *at == ' ' || *at == '\n' || (*at == '\r' && at[1] == '\n');
 }
 
+/* Whether the digits up to @end are a number of at most @greatest. */
+static gboolean
+is_at_most(const guint8 *digits, const guint8 *end, guint64 greatest)
+{
+  guint64 value = 0;
+  for (; digits < end; digits++) {
+    guint64 digit = *digits - (guint64)'0';
+    if (value > (greatest - digit) / 10)
+      return FALSE;
+    value = value * 10 + digit;
+  }
+  return TRUE;
+}
+
+/* The integer from @start to @end, of the type that the letter behind it says: i has 64 bits with its sign, as the time
+ * has, and u without. */
+static gboolean
+fits_its_type(const guint8 *start, const guint8 *end)
+{
+  guint64 greatest = *end == 'u' ? G_MAXUINT64 : *start == '-' ? (guint64)1 << 63 : G_MAXINT64;
+  return is_at_most(*start == '-' ? start + 1 : start, end, greatest);
+}
+
 static gboolean
 take_number(Walk *walk, TideBytes name)
 {
@@ -236,6 +260,8 @@ take_number(Walk *walk, TideBytes name)
   if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES))
     return fault_in_field(walk, name, TIDE_REJECT_NUMBER, start,
                           "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+  if (G_UNLIKELY(is_typed && !fits_its_type(start, end)))
+    return fault_in_field(walk, name, TIDE_REJECT_NUMBER, start, beyond_64_bits);
   TideBytes text = tide_bytes(start, (gsize)(end - start));
   walk->at = start + text.len + (is_typed ? 1 : 0);
   return add(walk, start, name, TIDE_VALUE_NUMBER, G_LIKELY(is_plain) ? text : plain_number(walk, text));
@@ -370,9 +396,8 @@ take_time(Walk *walk)
   if (G_UNLIKELY(end == digits || !ends_value(end) || *end == ','))
     return fault_in_field(walk, TIDE_BYTES_LITERAL(TIDE_INFLUX_TIME), TIDE_REJECT_PARSE, start,
                           "a time is an integer at the end of the line");
-  if (G_UNLIKELY(end - start > NUMBER_MAX_BYTES))
-    return fault_in_field(walk, TIDE_BYTES_LITERAL(TIDE_INFLUX_TIME), TIDE_REJECT_NUMBER, start,
-                          "a number longer than " G_STRINGIFY(NUMBER_MAX_BYTES) " bytes");
+  if (G_UNLIKELY(!fits_its_type(start, end)))
+    return fault_in_field(walk, TIDE_BYTES_LITERAL(TIDE_INFLUX_TIME), TIDE_REJECT_NUMBER, start, beyond_64_bits);
   walk->at += end - start;
   TideBytes text = tide_bytes(start, (gsize)(end - start));
   if (G_UNLIKELY(*digits == '0' && text.len > 1))

@@ -25,6 +25,7 @@ struct TideJsonWalk {
   const TideDecodeOptions *options; /* borrowed */
   TideJsonIndex *index;             /* owned */
   Frame *frames;                    /* owned: options->max_depth of them */
+  char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
 
   /* of the message */
   TideReadingBuilder *builder; /* borrowed */
@@ -38,6 +39,11 @@ struct TideJsonWalk {
 
   /* of the reading */
   gboolean is_spoiled; /* it is left out: what is left of it is only checked */
+  gboolean is_outer;   /* it is none, but stands around the list of readings */
+
+  /* of what stands around readings */
+  guint level;         /* names of root that were met */
+  const guint32 *list; /* token: where the list of readings begins */
 
   /* the array or object that is kept as its raw JSON, while inside of it */
   guint32 raw_depth; /* of its frame; 0: none */
@@ -53,6 +59,7 @@ tide_json_walk_new(const TideDecodeOptions *options)
   walk->options = options;
   walk->index = tide_json_index_new();
   walk->frames = g_new0(Frame, options->max_depth);
+  walk->root = options->root != NULL ? g_strsplit(options->root, options->separator, -1) : g_new0(char *, 1);
   return walk;
 }
 
@@ -63,6 +70,7 @@ tide_json_walk_free(TideJsonWalk *walk)
     return;
   tide_json_index_free(walk->index);
   g_free(walk->frames);
+  g_strfreev(walk->root);
   g_free(walk);
 }
 
@@ -92,7 +100,7 @@ spoil_reading(TideJsonWalk *walk, gsize position)
 {
   TideReject *reject = walk->reject;
   reject->byte_position = (gint64)position;
-  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE)
+  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE || walk->is_outer)
     return FALSE;
   switch ((int)reject->reason) {
   case TIDE_REJECT_DUPLICATE_FIELD:
@@ -449,31 +457,189 @@ take_reading(TideJsonWalk *walk)
          (spoil_reading(walk, offset) && tide_reading_builder_end_reading(walk->builder, walk->reject));
 }
 
+/* ---- what stands around readings ---- */
+
+typedef gboolean (*TakeFunc)(TideJsonWalk *walk);
+
+/* A list of what @take takes. */
 static gboolean
-take_array_of_readings(TideJsonWalk *walk)
+take_list(TideJsonWalk *walk, TakeFunc take)
 {
   if (!push(walk, FALSE))
     return FALSE;
   if (token_byte(walk) != ']') {
     do {
-      if (!take_reading(walk))
+      if (!take(walk))
         return FALSE;
     } while (take_byte(walk, ','));
   }
-  if (!take_byte(walk, ']'))
-    return fault_at_token(walk, "a comma or the closing bracket was expected");
-  if (walk->next < walk->end)
-    return fault_at_token(walk, "text after the array");
+  walk->depth--;
+  return take_byte(walk, ']') || fault_at_token(walk, "a comma or the closing bracket was expected");
+}
+
+static gboolean
+take_one_or_list(TideJsonWalk *walk, TakeFunc take)
+{
+  return token_byte(walk) == '[' ? take_list(walk, take) : take(walk);
+}
+
+/* What the configuration says is in the object that begins at @offset. */
+static gboolean
+fault_missing(TideJsonWalk *walk, gsize offset, const char *name)
+{
+  fault_in_field(walk, TIDE_REJECT_MISSING_FIELD, offset, tide_bytes_of_string(name),
+                 "no such member stands around the readings, or it is null");
+  walk->reject->remedy = "see 'readings.root' and 'readings.each'";
+  return FALSE;
+}
+
+static gboolean
+is_null(const TideJsonWalk *walk)
+{
+  const guint8 *text = walk->text + token_offset(walk);
+  return memcmp(text, "null", 4) == 0 && ends_scalar(text[4]);
+}
+
+/* The value of a member, whole. */
+static gboolean
+take_whole_value(TideJsonWalk *walk, TideBytes name)
+{
+  guint32 depth = walk->depth;
+  if (!take_value(walk, name))
+    return FALSE;
+  while (walk->depth > depth)
+    if (!take_member(walk))
+      return FALSE;
   return TRUE;
+}
+
+/* Hands the value of each member of the object at the next token to a function: @take_wanted that of the member called
+ * @wanted, which must be there once and not null. Others are fields of what is begun, or checked only. */
+static gboolean
+take_around(TideJsonWalk *walk, const char *wanted, TakeFunc take_wanted)
+{
+  gsize offset = token_offset(walk);
+  gboolean is_first = TRUE, is_found = FALSE;
+  if (token_byte(walk) != '{')
+    return fault_no_reading(walk);
+  if (!push(walk, TRUE))
+    return FALSE;
+  for (; !take_byte(walk, '}'); is_first = FALSE) {
+    TideBytes name;
+    if (!is_first && !take_byte(walk, ','))
+      return fault_at_token(walk, "a comma or the closing bracket was expected");
+    if (!take_name(walk, &name))
+      return FALSE;
+    if (!tide_bytes_equal(name, tide_bytes_of_string(wanted))) {
+      if (!take_whole_value(walk, name))
+        return FALSE;
+      continue;
+    }
+    if (is_found)
+      return fault_in_field(walk, TIDE_REJECT_DUPLICATE_FIELD, token_offset(walk), name, NULL);
+    is_found = TRUE;
+    if (is_null(walk))
+      return fault_missing(walk, token_offset(walk), wanted);
+    if (!take_wanted(walk))
+      return FALSE;
+  }
+  walk->depth--;
+  return is_found || fault_missing(walk, offset, wanted);
+}
+
+/* Notes where the list of readings is, and goes on behind it: what stands beside it comes first. Of the list only its
+ * brackets are looked at. */
+static gboolean
+skip_list(TideJsonWalk *walk)
+{
+  guint32 outer_depth = walk->depth;
+  if (token_byte(walk) != '[')
+    return fault_at_token(walk, "a list of readings was expected");
+  walk->list = walk->next;
+  do {
+    guint8 byte = token_byte(walk);
+    if (byte == '[' || byte == '{') {
+      if (!push(walk, byte == '{'))
+        return FALSE;
+      continue;
+    }
+    if (walk->next == walk->end)
+      return fault_at_token(walk, NULL);
+    if (byte == ']' || byte == '}') {
+      if (walk->frames[walk->depth - 1].is_object != (byte == '}'))
+        return fault_at_token(walk, "a comma or the closing bracket was expected");
+      walk->depth--;
+    }
+    walk->next++;
+  } while (walk->depth > outer_depth);
+  return TRUE;
+}
+
+/* An object with a list of readings in it, which take what stands beside the list along. */
+static gboolean
+take_each(TideJsonWalk *walk)
+{
+  gsize offset = token_offset(walk);
+  walk->is_spoiled = FALSE;
+  walk->is_outer = TRUE;
+  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
+    walk->reject->byte_position = (gint64)offset;
+    return FALSE;
+  }
+  if (!take_around(walk, walk->options->each, skip_list))
+    return FALSE;
+  walk->is_outer = FALSE;
+  tide_reading_builder_end_outer(walk->builder);
+  const guint32 *behind = walk->next;
+  walk->next = walk->list;
+  walk->depth++; /* the object around the list */
+  if (!take_list(walk, take_reading))
+    return FALSE;
+  walk->depth--;
+  walk->next = behind;
+  tide_reading_builder_leave_outer(walk->builder);
+  return TRUE;
+}
+
+static gboolean
+take_content(TideJsonWalk *walk)
+{
+  return take_one_or_list(walk, walk->options->each != NULL ? take_each : take_reading);
+}
+
+/* The object at the next token: the way to the readings leads through it. */
+static gboolean
+take_root(TideJsonWalk *walk)
+{
+  const char *name = walk->root[walk->level];
+  walk->is_spoiled = TRUE; /* nobody asks for what stands beside it */
+  walk->level++;
+  gboolean good = name != NULL ? take_around(walk, name, take_root) : take_content(walk);
+  walk->level--;
+  walk->is_spoiled = TRUE;
+  return good;
+}
+
+/* One of a message: a reading, or what stands around readings. */
+static gboolean
+take_item(TideJsonWalk *walk)
+{
+  walk->level = 0;
+  if (walk->root[0] != NULL)
+    return take_root(walk);
+  return walk->options->each != NULL ? take_each(walk) : take_reading(walk);
 }
 
 static gboolean
 take_message(TideJsonWalk *walk)
 {
-  if (token_byte(walk) == '[')
-    return take_array_of_readings(walk);
+  if (token_byte(walk) == '[') {
+    if (!take_list(walk, take_item))
+      return FALSE;
+    return walk->next == walk->end || fault_at_token(walk, "text after the array");
+  }
   while (walk->next < walk->end)
-    if (!take_reading(walk))
+    if (!take_item(walk))
       return FALSE;
   return TRUE;
 }
@@ -488,6 +654,7 @@ begin(TideJsonWalk *walk, TideBytes json, TideScratch *scratch)
   walk->depth = 0;
   walk->raw_depth = 0;
   walk->is_spoiled = FALSE;
+  walk->is_outer = FALSE;
 }
 
 static gboolean

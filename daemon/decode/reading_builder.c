@@ -10,6 +10,10 @@
  * short ones must not fill the memory. */
 #define NAME_BYTES_FACTOR 4u
 
+/* Fields that are repeated in front of readings: of a message as many as have room in the largest one at this many
+ * bytes each. A great envelope around many small readings must not fill the memory. */
+#define BYTES_PER_REPEATED_FIELD 4u
+
 struct TideReadingBuilder {
   /* set before start, then read-only */
   TideFieldNames *names; /* borrowed */
@@ -19,6 +23,7 @@ struct TideReadingBuilder {
   guint32 max_fields;
   guint32 max_readings;
   guint64 max_name_bytes;
+  guint64 max_repeated_fields;
 
   /* of the message */
   const TideField *record_fields; /* borrowed */
@@ -29,6 +34,9 @@ struct TideReadingBuilder {
   TideReading *readings; /* owned */
   guint32 n_readings;
   guint32 readings_capacity;
+  GArray *outer; /* owned (element-type TideField): what stands in front of each reading */
+  guint32 n_outer_members;
+  guint64 n_repeated_fields;
   GArray *rejects;    /* owned (element-type TideReject): of readings that were spoiled */
   guint64 name_bytes; /* taken for flattened names */
 
@@ -72,10 +80,12 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->max_fields = options->max_fields;
   builder->max_readings = options->max_readings;
   builder->max_name_bytes = (guint64)options->max_message_bytes * NAME_BYTES_FACTOR;
+  builder->max_repeated_fields = options->max_message_bytes / BYTES_PER_REPEATED_FIELD;
   builder->fields_capacity = FIRST_LENGTH;
   builder->fields = g_new(TideField, builder->fields_capacity);
   builder->readings_capacity = FIRST_LENGTH;
   builder->readings = g_new(TideReading, builder->readings_capacity);
+  builder->outer = g_array_new(FALSE, FALSE, sizeof(TideField));
   builder->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
   builder->unnumbered = g_hash_table_new(hash_of_name, is_same_name);
   return builder;
@@ -88,6 +98,7 @@ tide_reading_builder_free(TideReadingBuilder *builder)
     return;
   g_free(builder->fields);
   g_free(builder->readings);
+  g_array_unref(builder->outer);
   g_array_unref(builder->rejects);
   tide_buffer_clear_memory(&builder->path);
   g_hash_table_unref(builder->unnumbered);
@@ -103,6 +114,8 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->n_record_fields = n_record_fields;
   builder->n_fields = 0;
   builder->n_readings = 0;
+  tide_reading_builder_leave_outer(builder);
+  builder->n_repeated_fields = 0;
   g_array_set_size(builder->rejects, 0);
   builder->name_bytes = 0;
 }
@@ -124,29 +137,6 @@ refuse(TideRejectReason reason, TideBytes field, const char *detail, TideReject 
   ret_reject->field = field;
   ret_reject->detail = detail;
   return FALSE;
-}
-
-gboolean
-tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
-{
-  if (builder->n_readings >= builder->max_readings)
-    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
-  tide_buffer_reset(&builder->path);
-  gsize known_bytes = builder->n_known * sizeof *builder->known;
-  builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
-  builder->first_field = builder->n_fields;
-  builder->n_members = 0;
-  builder->is_spoiled = FALSE;
-  if (G_UNLIKELY(g_hash_table_size(builder->unnumbered) > 0))
-    g_hash_table_remove_all(builder->unnumbered);
-  builder->generation++;
-  if (G_UNLIKELY(builder->generation == 0)) {
-    /* The count has gone round: what it marked long ago must not look new. */
-    if (builder->n_seen > 0)
-      memset(builder->seen, 0, builder->n_seen * sizeof *builder->seen);
-    builder->generation = 1;
-  }
-  return TRUE;
 }
 
 /* The name's number, by what stood at @index in the reading before, else by its hash. */
@@ -247,6 +237,61 @@ keep_field(TideReadingBuilder *builder, TideNameId id)
   builder->n_fields++;
   if (id < builder->n_known)
     builder->known[id] = builder->n_fields - builder->first_field;
+}
+
+/* Their names have been looked at, so that none stands twice and all of them fit. */
+static void
+repeat_outer(TideReadingBuilder *builder, const TideField *field)
+{
+  (void)mark_seen(builder, field->name_id, field->name);
+  *next_field(builder) = *field;
+  keep_field(builder, field->name_id);
+}
+
+gboolean
+tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  if (builder->n_readings >= builder->max_readings)
+    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
+  builder->n_repeated_fields += builder->outer->len;
+  if (G_UNLIKELY(builder->n_repeated_fields > builder->max_repeated_fields))
+    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY,
+                  "what stands around the list takes too much memory with each of its readings", ret_reject);
+  tide_buffer_reset(&builder->path);
+  gsize known_bytes = builder->n_known * sizeof *builder->known;
+  builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
+  builder->first_field = builder->n_fields;
+  builder->n_members = 0;
+  builder->is_spoiled = FALSE;
+  if (G_UNLIKELY(g_hash_table_size(builder->unnumbered) > 0))
+    g_hash_table_remove_all(builder->unnumbered);
+  builder->generation++;
+  if (G_UNLIKELY(builder->generation == 0)) {
+    /* The count has gone round: what it marked long ago must not look new. */
+    if (builder->n_seen > 0)
+      memset(builder->seen, 0, builder->n_seen * sizeof *builder->seen);
+    builder->generation = 1;
+  }
+  for (guint i = 0; i < builder->outer->len; i++)
+    repeat_outer(builder, &g_array_index(builder->outer, TideField, i));
+  builder->n_members = builder->n_outer_members;
+  return TRUE;
+}
+
+void
+tide_reading_builder_end_outer(TideReadingBuilder *builder)
+{
+  g_array_set_size(builder->outer, 0);
+  g_array_append_vals(builder->outer, builder->fields + builder->first_field, builder->n_fields - builder->first_field);
+  builder->n_outer_members = builder->n_members;
+  builder->n_fields = builder->first_field;
+}
+
+void
+tide_reading_builder_leave_outer(TideReadingBuilder *builder)
+{
+  g_array_set_size(builder->outer, 0);
+  builder->n_outer_members = 0;
 }
 
 gboolean

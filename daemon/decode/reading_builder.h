@@ -32,6 +32,11 @@ void tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideF
 gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
                                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What was added since tide_reading_builder_begin_reading() is no reading: it stands in front of each that is begun, until
+ * tide_reading_builder_leave_outer(), or the next message. Its names count as fields of each. */
+void tide_reading_builder_end_outer(TideReadingBuilder *builder);
+void tide_reading_builder_leave_outer(TideReadingBuilder *builder);
+
 /* A member with a value. @name, @text: borrowed for as long as the readings are used. */
 gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
                                   TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

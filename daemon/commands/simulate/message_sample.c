@@ -97,9 +97,11 @@ read_lines(TideMessageSample *sample, const char *path, GError **error)
 TideMessageSample *
 tide_message_sample_load(const char *path, const TideConfig *config, GError **error)
 {
-  if (config->readings.decode.format != TIDE_FORMAT_JSON) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                        "'--sample' makes messages of JSON only, and the configuration takes another format");
+  const TideDecodeOptions *decode = &config->readings.decode;
+  if (decode->format != TIDE_FORMAT_JSON || decode->root != NULL || decode->each != NULL) {
+    g_set_error_literal(
+        error, TIDE_ERROR, TIDE_ERROR_USAGE,
+        "'--sample' makes messages of JSON without an envelope only, and the configuration takes others");
     return NULL;
   }
   g_autoptr(TideMessageSample) sample = g_new0(TideMessageSample, 1);

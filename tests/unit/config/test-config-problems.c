@@ -158,6 +158,8 @@ static const ConfigProblemCase one_problem[] = {
      "2:21 error: 'readings.format' must be one of json, influx"},
     {"option-of-another-format", KAFKA "readings: { format: influx, arrays: index }\n" HBASE TABLES,
      "2:37 error: 'readings.arrays' has no effect with 'format: influx': remove it"},
+    {"envelope-of-another-format", KAFKA "readings: { format: influx, each: metrics }\n" HBASE TABLES,
+     "2:35 error: 'readings.each' has no effect with 'format: influx': remove it"},
     {"own-time-with-zone", KAFKA "readings: { format: influx, time: { zone: UTC } }\n" HBASE TABLES,
      "2:43 error: 'readings.time.zone' has no effect with a number since 1970"},
     {"own-time-but-another-field", KAFKA "readings: { format: influx, time: { field: at } }\n" HBASE TABLES,

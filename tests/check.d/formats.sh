@@ -1,0 +1,16 @@
+# What the daemon makes of random messages in each format, beside independent decoders.
+say "formats: beside independent decoders"
+
+formats() {
+  local out passed failed messages=10000
+  ! is long || messages=100000
+  out=$(python3 tests/formats/agree.py build-check/plain/tests/formats/decode-messages --seed "$seed" \
+    --messages $messages --broken $((messages / 5)) 2>&1)
+  sed 's/^/   /' <<<"$out"
+  passed=$(grep -c '^ok ' <<<"$out")
+  failed=$(grep -c '^not ok ' <<<"$out")
+  [ "$((passed + failed))" -gt 0 ] || failed=1
+  count formats "$passed" "$failed" 0
+}
+
+! build build-check/plain tests/formats/decode-messages --buildtype=debugoptimized || formats
