@@ -10,8 +10,11 @@ static const struct {
   const char *option;
   guint formats;
 } choosy[] = {
-    {"root", OF(TIDE_FORMAT_JSON)},   {"each", OF(TIDE_FORMAT_JSON)},      {"separator", OF(TIDE_FORMAT_JSON)},
-    {"arrays", OF(TIDE_FORMAT_JSON)}, {"max_depth", OF(TIDE_FORMAT_JSON)},
+    {"root", OF(TIDE_FORMAT_JSON)},
+    {"each", OF(TIDE_FORMAT_JSON)},
+    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
+    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
+    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
 };
 
 gboolean

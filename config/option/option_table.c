@@ -179,7 +179,8 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX}, {NULL, 0}};
+static const TideConfigChoice formats[] = {
+    {"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX}, {"msgpack", TIDE_FORMAT_MSGPACK}, {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
@@ -399,7 +400,7 @@ static const TideConfigOption hbase_options[] = {
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
-                 "InfluxDB's line protocol, a reading a line."},
+                 "InfluxDB's line protocol, a reading a line. msgpack: MessagePack, maps where JSON has objects."},
     {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "

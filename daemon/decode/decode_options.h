@@ -10,8 +10,9 @@ G_BEGIN_DECLS
 #define TIDE_FIELD_NAME_MAX_BYTES 4096
 
 typedef enum TideReadingFormat {
-  TIDE_FORMAT_JSON,   /* one object, an array of objects, or objects one after the other (newline-delimited) */
-  TIDE_FORMAT_INFLUX, /* InfluxDB's line protocol, a reading a line */
+  TIDE_FORMAT_JSON,    /* one object, an array of objects, or objects one after the other (newline-delimited) */
+  TIDE_FORMAT_INFLUX,  /* InfluxDB's line protocol, a reading a line */
+  TIDE_FORMAT_MSGPACK, /* MessagePack: one map, an array of maps, or maps one after the other */
 } TideReadingFormat;
 
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;

@@ -2,6 +2,7 @@
 
 #include "decode/influx_lines.h"
 #include "decode/json_walk.h"
+#include "decode/msgpack_walk.h"
 #include "decode/reading_builder.h"
 #include "decode/record_fields.h"
 #include "decode/scratch.h"
@@ -61,6 +62,8 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
     return tide_json_walk_run(decoder->json, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_INFLUX:
     return tide_influx_lines_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
+  case TIDE_FORMAT_MSGPACK:
+    return tide_msgpack_walk_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   }
   g_assert_not_reached();
 }

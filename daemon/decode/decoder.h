@@ -12,10 +12,10 @@
  *     {...}          its members, their names behind its own name and the separator; none when it is empty
  *     [...]          as declared; within raw JSON names may repeat
  *
- * With options->root, an object is what stands around its reading, or a list of them: that is the value of the member of
- * this name; what stands beside it is checked only. With options->each, the member of this name is a list of readings,
- * and what stands beside it, in front of or behind the list, is a field of each of them, in front of its own; a fault
- * there is the message's. A member that is not there, or null, is a MISSING_FIELD; an empty list is no reading.
+ * With options->root, an object is what stands around its reading, or a list of them: that is the value of the member
+ * of this name; what stands beside it is checked only. With options->each, the member of this name is a list of
+ * readings, and what stands beside it, in front of or behind the list, is a field of each of them, in front of its own;
+ * a fault there is the message's. A member that is not there, or null, is a MISSING_FIELD; an empty list is no reading.
  *
  * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where
  * two nested names flatten to the same one, a value or an object alike.
@@ -25,24 +25,7 @@
  * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *
- * InfluxDB's line protocol: each line is a reading, "measurement,tag=value field=1i,other=\"text\" time". An empty
- * line, and one that begins with "#", is none. In this order it has the fields
- *
- *     measurement         STRING   the line's first word
- *     each tag            STRING   by the tag's name
- *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; with it, and
- *                                  the time, up to 64 bits; a form that JSON does not have is completed: .5 is 0.5,
- *                                  1. is 1, 007 is 7
- *                         BOOL     t, T, true, True, TRUE and so on: as declared
- *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
- *     time                NUMBER   the line's own time; absent where it has none
- *
- * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
- * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or
- * "measurement" rejects its line, and so does one name twice.
- *
- * With TIDE_BAD_READING_ALONE any fault of a line is its own, but for a text in quotes that does not end: a line ends
- * at the first line break outside of quotes, whatever else is wrong with it.
+ * InfluxDB's line protocol and MessagePack: influx_lines.h and msgpack_walk.h say what becomes of a message.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
  * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers

@@ -1,5 +1,24 @@
-/* Reads the readings out of a message of InfluxDB's line protocol: a reading for each line. The forms are those of
- * decoder.h. One pass; nothing is allocated but a copy of the message. */
+/* Reads the readings out of a message of InfluxDB's line protocol: a reading for each line. One pass; nothing is
+ * allocated but a copy of the message.
+ *
+ * A line is "measurement,tag=value field=1i,other=\"text\" time". An empty line, and one that begins with "#", is none.
+ * In this order it has the fields
+ *
+ *     measurement         STRING   the line's first word
+ *     each tag            STRING   by the tag's name
+ *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; with it, and
+ *                                  the time, up to 64 bits; a form that JSON does not have is completed: .5 is 0.5,
+ *                                  1. is 1, 007 is 7
+ *                         BOOL     t, T, true, True, TRUE and so on: as declared
+ *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
+ *     time                NUMBER   the line's own time; absent where it has none
+ *
+ * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
+ * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or
+ * "measurement" rejects its line, and so does one name twice.
+ *
+ * With TIDE_BAD_READING_ALONE any fault of a line is its own, but for a text in quotes that does not end: a line ends
+ * at the first line break outside of quotes, whatever else is wrong with it. */
 #pragma once
 
 #include "decode/reading_builder.h"

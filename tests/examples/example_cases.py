@@ -1,6 +1,6 @@
 """The cases beside the files of config/examples: NAME.json holds messages, the rows that they must become, and reads.
 
-A message is the JSON object itself, or {"#text": "..."} of another format. A row key, qualifier or value stands as tidemark prints it: bytes that are no printable ASCII as \\xHH. Of a cell stands its
+A message is the JSON object itself, or of another format {"#text": "..."} or {"#hex": "..."}. A row key, qualifier or value stands as tidemark prints it: bytes that are no printable ASCII as \\xHH. Of a cell stands its
 value, or [value, cell time in ms]; "@" is the time of the others. "*" is any value. "warnings" is what the example is
 warned of when it is loaded; most are not.
 """
@@ -30,10 +30,10 @@ def unprintable(text: str) -> bytes:
 class Message:
     """A Kafka record; no value is a tombstone."""
 
-    value: Optional[str]
+    value: Optional[bytes]
     key: Optional[str] = None
     timestamp_ms: Optional[int] = None
-    is_text: bool = False  # in another format than JSON
+    is_json: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,13 @@ class ExampleCase:
     @staticmethod
     def _message(message: Mapping[str, Any]) -> Message:
         if "#text" in message:
-            return Message(message["#text"], is_text=True)
+            return Message(message["#text"].encode(), is_json=False)
+        if "#hex" in message:
+            return Message(bytes.fromhex(message["#hex"]), is_json=False)
         if "#value" not in message:
-            return Message(json.dumps(message))
+            return Message(json.dumps(message).encode())
         value = message["#value"]
-        return Message(None if value is None else json.dumps(value), message.get("#key"), message.get("#timestamp_ms"))
+        return Message(None if value is None else json.dumps(value).encode(), message.get("#key"), message.get("#timestamp_ms"))
 
     @staticmethod
     def _cells(cells: Mapping[str, Any]) -> dict[bytes, tuple[int, bytes]]:

@@ -30,9 +30,9 @@ def explain(tidemark: str, case: ExampleCase, message: Message) -> list[dict[str
     if message.key is not None:
         words += ["--key", message.key]
     words.append("--tombstone" if message.value is None else "--whole")
-    done = subprocess.run(words, input=message.value or "", capture_output=True, text=True)
+    done = subprocess.run(words, input=message.value or b"", capture_output=True)
     if done.returncode != 0:
-        raise ExplainError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+        raise ExplainError(f"exit code {done.returncode}: {done.stdout.decode()}{done.stderr.decode()}")
     return [line for line in map(json.loads, done.stdout.splitlines()) if "row_hex" in line]
 
 
@@ -104,8 +104,8 @@ def shows_first_message(case: ExampleCase) -> bool:
     """Whether the head comment of the example does."""
     first = case.messages[0]
     head = "".join(line.lstrip("# ") for line in case.config_path.read_text(encoding="utf-8").split("\n\n")[0].splitlines(True))
-    if first.is_text:
-        return first.value is not None and first.value.rstrip("\n") in head
+    if not first.is_json and first.value is not None:
+        return first.value.hex(" ") in head.replace("\n", " ") or first.value.decode("utf-8", "replace").rstrip("\n") in head
     found = re.search(r"\{.*?\}(?=\n(?!\s*\"))", head, re.DOTALL)
     message = found.group(0).replace("\n", " ") if found else ""
     return first.value is not None and json.loads(message) == json.loads(first.value)

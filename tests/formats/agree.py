@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
 import maven_jars  # noqa: E402  the cache
 
-FORMATS = ["json", "influx"]
+FORMATS = ["json", "influx", "msgpack"]
 REQUIREMENTS = HERE / "requirements.txt"
 # Of a format at the most: the rest is alike.
 SHOWN = 5
@@ -76,7 +76,17 @@ def is_same(kind: str, text: str, value: Any) -> bool:
         return (kind, text) == ("number", str(value))
     if isinstance(value, str):
         return (kind, text) == ("string", value)
-    return kind == "number" and (int(text) == value if isinstance(value, int) else float(text) == value)
+    return kind == "number" and (int(text) == value if isinstance(value, int) else is_same_float(float(text), value))
+
+
+def is_same_float(ours: float, theirs: float) -> bool:
+    """Of 32 bits, the text that is read back as the same float is shorter."""
+    if ours == theirs:
+        return True
+    try:
+        return theirs == struct.unpack("f", struct.pack("f", ours))[0]
+    except OverflowError:
+        return False
 
 
 def is_same_reading(ours: list[list[str]], theirs: dict[str, Any]) -> bool:

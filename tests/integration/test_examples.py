@@ -34,7 +34,7 @@ class Examples(Case):
         for messages in (case.messages, list(reversed(case.messages))):
             self.stack.kafka.admin.produce(case.name, 0, [
                 Record(message.key.encode() if message.key is not None else None,
-                       message.value.encode() if message.value is not None else None,
+                       message.value,
                        message.timestamp_ms or RECORD_TIME_MS) for message in messages])
         done = self.run_command("run", "--until-end", "-c", config)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -155,7 +155,7 @@ static const ConfigProblemCase one_problem[] = {
      "3:34 warning: 'hbase.writers' times 'batch.max_bytes' is 64MiB, above 'limits.memory' (16MiB)"},
 
     {"format-unknown", KAFKA "readings: { format: xml, time: record }\n" HBASE TABLES,
-     "2:21 error: 'readings.format' must be one of json, influx"},
+     "2:21 error: 'readings.format' must be one of json, influx, msgpack"},
     {"option-of-another-format", KAFKA "readings: { format: influx, arrays: index }\n" HBASE TABLES,
      "2:37 error: 'readings.arrays' has no effect with 'format: influx': remove it"},
     {"envelope-of-another-format", KAFKA "readings: { format: influx, each: metrics }\n" HBASE TABLES,

@@ -316,6 +316,7 @@ test_printed_configuration_loads_to_the_same(void)
       KAFKA READINGS HBASE TABLES,
       WITH_TIME("record"),
       KAFKA "readings: { format: influx }\n" HBASE TABLES,
+      KAFKA "readings: { format: msgpack, arrays: index, time: { field: at, format: epoch_s } }\n" HBASE TABLES,
       KAFKA "readings: { root: payload/after, each: metrics, time: record }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: record, booleans: number }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: { format: epoch_s, max_past: 1h } }\n" HBASE TABLES,

@@ -29,6 +29,8 @@ test_root(void)
       DECODER_CASE("{\"payload\":{\"payload\":1}}", "payload=N:1;"),
       /* what stands beside it is no field: it may be there twice, and be of any length */
       DECODER_CASE("{\"a\":1,\"a\":2,\"payload\":{\"a\":3}}", "a=N:3;"),
+      DECODER_CASE("{\"payload\":{\"a\":3},\"a\":1,\"a\":2}", "a=N:3;"),
+      DECODER_CASE("[{\"payload\":{\"a\":1},\"w\":true},{\"payload\":{\"a\":2}}]", "a=N:1;a=N:2;"),
       DECODER_CASE("{}", "missing_field@0"),
       DECODER_CASE("{\"a\":1}", "missing_field@0"),
       DECODER_CASE("{\"payload\":null}", "missing_field@11"),

@@ -1,0 +1,456 @@
+#include "decode/msgpack_walk.h"
+
+#include "decode/json_text.h"
+#include "decode/utf8.h"
+#include "util/json_writer.h"
+#include "util/number_text.h"
+
+#include <math.h>
+#include <msgpack.h>
+
+/* A gint64 or guint64 with its sign and a NUL. */
+#define INTEGER_MAX_BYTES 24
+
+/* Seconds, a point, nine digits and a NUL. */
+#define TIME_MAX_BYTES 40
+
+/* What msgpack-c keeps of values lies in a zone: nothing, since what holds others is not left to it. */
+#define ZONE_BYTES 64
+
+/* The decimal digits of a guint32, and a NUL. */
+#define ELEMENT_NAME_BYTES 11
+
+typedef struct Walk {
+  const TideDecodeOptions *options;
+  TideReadingBuilder *builder;
+  TideReject *reject; /* the caller's */
+  TideScratch *scratch;
+  TideBytes message; /* a copy in scratch */
+  gsize at;
+  guint32 depth;
+  gboolean is_spoiled;   /* of the reading: it is left out, and what is left of it only checked */
+  TideBuffer json;       /* of the array whose JSON text is made */
+  msgpack_zone zone;     /* one for the message: msgpack_unpack_next() would make one for each value */
+  msgpack_object object; /* the value that was taken last, if it holds no others */
+} Walk;
+
+/* ---- faults ---- */
+
+static gboolean
+fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
+{
+  walk->reject->reason = reason;
+  walk->reject->byte_position = (gint64)place;
+  walk->reject->field = field;
+  walk->reject->detail = detail;
+  return FALSE;
+}
+
+/* After a fault that may be the reading's alone: leaves it out. FALSE: the message is rejected. */
+static gboolean
+spoil_reading(Walk *walk, gsize place)
+{
+  walk->reject->byte_position = (gint64)place;
+  if (walk->options->on_bad_reading != TIDE_BAD_READING_ALONE)
+    return FALSE;
+  switch ((int)walk->reject->reason) {
+  case TIDE_REJECT_DUPLICATE_FIELD:
+  case TIDE_REJECT_TOO_MANY_FIELDS:
+  case TIDE_REJECT_TYPE:
+  case TIDE_REJECT_NUMBER:
+  case TIDE_REJECT_UTF8:
+    break;
+  default:
+    return FALSE;
+  }
+  tide_reading_builder_spoil(walk->builder, walk->reject);
+  *walk->reject = (TideReject){.byte_position = -1};
+  walk->is_spoiled = TRUE;
+  return TRUE;
+}
+
+static gboolean
+fault_cut(Walk *walk)
+{
+  return fault(walk, TIDE_REJECT_PARSE, walk->message.len, TIDE_BYTES_EMPTY, "the message ends in the middle");
+}
+
+/* ---- values ---- */
+
+static inline guint8
+next_byte(const Walk *walk)
+{
+  return walk->at < walk->message.len ? walk->message.data[walk->at] : 0;
+}
+
+typedef enum Container { CONTAINER_NONE, CONTAINER_ARRAY, CONTAINER_MAP } Container;
+
+/* What the next value is, if it holds others. */
+static inline Container
+next_container(const Walk *walk)
+{
+  guint8 byte = next_byte(walk);
+  if ((byte & 0xF0) == 0x80 || byte == 0xDE || byte == 0xDF)
+    return CONTAINER_MAP;
+  return (byte & 0xF0) == 0x90 || byte == 0xDC || byte == 0xDD ? CONTAINER_ARRAY : CONTAINER_NONE;
+}
+
+/* The head of an array or map: @ret_size elements, or pairs, follow. */
+static gboolean
+enter(Walk *walk, guint32 *ret_size)
+{
+  guint8 byte = next_byte(walk);
+  gsize n_bytes = byte < 0xC0 ? 0 : (byte & 1) == 0 ? 2 : 4;
+  if (walk->depth >= walk->options->max_depth)
+    return fault(walk, TIDE_REJECT_DEPTH, walk->at, TIDE_BYTES_EMPTY, NULL);
+  if (walk->message.len - walk->at < 1 + n_bytes)
+    return fault_cut(walk);
+  guint32 size = n_bytes == 0 ? byte & 0x0F : 0;
+  for (gsize i = 1; i <= n_bytes; i++)
+    size = size << 8 | walk->message.data[walk->at + i];
+  walk->at += 1 + n_bytes;
+  walk->depth++;
+  *ret_size = size;
+  return TRUE;
+}
+
+/* The next value, which holds no others, as msgpack-c unpacks it. */
+static inline gboolean
+take_object(Walk *walk, const msgpack_object **ret_object)
+{
+  size_t at = walk->at;
+  msgpack_unpack_return outcome =
+      msgpack_unpack((const char *)walk->message.data, walk->message.len, &at, &walk->zone, &walk->object);
+  if (G_UNLIKELY(outcome == MSGPACK_UNPACK_CONTINUE || walk->at == walk->message.len))
+    return fault_cut(walk);
+  if (G_UNLIKELY(outcome != MSGPACK_UNPACK_SUCCESS && outcome != MSGPACK_UNPACK_EXTRA_BYTES))
+    return fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "a byte that begins no value");
+  walk->at = at;
+  *ret_object = &walk->object;
+  return TRUE;
+}
+
+static TideBytes
+integer_text(Walk *walk, guint64 magnitude, gboolean is_negative)
+{
+  char *text = tide_scratch_take(walk->scratch, INTEGER_MAX_BYTES), *at = text + INTEGER_MAX_BYTES;
+  do
+    *--at = (char)('0' + magnitude % 10);
+  while ((magnitude /= 10) > 0);
+  if (is_negative)
+    *--at = '-';
+  return tide_bytes(at, (gsize)(text + INTEGER_MAX_BYTES - at));
+}
+
+static TideBytes
+float_text(Walk *walk, const msgpack_object *object)
+{
+  char *text = tide_scratch_take(walk->scratch, TIDE_NUMBER_TEXT_BYTES);
+  double value = object->via.f64;
+  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, text)
+                                                                     : tide_double_print(value, text));
+}
+
+/* A timestamp as seconds with a fraction. FALSE: it is none. */
+static gboolean
+time_text(Walk *walk, const msgpack_object *object, TideBytes *ret_text)
+{
+  msgpack_timestamp time;
+  if (!msgpack_object_to_timestamp(object, &time) || time.tv_nsec > 999999999)
+    return FALSE;
+  /* Behind the point the digits count forwards, also before 1970. */
+  gboolean is_negative = time.tv_sec < 0;
+  guint64 seconds = is_negative ? (guint64)0 - (guint64)time.tv_sec : (guint64)time.tv_sec;
+  guint32 ns = time.tv_nsec;
+  if (is_negative && ns > 0) {
+    seconds--;
+    ns = 1000000000 - ns;
+  }
+  char *text = tide_scratch_take(walk->scratch, TIME_MAX_BYTES);
+  int len = ns > 0
+                ? g_snprintf(text, TIME_MAX_BYTES, "%s%" G_GUINT64_FORMAT ".%09u", is_negative ? "-" : "", seconds, ns)
+                : g_snprintf(text, TIME_MAX_BYTES, "%s%" G_GUINT64_FORMAT, is_negative ? "-" : "", seconds);
+  *ret_text = tide_bytes(text, (gsize)len);
+  return TRUE;
+}
+
+/* Kind and text of @object, which begins at @place. FALSE: it has none, and the fault is told; what follows depends on
+ * whether it was the reading's alone. */
+static gboolean
+read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes name, TideValueKind *ret_kind,
+            TideBytes *ret_text)
+{
+  static const TideBytes words[] = {TIDE_BYTES_LITERAL("false"), TIDE_BYTES_LITERAL("true")};
+  static const TideBytes numbers[] = {TIDE_BYTES_LITERAL("0"), TIDE_BYTES_LITERAL("1")};
+  *ret_kind = TIDE_VALUE_NUMBER;
+  *ret_text = TIDE_BYTES_EMPTY;
+  switch (object->type) {
+  case MSGPACK_OBJECT_NIL:
+    *ret_kind = TIDE_VALUE_NULL;
+    return TRUE;
+  case MSGPACK_OBJECT_BOOLEAN:
+    *ret_kind = TIDE_VALUE_BOOL;
+    *ret_text = (walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers : words)[object->via.boolean];
+    return TRUE;
+  case MSGPACK_OBJECT_POSITIVE_INTEGER:
+    *ret_text = integer_text(walk, object->via.u64, FALSE);
+    return TRUE;
+  case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+    *ret_text = integer_text(walk, (guint64)0 - (guint64)object->via.i64, TRUE);
+    return TRUE;
+  case MSGPACK_OBJECT_FLOAT32:
+  case MSGPACK_OBJECT_FLOAT64:
+    if (!isfinite(object->via.f64))
+      return fault(walk, TIDE_REJECT_NUMBER, place, name, "not a finite number");
+    *ret_text = float_text(walk, object);
+    return TRUE;
+  case MSGPACK_OBJECT_STR:
+  case MSGPACK_OBJECT_BIN:
+    *ret_kind = TIDE_VALUE_STRING;
+    *ret_text = tide_bytes(object->via.str.ptr, object->via.str.size);
+    if (tide_utf8_is_valid(ret_text->data, ret_text->len))
+      return TRUE;
+    place = (gsize)(ret_text->data - walk->message.data) + (gsize)tide_json_utf8_fault(*ret_text);
+    return fault(walk, TIDE_REJECT_UTF8, place, name, NULL);
+  case MSGPACK_OBJECT_EXT:
+    return time_text(walk, object, ret_text) ||
+           fault(walk, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
+  case MSGPACK_OBJECT_ARRAY:
+  case MSGPACK_OBJECT_MAP:
+    break;
+  }
+  return fault(walk, TIDE_REJECT_PARSE, place, name, "not a value");
+}
+
+/* The name of a member. */
+static inline gboolean
+take_name(Walk *walk, TideBytes *ret_name)
+{
+  gsize place = walk->at;
+  const msgpack_object *object;
+  TideValueKind kind;
+  if (next_container(walk) != CONTAINER_NONE)
+    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
+  if (!take_object(walk, &object))
+    return FALSE;
+  if (object->type != MSGPACK_OBJECT_STR)
+    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
+  *ret_name = tide_bytes(object->via.str.ptr, object->via.str.size);
+  return read_object(walk, object, place, TIDE_BYTES_EMPTY, &kind, ret_name) || walk->is_spoiled ||
+         spoil_reading(walk, (gsize)walk->reject->byte_position);
+}
+
+/* ---- an array as its JSON text ---- */
+
+static gboolean append_value(Walk *walk, TideBytes field);
+
+/* Elements or members, whose brackets are there. */
+static gboolean
+append_inner(Walk *walk, TideBytes field, gboolean is_map)
+{
+  guint32 n;
+  if (!enter(walk, &n))
+    return FALSE;
+  for (guint32 i = 0; i < n; i++) {
+    if (i > 0)
+      tide_buffer_append_byte(&walk->json, ',');
+    if (is_map) {
+      TideBytes name;
+      if (!take_name(walk, &name))
+        return FALSE;
+      tide_json_string_append(&walk->json, name);
+      tide_buffer_append_byte(&walk->json, ':');
+    }
+    if (!append_value(walk, field))
+      return FALSE;
+  }
+  walk->depth--;
+  return TRUE;
+}
+
+/* Calls itself for what is nested; the depth bounds it. */
+static gboolean
+append_value(Walk *walk, TideBytes field)
+{
+  gsize place = walk->at;
+  Container container = next_container(walk);
+  if (container != CONTAINER_NONE) {
+    tide_buffer_append_byte(&walk->json, container == CONTAINER_MAP ? '{' : '[');
+    if (!append_inner(walk, field, container == CONTAINER_MAP))
+      return FALSE;
+    tide_buffer_append_byte(&walk->json, container == CONTAINER_MAP ? '}' : ']');
+    return TRUE;
+  }
+  const msgpack_object *object;
+  TideValueKind kind;
+  TideBytes text;
+  if (!take_object(walk, &object))
+    return FALSE;
+  if (!read_object(walk, object, place, field, &kind, &text))
+    return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
+  if (kind == TIDE_VALUE_STRING)
+    tide_json_string_append(&walk->json, text);
+  else if (kind == TIDE_VALUE_NULL)
+    tide_buffer_append(&walk->json, "null", 4);
+  else if (kind == TIDE_VALUE_BOOL)
+    tide_buffer_append_bytes(&walk->json, tide_bytes_of_string(object->via.boolean ? "true" : "false"));
+  else
+    tide_buffer_append_bytes(&walk->json, text);
+  return TRUE;
+}
+
+/* ---- members ---- */
+
+static inline gboolean
+add(Walk *walk, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
+{
+  if (walk->is_spoiled || G_LIKELY(tide_reading_builder_add(walk->builder, name, kind, text, walk->reject)))
+    return TRUE;
+  return spoil_reading(walk, place);
+}
+
+static gboolean
+take_raw(Walk *walk, TideBytes name)
+{
+  gsize place = walk->at;
+  tide_buffer_reset(&walk->json);
+  return append_value(walk, name) &&
+         add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(&walk->json)));
+}
+
+static gboolean take_value(Walk *walk, TideBytes name);
+
+/* What is inside of a map, or of an array whose elements are called by their places. */
+static gboolean
+take_members(Walk *walk, gboolean is_map)
+{
+  guint32 n;
+  if (!enter(walk, &n))
+    return FALSE;
+  for (guint32 i = 0; i < n; i++) {
+    char place[ELEMENT_NAME_BYTES];
+    TideBytes name;
+    if (is_map && !take_name(walk, &name))
+      return FALSE;
+    if (!is_map)
+      name = tide_bytes(place, (gsize)g_snprintf(place, sizeof place, "%u", i));
+    if (!take_value(walk, is_map ? name : tide_scratch_copy(walk->scratch, name)))
+      return FALSE;
+  }
+  walk->depth--;
+  return TRUE;
+}
+
+static gboolean
+take_entered(Walk *walk, TideBytes name, gboolean is_map)
+{
+  gsize place = walk->at, outer = 0;
+  gboolean is_entered = FALSE;
+  if (!walk->is_spoiled) {
+    is_entered = tide_reading_builder_enter(walk->builder, name, &outer, walk->reject);
+    if (!is_entered && !spoil_reading(walk, place))
+      return FALSE;
+  }
+  if (!take_members(walk, is_map))
+    return FALSE;
+  if (is_entered)
+    tide_reading_builder_leave(walk->builder, outer);
+  return TRUE;
+}
+
+static gboolean
+take_array(Walk *walk, TideBytes name)
+{
+  switch (walk->options->arrays) {
+  case TIDE_ARRAY_JSON:
+    return take_raw(walk, name);
+  case TIDE_ARRAY_INDEX:
+    return take_entered(walk, name, FALSE);
+  case TIDE_ARRAY_REJECT:
+    break;
+  }
+  if (!walk->is_spoiled) {
+    fault(walk, TIDE_REJECT_TYPE, walk->at, name, "an array");
+    walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
+    if (!spoil_reading(walk, walk->at))
+      return FALSE;
+  }
+  return take_members(walk, FALSE);
+}
+
+/* Calls itself, by way of the members of what it holds; the depth bounds it. */
+static gboolean
+take_value(Walk *walk, TideBytes name)
+{
+  gsize place = walk->at;
+  Container container = next_container(walk);
+  if (container == CONTAINER_MAP)
+    return take_entered(walk, name, TRUE);
+  if (container == CONTAINER_ARRAY)
+    return take_array(walk, name);
+  const msgpack_object *object;
+  TideValueKind kind;
+  TideBytes text;
+  if (!take_object(walk, &object))
+    return FALSE;
+  if (!read_object(walk, object, place, name, &kind, &text))
+    return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
+  return add(walk, place, name, kind, text);
+}
+
+/* ---- readings ---- */
+
+static gboolean
+take_reading(Walk *walk)
+{
+  gsize place = walk->at;
+  if (walk->at == walk->message.len)
+    return fault_cut(walk);
+  if (next_container(walk) != CONTAINER_MAP)
+    return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a map was expected");
+  walk->is_spoiled = FALSE;
+  if (!tide_reading_builder_begin_reading(walk->builder, walk->reject)) {
+    walk->reject->byte_position = (gint64)place;
+    return FALSE;
+  }
+  if (!take_members(walk, TRUE))
+    return FALSE;
+  return tide_reading_builder_end_reading(walk->builder, walk->reject) ||
+         (spoil_reading(walk, place) && tide_reading_builder_end_reading(walk->builder, walk->reject));
+}
+
+static gboolean
+take_message(Walk *walk)
+{
+  guint32 n;
+  if (next_container(walk) != CONTAINER_ARRAY) {
+    while (walk->at < walk->message.len)
+      if (!take_reading(walk))
+        return FALSE;
+    return TRUE;
+  }
+  if (!enter(walk, &n))
+    return FALSE;
+  for (; n > 0; n--)
+    if (!take_reading(walk))
+      return FALSE;
+  return walk->at == walk->message.len ||
+         fault(walk, TIDE_REJECT_PARSE, walk->at, TIDE_BYTES_EMPTY, "bytes behind the array");
+}
+
+gboolean
+tide_msgpack_walk_run(const TideDecodeOptions *options, TideBytes message, TideScratch *scratch,
+                      TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  Walk walk = {.options = options,
+               .builder = builder,
+               .reject = ret_reject,
+               .scratch = scratch,
+               .message = tide_scratch_copy(scratch, message)};
+  if (!msgpack_zone_init(&walk.zone, ZONE_BYTES))
+    g_error("out of memory for a zone of MessagePack");
+  gboolean good = take_message(&walk);
+  msgpack_zone_destroy(&walk.zone);
+  tide_buffer_clear_memory(&walk.json);
+  return good;
+}

@@ -1,0 +1,275 @@
+#include "unit/decoder_fixture.h"
+
+static void
+fixture_init(DecoderFixture *fixture)
+{
+  decoder_fixture_init(fixture);
+  fixture->options.format = TIDE_FORMAT_MSGPACK;
+}
+
+static void
+check(const DecoderCase *cases, gsize n_cases)
+{
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  decoder_fixture_check(&fixture, cases, n_cases);
+}
+
+static void
+test_forms_of_messages(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x80", ";"),
+      DECODER_CASE("\x90", ""),
+      DECODER_CASE("\x81\xA1"
+                   "a\x01",
+                   "a=N:1;"),
+      DECODER_CASE("\x92\x81\xA1"
+                   "a\x01\x81\xA1"
+                   "a\x02",
+                   "a=N:1;a=N:2;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x01\x81\xA1"
+                   "a\x02",
+                   "a=N:1;a=N:2;"),
+      DECODER_CASE("\xDE\x00\x01\xD9\x01"
+                   "a\x01",
+                   "a=N:1;"),
+      DECODER_CASE("\xDF\x00\x00\x00\x01\xDA\x00\x01"
+                   "a\x01",
+                   "a=N:1;"),
+      DECODER_CASE("\xDD\x00\x00\x00\x01\x81\xDB\x00\x00\x00\x01"
+                   "a\x01",
+                   "a=N:1;"),
+      DECODER_CASE("\xDC\x00\x00", ""),
+      DECODER_CASE("\x82\xA1"
+                   "a\x81\xA1"
+                   "b\x01\xA1"
+                   "c\x80",
+                   "a/b=N:1;"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_every_kind_of_value(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1v\xC0", "v=0:;"),
+      DECODER_CASE("\x81\xA1v\xC2", "v=B:false;"),
+      DECODER_CASE("\x81\xA1v\xC3", "v=B:true;"),
+      DECODER_CASE("\x81\xA1v\x7F", "v=N:127;"),
+      DECODER_CASE("\x81\xA1v\xE0", "v=N:-32;"),
+      DECODER_CASE("\x81\xA1v\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "v=N:18446744073709551615;"),
+      DECODER_CASE("\x81\xA1v\xD3\x80\x00\x00\x00\x00\x00\x00\x00", "v=N:-9223372036854775808;"),
+      DECODER_CASE("\x81\xA1v\xD0\xFF", "v=N:-1;"),
+      DECODER_CASE("\x81\xA1v\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A", "v=N:0.1;"),
+      DECODER_CASE("\x81\xA1v\xCA\x3D\xCC\xCC\xCD", "v=N:0.1;"),
+      DECODER_CASE("\x81\xA1v\xA0", "v=S:;"),
+      DECODER_CASE("\x81\xA1v\xA3s\x00t", "v=S:s\\x00t;"),
+      DECODER_CASE("\x81\xA1v\xC4\x02xy", "v=S:xy;"),
+      DECODER_CASE("\x81\xA1v\x93\x01\xA1\"\x81\xA1n\xC0", "v=J:[1,\"\\x5C\"\",{\"n\":null}];"),
+      DECODER_CASE("\x81\xA1v\x90", "v=J:[];"),
+      /* timestamps: 32, 64 and 96 bits */
+      DECODER_CASE("\x81\xA1v\xD6\xFF\x55\x07\x33\x7C", "v=N:1426535292;"),
+      DECODER_CASE("\x81\xA1v\xD7\xFF\x77\x35\x94\x00\x55\x07\x33\x7C", "v=N:1426535292.500000000;"),
+      DECODER_CASE("\x81\xA1v\xC7\x0C\xFF\x1D\xCD\x65\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "v=N:-0.500000000;"),
+      DECODER_CASE("\x81\xA1v\xC7\x0C\xFF\x00\x00\x00\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "v=N:-1;"),
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_faults_and_their_places(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x01", "parse@0"),
+      DECODER_CASE("{\"a\":1}", "parse@0"),
+      DECODER_CASE("\xC1", "parse@0"),
+      DECODER_CASE("\x91\x01", "parse@1"),
+      DECODER_CASE("\x91\x80\x80", "parse@2"),
+      DECODER_CASE("\x80\x01", "parse@1"),
+      DECODER_CASE("\x81", "parse@1"),
+      DECODER_CASE("\x81\xA1"
+                   "a",
+                   "parse@3"),
+      DECODER_CASE("\x81\xA5"
+                   "a",
+                   "parse@3"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xCD\x01",
+                   "parse@5"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xC1",
+                   "parse@3"),
+      DECODER_CASE("\x81\x01\x01", "parse@1"),
+      DECODER_CASE("\x81\x90\x01", "parse@1"),
+      DECODER_CASE("\x81\xC4\x01"
+                   "a\x01",
+                   "parse@1"),
+      DECODER_CASE("\xDE\x00", "parse@2"),
+      DECODER_CASE("\xDF\xFF\xFF\xFF\xFF", "parse@5"),
+      DECODER_CASE("\xDD\xFF\xFF\xFF\xFF", "parse@5"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xDD\xFF\xFF\xFF\xFF",
+                   "parse@8"),
+      DECODER_CASE("\x82\xA1"
+                   "a\x01\xA1"
+                   "a\x02",
+                   "duplicate_field@6"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xA2x\xFF",
+                   "utf8@5"),
+      DECODER_CASE("\x81\xA2x\xFF\x01", "utf8@3"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x91\xA1\xFF",
+                   "utf8@5"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xCB\x7F\xF8\x00\x00\x00\x00\x00\x00",
+                   "number@3"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xCA\xFF\x80\x00\x00",
+                   "number@3"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xD4\x05\x01",
+                   "type@3"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xD4\xFF\x01",
+                   "type@3"), /* no length that a timestamp has */
+      DECODER_CASE("\x81\xA1"
+                   "a\xD7\xFF\xFF\xFF\xFF\xFF\x55\x07\x33\x7C",
+                   "type@3"), /* too many nanoseconds */
+  };
+  check(cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_bad_readings_alone(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1"
+                   "a\x01\x82\xA1"
+                   "a\x01\xA1"
+                   "a\x02\x81\xA1"
+                   "a\x03",
+                   "a=N:1;;a=N:3;"),
+      DECODER_CASE("\x82\xA1"
+                   "a\xD4\x05\x01\xA1"
+                   "b\x91\xC4\x01\xFF\x81\xA1"
+                   "a\x03",
+                   ";a=N:3;"),
+      DECODER_CASE("\x82\xA1\xFF\x01\xA1"
+                   "b\x81\xA1"
+                   "c\x01\x81\xA1"
+                   "a\x03",
+                   ";a=N:3;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x01\x81\xA1"
+                   "a\xC1",
+                   "parse@7"),
+      DECODER_CASE("\x81\xA1"
+                   "a\xD4\x05\x01",
+                   "type@3"),
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_arrays_by_index(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x82\xA1v\x92\x01\x91\xC3\xA1w\x01", "v/0=N:1 v/1/0=B:true w=N:1;"),
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.arrays = TIDE_ARRAY_INDEX;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_arrays_rejected(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1v\x91\x01", "type@3"),
+      DECODER_CASE("\x81\xA1v\x91\x01\x81\xA1v\x02", "type@3"),
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.arrays = TIDE_ARRAY_REJECT;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+  g_assert_nonnull(fixture.reject.remedy);
+}
+
+static void
+test_limits(void)
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1"
+                   "a\x81\xA1"
+                   "b\x01",
+                   "a/b=N:1;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x81\xA1"
+                   "b\x80",
+                   "depth@6"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x91\x90",
+                   "depth@4"),
+      DECODER_CASE("\x91\x81\xA1"
+                   "a\x80",
+                   "depth@4"),
+      DECODER_CASE("\x83\xA1"
+                   "a\x01\xA1"
+                   "b\x01\xA1"
+                   "c\x01",
+                   "too_many_fields@9"),
+      DECODER_CASE("\x80\x80\x80", "too_large@2"),
+  };
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.max_depth = 2;
+  fixture.options.max_fields = 2;
+  fixture.options.max_readings = 2;
+  decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+static void
+test_any_prefix_and_any_byte(void)
+{
+  static const char message[] = "\x85\xA1"
+                                "a\x93\x01\xC0\xA1x\xA1"
+                                "b\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A\xA1"
+                                "c\x81\xA1"
+                                "d\xC4\x01x\xA1"
+                                "e\xD6\xFF\x55\x07\x33\x7C\xA1"
+                                "f\xDC\x00\x01\xC3\x80";
+  g_auto(DecoderFixture) fixture;
+  fixture_init(&fixture);
+  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  for (gsize len = 1; len < sizeof message; len++) {
+    g_autofree char *mutant = g_memdup2(message, len);
+    for (guint byte = 0; byte < 256; byte++) {
+      mutant[len - 1] = (char)byte;
+      g_autofree char *outcome = decoder_fixture_outcome(&fixture, tide_bytes(mutant, len));
+      g_assert_nonnull(outcome);
+    }
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/msgpack-walk/forms-of-messages", test_forms_of_messages);
+  g_test_add_func("/msgpack-walk/every-kind-of-value", test_every_kind_of_value);
+  g_test_add_func("/msgpack-walk/faults-and-their-places", test_faults_and_their_places);
+  g_test_add_func("/msgpack-walk/bad-readings-alone", test_bad_readings_alone);
+  g_test_add_func("/msgpack-walk/arrays-by-index", test_arrays_by_index);
+  g_test_add_func("/msgpack-walk/arrays-rejected", test_arrays_rejected);
+  g_test_add_func("/msgpack-walk/limits", test_limits);
+  g_test_add_func("/msgpack-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
+  return g_test_run();
+}
