@@ -5,6 +5,7 @@ suites=(--suite unit --suite fault)
 run_asan() {
   # The scenarios mostly wait: beside the suites, they cost a few seconds.
   if is quick && has_stage scenarios; then
+    # shellcheck disable=SC2094 # the part reads that log only where it has not been started here
     (source tests/check.d/scenarios.sh) >build-check/scenarios.log 2>&1 &
     beside=$!
   fi

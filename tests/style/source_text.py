@@ -1,5 +1,6 @@
 """What the style checks share: the files of the project, and C text without its comments or strings."""
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,6 +43,14 @@ def files_below(root, folders, suffixes):
             if path.is_file() and path.name.endswith(tuple(suffixes)) and "__pycache__" not in path.parts:
                 found.append(path)
     return sorted(set(found))
+
+
+def listed_files(root):
+    """The files that git has or would add, below root and relative to it; elsewhere, all files."""
+    listing = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True,
+                             text=True, check=False)
+    names = listing.stdout.splitlines() if listing.returncode == 0 else [str(p.relative_to(root)) for p in root.rglob("*")]
+    return sorted(Path(name) for name in set(names) if (root / name).is_file())
 
 
 def _blank(text):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each check finds what it is there to find, in a small project made for it, and finds nothing in one that is right."""
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -351,6 +352,27 @@ class CountTests(Project):
 
     def test_nothing_is_a_failure(self):
         self.assertEqual("0 1 0", self.count("", []))
+
+
+@unittest.skipIf(shutil.which("shellcheck") is None, "shellcheck is not installed")
+class Scripts(Project):
+    def test_scripts_and_parts_of_check_are_looked_at(self):
+        self.write("run", '#!/usr/bin/env bash\necho "$1"\n')
+        self.write("notes.sh", "cd $1\n")  # no script
+        self.write("tests/check.d/part.sh", 'say "$theirs"\n')
+        self.assert_clean("scripts")
+        self.write("run", "#!/bin/sh\ncd $1\n")
+        self.write("tests/check.d/part.sh", "say $theirs\n")
+        self.assert_finds("scripts", "run:2", "SC2164", "tests/check.d/part.sh:1", "SC2086")
+
+
+@unittest.skipIf(shutil.which("codespell") is None, "codespell is not installed")
+class Spelling(Project):
+    def test_misspelt_words_are_found_but_those_of_the_list(self):
+        self.write("README.md", "the option 'unsecure'\n")
+        self.assert_clean("spelling")
+        self.write("docs/a.md", "a line\nto %s\n" % ("rec" "ieve"))
+        self.assert_finds("spelling", "docs/a.md:2")
 
 
 class Spdx(Project):
