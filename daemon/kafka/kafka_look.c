@@ -142,6 +142,18 @@ try_to_read(Looking *it)
 
 /* ---- the group ---- */
 
+static gboolean
+is_denied_coordinator(const Looking *it)
+{
+  gboolean is_denied = FALSE;
+  rd_kafka_message_t *message;
+  while (!is_denied && (message = rd_kafka_consumer_poll(it->kafka, 0)) != NULL) {
+    is_denied = message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+    rd_kafka_message_destroy(message);
+  }
+  return is_denied;
+}
+
 /* Of the first partition that can be asked for, as the daemon will ask. */
 static void
 ask_for_offsets(Looking *it)
@@ -155,7 +167,9 @@ ask_for_offsets(Looking *it)
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
     result = list->elems[0].err;
   rd_kafka_topic_partition_list_destroy(list);
-  if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+  /* Who may not even ask for the group's coordinator waits in vain: librdkafka asks on, and says why in the queue. */
+  if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
+      (result == RD_KAFKA_RESP_ERR__TIMED_OUT && is_denied_coordinator(it)))
     it->look->group_fault =
         g_strdup_printf("%s may not be in group '%s': grant READ on the group", principal_text(it), group);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)

@@ -194,6 +194,14 @@ group_that_is_denied(CheckScene *scene)
     mock_kafka_push_errors(scene->kafka, requests[i], RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, ALWAYS);
 }
 
+/* As real brokers do it: they do not tell, either, who has the group. */
+static void
+coordinator_that_is_denied(CheckScene *scene)
+{
+  mock_kafka_push_errors(scene->kafka, TIDE_KAFKA_FIND_COORDINATOR, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+                         ALWAYS);
+}
+
 static void
 partition_without_a_leader(CheckScene *scene)
 {
@@ -651,6 +659,7 @@ static const CheckDefect defects[] = {
     {"topic-that-is-denied", topic_that_is_denied, "may not read 'metrics'", "may not read"},
     {"fetches-that-are-denied", fetches_that_are_denied, "may not read 'metrics'", "may not read"},
     {"group-that-is-denied", group_that_is_denied, "grant READ on the group", "may not be in group"},
+    {"coordinator-that-is-denied", coordinator_that_is_denied, "grant READ on the group", "may not be in group"},
     {"partition-without-a-leader", partition_without_a_leader, "leader", "tidemark: ready: "},
     {"dead-letter-topic-that-is-not-there", dead_letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
     {"dead-letter-directory-that-is-not-there", dead_letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},

@@ -21,7 +21,7 @@
 
 #define NOBODY 65534
 #define DEFAULT_SCENES 24
-#define STRIDE 5 /* through the defects: no divisor of their number, so that a few scenes are of all kinds */
+#define STRIDE 7 /* through the defects: no divisor of their number, so that a few scenes are of all kinds */
 #define SIDE_BY_SIDE 10
 #define MAX_DEFECTS 3
 
