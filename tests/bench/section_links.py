@@ -13,7 +13,7 @@ from bench_report import Report, spread
 from bench_setup import Bench
 from certificates import Authority
 from daemon_run import DaemonRun, run_on_null_gateway, tables_config
-from http_gateway import HttpGateway
+from http_gateway import HTTP_PRINCIPAL, HttpGateway
 from kerberos_realm import Realm
 from real_gateway import MACHINES, SPLITS, Written, daemon_writes, fresh_tables
 from sasl_gateway import PRINCIPAL, SERVICE, SaslGateway
@@ -141,9 +141,12 @@ def _real_links(bench: Bench, authority: Authority, cleanup: ExitStack) -> list[
     sasl = {qop: _started(SaslGateway(bench.directory, index, bench.stack().hbase.zookeeper_port, free_port(), realm=realm,
                                       keytab=service_keytab, qop=qop, peak_speed=True), cleanup)
             for index, qop in enumerate(("auth", "auth-int", "auth-conf"), 1)}
-    http = _started(HttpGateway(bench.directory, 4, bench.stack().hbase.zookeeper_port, free_port(), peak_speed=True), cleanup)
-    https = _started(HttpGateway(bench.directory, 5, bench.stack().hbase.zookeeper_port, free_port(),
-                                 certificate=authority.sign("https"), peak_speed=True), cleanup)
+    https = {"certificate": authority.sign("https")}
+    spnego = {"realm": realm, "keytab": service_keytab, "http_keytab": realm.add(HTTP_PRINCIPAL)}
+    kinds = {"HTTP": {}, "HTTPS": https, "HTTP, SPNEGO": spnego, "HTTPS, SPNEGO": {**https, **spnego}}
+    http = {name: _started(HttpGateway(bench.directory, index, bench.stack().hbase.zookeeper_port, free_port(), peak_speed=True,
+                                       **kind), cleanup)
+            for index, (name, kind) in enumerate(kinds.items(), 4)}
     proxy = _proxy(bench, "plain-proxy", plain.address, authority, cleanup)
     auth_proxy = _proxy(bench, "auth-proxy", sasl["auth"].address, authority, cleanup)
 
@@ -154,8 +157,8 @@ def _real_links(bench: Bench, authority: Authority, cleanup: ExitStack) -> list[
         Link("TLS", proxy.address, _tls(authority), [plain, proxy]),
         *(Link(f"SASL {qop}", gateway.address, negotiated(qop), [gateway]) for qop, gateway in sasl.items()),
         Link("SASL auth in TLS", auth_proxy.address, {**_tls(authority), **negotiated("auth")}, [sasl["auth"], auth_proxy]),
-        Link("HTTP", http.address, services=[http]),
-        Link("HTTPS", https.address, _tls(authority), [https]),
+        *(Link(name, gateway.address, {**(_tls(authority) if "HTTPS" in name else {}),
+                                       **(kerberos if "SPNEGO" in name else {})}, [gateway]) for name, gateway in http.items()),
     ]
 
 
