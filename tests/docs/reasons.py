@@ -1,0 +1,75 @@
+"""What the documents show and the test `docs` does not run, each with the reason."""
+
+# Languages that another test holds.
+HELD_ELSEWHERE = {
+    "promql": "tests/prometheus/test_prometheus.py evaluates each on a real Prometheus",
+    "nft": "tests/style/check_firewall.py has nft check them",
+}
+
+# Pages that another test goes through from top to bottom.
+PAGES_HELD_ELSEWHERE = {
+    "docs/first-hour.md": "tests/scenarios/test_init.py: each command builds on the one before",
+}
+
+# Programs that are not run.
+PROGRAMS_NOT_RUN = {
+    "./demo": "it is a stage of ./check --long by itself",
+    "./check": "this test is a part of it",
+    "meson": "it has built what is tested here",
+    "ninja": "it has built what is tested here",
+    "tests/install_packages.sh": "it changes the machine",
+    "apt": "it changes the machine",
+    "systemd/build_package.sh": "it builds the package, which is a test of its own",
+    "podman": "there is none here; the image is made of the package",
+    "tests/chaos/chaos.py": "it needs the real stack: a stage of ./check",
+    "tests/chaos/outage.py": "it needs the real stack",
+    "tests/chaos/soak.py": "it takes an hour on the real stack",
+    "systemctl": "tests/systemd has a systemd of its own",
+    "journalctl": "tests/systemd reads a journal of its own; the ids are compared with docs/messages.md here",
+    "kafka-acls": "it comes with Kafka, and asks a broker with an authorizer",
+}
+
+# Commands that end otherwise than with 0.
+ENDS_WITH = {
+    "tidemark status --url https://tidemark.example.com:9464 --ca-file ca.pem --token-file status.token -f json":
+        (69, "nobody answers there"),
+}
+
+# What would take long and says as much when it is small, asks somebody who is not there, or is about tables of more.yaml;
+# in this order.
+RUN_AS = [
+    ("tidemark init messages.jsonl -c tidemark.yaml", "tidemark init messages.jsonl -c made.yaml"),  # it writes over none
+    ("-o -100 -e -q | tidemark init -c tidemark.yaml", "-o -20 -e -q | tidemark init -c piped.yaml"),
+    ("tidemark init messages.jsonl -c /etc/tidemark/tidemark.yaml", "tidemark init messages.jsonl -c unit.yaml"),
+    ("tidemark init --from-topic", "tidemark init -c topic.yaml --from-topic"),
+    ("tidemark bench ", "tidemark bench --readings 3000 --runs 1 "),
+    ("--forget", "--forget --yes"),
+    ("scan LANES", "scan -c more.yaml LANES"),
+    ("tidemark rollup", "tidemark rollup -c more.yaml"),
+    ("--readings 10000", "--readings 100"),
+    ("-t metrics --late", "-t metrics --readings 200 --late"),
+    ("tidemark run ", "tidemark run --until-end "),
+    ("--watch 5", "--watch 1"),
+]
+
+# Blocks that show something else than a command: (page, how the first line begins): why it is not run. Of a screen ("...")
+# the words in capitals are looked for in the program.
+SCREENS = {
+    ("docs/commands.md", "tidemark init           write"): "the list of commands; tests/style/check_command_docs.py holds the pages' sections",
+    ("docs/commands.md", "tidemark.yaml: 2 tables"): "a place with problems that this scene does not have",
+    ("docs/commands.md", "STAGE "): "times of a machine",
+    ("docs/operate.md", "tidemark 0.1.0, up for"): "a gateway that is slow; tests/unit/service/test-bottleneck.c holds the words",
+    ("docs/operate.md", "GATEWAY "): "a gateway that is slow",
+    ("docs/operate.md", "REGION OF "): "a region that fails; tests/fault/program/test-status.c holds it",
+    ("docs/operate.md", "KEPT AT "): "cut to the width of a screen",
+    ("docs/operate.md", "{"): "a region that fails; tests/unit/service/test-bottleneck.c holds the words",
+    ("docs/row-keys.md", "scheme "): "tests/bench/rows_per_region.py counts it again",
+    ("docs/dead-letters.md", '{"kept_at"'): "a form, with bytes left out; tests/unit/dead_letters holds it",
+    ("docs/dead-letters.md", '{"row_key"'): "a form, with bytes left out; tests/unit/dead_letters holds it",
+    ("README.md", " Kafka partitions"): "a drawing",
+    ("docs/configuration.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
+    ("docs/configuration.md", "[Service]"): "a line of a unit; tests/systemd starts a unit with one",
+    ("docs/configuration.md", "[libdefaults]"): "of Kerberos' library",
+    ("docs/security.md", "[Service]"): "of a unit: depends on the host's networks",
+    ("docs/security.md", "grant "): "for the HBase shell",
+}
