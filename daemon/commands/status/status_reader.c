@@ -6,6 +6,9 @@
 
 #define MAX_BYTES (64u << 20)
 
+/* Up to here a double holds every whole number; above, nothing is counted. */
+#define MAX_NUMBER 9007199254740992.0
+
 struct TideStatusReader {
   TideDecodeOptions options;
   TideFieldNames *names; /* owned */
@@ -86,8 +89,11 @@ tide_status_reader_flag(TideStatusReader *reader, guint32 i, const char *name)
 double
 tide_status_reader_number(TideStatusReader *reader, guint32 i, const char *name)
 {
-  const char *text = tide_status_reader_text(reader, i, name);
-  return text != NULL ? g_ascii_strtod(text, NULL) : -1;
+  const TideField *field = field_of(reader, i, name);
+  if (field == NULL || field->kind != TIDE_VALUE_NUMBER)
+    return -1;
+  double number = g_ascii_strtod(tide_status_reader_text(reader, i, name), NULL);
+  return number >= 0 && number <= MAX_NUMBER ? number : -1;
 }
 
 TideStatusReader *

@@ -21,11 +21,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideStatusReader, tide_status_reader_free)
 guint32 tide_status_reader_n(const TideStatusReader *reader); /* items; 1: of an object */
 
 /* The member called @name, as "kafka.group", of item @i: its text, printable; NULL: null, or not there. Valid as long
- * as
- * @reader. */
+ * as @reader. */
 const char *tide_status_reader_text(TideStatusReader *reader, guint32 i, const char *name);
 gboolean tide_status_reader_flag(TideStatusReader *reader, guint32 i, const char *name);
-double tide_status_reader_number(TideStatusReader *reader, guint32 i, const char *name); /* -1: null, or not there */
+/* -1: null, not there, or no number that a daemon can mean: all that it tells is from 0 to 2^53. */
+double tide_status_reader_number(TideStatusReader *reader, guint32 i, const char *name);
 
 /* The list called @name of the first item; an empty one where there is none. (transfer full) */
 TideStatusReader *tide_status_reader_list(TideStatusReader *reader, const char *name);

@@ -8,6 +8,9 @@
 /* Of each list; the document has them all. */
 #define MAX_LINES 20u
 
+/* A share is of a whole, or of a core, which a clock may show a little more of than there is. */
+#define MAX_SHARE 10.0
+
 typedef enum CellKind { CELL_TEXT, CELL_LIST, CELL_COUNT, CELL_RATE, CELL_SHARE, CELL_BYTES, CELL_SECONDS } CellKind;
 
 typedef struct Column {
@@ -65,7 +68,7 @@ list_text(const char *json)
 static char *
 number_text(CellKind kind, double number)
 {
-  if (number < 0)
+  if (number < 0 || (kind == CELL_SHARE && number > MAX_SHARE))
     return g_strdup("-");
   switch (kind) {
   case CELL_SHARE:
@@ -313,17 +316,20 @@ static void
 print_memory_and_cpu(FILE *stream, TideStatusReader *status)
 {
   double budget = tide_status_reader_number(status, 0, "memory.budget_bytes");
+  double used_bytes = tide_status_reader_number(status, 0, "memory.used_bytes");
   g_autofree char *used = member_text(status, "memory.used_bytes", CELL_BYTES);
   g_autofree char *budget_text = number_text(CELL_BYTES, budget);
   g_autofree char *resident = member_text(status, "memory.resident_bytes", CELL_BYTES);
-  double share = tide_status_reader_number(status, 0, "memory.used_bytes") / MAX(budget, 1);
+  g_autofree char *share = number_text(CELL_SHARE, budget > 0 ? used_bytes / budget : -1);
   g_autofree char *text =
-      g_strdup_printf("%s in flight of %s (%.0f %%), process %s", used, budget_text, share * 100, resident);
+      g_strdup_printf("%s in flight of %s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
+                      *share != '-' ? share : "", *share != '-' ? ")" : "", resident);
   print_wrapped(stream, "Memory", text);
   g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
   g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);
-  g_autofree char *cpu = g_strdup_printf("%.1f of %s cores, busiest consumer %s",
-                                         tide_status_reader_number(status, 0, "cpu.process"), cores, busiest);
+  double taken = tide_status_reader_number(status, 0, "cpu.process");
+  g_autofree char *process = taken < 0 ? g_strdup("-") : g_strdup_printf("%.1f", taken);
+  g_autofree char *cpu = g_strdup_printf("%s of %s cores, busiest consumer %s", process, cores, busiest);
   print_wrapped(stream, "CPU", cpu);
 }
 

@@ -1,0 +1,110 @@
+/* What `tidemark status` prints of a document: numbers stand below each other, and what is no number that can be is
+ * none.
+ */
+#include "commands/status/status_view.h"
+
+#include <locale.h>
+#include <string.h>
+
+static char *
+view_of(const char *json)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideStatusReader) status = tide_status_reader_new(tide_bytes_of_string(json), &error);
+  g_assert_no_error(error);
+  char *text = NULL;
+  gsize len = 0;
+  FILE *stream = open_memstream(&text, &len);
+  tide_status_view_print(stream, status, FALSE);
+  g_assert_cmpint(fclose(stream), ==, 0);
+  char *copy = g_strndup(text, len);
+  free(text);
+  return copy;
+}
+
+/* The line that begins with @begin. (transfer full) */
+static char *
+line_of(const char *text, const char *begin)
+{
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix(lines[i], begin))
+      return g_strdup(lines[i]);
+  g_error("no line begins with '%s' in:\n%s", begin, text);
+}
+
+/* The place behind @word in @line. */
+static gssize
+end_of(const char *line, const char *word)
+{
+  const char *at = strstr(line, word);
+  g_assert_nonnull(at);
+  return at - line + (gssize)strlen(word);
+}
+
+static void
+test_numbers_are_right_aligned(void)
+{
+  g_autofree char *text = view_of(
+      "{\"partitions\":[{\"topic\":\"m\",\"partition\":0,\"mark\":7,\"end\":123456,\"lag_messages\":123449,"
+      "\"lag_seconds\":61.5,\"in_flight_messages\":5,\"pauses\":[\"span\",\"memory\"]},"
+      "{\"topic\":\"metrics\",\"partition\":11,\"mark\":1234567,\"end\":1234567,\"lag_messages\":0,\"lag_seconds\":0,"
+      "\"in_flight_messages\":0,\"pauses\":[]}]}");
+  g_autofree char *heading = line_of(text, "TOPIC"), *first = line_of(text, "m  "), *second = line_of(text, "metrics");
+  static const struct {
+    const char *heading, *first, *second;
+  } columns[] = {{"PARTITION", " 0", " 11"},       {"MARK", " 7", " 1,234,567"}, {"END", "123,456", "  1,234,567"},
+                 {"LAG", " 123,449", " 0"},        {"AGE", "1 min 1 s", "0 ms"}, {"IN FLIGHT", " 5", "0  -"},
+                 {"PAUSED FOR", "span, mem", NULL}};
+  for (gsize i = 0; i + 2 < G_N_ELEMENTS(columns); i++)
+    g_assert_cmpint(end_of(heading, columns[i].heading), ==, end_of(first, columns[i].first));
+  g_assert_cmpint(end_of(heading, "PARTITION"), ==, end_of(second, " 11"));
+  g_assert_cmpint(end_of(heading, "MARK"), ==, end_of(second, " 1,234,567"));
+  g_assert_cmpint(end_of(heading, "AGE"), ==, end_of(second, " 0 ms"));
+  g_assert_cmpint(strstr(heading, "PAUSED") - heading, ==, strstr(first, "span") - first); /* texts begin together */
+}
+
+static void
+test_absurd_numbers_are_none(void)
+{
+  static const char *const absurd[] = {"1e308", "-1", "-1e308", "1e999", "\"7\"", "true", "[7]", "9007199254740994"};
+  for (gsize i = 0; i < G_N_ELEMENTS(absurd); i++) {
+    g_autofree char *json = g_strdup_printf(
+        "{\"uptime_seconds\":%1$s,\"kafka\":{\"assigned_partitions\":%1$s,\"lag_messages\":%1$s,\"lag_seconds\":%1$s},"
+        "\"memory\":{\"budget_bytes\":%1$s,\"used_bytes\":%1$s},\"cpu\":{\"process\":%1$s,\"busiest_consumer\":%1$s},"
+        "\"writers\":[{\"call_seconds\":%1$s}],\"tables\":[{\"name\":\"T\",\"share\":%1$s,\"rows_per_second\":%1$s}]}",
+        absurd[i]);
+    g_autofree char *text = view_of(json);
+    g_test_message("%s", text);
+    g_assert_nonnull(strstr(text, "up for -: "));
+    g_assert_nonnull(strstr(text, "\nKafka         - partitions, - messages/s, lag - messages (-), in flight -\n"));
+    g_assert_nonnull(strstr(text, "\nMemory        - in flight of -, process -\n"));
+    g_assert_nonnull(strstr(text, "\nCPU           - of - cores, busiest consumer -\n"));
+    g_assert_nonnull(strstr(text, "\nWriters       1, none in a call\n"));
+    g_autofree char *table = line_of(text, "T  ");
+    g_assert_null(strpbrk(table, "0123456789"));
+  }
+}
+
+static void
+test_a_share_is_of_the_whole(void)
+{
+  g_autofree char *text = view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"resident_bytes\":3072},"
+                                  "\"cpu\":{\"process\":0.25,\"cores\":2,\"busiest_consumer\":1.01},"
+                                  "\"tables\":[{\"name\":\"T\",\"share\":77}]}");
+  g_assert_nonnull(strstr(text, "\nMemory        100 B in flight of 200 B (50 %), process 3.0 KiB\n"));
+  g_assert_nonnull(strstr(text, "\nCPU           0.2 of 2 cores, busiest consumer 101 %\n"));
+  g_autofree char *table = line_of(text, "T  ");
+  g_assert_null(strchr(table, '%'));
+}
+
+int
+main(int argc, char **argv)
+{
+  setlocale(LC_ALL, "C.UTF-8");
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/status-view/numbers-are-right-aligned", test_numbers_are_right_aligned);
+  g_test_add_func("/status-view/absurd-numbers-are-none", test_absurd_numbers_are_none);
+  g_test_add_func("/status-view/a-share-is-of-the-whole", test_a_share_is_of_the_whole);
+  return g_test_run();
+}
