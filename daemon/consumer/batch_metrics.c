@@ -9,8 +9,8 @@ stage(TideMetrics *metrics, const char *name)
 {
   g_autofree char *label = tide_metrics_label("stage", name);
   return tide_metrics_histogram(metrics, "tidemark_stage_duration_seconds",
-                                "How long the oldest row of a batch took for a stage of its way", label, bounds_s,
-                                G_N_ELEMENTS(bounds_s));
+                                "How long readings, or the oldest row of a batch, took for a stage of their way", label,
+                                bounds_s, G_N_ELEMENTS(bounds_s));
 }
 
 void
@@ -19,6 +19,7 @@ tide_batch_metrics_init(TideBatchMetrics *batches, const TideConfig *config, Tid
   guint n = config->tables->len;
   *batches = (TideBatchMetrics){.rows = g_new(TideCounter *, n),
                                 .batches = g_new(TideCounter *, n),
+                                .event = stage(metrics, "event_to_kafka"),
                                 .polled = stage(metrics, "kafka_to_polled"),
                                 .sealed = stage(metrics, "polled_to_sealed"),
                                 .acknowledged = stage(metrics, "sealed_to_acknowledged")};
@@ -45,6 +46,13 @@ tide_batch_metrics_note_polled(TideBatchMetrics *batches, gint64 timestamp_ms, g
 {
   if (timestamp_ms >= 0)
     tide_histogram_observe(batches->polled, (double)MAX(now_epoch_ms - timestamp_ms, 0) / 1000.0);
+}
+
+void
+tide_batch_metrics_note_event(TideBatchMetrics *batches, gint64 event_ms, gint64 timestamp_ms)
+{
+  if (timestamp_ms >= 0 && event_ms != G_MININT64)
+    tide_histogram_observe(batches->event, (double)MAX(timestamp_ms - event_ms, 0) / 1000.0);
 }
 
 void

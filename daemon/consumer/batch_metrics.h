@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 typedef struct TideBatchMetrics {
   TideCounter **rows;    /* owned array, by the declared table's index */
   TideCounter **batches; /* the same */
+  TideHistogram *event;
   TideHistogram *polled;
   TideHistogram *sealed;
   TideHistogram *acknowledged;
@@ -22,6 +23,10 @@ void tide_batch_metrics_clear(TideBatchMetrics *batches);
 
 /* A message was polled at @now_epoch_ms. @timestamp_ms: the record's own time; below 0 it has none. */
 void tide_batch_metrics_note_polled(TideBatchMetrics *batches, gint64 timestamp_ms, gint64 now_epoch_ms);
+
+/* Kafka has a message since @timestamp_ms (below 0: it has no time) of which a reading has the event time @event_ms
+ * (G_MININT64: it has none). */
+void tide_batch_metrics_note_event(TideBatchMetrics *batches, gint64 event_ms, gint64 timestamp_ms);
 
 /* @batch is completed. @now_us: monotonic */
 void tide_batch_metrics_note_completed(TideBatchMetrics *batches, const TideBatch *batch, gint64 now_us);

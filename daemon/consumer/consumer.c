@@ -189,6 +189,8 @@ take_messages(TideConsumer *consumer, int timeout_ms)
       tide_batch_metrics_note_polled(&consumer->batch_metrics, record.message.timestamp_ms, now_epoch_ms);
     }
     tide_consumer_handle_message(consumer, &record, now_us);
+    if (n == 1)
+      tide_batch_metrics_note_event(&consumer->batch_metrics, consumer->intake.event_ms, record.message.timestamp_ms);
     tide_kafka_source_release(&record);
     if (tide_budget_is_spent_racy(consumer->context.budget) || consumer->pauses.span_waits)
       break;

@@ -269,8 +269,12 @@ log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
                          ? "joining the group again; what was in flight is read again"
                      : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
                                                                   : "it is tried again, no offset moves meanwhile";
-  tide_log(level, "kafka-trouble", "kafka: %s; %s%s", report->text, next,
-           tide_log_suppressed(suppressed, "events").text);
+  const TidePartition *partition = report->slot != G_MAXUINT16 ? tide_consumer_partition(consumer, report->slot) : NULL;
+  tide_log_fields(level, "kafka-trouble",
+                  TIDE_LOG_FIELDS({"TOPIC", partition != NULL ? partition->topic : NULL},
+                                  {"PARTITION", partition != NULL ? tide_log_number(partition->partition).text : NULL},
+                                  {"REASON", report->text}),
+                  "kafka: %s; %s%s", report->text, next, tide_log_suppressed(suppressed, "events").text);
 }
 
 static void

@@ -199,10 +199,11 @@ tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
   guint64 suppressed;
   tide_counter_inc(commits->failures);
   if (tide_log_limit_pass(&commits->failure_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "commit-failed",
-             "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
-             "writes: nothing is lost%s",
-             text, tide_log_suppressed(suppressed, "failures").text);
+    tide_log_fields(
+        TIDE_LOG_WARNING, "commit-failed", TIDE_LOG_FIELDS({"REASON", text}),
+        "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
+        "writes: nothing is lost%s",
+        text, tide_log_suppressed(suppressed, "failures").text);
 }
 
 /* ---- what others left ---- */

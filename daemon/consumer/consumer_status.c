@@ -41,7 +41,7 @@ show_cpu(TideConsumerStatus *status)
 void
 tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us)
 {
-  guint32 paused = 0;
+  guint32 paused = 0, paused_for[TIDE_N_PAUSE_REASONS] = {0};
   guint64 in_flight = 0;
   for (guint i = 0; i < partitions->len; i++) {
     TidePartition *partition = tide_partition_slots_at(partitions, (guint16)i);
@@ -49,9 +49,13 @@ tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partition
       continue;
     tide_partition_show(partition);
     paused += partition->pauses.is_paused ? 1 : 0;
+    for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+      paused_for[bit] += partition->pauses.reasons >> bit & 1u;
     in_flight += partition->offsets.unfinished;
   }
   atomic_store_explicit(&status->paused, paused, memory_order_relaxed);
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+    atomic_store_explicit(&status->paused_for[bit], paused_for[bit], memory_order_relaxed);
   atomic_store_explicit(&status->in_flight, in_flight, memory_order_relaxed);
   atomic_store_explicit(&status->oldest_us, oldest_us, memory_order_relaxed);
   show_cpu(status);
@@ -102,7 +106,7 @@ tide_consumer_status_publish_trouble(TideConsumerStatus *status, const char *tex
 TideConsumerState
 tide_consumer_status_read_racy(const TideConsumerStatus *status)
 {
-  return (TideConsumerState){
+  TideConsumerState state = {
       .last_round_us = atomic_load_explicit(&status->last_round_us, memory_order_relaxed),
       .assigned = atomic_load_explicit(&status->assigned, memory_order_relaxed),
       .halted = atomic_load_explicit(&status->halted, memory_order_relaxed),
@@ -116,6 +120,9 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),
       .denied = atomic_load_explicit(&status->denied, memory_order_relaxed),
   };
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+    state.paused_for[bit] = atomic_load_explicit(&status->paused_for[bit], memory_order_relaxed);
+  return state;
 }
 
 static char *

@@ -2,23 +2,25 @@
  * a moment old. Flags are stored at once. */
 #pragma once
 
+#include "consumer/partition.h"
 #include "util/lock.h"
 
 G_BEGIN_DECLS
 
 typedef struct TideConsumerState {
-  gint64 last_round_us;    /* when the thread last went round its loop, or waited in a rebalance by rule */
-  guint32 assigned;        /* partitions */
-  guint32 halted;          /* partitions that are halted until an operator acts */
-  guint32 paused;          /* partitions */
-  guint64 in_flight;       /* messages */
-  gint64 oldest_us;        /* open rows; 0: none */
-  guint32 cpu_permille;    /* of one core, that the thread took in the last second or so */
-  gboolean had_assignment; /* ever */
-  gboolean finished;       /* with until_end: all read and acknowledged, but for halted partitions */
-  gboolean left_work;      /* after the end: messages were unfinished when the time was up or their partition went */
-  gboolean fatal;          /* the client is fenced: the program must end */
-  gboolean denied;         /* Kafka does not let this user read, or be in the group */
+  gint64 last_round_us; /* when the thread last went round its loop, or waited in a rebalance by rule */
+  guint32 assigned;     /* partitions */
+  guint32 halted;       /* partitions that are halted until an operator acts */
+  guint32 paused;       /* partitions */
+  guint32 paused_for[TIDE_N_PAUSE_REASONS]; /* of them, those with that reason, and perhaps others */
+  guint64 in_flight;                        /* messages */
+  gint64 oldest_us;                         /* open rows; 0: none */
+  guint32 cpu_permille;                     /* of one core, that the thread took in the last second or so */
+  gboolean had_assignment;                  /* ever */
+  gboolean finished;                        /* with until_end: all read and acknowledged, but for halted partitions */
+  gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
+  gboolean fatal;     /* the client is fenced: the program must end */
+  gboolean denied;    /* Kafka does not let this user read, or be in the group */
 } TideConsumerState;
 
 /* Members as in TideConsumerState. */
@@ -28,6 +30,7 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 assigned;
   _Atomic guint32 halted;
   _Atomic guint32 paused;
+  _Atomic guint32 paused_for[TIDE_N_PAUSE_REASONS];
   _Atomic guint64 in_flight;
   _Atomic gint64 oldest_us;
   _Atomic guint32 cpu_permille;

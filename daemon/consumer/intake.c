@@ -241,6 +241,8 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
     count_expired(intake, mapped->expired);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
     tide_counter_add(intake->readings_ambiguous, mapped->n_ambiguous_readings);
+  if (mapped->n_rows > 0 && mapped->n_readings > 0)
+    intake->event_ms = mapped->rows[0].event_time_ns / (TIDE_US_PER_MS * 1000);
   TideSourceRef ref = begin_mapped(intake, partition, message, mapped, policy, now_us);
   if (G_UNLIKELY(mapped->n_rejects > 0 && !tide_partition_is_read_again(partition)))
     handle_bad_readings(intake, message, mapped, ref, policy);
@@ -279,6 +281,7 @@ gboolean
 tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us)
 {
   intake->newest_ms = message->timestamp_ms;
+  intake->event_ms = G_MININT64;
   if (!partition->assigned || partition->halt.text != NULL)
     return FALSE; /* behind the message that halts the partition: fetched again once that is solved */
   if (G_UNLIKELY(partition->commit.start_offset < 0))

@@ -41,6 +41,7 @@ typedef struct TideIntake {
   gboolean fields_logged;
   TideDatedCache dated_names;
   gint64 newest_ms; /* the time of the message that was taken last; -1: it has none */
+  gint64 event_ms;  /* the event time of that message's first reading that makes a row; G_MININT64: none does */
   TideLogLimit bad_message_limit;
 } TideIntake;
 

@@ -3,6 +3,14 @@
 /* Commits that are not answered, of a minute at the least. */
 #define MAX_ASKED 2048u
 
+const char *
+tide_pause_reason_name(guint bit)
+{
+  static const char *const names[TIDE_N_PAUSE_REASONS] = {"memory", "span",         "halted",
+                                                          "table",  "dead_letters", "refused"};
+  return names[bit];
+}
+
 static char *
 labels_of(const char *topic, gint32 partition)
 {

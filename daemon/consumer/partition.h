@@ -31,6 +31,10 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
   TIDE_PAUSE_REFUSED = 1 << 5,      /* much of it is taken apart for refused rows: little more is read meanwhile */
 } TidePauseReason;
+#define TIDE_N_PAUSE_REASONS 6u
+
+/* By the place of its bit: "memory", "dead_letters". */
+const char *tide_pause_reason_name(guint bit);
 
 typedef struct TideAskedCommit {
   gint64 offset;

@@ -14,7 +14,7 @@
 #define REGIONS_INTERVAL_US (10 * TIDE_US_PER_S)
 
 typedef struct Totals {
-  guint32 assigned, halted, paused;
+  guint32 assigned, halted, paused, paused_for[TIDE_N_PAUSE_REASONS];
   guint64 in_flight;
   gint64 oldest_us;
   guint32 n_finished;
@@ -48,6 +48,11 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                             "Age of the oldest row that HBase has not acknowledged", NULL);
   health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_held_partitions",
                                       "Partitions that are halted until an operator acts", NULL);
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
+    g_autofree char *label = tide_metrics_label("reason", tide_pause_reason_name(bit));
+    health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
+                                                 "Partitions with this reason to pause; one may have several", label);
+  }
 }
 
 /* What @loads say of regions, as a gauge: those for which it is above 0. */
@@ -92,6 +97,8 @@ total(TidePipelineHealth *health, gint64 now_us)
     totals.assigned += state.assigned;
     totals.halted += state.halted;
     totals.paused += state.paused;
+    for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+      totals.paused_for[bit] += state.paused_for[bit];
     totals.in_flight += state.in_flight;
     totals.n_finished += state.finished ? 1 : 0;
     totals.had_assignment &= state.had_assignment;
@@ -406,6 +413,22 @@ measure(TidePipelineHealth *health, gint64 now_us)
   health->looked_us = now_us;
 }
 
+static void
+log_summary(TidePipelineHealth *health, const Totals *totals, const TideLanesState *lanes, gint64 now_us)
+{
+  TideMetrics *metrics = health->parts->options.metrics;
+  TideKafkaLag lag = tide_kafka_watch_lag(health->parts->watch);
+  g_autofree char *lag_part = lag_text(&lag);
+  TideSummaryFacts facts = {.n_messages = tide_metrics_sum(metrics, "tidemark_messages_received_total", NULL),
+                            .n_rows = tide_metrics_sum(metrics, "tidemark_hbase_rows_written_total", NULL),
+                            .in_flight_messages = totals->in_flight,
+                            .partitions = totals->assigned,
+                            .paused_partitions = totals->paused,
+                            .troubled_lanes = lanes->troubled_lanes,
+                            .lag = lag_part};
+  tide_summary_log(&health->summary, &facts, now_us);
+}
+
 void
 tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us)
 {
@@ -428,9 +451,12 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
                          : totals.oldest_us;
   tide_gauge_set(health->oldest, oldest_us > 0 ? (now_us - oldest_us) / TIDE_US_PER_MS : 0);
   tide_gauge_set(health->halted, totals.halted);
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+    tide_gauge_set(health->paused_for[bit], totals.paused_for[bit]);
   log_troubles(health, now_us);
   log_pauses(health, &totals, now_us);
   log_brokers(health, now_us);
   log_group(health, &totals, now_us);
   log_missing_topics(health, now_us);
+  log_summary(health, &totals, &lanes, now_us);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "service/pipeline_parts.h"
+#include "service/summary.h"
 #include "util/clock.h"
 #include "util/rate.h"
 
@@ -52,6 +53,7 @@ typedef struct TidePipelineHealth {
   TideGauge *suspended_tables;
   TideGauge *oldest;
   TideGauge *halted;
+  TideGauge *paused_for[TIDE_N_PAUSE_REASONS];
   /* main thread only */
   gint64 trouble_logged_us;
   gint64 regions_shown_us;
@@ -62,8 +64,9 @@ typedef struct TidePipelineHealth {
   gint64 delayed_us;        /* since when rows are delayed that the log told of; 0: none are */
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
   gint64 brokers_logged_us; /* 0: their silence was not said */
-  TideRate received;        /* messages */
-  guint64 n_received;       /* at the last look, as the next two */
+  TideSummary summary;
+  TideRate received;  /* messages */
+  guint64 n_received; /* at the last look, as the next two */
   gint64 cpu_us;
   gint64 looked_us;
   /* any thread */

@@ -1,5 +1,6 @@
 #include "service/status_document.h"
 
+#include "consumer/partition.h"
 #include "util/iso_time.h"
 #include "util/json_writer.h"
 
@@ -234,9 +235,6 @@ static const Field status_fields[] = {
 
 static const Group status_group = {status_fields, G_N_ELEMENTS(status_fields)};
 
-/* By the bit of TidePauseReason. */
-static const char *const pause_words[] = {"memory", "span", "halted", "table", "dead_letters", "refused"};
-
 /* ---- as JSON ---- */
 
 static void print_members(TideBuffer *out, const Group *group, gconstpointer base);
@@ -275,9 +273,9 @@ static void
 print_pauses(TideBuffer *out, const char *name, guint pauses)
 {
   tide_json_open(out, name, '[');
-  for (guint i = 0; i < G_N_ELEMENTS(pause_words); i++)
-    if (pauses & 1u << i)
-      tide_json_text(out, NULL, pause_words[i]);
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+    if (pauses & 1u << bit)
+      tide_json_text(out, NULL, tide_pause_reason_name(bit));
   tide_json_close(out, "]");
 }
 
@@ -367,10 +365,10 @@ static void
 append_pauses(GString *page, guint pauses)
 {
   const char *between = "";
-  for (guint i = 0; i < G_N_ELEMENTS(pause_words); i++) {
-    if (pauses & 1u << i)
-      g_string_append_printf(page, "%s%s", between, pause_words[i]);
-    between = pauses & ((2u << i) - 1) ? ", " : "";
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
+    if (pauses & 1u << bit)
+      g_string_append_printf(page, "%s%s", between, tide_pause_reason_name(bit));
+    between = pauses & ((2u << bit) - 1) ? ", " : "";
   }
 }
 

@@ -50,6 +50,24 @@ start_writing(PipelineFixture *fixture, const RunningPipelineOptions *options)
   return running;
 }
 
+/* Each gateway's series tell what it was asked itself, and together they are the whole. */
+static void
+assert_counted_by_gateway(PipelineFixture *fixture, RunningPipeline *running)
+{
+  guint64 rows = 0;
+  for (guint i = 0; i < 2; i++) {
+    TideGatewayStats stats;
+    scripted_gateway_stats(fixture->gateways[i], &stats);
+    g_assert_cmpuint(metric_of(fixture, running, i, "tidemark_hbase_calls_total"), ==,
+                     stats.calls_by_method[TIDE_CALL_PUT_MULTIPLE] + stats.calls_by_method[TIDE_CALL_MUTATE_ROW]);
+    g_assert_cmpuint(metric_of(fixture, running, i, "tidemark_hbase_call_duration_seconds"), >, 0);
+    guint64 of_this = metric_of(fixture, running, i, "tidemark_hbase_rows_written_total");
+    g_assert_cmpuint(of_this, >, 0);
+    rows += of_this;
+  }
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_rows_written_total", NULL), ==, rows);
+}
+
 /* ---- gateways that cannot be connected to ---- */
 
 static void
@@ -70,6 +88,7 @@ test_the_next_endpoint_is_used(PipelineFixture *fixture, gconstpointer data)
     g_assert_cmpuint(step, <, 4000);
     write_steps(fixture, step, 1);
   }
+  assert_counted_by_gateway(fixture, running);
   g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
 }
 

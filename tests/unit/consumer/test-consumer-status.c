@@ -102,6 +102,22 @@ test_only_assigned_partitions_count(Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_pauses_are_counted_by_reason(Fixture *fixture, gconstpointer data)
+{
+  partition_at(fixture, 0)->pauses.reasons = TIDE_PAUSE_MEMORY | TIDE_PAUSE_REFUSED;
+  partition_at(fixture, 1)->pauses.reasons = TIDE_PAUSE_MEMORY | TIDE_PAUSE_HALTED;
+  partition_at(fixture, 2)->pauses.reasons = TIDE_PAUSE_SPAN;
+  tide_partition_release(partition_at(fixture, 2), &fixture->budget);
+  tide_consumer_status_show(&fixture->status, fixture->partitions.list, 0);
+  TideConsumerState state = tide_consumer_status_read_racy(&fixture->status);
+  static const guint32 wanted[TIDE_N_PAUSE_REASONS] = {2, 0, 1, 0, 0, 1};
+  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
+    g_test_message("%s", tide_pause_reason_name(bit));
+    g_assert_cmpuint(state.paused_for[bit], ==, wanted[bit]);
+  }
+}
+
+static void
 test_each_halted_partition_is_named(Fixture *fixture, gconstpointer data)
 {
   assert_held(fixture, 0, NULL);
@@ -135,6 +151,7 @@ main(int argc, char **argv)
   ADD("new-one-has-nothing-but-its-time", test_new_one_has_nothing_but_its_time);
   ADD("each-flag-is-read-as-itself", test_each_flag_is_read_as_itself);
   ADD("only-assigned-partitions-count", test_only_assigned_partitions_count);
+  ADD("pauses-are-counted-by-reason", test_pauses_are_counted_by_reason);
   ADD("each-halted-partition-is-named", test_each_halted_partition_is_named);
   ADD("trouble-is-what-was-said-last", test_trouble_is_what_was_said_last);
   return g_test_run();
