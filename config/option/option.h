@@ -58,6 +58,8 @@ typedef struct TideConfigOption {
   /* CUSTOM: @base is the group's struct. */
   gboolean (*parse)(const char *text, gpointer base, GError **error);
   char *(*print)(gconstpointer base);
+  const char *was; /* its key in the release before, which is taken with a warning; NULL: the same. Of a secret: its old
+                    * key has to stay among the names that messages mask, in yaml/secret.c */
 } TideConfigOption;
 
 struct TideConfigGroup {

@@ -202,6 +202,34 @@ add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *
   }
 }
 
+static const TideConfigOption *
+find_by_old_name(const TideConfigGroup *group, const char *name)
+{
+  for (gsize i = 0; i < group->n_options; i++)
+    if (g_strcmp0(group->options[i].was, name) == 0)
+      return &group->options[i];
+  return NULL;
+}
+
+/* @key of @mapping is what @option was called: it gets the name of now, by which all others look for it in the tree. */
+static void
+take_old_name(const TideConfigOption *option, const char *path, const TideYamlNode *mapping, TideYamlNode *key,
+              const TideConfigTarget *target)
+{
+  g_autofree char *old = tide_config_option_path(path, option->was);
+  g_autofree char *name = tide_config_option_path(path, option->name);
+  if (tide_yaml_get(mapping, option->name) != NULL) {
+    tide_problems_add_error(target->problems, key->position,
+                            "%s is the old name of %s, which is there too: take it out", old, name);
+    return;
+  }
+  tide_problems_add_warning(target->problems, key->position,
+                            "%s is called %s now: rename it, the next release does not know the old name", old, name);
+  g_free(key->text);
+  key->text = g_strdup(option->name);
+  key->len = strlen(key->text);
+}
+
 void
 tide_config_group_read(const TideConfigGroup *group, const char *path, const TideYamlNode *node,
                        TideSourcePosition outer, const TideConfigTarget *target)
@@ -226,11 +254,14 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
   }
   const TideYamlNode *mapping = tide_yaml_is_null(node) ? NULL : node;
   for (guint i = 0; mapping != NULL && i < mapping->keys->len; i++) {
-    const TideYamlNode *key = g_ptr_array_index(mapping->keys, i);
+    TideYamlNode *key = g_ptr_array_index(mapping->keys, i);
+    const TideConfigOption *renamed = find_by_old_name(group, key->text);
+    if (renamed != NULL)
+      take_old_name(renamed, path, mapping, key, target);
     const TideConfigOption *option = tide_config_option_find(group, key->text);
-    if (option == NULL)
+    if (option == NULL && renamed == NULL)
       add_unknown_key(group, path, key, target);
-    else
+    else if (option != NULL)
       read_option(option, path, g_ptr_array_index(mapping->values, i), target);
   }
   add_missing(group, path, mapping, outer, target);
