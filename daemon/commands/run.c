@@ -34,6 +34,9 @@
 /* A line for `systemctl status` this often, and at once when readiness changes. */
 #define STATUS_INTERVAL_US (10 * TIDE_US_PER_S)
 
+/* A disk that was full is tried again so often. */
+#define STATE_RETRY_US (5 * TIDE_US_PER_S)
+
 /* Readiness that changed for less is not told. */
 #define READINESS_SETTLES_US (3 * TIDE_US_PER_S)
 
@@ -62,6 +65,7 @@ typedef struct Run {
   gboolean was_ready;
   gboolean is_stopping;
   gint64 status_us;
+  gint64 state_tried_us;       /* when what the state directory lacks was last tried */
   gint64 watchdog_interval_us; /* 0: systemd does not watch */
   int exit_code;
   int stop_code; /* written by "tide-stop", read after it has ended */
@@ -217,12 +221,26 @@ notify_systemd(Run *run, const TidePipelineState *state, gint64 now_us)
     tide_notify_watchdog();
 }
 
+/* What the state directory's disk did not take. */
+static void
+retry_state(Run *run, gint64 now_us)
+{
+  if (now_us - run->state_tried_us < STATE_RETRY_US)
+    return;
+  run->state_tried_us = now_us;
+  guint n_kept = tide_state_directory_retry();
+  if (n_kept > 0)
+    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %u file%s of the state directory written", n_kept,
+             n_kept == 1 ? "" : "s");
+}
+
 /* Once a second. */
 static gboolean
 on_watch(gpointer data)
 {
   Run *run = data;
   gint64 now_us = tide_now_us();
+  retry_state(run, now_us);
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
@@ -425,7 +443,8 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
   g_autoptr(GError) error = NULL;
   config->instance = tide_state_directory_instance(config->topics, &error);
   if (error != NULL)
-    tide_log(TIDE_LOG_WARNING, "no-lasting-name", "%s; after a kill the group waits for kafka.session_timeout",
+    tide_log(TIDE_LOG_WARNING, "no-lasting-name",
+             "%s; it is tried again for the next start, and after a kill the group waits for kafka.session_timeout",
              error->message);
   else
     tide_log(TIDE_LOG_INFO, "lasting-name", "in the group as '%s', also after a restart (kafka.instance)",

@@ -31,7 +31,7 @@ keep(FingerprintCheck *check, const TideTable *table, const char *fingerprint, G
       g_propagate_error(error, g_steal_pointer(&failure));
       return FALSE;
     }
-    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s", failure->message);
+    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s; it is tried again", failure->message);
   }
   if (location == TIDE_FINGERPRINT_IN_FILE)
     append_joined(check->local_only, ", ", table->name);

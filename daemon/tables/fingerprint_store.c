@@ -172,7 +172,7 @@ write_file(const TideFingerprintStore *store, const char *table, const char *fin
   g_autofree char *path = path_of(store, table);
   g_autofree char *content = g_strconcat(fingerprint, "\n", NULL);
   g_autoptr(GError) failure = NULL;
-  if (g_file_set_contents(path, content, -1, &failure))
+  if (tide_state_directory_keep(path, content, &failure))
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep the key fingerprint of table '%s': %s", table,
               failure->message);

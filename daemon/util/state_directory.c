@@ -3,6 +3,7 @@
 
 #include "util/error.h"
 #include "util/file_look.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +104,68 @@ tide_state_directory_lock(GError **error)
   return -1;
 }
 
+/* ---- what has to be written, at once or later ---- */
+
+static TideMutex waiting_lock = {PTHREAD_MUTEX_INITIALIZER};
+static GHashTable *waiting; /* under waiting_lock: owned path to owned content; NULL: nothing waits */
+
+/* @content: NULL takes it out. */
+static void
+set_waiting(const char *path, const char *content)
+{
+  tide_mutex_lock(&waiting_lock);
+  if (content != NULL && waiting == NULL)
+    waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  if (content != NULL)
+    g_hash_table_insert(waiting, g_strdup(path), g_strdup(content));
+  else if (waiting != NULL)
+    g_hash_table_remove(waiting, path);
+  if (waiting != NULL && g_hash_table_size(waiting) == 0)
+    g_clear_pointer(&waiting, g_hash_table_unref);
+  tide_mutex_unlock(&waiting_lock);
+}
+
+gboolean
+tide_state_directory_keep(const char *path, const char *content, GError **error)
+{
+  gboolean is_kept = g_file_set_contents_full(path, content, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
+  set_waiting(path, is_kept ? NULL : content);
+  return is_kept;
+}
+
+/* One that waits, and has not been tried since @tried began. (transfer full) */
+static char *
+next_waiting(const GPtrArray *tried, char **ret_content)
+{
+  char *path = NULL;
+  tide_mutex_lock(&waiting_lock);
+  GHashTableIter iter;
+  gpointer key, value;
+  if (waiting != NULL)
+    g_hash_table_iter_init(&iter, waiting);
+  while (waiting != NULL && path == NULL && g_hash_table_iter_next(&iter, &key, &value))
+    if (!g_ptr_array_find_with_equal_func((GPtrArray *)tried, key, g_str_equal, NULL)) {
+      path = g_strdup(key);
+      *ret_content = g_strdup(value);
+    }
+  tide_mutex_unlock(&waiting_lock);
+  return path;
+}
+
+guint
+tide_state_directory_retry(void)
+{
+  g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
+  guint n_kept = 0;
+  char *content = NULL, *path;
+  while ((path = next_waiting(tried, &content)) != NULL) {
+    n_kept += tide_state_directory_keep(path, content, NULL) ? 1 : 0;
+    g_clear_pointer(&content, g_free);
+    g_ptr_array_add(tried, path);
+  }
+  return n_kept;
+}
+
 /* ---- a lasting name ---- */
 
 /* What the file says; made when it is not there. NULL with @error set. */
@@ -115,7 +178,7 @@ lasting_secret(const char *path, GError **error)
   g_free(text);
   text = g_strdup_printf("%08x%08x\n", g_random_int(), g_random_int());
   g_autoptr(GError) problem = NULL;
-  if (g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
+  if (tide_state_directory_keep(path, text, &problem))
     return text;
   g_free(text);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);

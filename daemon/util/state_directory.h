@@ -19,13 +19,22 @@ char *tide_state_directory_path(const char *name);
 int tide_state_directory_lock(GError **error);
 
 /**
+ * tide_state_directory_keep: @path of the directory holds @content from now on, or still what it held before. Where the
+ * disk takes nothing, @content is kept in memory, and tide_state_directory_retry() tries again.
+ * Errors: IO. Threads: any. Blocks: for the disk.
+ */
+gboolean tide_state_directory_keep(const char *path, const char *content, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Tries again to write what could not be. Returns: how many files were written; for a timer of some seconds. */
+guint tide_state_directory_retry(void);
+
+/**
  * tide_state_directory_instance: a name for this daemon in a consumer group, the same at each start.
  * @topics: what it reads, NULL-terminated
  * Returns: (transfer full): the host's name and twelve hex digits, which depend on the directory (a file in it holds
  * what no other has), the machine and @topics: a copy of either on another machine is another daemon, and so is one
  * that reads other topics, for brokers give a lasting member the partitions that it had. NULL where there is no
- * directory, or with
- *     @error set (IO).
+ * directory, or with @error set (IO): it is tried again for the next start, as above.
  * Only for who holds the lock.
  */
 char *tide_state_directory_instance(char **topics, GError **error);

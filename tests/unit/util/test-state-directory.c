@@ -2,6 +2,8 @@
 #include "util/state_directory.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 static char *metrics[] = {(char *)"metrics", NULL};
 
@@ -77,6 +79,47 @@ test_u8_no_directory_no_name(void)
   g_assert_nonnull(error);
 }
 
+static void
+assert_content(const char *path, const char *wanted)
+{
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL) == (wanted != NULL));
+  g_assert_cmpstr(text, ==, wanted);
+}
+
+/* With a limit of files' sizes for a disk that is full: what was there stays, what is asked for last is written later,
+ * and once. */
+static void
+test_e7_full_disk_is_tried_again(void)
+{
+  g_autofree char *directory = new_directory();
+  g_autofree char *old = g_build_filename(directory, "old", NULL), *new = g_build_filename(directory, "new", NULL);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_state_directory_keep(old, "before", NULL));
+  struct rlimit before;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+  g_assert_false(tide_state_directory_keep(old, "lost", &error));
+  gboolean said = error != NULL;
+  gboolean is_kept = tide_state_directory_keep(old, "after", NULL) || tide_state_directory_keep(new, "made", NULL);
+  guint n_kept = tide_state_directory_retry();
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  (void)signal(SIGXFSZ, handler);
+  g_assert_true(said);
+  g_assert_false(is_kept);
+  g_assert_cmpuint(n_kept, ==, 0);
+  assert_content(old, "before");
+  assert_content(new, NULL);
+  g_assert_cmpuint(tide_state_directory_retry(), ==, 2);
+  assert_content(old, "after");
+  assert_content(new, "made");
+  g_assert_cmpuint(tide_state_directory_retry(), ==, 0);
+  g_assert_cmpint(g_unlink(old) + g_unlink(new), ==, 0);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -85,5 +128,6 @@ main(int argc, char **argv)
   g_test_add_func("/state-directory/U8-two-directories-are-two-members", test_u8_two_directories_are_two_members);
   g_test_add_func("/state-directory/U8-other-topics-are-another-member", test_u8_other_topics_are_another_member);
   g_test_add_func("/state-directory/U8-no-directory-no-name", test_u8_no_directory_no_name);
+  g_test_add_func("/state-directory/E7-full-disk-is-tried-again", test_e7_full_disk_is_tried_again);
   return g_test_run();
 }
