@@ -1,6 +1,7 @@
 /* `tidemark version`: this program, and the libraries that decide how it behaves. */
 #include "commands/cli/version.h"
 #include "commands/cli/commands.h"
+#include "commands/cli/output.h"
 #include "commands/cli/revision.h"
 #include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
@@ -13,7 +14,12 @@ print_versions(TideCommandCall *call, GError **error)
   const TideKafkaLibrary library = tide_kafka_library();
   g_autofree char *lacks = tide_kafka_library_lacks(&library);
   printf("tidemark %s (%s)\n", TIDE_VERSION, TIDE_REVISION);
-  printf("  librdkafka     %s with %s\n", library.name, library.features);
+  g_auto(GStrv) parts = g_strsplit(library.features, ",", -1);
+  g_autofree char *features = g_strjoinv(", ", parts);
+  g_autoptr(GString) kafka = g_string_new("  librdkafka     ");
+  g_string_append_printf(kafka, "%s with ", library.name);
+  tide_text_fill(kafka, features, 17);
+  printf("%s\n", kafka->str);
   if (lacks != NULL)
     printf("                 cannot: %s\n", lacks);
   printf("  thrift         %s (C GLib), built with\n", TIDE_THRIFT_BUILT);
@@ -23,8 +29,8 @@ print_versions(TideCommandCall *call, GError **error)
   printf("  libcrypt       %s, built with\n", TIDE_LIBCRYPT_BUILT);
   printf("  openssl        %s\n", tide_tls_version());
   printf("  kerberos       %s (MIT), built with\n", TIDE_KERBEROS_BUILT);
-  printf(
-      "  gateway        thrift2; framed, unframed and SASL (GSSAPI), binary and compact; TCP, Unix sockets and TLS\n");
+  printf("  gateway        thrift2; framed, unframed and SASL (GSSAPI), binary and compact;\n"
+         "                 TCP, Unix sockets and TLS\n");
   printf("  readings       JSON\n");
   return TRUE;
 }

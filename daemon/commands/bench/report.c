@@ -70,8 +70,8 @@ print_facts(FILE *stream, const TideBenchReport *report)
   g_autofree char *readings = tide_count_text(load->n_readings);
   fprintf(stream, "tidemark %s (%s), build type %s; %s, %u cores\n", TIDE_VERSION, TIDE_REVISION, TIDE_BUILD_TYPE, cpu,
           g_get_num_processors());
-  fprintf(stream, "%s: %s messages of %.0f bytes, %s readings, %.2f rows and %.2f cells a reading; %s\n", report->name,
-          messages, bytes_per_message(load), readings, per_reading(report, load->n_rows),
+  fprintf(stream, "%s: %s messages of %.0f bytes, %s readings,\n  %.2f rows and %.2f cells a reading; %s\n",
+          report->name, messages, bytes_per_message(load), readings, per_reading(report, load->n_rows),
           per_reading(report, load->n_cells), tide_wire_protocol_name(request->protocol));
   fprintf(stream, "CPU time of one thread, medians of %u runs\n", request->runs);
   if (load->n_given < load->messages->len)

@@ -1,8 +1,10 @@
 #include "commands/bench/stages.h"
 
+#include "commands/cli/progress.h"
 #include "consumer/partition.h"
 #include "rows/row_buffer.h"
 #include "thrift/wire/put_encoder.h"
+#include "util/clock.h"
 
 #include <time.h>
 
@@ -320,14 +322,20 @@ tide_bench_stages_run(const TideBenchRequest *request, TideBenchFigure ret_figur
   Bench bench;
   bench_init(&bench, request);
   Meter stages[TIDE_BENCH_N_STAGES];
-  for (guint run = 0; run < WARM_UP_RUNS; run++)
+  TideProgress progress;
+  tide_progress_begin(&progress, "runs", WARM_UP_RUNS + request->runs, tide_now_us());
+  for (guint run = 0; run < WARM_UP_RUNS; run++) {
     run_once(&bench, stages);
+    tide_progress_update(&progress, run + 1, tide_now_us());
+  }
   g_autofree Meter *runs = g_new(Meter, (gsize)TIDE_BENCH_N_STAGES * request->runs);
   for (guint32 run = 0; run < request->runs; run++) {
     run_once(&bench, stages);
     for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
       runs[(guint32)stage * request->runs + run] = stages[stage];
+    tide_progress_update(&progress, WARM_UP_RUNS + run + 1, tide_now_us());
   }
+  tide_progress_end(&progress);
   for (int stage = 0; stage < TIDE_BENCH_N_STAGES; stage++)
     ret_figures[stage] =
         (request->stages & (1u << stage)) == 0

@@ -1,5 +1,6 @@
 #include "commands/cli/command_line.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "config/option/nearest_name.h"
 #include "config/option/option_value.h"
@@ -260,7 +261,48 @@ append_option_help(GString *help, const TideOption *option)
     g_string_append_printf(help, "\n%*s", HELP_SENTENCE_COLUMN, "");
   else
     g_string_append_printf(help, "%*s", (int)(HELP_SENTENCE_COLUMN - width), "");
-  g_string_append_printf(help, "%s\n", option->sentence);
+  tide_text_fill(help, option->sentence, HELP_SENTENCE_COLUMN);
+  g_string_append_c(help, '\n');
+}
+
+/* Where the text of a line begins: behind "word  " of a list's item, else behind its blanks. */
+static gsize
+text_column(const char *line)
+{
+  gsize blanks = strspn(line, " ");
+  const char *gap = strstr(line + blanks, "  ");
+  return gap != NULL ? (gsize)(gap - line) + strspn(gap, " ") : blanks;
+}
+
+static gboolean
+goes_on(const char *line, gsize column)
+{
+  return line != NULL && line[0] != '\0' && strspn(line, " ") == column && text_column(line) == column;
+}
+
+/* Paragraphs and items of a list, as they are written where they fit on a screen, else filled anew. Examples, which
+ * stand alone behind two blanks, stay whole: they are there to be copied. */
+static void
+append_details(GString *help, const char *details)
+{
+  g_auto(GStrv) lines = g_strsplit(details, "\n", -1);
+  for (guint i = 0, n; lines[i] != NULL; i += n) {
+    gsize column = text_column(lines[i]);
+    gboolean is_example = strspn(lines[i], " ") > 0 && strspn(lines[i], " ") == column;
+    gsize longest = tide_text_width(lines[i]);
+    for (n = 1; !is_example && lines[i][0] != '\0' && goes_on(lines[i + n], column); n++)
+      longest = MAX(longest, tide_text_width(lines[i + n]));
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint k = 0; k < n; k++)
+      g_string_append_printf(text, "%s%s", k > 0 ? "\n" : "",
+                             lines[i + k] + (k > 0 && longest > TIDE_SCREEN_COLUMNS ? column : 0));
+    if (!is_example && longest > TIDE_SCREEN_COLUMNS) {
+      g_string_append_len(help, text->str, (gssize)column);
+      tide_text_fill(help, text->str + column, column);
+    } else
+      g_string_append(help, text->str);
+    g_string_append_c(help, '\n');
+  }
 }
 
 char *
@@ -269,13 +311,16 @@ tide_command_line_help(const TideCommand *command, gboolean colour)
   const char *bold = colour ? "\033[1m" : "";
   const char *plain = colour ? "\033[0m" : "";
   GString *help = g_string_new(NULL);
-  g_string_append_printf(help, "%sUsage:%s tidemark %s [OPTION…]%s%s\n\n%s\n\n%sOptions:%s\n", bold, plain,
-                         command->name, command->arguments != NULL ? " " : "",
-                         command->arguments != NULL ? command->arguments : "", command->summary, bold, plain);
+  g_string_append_printf(help, "%sUsage:%s tidemark %s [OPTION…]%s%s\n\n", bold, plain, command->name,
+                         command->arguments != NULL ? " " : "", command->arguments != NULL ? command->arguments : "");
+  tide_text_fill(help, command->summary, 0);
+  g_string_append_printf(help, "\n\n%sOptions:%s\n", bold, plain);
   for (gsize i = 0; i < command->n_options; i++)
     append_option_help(help, &command->options[i]);
   append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this text"});
-  if (command->details != NULL)
-    g_string_append_printf(help, "\n%s\n", command->details);
+  if (command->details != NULL) {
+    g_string_append_c(help, '\n');
+    append_details(help, command->details);
+  }
   return g_string_free(help, FALSE);
 }

@@ -1,12 +1,18 @@
 #include "commands/cli/listing.h"
 
+#include <unistd.h>
+
 /* Between the columns of a table. */
 #define GAP_COLUMNS 2
+
+/* A last column with less room than this is not broken into lines. */
+#define LEAST_BROKEN_COLUMNS 20
 
 struct TideListing {
   FILE *stream; /* borrowed */
   TideOutputFormat format;
   gboolean colour;
+  gboolean is_screen;
   TideListingColumn *columns; /* owned */
   gsize n_columns;
   gsize *widths;      /* owned; table only */
@@ -23,6 +29,7 @@ tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const T
   listing->stream = stream;
   listing->format = format;
   listing->colour = colour;
+  listing->is_screen = isatty(fileno(stream)) == 1;
   listing->columns = g_memdup2(columns, n_columns * sizeof *columns);
   listing->n_columns = n_columns;
   listing->widths = g_new0(gsize, n_columns);
@@ -105,6 +112,57 @@ print_csv(TideListing *listing, const char *const *values)
   fprintf(listing->stream, "%s\n", line->str);
 }
 
+/* As much of *@text as fits into @room columns, up to a blank where there is one; *@text goes on behind it. (transfer
+ * full) */
+static char *
+take_piece(const char **text, gsize room)
+{
+  const char *begin = *text, *end = begin, *blank = NULL;
+  for (gsize width = 0; *end != '\0'; end = g_utf8_next_char(end)) {
+    char one[8] = {0};
+    (void)g_unichar_to_utf8(g_utf8_get_char(end), one);
+    width += tide_text_width(one);
+    if (*end == ' ')
+      blank = end;
+    if (width > room)
+      break;
+  }
+  const char *cut = *end == '\0' || blank == NULL || blank == begin ? end : blank;
+  *text = cut + strspn(cut, " ");
+  return g_strndup(begin, (gsize)(cut - begin));
+}
+
+static void
+print_line(const TideListing *listing, const char *const *values)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  append_aligned(listing, line, values);
+  fprintf(listing->stream, "%s\n", line->str);
+}
+
+/* The line as it is; on a terminal, where the last column's text does not fit, with the rest of it below. @values: the
+ * last one is changed */
+static void
+print_broken(const TideListing *listing, const char **values)
+{
+  gsize last = listing->n_columns - 1, indent = 0;
+  for (gsize i = 0; i < last; i++)
+    indent += listing->widths[i] + GAP_COLUMNS;
+  const char *text = values[last];
+  if (!listing->is_screen || listing->columns[last].right || indent + LEAST_BROKEN_COLUMNS > TIDE_SCREEN_COLUMNS ||
+      indent + tide_text_width(text) <= TIDE_SCREEN_COLUMNS) {
+    print_line(listing, values);
+    return;
+  }
+  while (*text != '\0') {
+    g_autofree char *piece = take_piece(&text, TIDE_SCREEN_COLUMNS - indent);
+    values[last] = piece;
+    print_line(listing, values);
+    for (gsize i = 0; i < last; i++)
+      values[i] = "";
+  }
+}
+
 static void
 print_table_line(TideListing *listing, const char *const *values)
 {
@@ -112,7 +170,7 @@ print_table_line(TideListing *listing, const char *const *values)
   gboolean repeats = TRUE;
   for (gsize i = 0; i < listing->n_columns; i++) {
     shown[i] = values[i];
-    if (!listing->columns[i].once)
+    if (!listing->columns[i].once || !listing->is_screen)
       continue;
     repeats = repeats && g_strcmp0(listing->above[i], values[i]) == 0;
     if (repeats) {
@@ -122,9 +180,7 @@ print_table_line(TideListing *listing, const char *const *values)
     g_free(listing->above[i]);
     listing->above[i] = g_strdup(values[i]);
   }
-  g_autoptr(GString) line = g_string_new(NULL);
-  append_aligned(listing, line, shown);
-  fprintf(listing->stream, "%s\n", line->str);
+  print_broken(listing, shown);
 }
 
 static void

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 typedef struct TideListingColumn {
   const char *name; /* borrowed; upper case in tables by custom of the caller, as it is in CSV */
   gboolean right;   /* numbers are aligned to the right */
-  gboolean once; /* in a table, a value equal to the line above is left blank while all `once` columns before it are */
+  gboolean once; /* on a terminal, a value equal to the line above is left blank while all `once` columns before it are;
+                  * elsewhere each line stands for itself, for grep and awk */
 } TideListingColumn;
 
 typedef struct TideListing TideListing;
@@ -18,7 +19,8 @@ typedef struct TideListing TideListing;
  * that a long scan streams; a longer value there only shifts the rest of its line. */
 #define TIDE_LISTING_MEASURED_LINES 200
 
-/* @format: TABLE or CSV. @columns: copied, but not their names. @stream: borrowed. @colour: headings with terminal
+/* On a terminal, the text of the last column goes on below where the line would be longer than TIDE_SCREEN_COLUMNS.
+ * @format: TABLE or CSV. @columns: copied, but not their names. @stream: borrowed. @colour: headings with terminal
  * sequences. */
 TideListing *tide_listing_new(FILE *stream, TideOutputFormat format, gboolean colour, const TideListingColumn *columns,
                               gsize n_columns);

@@ -78,6 +78,30 @@ tide_text_width(const char *text)
 }
 
 void
+tide_text_fill(GString *out, const char *text, gsize indent)
+{
+  const char *line = strrchr(out->str, '\n');
+  gsize at = tide_text_width(line != NULL ? line + 1 : out->str);
+  g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
+  gboolean is_first = TRUE;
+  for (guint i = 0; words[i] != NULL; i++) {
+    if (words[i][0] == '\0')
+      continue;
+    gsize width = tide_text_width(words[i]);
+    if (!is_first && at + 1 + width > TIDE_SCREEN_COLUMNS) {
+      g_string_append_printf(out, "\n%*s", (int)indent, "");
+      at = indent;
+    } else if (!is_first) {
+      g_string_append_c(out, ' ');
+      at++;
+    }
+    g_string_append(out, words[i]);
+    at += width;
+    is_first = FALSE;
+  }
+}
+
+void
 tide_csv_append(GString *out, const char *field)
 {
   gsize len = strlen(field);

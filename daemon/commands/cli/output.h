@@ -51,6 +51,13 @@ void tide_json_print_line(TideBuffer *out, FILE *stream);
 /* Columns that @text takes on a terminal. */
 gsize tide_text_width(const char *text);
 
+/* What a line for people has at the most: many a terminal is wider, and none is narrower that matters. */
+#define TIDE_SCREEN_COLUMNS 100
+
+/* @text with its words filled into lines of TIDE_SCREEN_COLUMNS; each but the first begins with @indent blanks. The
+ * first goes on with what stands in @out's last line. Ends without a newline. */
+void tide_text_fill(GString *out, const char *text, gsize indent);
+
 /* Whether to use terminal sequences on @stream: it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise. */
 gboolean tide_colour_wanted(FILE *stream);
 

@@ -77,29 +77,14 @@ describe_common(const TideTableScanPlan *plan)
 }
 
 static void
-print_lines(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan)
+print_csv(FILE *stream, const TideTableScanPlan *plan)
 {
-  static const TideListingColumn columns[] = {{.name = "DIRECTION", .once = TRUE},
-                                              {.name = "LIMIT", .once = TRUE, .right = TRUE},
-                                              {.name = "COLUMNS", .once = TRUE},
-                                              {.name = "CELLS FROM", .once = TRUE},
-                                              {.name = "CELLS BEFORE", .once = TRUE},
-                                              {.name = "FILTER", .once = TRUE},
-                                              {.name = "RANGE", .right = TRUE},
-                                              {.name = "START"},
-                                              {.name = "STOP"},
-                                              {.name = "START IN HEX"},
-                                              {.name = "STOP IN HEX"}};
-  static const TideListingColumn csv_columns[] = {{.name = "direction"},  {.name = "limit"},        {.name = "columns"},
-                                                  {.name = "cells_from"}, {.name = "cells_before"}, {.name = "filter"},
-                                                  {.name = "range"},      {.name = "start"},        {.name = "stop"},
-                                                  {.name = "start_hex"},  {.name = "stop_hex"}};
-  G_STATIC_ASSERT(G_N_ELEMENTS(columns) == G_N_ELEMENTS(csv_columns));
-
+  static const TideListingColumn columns[] = {{.name = "direction"},  {.name = "limit"},        {.name = "columns"},
+                                              {.name = "cells_from"}, {.name = "cells_before"}, {.name = "filter"},
+                                              {.name = "range"},      {.name = "start"},        {.name = "stop"},
+                                              {.name = "start_hex"},  {.name = "stop_hex"}};
   g_auto(Common) common = describe_common(plan);
-  g_autoptr(TideListing) listing =
-      tide_listing_new(stream, format, tide_colour_wanted(stream), format == TIDE_OUTPUT_CSV ? csv_columns : columns,
-                       G_N_ELEMENTS(columns));
+  g_autoptr(TideListing) listing = tide_listing_new(stream, TIDE_OUTPUT_CSV, FALSE, columns, G_N_ELEMENTS(columns));
   for (guint i = 0; i < plan->ranges->len; i++) {
     const TideKeyRange *range = &g_array_index(plan->ranges, TideKeyRange, i);
     g_autofree char *number = g_strdup_printf("%u", i + 1);
@@ -110,6 +95,44 @@ print_lines(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan
     if (!tide_listing_add(listing, (const char *[]){common.direction, common.limit, common.columns, common.cells_from,
                                                     common.cells_before, common.filter, number, start, stop, start_hex,
                                                     stop_hex}))
+      return;
+  }
+  (void)tide_listing_finish(listing);
+}
+
+/* What is not asked has no line. */
+static void
+print_fact(FILE *stream, const char *name, const char *text)
+{
+  if (*text == '\0')
+    return;
+  g_autoptr(GString) line = g_string_new(NULL);
+  g_string_append_printf(line, "%-14s", name);
+  tide_text_fill(line, text, line->len);
+  fprintf(stream, "%s\n", line->str);
+}
+
+/* What holds for all ranges, and below it the ranges. Their bytes in hex are for programs: CSV and JSON have them. */
+static void
+print_table(FILE *stream, const TideTableScanPlan *plan)
+{
+  static const TideListingColumn columns[] = {{.name = "RANGE", .right = TRUE}, {.name = "START"}, {.name = "STOP"}};
+  g_auto(Common) common = describe_common(plan);
+  print_fact(stream, "direction", common.direction);
+  print_fact(stream, "limit", common.limit);
+  print_fact(stream, "columns", common.columns);
+  print_fact(stream, "cells from", common.cells_from);
+  print_fact(stream, "cells before", common.cells_before);
+  print_fact(stream, "filter", common.filter);
+  fputc('\n', stream);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(stream, TIDE_OUTPUT_TABLE, tide_colour_wanted(stream), columns, G_N_ELEMENTS(columns));
+  for (guint i = 0; i < plan->ranges->len; i++) {
+    const TideKeyRange *range = &g_array_index(plan->ranges, TideKeyRange, i);
+    g_autofree char *number = g_strdup_printf("%u", i + 1);
+    g_autofree char *start = tide_bytes_printable(tide_buffer_bytes(&range->start));
+    g_autofree char *stop = tide_bytes_printable(tide_buffer_bytes(&range->stop));
+    if (!tide_listing_add(listing, (const char *[]){number, start, stop}))
       return;
   }
   (void)tide_listing_finish(listing);
@@ -156,7 +179,7 @@ void
 tide_print_plan(FILE *stream, TideOutputFormat format, const TideTableScanPlan *plan)
 {
   if (format != TIDE_OUTPUT_JSON) {
-    print_lines(stream, format, plan);
+    (format == TIDE_OUTPUT_CSV ? print_csv : print_table)(stream, plan);
     return;
   }
   g_auto(TideBuffer) text = {0};

@@ -3,8 +3,6 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 
-#define SCREEN_COLUMNS 100
-
 /* Of each list; the document has them all. */
 #define MAX_LINES 20u
 
@@ -201,19 +199,10 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
 static void
 print_wrapped(FILE *stream, const char *label, const char *text)
 {
-  gsize at = (gsize)fprintf(stream, "%-14s", label), indent = at;
-  g_auto(GStrv) words = g_strsplit(text, " ", -1);
-  for (guint i = 0; words[i] != NULL; i++) {
-    gsize width = tide_text_width(words[i]);
-    if (i > 0 && at + 1 + width > SCREEN_COLUMNS) {
-      fprintf(stream, "\n%*s", (int)indent, "");
-      at = indent;
-    } else if (i > 0)
-      at += (gsize)fprintf(stream, " ");
-    fputs(words[i], stream);
-    at += width;
-  }
-  fputc('\n', stream);
+  g_autoptr(GString) line = g_string_new(NULL);
+  g_string_append_printf(line, "%-14s", label);
+  tide_text_fill(line, text, line->len);
+  fprintf(stream, "%s\n", line->str);
 }
 
 static char *

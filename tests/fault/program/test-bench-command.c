@@ -48,7 +48,7 @@ test_synthetic_readings(Fixture *fixture, gconstpointer unused)
 {
   g_assert_cmpint(run(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", NULL), ==, 0);
   assert_prints(fixture->done.output, "500 messages of ");
-  assert_prints(fixture->done.output, " 500 readings, 2.00 rows and 6.00 cells a reading; binary\n");
+  assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells a reading; binary\n");
   assert_prints(fixture->done.output, "medians of 2 runs\n");
   assert_prints(fixture->done.output, "\nSTAGE ");
   assert_prints(fixture->done.output, "\ndecode ");

@@ -135,8 +135,8 @@ test_fields_and_cells(Fixture *fixture, gconstpointer unused)
   assert_output(fixture, "scan METRIC host=s1", 0,
                 "host  TIME                      COLUMN  VALUE\n"
                 "s1    2015-03-16T19:53:32.045Z  M:cpu   0.5\n"
-                "      2015-03-16T19:53:33.045Z  M:cpu   0.7\n"
-                "                                M:mem   12\n");
+                "s1    2015-03-16T19:53:33.045Z  M:cpu   0.7\n"
+                "s1    2015-03-16T19:53:33.045Z  M:mem   12\n");
   assert_output(fixture, "scan METRIC host=s1 --reverse --limit 1 --column cpu -f csv", 0,
                 "row,host,time,cpu\ns1#1426535613045,s1,2015-03-16T19:53:33.045Z,0.7\n");
   assert_output(fixture, "scan METRIC --start s1#14265356131 --stop hex:7333 --raw --column M:cpu", 0,
@@ -293,7 +293,7 @@ test_packed(Fixture *fixture, gconstpointer unused)
   assert_output(fixture, "get PACKED host=s1", 0,
                 "host  TIME                      COLUMN  VALUE\n"
                 "s1    2015-03-16T19:53:32.045Z  M:cpu   0.50\n"
-                "                                M:name  a b\n");
+                "s1    2015-03-16T19:53:32.045Z  M:name  a b\n");
   assert_output(fixture, "get PACKED host=s1 --raw", 0,
                 "ROW  TIME                      COLUMN  VALUE\n"
                 "s1   2015-03-16T19:53:32.045Z  M:r     {\"cpu\":0.50,\"name\":\"a b\"}\n");

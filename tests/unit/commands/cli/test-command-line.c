@@ -201,23 +201,37 @@ test_help_text(void)
   const TideCommand command = {.name = "probe",
                                .arguments = "WHAT",
                                .summary = "Probes.",
-                               .details = "Example:\n  tidemark probe it",
+                               .details =
+                                   "A paragraph that is written on lines of which one is longer than all that a screen "
+                                   "has, so that both\nare filled anew.\n"
+                                   "one  short\n     item\n"
+                                   "two  an item that is longer than a screen is wide, which its words have to go on "
+                                   "below, and not at the margin\n     of it\n\n"
+                                   "Example:\n  tidemark probe it",
                                .options = table,
                                .n_options = G_N_ELEMENTS(table)};
   g_autofree char *text = tide_command_line_help(&command, FALSE);
-  g_assert_cmpstr(text, ==,
-                  "Usage: tidemark probe [OPTION…] WHAT\n"
-                  "\n"
-                  "Probes.\n"
-                  "\n"
-                  "Options:\n"
-                  "  -c, --config=FILE         where it is\n"
-                  "      --a-name-too-long-for-its-column\n"
-                  "                            on a line of its own\n"
-                  "  -h, --help                show this text\n"
-                  "\n"
-                  "Example:\n"
-                  "  tidemark probe it\n");
+  g_assert_cmpstr(
+      text, ==,
+      "Usage: tidemark probe [OPTION…] WHAT\n"
+      "\n"
+      "Probes.\n"
+      "\n"
+      "Options:\n"
+      "  -c, --config=FILE         where it is\n"
+      "      --a-name-too-long-for-its-column\n"
+      "                            on a line of its own\n"
+      "  -h, --help                show this text\n"
+      "\n"
+      "A paragraph that is written on lines of which one is longer than all that a screen has, so that both\n"
+      "are filled anew.\n"
+      "one  short\n"
+      "     item\n"
+      "two  an item that is longer than a screen is wide, which its words have to go on below, and not at\n"
+      "     the margin of it\n"
+      "\n"
+      "Example:\n"
+      "  tidemark probe it\n");
   g_autofree char *coloured = tide_command_line_help(&command, TRUE);
   g_assert_nonnull(strstr(coloured, "\033[1mUsage:\033[0m"));
 }

@@ -1,5 +1,12 @@
-/* Aligned tables and CSV. */
+/* Aligned tables and CSV, in a pipe and on a terminal. */
+#define _XOPEN_SOURCE 700
 #include "commands/cli/listing.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
 
 typedef struct Printed {
   FILE *stream;
@@ -41,9 +48,65 @@ test_table(void)
   g_assert_true(tide_listing_finish(listing));
   assert_printed(&printed, "ROW         COUNT  NOTE\n"
                            "server1         5  fine\n"
-                           "         12345678\n"
+                           "server1  12345678\n"
                            "server2            20 \xc2\xb0"
                            "C\n");
+}
+
+/* A terminal that shows what is printed as it is. @ret_reader: what reads it */
+static FILE *
+open_terminal(int *ret_reader)
+{
+  int reader = posix_openpt(O_RDWR | O_NOCTTY);
+  g_assert_cmpint(reader, >=, 0);
+  g_assert_cmpint(grantpt(reader), ==, 0);
+  g_assert_cmpint(unlockpt(reader), ==, 0);
+  int writer = open(ptsname(reader), O_RDWR | O_NOCTTY);
+  g_assert_cmpint(writer, >=, 0);
+  struct termios modes;
+  g_assert_cmpint(tcgetattr(writer, &modes), ==, 0);
+  modes.c_oflag &= ~(tcflag_t)OPOST;
+  g_assert_cmpint(tcsetattr(writer, TCSANOW, &modes), ==, 0);
+  *ret_reader = reader;
+  return fdopen(writer, "w");
+}
+
+static void
+assert_reads(int reader, const char *expected)
+{
+  gsize len = strlen(expected), n = 0;
+  g_autofree char *text = g_malloc0(len + 1);
+  while (n < len) {
+    gssize got = read(reader, text + n, len - n);
+    g_assert_cmpint(got, >, 0);
+    n += (gsize)got;
+  }
+  g_assert_cmpstr(text, ==, expected);
+}
+
+static void
+test_terminal(void)
+{
+  int reader;
+  FILE *stream = open_terminal(&reader);
+  g_autofree char *word = g_strnfill(90, 'w');
+  g_autofree char *text = g_strdup_printf("%s and the rest", word);
+  g_autoptr(TideListing) listing = tide_listing_new(stream, TIDE_OUTPUT_TABLE, FALSE, columns, G_N_ELEMENTS(columns));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "5", "fine"}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "12345678", text}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"server1", "6", "a b"}));
+  g_assert_true(tide_listing_finish(listing));
+  fflush(stream);
+  /* 81 columns are left for the note: a word that is longer is cut. */
+  g_autofree char *expected = g_strdup_printf("ROW         COUNT  NOTE\n"
+                                              "server1         5  fine\n"
+                                              "         12345678  %.81s\n"
+                                              "                   wwwwwwwww and the rest\n"
+                                              "                6  a b\n",
+                                              word);
+  assert_reads(reader, expected);
+  fclose(stream);
+  close(reader);
 }
 
 static void
@@ -123,7 +186,8 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/listing/a-table-is-aligned-and-repeats-nothing", test_table);
+  g_test_add_func("/listing/a-table-is-aligned-and-each-line-whole", test_table);
+  g_test_add_func("/listing/a-terminal-is-not-overrun-and-repeats-nothing", test_terminal);
   g_test_add_func("/listing/an-empty-table-prints-nothing", test_empty_table);
   g_test_add_func("/listing/csv-repeats-every-value", test_csv);
   g_test_add_func("/listing/an-empty-csv-has-its-heading", test_empty_csv);

@@ -51,15 +51,15 @@ test_formats(void)
 {
   g_autofree char *table = print(TIDE_OUTPUT_TABLE);
   g_assert_cmpstr(table, ==,
-                  "DIRECTION  LIMIT  COLUMNS  CELLS FROM                CELLS BEFORE              FILTER  RANGE  START "
-                  "              "
-                  "STOP                START IN HEX                          STOP IN HEX\n"
-                  "reversed      10  M:CPU    2015-03-16T19:53:32.045Z  2015-03-16T19:53:32.050Z              1  "
-                  "0#s1#1426535612045  "
-                  "0#s1#1426535612050  302373312331343236353335363132303435  302373312331343236353335363132303530\n"
-                  "                                                                                           2  "
-                  "1#s1#1426535612045  "
-                  "1#s1#1426535612050  312373312331343236353335363132303435  312373312331343236353335363132303530\n");
+                  "direction     reversed\n"
+                  "limit         10\n"
+                  "columns       M:CPU\n"
+                  "cells from    2015-03-16T19:53:32.045Z\n"
+                  "cells before  2015-03-16T19:53:32.050Z\n"
+                  "\n"
+                  "RANGE  START               STOP\n"
+                  "    1  0#s1#1426535612045  0#s1#1426535612050\n"
+                  "    2  1#s1#1426535612045  1#s1#1426535612050\n");
   g_autofree char *csv = print(TIDE_OUTPUT_CSV);
   g_assert_cmpstr(
       csv, ==,

@@ -49,7 +49,7 @@ static const Case cases[] = {
      NULL,
      "ROW          TIME                      COLUMN  VALUE\n"
      "s1#\\x00\\x01  2015-03-16T19:53:28.845Z  M:CPU   0.02\n"
-     "             2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n"},
+     "s1#\\x00\\x01  2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n"},
     {{.format = TIDE_OUTPUT_TABLE},
      "CPU",
      "ROW          TIME                      CPU\n"
@@ -58,7 +58,7 @@ static const Case cases[] = {
      NULL,
      "ROW          COLUMN  VALUE               AGE  TIME\n"
      "s1#\\x00\\x01  M:CPU   0.02              3.2 s  2015-03-16T19:53:28.845Z\n"
-     "             M:a:b   \\x1B[1m,\\xFF  1 h 0 min  2015-03-16T18:53:32.045Z\n"},
+     "s1#\\x00\\x01  M:a:b   \\x1B[1m,\\xFF  1 h 0 min  2015-03-16T18:53:32.045Z\n"},
     {{.format = TIDE_OUTPUT_TABLE, .with_age = TRUE, .now_ms = NOW_MS, .max_age_ms = 5000},
      NULL,
      "ROW          COLUMN  VALUE    AGE  TIME\n"
@@ -94,7 +94,7 @@ static const Case cases[] = {
      NULL,
      "host  time  TIME                      COLUMN  VALUE\n"
      "s1    \\xFF  2015-03-16T19:53:28.845Z  M:CPU   0.02\n"
-     "            2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n"},
+     "s1    \\xFF  2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n"},
     {{.format = TIDE_OUTPUT_TABLE, .field_names = field_names, .n_fields = 2, .with_key_time = TRUE},
      "CPU",
      "host  time  TIME                      CPU\n"
@@ -142,7 +142,7 @@ test_unread_key(void)
   g_assert_cmpstr(text, ==,
                   "host         time  TIME                      COLUMN  VALUE\n"
                   "s1#\\x00\\x01        2015-03-16T19:53:28.845Z  M:CPU   0.02\n"
-                  "                   2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n");
+                  "s1#\\x00\\x01        2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n");
 }
 
 int
