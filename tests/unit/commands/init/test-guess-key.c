@@ -55,6 +55,8 @@ test_rules(void)
       /* what comes again names a thing, what never does a message */
       {"{\"a\":\"1x\",\"b\":\"1x\"," T0 "}\n{\"a\":\"2x\",\"b\":\"2x\"," T1 "}\n{\"a\":\"3x\",\"b\":\"1x\"," T1 "}",
        "b #"},
+#define ONE(number) "{\"a\":\"u" number "\",\"b\":\"x\",\"ts\":179545286" number "}\n"
+      {ONE("1") ONE("2") ONE("3") ONE("4") ONE("5") ONE("6") ONE("7") ONE("8"), "b #"},
       /* not a time, even one that is not the reading's */
       {"{\"received\":\"2026-11-23T16:54:27Z\"," T0 ",\"v\":1}", "-"},
       {"{\"message_id\":\"m1\"," T0 ",\"host\":\"a\"}", "host #"},
