@@ -34,6 +34,8 @@ cp -r systemd/debian debian
 if [ "$version" != "$release" ]; then
   sed -i "1s/($release) [a-z]*/($version) UNRELEASED/; 0,/^ -- /s/>  .*/>  $date/" debian/changelog
 fi
-dpkg-buildpackage --no-sign --build=full
+# Nothing of the caller's: a linker of his choice, say, would make other bytes, or none.
+env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$work" CCACHE_DISABLE=1 LC_ALL=C.UTF-8 TZ=UTC \
+  dpkg-buildpackage --no-sign --build=full
 cd "$work"
 mv tidemark*_* "$directory"
