@@ -19,7 +19,7 @@ END = "<!-- map: end -->"
 FOLDERS = [name for names in LAYERS for name in ([names] if isinstance(names, str) else names)] + [
     "config/examples", "config/examples/clusters", "config/prometheus", "systemd", "docs", "tests", "tests/check.d", "tests/unit", "tests/fault", "tests/examples", "tests/formats", "tests/fuzz",
     "tests/integration", "tests/chaos", "tests/scenarios", "tests/systemd", "tests/prometheus", "tests/docs", "tests/mutation", "tests/analysis", "tests/stack", "tests/bench", "tests/bench/peers",
-    "tests/style"]
+    "tests/package", "tests/style"]
 WITHOUT_README = {"systemd": "the units, and the Debian package: `build_package.sh` makes it of a commit", "docs": "guides and reference"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
 WITH_SUBFOLDERS = {"tests/bench/peers", "tests/fault", "tests/stack"}

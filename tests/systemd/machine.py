@@ -39,13 +39,16 @@ def control_groups() -> list[Path]:
 
 
 class Machine:
-    def __init__(self, program: Path, units: list[Path], console: Path) -> None:
-        self.groups = [group / f"tidemark-test-{os.getpid()}" for group in control_groups()]
+    """`boot` makes the machine, of what it is given, in namespaces of its own, and becomes the first process."""
+
+    def __init__(self, given: list[str | Path], console: Path, boot: Path = BOOT) -> None:
+        self.boot = boot
+        self.groups = [group / f"tidemark-test-{os.getpid()}-{id(self)}" for group in control_groups()]
         self.console = console
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.init = 0
         try:
-            self.start([str(path) for path in (program, *units)])
+            self.start([str(one) for one in given])
         except OSError as error:
             self.end()
             raise NotPermitted(str(error)) from error
@@ -53,7 +56,7 @@ class Machine:
             self.end()
             raise
 
-    def start(self, files: list[str]) -> None:
+    def start(self, given: list[str]) -> None:
         if not Path("/lib/systemd/systemd").exists():
             raise NotPermitted("systemd is not installed")
         tried = subprocess.run([*NAMESPACES, "mount", "-t", "tmpfs", "tmpfs", "/run"], capture_output=True, text=True, check=False)
@@ -65,7 +68,7 @@ class Machine:
             # A child of a shell that has joined the groups: namespaces of control groups begin where their maker is.
             join = 'for group in $GROUPS_TO_JOIN; do echo $$ >"$group/cgroup.procs" || exit; done; exec "$@"'
             self.process = subprocess.Popen(
-                ["sh", "-c", join, "sh", *NAMESPACES, "bash", str(BOOT), *files], stdin=subprocess.DEVNULL, stdout=console,
+                ["sh", "-c", join, "sh", *NAMESPACES, "bash", str(self.boot), *given], stdin=subprocess.DEVNULL, stdout=console,
                 stderr=console, env={**os.environ, "GROUPS_TO_JOIN": " ".join(str(group) for group in self.groups)})
         if not self.wait(self.is_up, 30):
             raise NotPermitted("systemd does not start: " + self.console.read_text(errors="replace")[-500:])

@@ -226,7 +226,7 @@ def main() -> int:
         gateway.ask("table", "METRIC", "M")
         with tempfile.TemporaryDirectory() as directory:
             try:
-                machine = Machine(build / "daemon" / "tidemark", sorted((build / "systemd").glob("*.service")),
+                machine = Machine([build / "daemon" / "tidemark", *sorted((build / "systemd").glob("*.service"))],
                                   Path(directory) / "console")
             except NotPermitted as reason:
                 print(f"skipped: {reason}")

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""The Debian package from its build to its removal, each step printed and counted: lintian, the sources it is built of, a clean Debian
+with a real systemd in which it is installed, used, upgraded, removed and purged, and the Containerfile carried out.
+
+    test_package.py --build BUILD --packages DIRECTORY --root ROOT.tar --counts FILE [--again DIRECTORY]
+
+BUILD has a mock Kafka and a scripted gateway; DIRECTORY is what systemd/build_package.sh wrote, and --again what it wrote a second
+time, elsewhere.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "scenarios"))
+from clean_root import APT, CleanRoot  # noqa: E402
+from container import Container  # noqa: E402
+from processes import Gateway, Kafka  # noqa: E402
+from steps import Steps, output  # noqa: E402
+
+UNIT, INSTANCE = "tidemark.service", "tidemark@north.service"
+CONFIGURATION, CONFFILE = "/etc/tidemark/tidemark.yaml", "/etc/default/tidemark"
+SAMPLE = "/usr/share/doc/tidemark/examples/tidemark.yaml"
+TIME_MS = 1500000000000
+
+
+class World:
+    """A mock Kafka and a scripted gateway."""
+
+    def __init__(self, build: Path) -> None:
+        self.kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
+        self.gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
+        self.kafka.ask("topic", "t", "1")
+        self.gateway.ask("table", "METRIC", "M")
+        self.rows = 0
+
+    def configuration(self, group: str, http: str = "off") -> str:
+        """Brokers come from the environment, as they do in a container."""
+        return json.dumps({
+            "kafka": {"brokers": {"env": "BROKERS"}, "group": group, "topics": ["t"], "threads": 1, "session_timeout": "6s"},
+            "limits": {"drain_timeout": "2s"},
+            "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"]},
+            "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
+            "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}},
+            "service": {"http": http}})
+
+    def row_passes(self) -> None:
+        """A new reading becomes a row."""
+        self.rows += 1
+        message = json.dumps({"host": "a", "ts": TIME_MS + self.rows, "v": self.rows}).encode()
+        self.kafka.ask(*self.kafka.produce_command("t", 0, b"k", message, TIME_MS, []))
+        self.kafka.ask("flush")
+        self.gateway.ask("wait", "METRIC", str(self.rows), "60000")
+
+    def end(self) -> None:
+        self.kafka.end()
+        self.gateway.end()
+
+
+class Sources:
+    """What is built, before anything is installed."""
+
+    def __init__(self, build: Path, packages: Path, work: Path) -> None:
+        self.build, self.packages, self.work = build, packages, work
+        self.package = next(packages.glob("tidemark_*.deb"))
+
+    def lintian(self) -> str:
+        said = output("lintian", "--allow-root", "--display-info", "--pedantic", "--fail-on", "none", "--show-overrides",
+                      *self.packages.glob("*.changes"))
+        remarks = [line for line in said.splitlines() if re.match("[EWIP]: ", line)]
+        assert not remarks, remarks
+        for overrides in ("tidemark.lintian-overrides", "source/lintian-overrides"):
+            lines = (ROOT / "systemd" / "debian" / overrides).read_text().splitlines()
+            assert all(before.startswith("#") for before, line in zip(["", *lines], lines) if not line.startswith("#")), overrides
+        return f"no remark, {len(re.findall('^O: ', said, re.M))} answered"
+
+    def dist(self) -> str:
+        """What the package is built of, byte by byte: so it builds."""
+        output("meson", "dist", "-C", self.build, "--no-tests", "--formats", "gztar", "--allow-dirty")
+        archives = [*(self.build / "meson-dist").glob("*.tar.gz"), *self.packages.glob("*.orig.tar.gz")]
+        assert len(archives) == 2, archives
+        contents = []
+        for archive in archives:
+            with tarfile.open(archive) as tar:
+                contents.append({member.name.partition("/")[2]: tar.extractfile(member).read() for member in tar if member.isreg()})
+        assert contents[0] == contents[1], sorted(name for name in set(contents[0]) ^ set(contents[1]))
+        return f"`meson dist` gives the same {len(contents[0])} files"
+
+    def install(self) -> str:
+        """Another sysconfdir, and a configuration that is there already."""
+        build, destination = self.work / "build", self.work / "destination"
+        output("meson", "setup", build, ROOT, "-Dprefix=/opt/tidemark", "-Dsysconfdir=/opt/etc", "-Dsystemd_unit_dir=/opt/units")
+        # What is built: the program of the package, and manual pages of nothing.
+        for target in json.loads(output("meson", "introspect", "--targets", build)):
+            for built in [Path(name) for name in target["filename"] if target["installed"]]:
+                built.touch()
+        output("dpkg-deb", "-x", self.package, self.work / "unpacked")
+        shutil.copy(self.work / "unpacked/usr/bin/tidemark", build / "daemon/tidemark")
+        mine = {destination / name: name for name in ("opt/etc/tidemark/tidemark.yaml", "opt/etc/default/tidemark", "etc/tidemark/tidemark.yaml")}
+        for path, text in mine.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        for _ in range(2):
+            output("meson", "install", "-C", build, "--no-rebuild", "--destdir", destination)
+        assert all(path.read_text() == text for path, text in mine.items())
+        operators = [path for place in ("etc", "opt/etc") for path in (destination / place).rglob("*") if path.is_file() and path not in mine]
+        assert not operators, operators
+        assert '"/opt/etc/tidemark/tidemark.yaml"' in (build / "daemon/commands/cli/paths.h").read_text()
+        unit = (destination / "opt/units/tidemark.service").read_text()
+        for line in ("ConditionPathExists=/opt/etc/tidemark/tidemark.yaml", "EnvironmentFile=-/opt/etc/default/tidemark",
+                     "ExecStart=/opt/tidemark/bin/tidemark run -c /opt/etc/tidemark/tidemark.yaml"):
+            assert f"\n{line}\n" in unit, line
+        return "sysconfdir is heeded, what is there stays"
+
+    def same_again(self, again: Path) -> str:
+        names = sorted(path.name for path in self.packages.iterdir() if path.suffix in (".deb", ".dsc", ".gz", ".xz"))
+        assert len(names) == 5, names
+        hashes = [[hashlib.sha256((where / name).read_bytes()).hexdigest() for name in names] for where in (self.packages, again)]
+        assert hashes[0] == hashes[1], [name for name, one, other in zip(names, *hashes) if one != other]
+        return f"{len(names)} files, the same bytes"
+
+    def newer(self) -> Path:
+        """The package as if of a later version, whose conffile says more."""
+        tree, package = self.work / "newer", self.work / "newer.deb"
+        output("dpkg-deb", "-R", self.package, tree)
+        control = tree / "DEBIAN" / "control"
+        control.write_text(re.sub(r"^(Version: .*)$", r"\1+newer", control.read_text(), flags=re.M))
+        with open(tree / CONFFILE[1:], "a", encoding="utf-8") as conffile:
+            conffile.write("#NEWER=1\n")
+        output("dpkg-deb", "--root-owner-group", "-b", tree, package)
+        return package
+
+
+class Life:
+    """Of the package in a clean root with a systemd."""
+
+    def __init__(self, machine: CleanRoot, world: World, sources: Sources) -> None:
+        self.machine, self.world, self.sources = machine, world, sources
+        self.out, self.show = machine.out, machine.show
+        self.users = ""
+
+    def wait_active(self, unit: str) -> int:
+        assert self.machine.wait(lambda: self.show(unit, "ActiveState") == "active"), self.machine.journal("-u", unit)
+        return int(self.show(unit, "MainPID"))
+
+    def installed(self) -> str:
+        self.users = self.out("getent", "passwd")
+        self.out(*APT, "update")
+        self.out(*APT, "install", self.machine.copy(self.sources.package, "/root/tidemark.deb"))
+        version = self.out("dpkg-query", "-W", "-f", "${Version}", "tidemark")
+        assert f"(package {version})" in self.out("tidemark", "version")
+        return f"{version}, {len(self.out('dpkg-query', '-W').splitlines())} packages"
+
+    def used(self) -> str:
+        self.out(self.machine.copy(ROOT / "systemd/debian/tests/installed", "/root/installed"))
+        assert "no problem" in self.out("tidemark", "check", "--offline", "-c", SAMPLE)
+        return "its autopkgtest passes, `check --offline` takes its sample"
+
+    def not_started(self) -> str:
+        assert self.out("systemctl", "is-enabled", UNIT).strip() == "enabled"
+        assert self.machine.run("systemctl", "is-enabled", "tidemark-rollup.timer").stdout.strip() == "disabled"
+        self.out("systemctl", "start", UNIT)
+        assert self.show(UNIT, "ActiveState") == "inactive" and self.show(UNIT, "ConditionResult") == "no"
+        assert self.show(UNIT, "NRestarts") == "0" and not self.machine.path("/var/lib/private/tidemark").exists()
+        return "enabled, and waits for a configuration"
+
+    def configured(self) -> str:
+        with open(self.machine.path(CONFFILE), "a", encoding="utf-8") as conffile:
+            conffile.write(f"BROKERS={self.world.kafka.greeting}\n")
+        self.machine.write(CONFIGURATION, self.world.configuration("tidemark"))
+        self.machine.write(CONFIGURATION.replace("tidemark.yaml", "north.yaml"), self.world.configuration("north"))
+        self.out("systemctl", "start", UNIT)
+        self.out("systemctl", "enable", "--now", INSTANCE)
+        self.world.row_passes()
+        return f"runs with {CONFFILE}: {self.show(UNIT, 'StatusText')}"
+
+    def upgraded(self) -> str:
+        before = [self.wait_active(unit) for unit in (UNIT, INSTANCE)]
+        mine = [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
+        self.out(*APT, "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "install",
+                 self.machine.copy(self.sources.newer(), "/root/newer.deb"))
+        assert self.out("dpkg-query", "-W", "-f", "${Version}", "tidemark").endswith("+newer")
+        assert mine == [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
+        assert "#NEWER=1" in self.machine.path(CONFFILE + ".dpkg-dist").read_text()
+        after = [self.wait_active(unit) for unit in (UNIT, INSTANCE)]
+        assert all(one != other for one, other in zip(before, after)), (before, after)
+        self.world.row_passes()
+        return "configuration and conffile kept, daemon and instance restarted, rows go on"
+
+    def removed(self) -> str:
+        self.machine.path("/var/lib/private/tidemark@north/dead-letters.jsonl").write_text("{}\n")
+        self.out(*APT, "remove", "tidemark")
+        for unit in (UNIT, INSTANCE):
+            assert self.show(unit, "ActiveState") in ("inactive", "failed"), unit
+        assert not self.machine.path("/usr/bin/tidemark").exists()
+        for kept in (CONFIGURATION, CONFFILE, "/var/lib/private/tidemark"):
+            assert self.machine.path(kept).exists(), kept
+        return "all stopped; configuration and state stay"
+
+    def purged(self) -> str:
+        said = self.machine.run(*APT, "purge", "tidemark")
+        assert said.returncode == 0 and "kept /var/lib/private/tidemark@north" in said.stderr + said.stdout, said
+        self.machine.run("systemctl", "daemon-reload")
+        left = set(self.out("find", "/", "-xdev", "-name", "*tidemark*", "!", "-path", "/proc/*", "!", "-path", "/root/*").split())
+        dead_letters = "/var/lib/private/tidemark@north"
+        assert left == {dead_letters, dead_letters.replace("private/", "")}, left
+        assert [path.name for path in self.machine.path(dead_letters).iterdir()] == ["dead-letters.jsonl"]
+        assert self.out("getent", "passwd") == self.users
+        return "nothing is left but dead letters"
+
+    def steps(self):
+        return [("installed by apt", self.installed), ("used", self.used), ("not started while unconfigured", self.not_started),
+                ("configured", self.configured), ("upgraded", self.upgraded), ("removed", self.removed), ("purged", self.purged)]
+
+
+def in_clean_root(steps: Steps, arguments: argparse.Namespace, sources: Sources, work: Path) -> None:
+    world = World(arguments.build)
+
+    def in_machine(kind: str, live: Callable[[CleanRoot], list[tuple[str, Callable[[], str]]]]) -> None:
+        machines: list[CleanRoot] = []
+
+        def boot() -> str:
+            machines.append(CleanRoot(arguments.root, kind, work / f"console-{kind}"))
+            return "of " + arguments.root.name
+
+        try:
+            if steps.take(f"a clean root: {kind}", boot):
+                steps.take_all(live(machines[0]))
+        finally:
+            for machine in machines:
+                machine.end()
+
+    try:
+        in_machine("systemd", lambda machine: Life(machine, world, sources).steps())
+        in_machine("container", lambda machine: Container(machine, world, ROOT / "systemd" / "Containerfile", sources.package).steps())
+    finally:
+        world.end()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("build", "packages", "root", "counts"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--again", type=Path)
+    arguments = parser.parse_args()
+    steps = Steps()
+    with tempfile.TemporaryDirectory() as directory:
+        sources = Sources(arguments.build, arguments.packages, Path(directory))
+        steps.take("lintian", sources.lintian)
+        steps.take("meson dist", sources.dist)
+        steps.take("meson install", sources.install)
+        if arguments.again:
+            steps.take("built again elsewhere", lambda: sources.same_again(arguments.again))
+        in_clean_root(steps, arguments, sources, Path(directory))
+    steps.write_counts(arguments.counts)
+    return 1 if steps.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
