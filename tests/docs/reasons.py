@@ -38,9 +38,12 @@ ENDS_WITH = {
 # What would take long and says as much when it is small, asks somebody who is not there, or is about tables of more.yaml;
 # in this order.
 RUN_AS = [
-    ("tidemark init messages.jsonl -c tidemark.yaml", "tidemark init messages.jsonl -c made.yaml"),  # it writes over none
+    ("tidemark init messages.jsonl -c tidemark.yaml", "tidemark init -c made.yaml messages.jsonl"),  # it writes over none
     ("-o -100 -e -q | tidemark init -c tidemark.yaml", "-o -20 -e -q | tidemark init -c piped.yaml"),
-    ("tidemark init messages.jsonl -c /etc/tidemark/tidemark.yaml", "tidemark init messages.jsonl -c unit.yaml"),
+    ("tidemark init messages.jsonl -c /etc/tidemark/tidemark.yaml", "tidemark init -c unit.yaml messages.jsonl"),
+    ("tidemark init messages.jsonl", "tidemark init -c plain.yaml messages.jsonl"),
+    ("tidemark init --from-topic -b KAFKA:9092 -t TOPIC --gateways HBASE:9090",
+     "tidemark init -c first.yaml --from-topic -b 127.0.0.1:9092 -t metrics --gateways 127.0.0.1:9090"),
     ("tidemark init --from-topic", "tidemark init -c topic.yaml --from-topic"),
     ("tidemark bench ", "tidemark bench --readings 3000 --runs 1 "),
     ("--forget", "--forget --yes"),
