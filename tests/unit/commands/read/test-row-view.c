@@ -108,10 +108,10 @@ test_written_is_shown(void)
       {"BINARY", FALSE,
        "id  TIME                      COLUMN     VALUE\n"
        "42  2015-03-16T19:53:32.045Z  M:N/COUNT  -7\n"
-       "                              M:load     0.1\n"
-       "                              M:temp     1e+22\n"
-       "                              M:name     a, \"b\"\n"
-       "                              M:at       2015-03-16T19:53:32.045Z\n"},
+       "42  2015-03-16T19:53:32.045Z  M:load     0.1\n"
+       "42  2015-03-16T19:53:32.045Z  M:temp     1e+22\n"
+       "42  2015-03-16T19:53:32.045Z  M:name     a, \"b\"\n"
+       "42  2015-03-16T19:53:32.045Z  M:at       2015-03-16T19:53:32.045Z\n"},
       {"PADDED", FALSE,
        "id  TIME                      COLUMN  VALUE\n"
        "42  2015-03-16T19:53:32.045Z  M:1945  0.1\n"},
@@ -121,15 +121,15 @@ test_written_is_shown(void)
       {"JSON", FALSE,
        "id  TIME                      COLUMN   VALUE\n"
        "42  2015-03-16T19:53:32.045Z  M:count  -7\n"
-       "                              M:load   0.1\n"
-       "                              M:temp   1e+22\n"
-       "                              M:name   a, \"b\"\n"},
+       "42  2015-03-16T19:53:32.045Z  M:load   0.1\n"
+       "42  2015-03-16T19:53:32.045Z  M:temp   1e+22\n"
+       "42  2015-03-16T19:53:32.045Z  M:name   a, \"b\"\n"},
       {"MSGPACK", FALSE,
        "id  TIME                      COLUMN   VALUE\n"
        "42  2015-03-16T19:53:32.045Z  M:count  -7\n"
-       "                              M:load   0.1\n"
-       "                              M:temp   1e+22\n"
-       "                              M:name   a, \"b\"\n"},
+       "42  2015-03-16T19:53:32.045Z  M:load   0.1\n"
+       "42  2015-03-16T19:53:32.045Z  M:temp   1e+22\n"
+       "42  2015-03-16T19:53:32.045Z  M:name   a, \"b\"\n"},
       {"JSON", TRUE,
        "ROW  TIME                      COLUMN  VALUE\n"
        "42   2015-03-16T19:53:32.045Z  M:r     {\"count\":-7,\"load\":0.1,\"temp\":1e+22,\"name\":\"a, "
