@@ -20,6 +20,7 @@ tide_error_outcome_unknown(const GError *error)
 {
   return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED) ||
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL) ||
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CANCELLED);
 }
@@ -49,6 +50,7 @@ tide_error_exit_code(const GError *error)
   case TIDE_ERROR_CONNECT:
   case TIDE_ERROR_TIMEOUT:
   case TIDE_ERROR_CONNECTION_LOST:
+  case TIDE_ERROR_SERVER_FAILED:
   case TIDE_ERROR_PROTOCOL:
   case TIDE_ERROR_GATEWAY:
   case TIDE_ERROR_APPLICATION:

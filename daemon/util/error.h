@@ -17,6 +17,7 @@ typedef enum TideErrorCode {
   TIDE_ERROR_CONNECT,        /* no connection was made: nothing was sent */
   TIDE_ERROR_TIMEOUT,        /* a deadline passed after something was sent: outcome unknown */
   TIDE_ERROR_CONNECTION_LOST, /* the peer closed or reset: outcome unknown */
+  TIDE_ERROR_SERVER_FAILED,  /* the peer, or a proxy before it, answered that it has failed: outcome unknown */
   TIDE_ERROR_PROTOCOL,       /* the peer's bytes are not what the protocol allows: outcome unknown */
   TIDE_ERROR_WRONG_SERVICE,  /* the peer answers, but is not the service or protocol wanted */
   TIDE_ERROR_GATEWAY,        /* the gateway answered with TIOError or TIllegalArgument: the call has ended */

@@ -211,6 +211,8 @@ probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GErro
     return TRUE;
   if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
     failure->code = TIDE_ERROR_WRONG_SERVICE;
+  else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED))
+    failure->code = TIDE_ERROR_CONNECT; /* a proxy whose gateway restarts, say: nothing is known against it */
   else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
     failure->code = TIDE_ERROR_CONNECT;
     g_prefix_error(&failure, "it hangs up on HTTP, as one that is set to plain Thrift does, or is behind TLS: ");

@@ -7,14 +7,14 @@
 /* Of what a server says of an error. */
 #define WORDS_MAX_BYTES 300
 
-/* What is so long without a space, a dot or a dash is no word, but a token in base64: a server may quote the one that
- * we have sent. */
+/* What is so long without a space or a dot is no word, but a token in base64, of whichever alphabet and however
+ * escaped: a server may quote the one that we have sent. */
 #define TOKEN_MIN_BYTES 40
 
 static gboolean
 is_of_base64(guint8 byte)
 {
-  return g_ascii_isalnum(byte) || byte == '+' || byte == '/' || byte == '=';
+  return g_ascii_isalnum(byte) || (byte != '\0' && strchr("+/=-_%\\", byte) != NULL);
 }
 
 /* (transfer full) */
@@ -91,7 +91,7 @@ explain_failure(const TideHttpRefusal *refusal, const char *words, const char *s
                 "leave 'hbase.http.do_as' out",
                 refusal->peer, do_as, said);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "gateway '%s' failed: %s", refusal->peer, said);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED, "gateway '%s' failed: %s", refusal->peer, said);
 }
 
 void
@@ -127,6 +127,6 @@ tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error)
   else if (status == 500)
     explain_failure(refusal, words, said, error);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "gateway '%s', or a proxy before it, failed: %s",
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED, "gateway '%s', or a proxy before it, failed: %s",
                 refusal->peer, said);
 }

@@ -160,6 +160,7 @@ gboolean
 tide_gateway_error_is_lost(const GError *error)
 {
   return g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED) ||
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
 }
 

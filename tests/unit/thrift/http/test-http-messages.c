@@ -132,7 +132,7 @@ test_what_is_no_reply(void)
       {OK_HEAD, tide_bytes(REPLY, sizeof REPLY), TIDE_ERROR_PROTOCOL},
       {"HTTP/1.1 401 No", TIDE_BYTES_LITERAL("MESSAGE: who?\n"), TIDE_ERROR_WRONG_SERVICE},
       {"HTTP/1.1 413 No", TIDE_BYTES_LITERAL("<html>"), TIDE_ERROR_TOO_BIG},
-      {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_CONNECTION_LOST},
+      {"HTTP/1.1 500 No", TIDE_BYTES_LITERAL("MESSAGE: oh\n"), TIDE_ERROR_SERVER_FAILED},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Server server = {.head = cases[i].head, .body = cases[i].body};
@@ -184,6 +184,32 @@ serve_hang_up(LoopbackServer *server, int fd, guint connection)
 {
   g_auto(TideBuffer) received = {0};
   (void)loopback_read_more(server, fd, &received);
+}
+
+/* A proxy whose gateway is away: it does not hang up. */
+static void
+serve_bad_gateway(LoopbackServer *server, int fd, guint connection)
+{
+  g_auto(TideBuffer) received = {0};
+  static const char answer[] = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
+  if (loopback_read_more(server, fd, &received))
+    loopback_send(fd, answer, strlen(answer));
+}
+
+static void
+test_probe_of_a_proxy_without_gateway(void)
+{
+  LoopbackServer *loopback = loopback_start(serve_bad_gateway, NULL);
+  {
+    g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, NULL, "http", "127.0.0.1");
+    g_autoptr(GError) error = NULL;
+    TideWireMode mode;
+    g_assert_false(tide_gateway_probe(endpoint, (TideProbeRequest){-1, -1}, SHORT_MS, NULL, &mode, NULL, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
+    g_assert_nonnull(strstr(error->message, "or a proxy before it, failed: HTTP status 502"));
+    g_assert_null(strstr(error->message, "hangs up"));
+  }
+  loopback_stop(loopback);
 }
 
 /* A port where no HTTP is spoken, each in the way of one that is likely: what it may be is said. */
@@ -353,6 +379,7 @@ main(int argc, char **argv)
   g_test_add_func("/http-messages/what-is-no-reply", test_what_is_no_reply);
   g_test_add_func("/http-messages/probe", test_probe);
   g_test_add_func("/http-messages/probe-of-another-port", test_probe_of_another_port);
+  g_test_add_func("/http-messages/probe-of-a-proxy-without-gateway", test_probe_of_a_proxy_without_gateway);
   g_test_add_func("/http-messages/D25-https", test_https);
   if (!kdc_is_installed())
     return g_test_run();

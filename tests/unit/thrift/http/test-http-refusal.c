@@ -6,6 +6,7 @@
 #define PAGE(status, message)                                                                                          \
   "HTTP ERROR " #status " " message "\nURI: /\nSTATUS: " #status "\nMESSAGE: " message "\nSERVLET: TServlet\n"
 
+#define SAFE_TOKEN "YIICzgYGKwYBBQUCoII-wjCCAr6gDTALBgkqhkiG_xIBAgKiggKrBIICp2"
 #define TOKEN "YIICcQYJKoZIhvcSAQICAQBuggJgMIICXKADAgEFoQMCAQ6i+/wDBQAgAAAAo4IBfg=="
 
 typedef struct Case {
@@ -35,16 +36,18 @@ static const Case cases[] = {
      "principal for USER"},
     {500, PAGE(500, "Support for proxyuser is not configured"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
      "set 'hbase.thrift.support.proxyuser' there"},
-    {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500: Something else"},
-    {503, "", NULL, TIDE_ERROR_CONNECTION_LOST, "or a proxy before it, failed: HTTP status 503"},
-    {204, "", NULL, TIDE_ERROR_CONNECTION_LOST, "HTTP status 204"},
+    {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_SERVER_FAILED, "failed: HTTP status 500: Something else"},
+    {503, "", NULL, TIDE_ERROR_SERVER_FAILED, "or a proxy before it, failed: HTTP status 503"},
+    {204, "", NULL, TIDE_ERROR_SERVER_FAILED, "HTTP status 204"},
     /* What it says is shown as far as it can be, and not without end. */
-    {500, "MESSAGE: a\x1b[31m\xff", NULL, TIDE_ERROR_CONNECTION_LOST, "HTTP status 500: a\\x1B[31m\\xFF"},
-    {500, "MESSAGE:", NULL, TIDE_ERROR_CONNECTION_LOST, "failed: HTTP status 500"},
+    {500, "MESSAGE: a\x1b[31m\xff", NULL, TIDE_ERROR_SERVER_FAILED, "HTTP status 500: a\\x1B[31m\\xFF"},
+    {500, "MESSAGE:", NULL, TIDE_ERROR_SERVER_FAILED, "failed: HTTP status 500"},
     /* A ticket of ours that it quotes is not; names are. */
-    {500, "MESSAGE: no 'Negotiate " TOKEN "' here, " TOKEN, NULL, TIDE_ERROR_CONNECTION_LOST,
+    {500, "MESSAGE: no 'Negotiate " TOKEN "' here, " TOKEN, NULL, TIDE_ERROR_SERVER_FAILED,
      "HTTP status 500: no 'Negotiate ***' here, ***"},
-    {500, "MESSAGE: java.lang.reflect.UndeclaredThrowableException in /a/b/c", NULL, TIDE_ERROR_CONNECTION_LOST,
+    {500, "MESSAGE: no '" SAFE_TOKEN "' here, %2B" TOKEN "\\/" TOKEN, NULL, TIDE_ERROR_SERVER_FAILED,
+     "HTTP status 500: no '***' here, ***"},
+    {500, "MESSAGE: java.lang.reflect.UndeclaredThrowableException in /a/b/c", NULL, TIDE_ERROR_SERVER_FAILED,
      "HTTP status 500: java.lang.reflect.UndeclaredThrowableException in /a/b/c"},
 };
 
