@@ -9,8 +9,10 @@
 
 typedef struct TideKnownSize {
   guint32 gateway;
-  gsize n_bytes; /* were taken */
-  gint64 until_us;
+  guint32 n_cuts;  /* since so much was taken as ... */
+  gsize cut_bytes; /* ... the smallest of them had */
+  gsize n_bytes;   /* what calls stay at ... */
+  gint64 until_us; /* ... so long */
 } TideKnownSize;
 
 void
@@ -47,25 +49,35 @@ void
 tide_call_sizes_note_taken(TideCallSizes *sizes, guint32 gateway, gsize n_bytes, gint64 now_us)
 {
   TideKnownSize *known = find(sizes, gateway);
+  if (known == NULL)
+    return; /* it never cut anything off */
+  if (n_bytes >= known->cut_bytes)
+    known->n_cuts = 0; /* so that was not for the size */
+  if (now_us < known->until_us) {
+    known->n_bytes = MAX(known->n_bytes, n_bytes);
+  } else if (known->until_us != 0) {
+    known->n_cuts = MIN(known->n_cuts, TIDE_CUT_LIMIT - 1); /* it is over: one more cut, and it begins anew */
+    known->until_us = 0;
+  } else if (known->n_cuts >= TIDE_CUT_LIMIT) {
+    known->n_bytes = MAX(MAX(n_bytes, known->cut_bytes / 2), TIDE_CUT_LEAST_BYTES);
+    known->until_us = now_us + KNOWN_US;
+  }
+}
+
+gboolean
+tide_call_sizes_note_cut(TideCallSizes *sizes, guint32 gateway, gsize n_bytes, gint64 now_us)
+{
+  TideKnownSize *known = find(sizes, gateway);
   if (known == NULL) {
     TideKnownSize added = {.gateway = gateway};
     g_array_append_val(sizes->known, added);
     known = find(sizes, gateway);
   }
-  if (now_us < known->until_us) {
-    known->n_bytes = MAX(known->n_bytes, n_bytes);
-    return;
-  }
-  known->n_bytes = n_bytes;
-  known->until_us = now_us + KNOWN_US;
-}
-
-void
-tide_call_sizes_note_cut(TideCallSizes *sizes, guint32 gateway, gsize n_bytes)
-{
-  TideKnownSize *known = find(sizes, gateway);
-  if (known != NULL && n_bytes <= known->n_bytes)
+  known->cut_bytes = known->n_cuts == 0 ? n_bytes : MIN(known->cut_bytes, n_bytes);
+  known->n_cuts++;
+  if (n_bytes <= known->n_bytes || now_us >= known->until_us)
     known->until_us = 0;
+  return known->n_cuts >= TIDE_CUT_LIMIT;
 }
 
 void

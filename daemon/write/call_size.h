@@ -2,8 +2,9 @@
  * own. It is known of each gateway by itself, as each may have a proxy of its own.
  *
  * A proxy may say that a call is too large (HTTP status 413), or reset the connection, as a gateway that restarts does.
- * So of what is cut off once nothing is said; what is cut off TIDE_CUT_LIMIT times in a row is sent in halves, and when
- * these are taken, calls stay as large for ten minutes: then one is tried whole again.
+ * So of what is cut off once nothing is said. After TIDE_CUT_LIMIT cuts without a call between them that was taken and
+ * as large as the smallest that was cut off, calls stay, for ten minutes, at the larger of what is taken and half of
+ * what was cut off; then one is tried whole again. Where half is too much still, the next cut halves it.
  *
  * Threads: one writer's. */
 #pragma once
@@ -28,10 +29,10 @@ void tide_call_sizes_clear(TideCallSizes *sizes);
 
 /* The largest call that gateway @gateway, an index, is known to take; G_MAXSIZE: no limit is known. */
 gsize tide_call_sizes_most(const TideCallSizes *sizes, guint32 gateway, gint64 now_us);
-/* @n_bytes were taken where more had been cut off. */
+/* @n_bytes were taken. */
 void tide_call_sizes_note_taken(TideCallSizes *sizes, guint32 gateway, gsize n_bytes, gint64 now_us);
-/* @n_bytes were cut off: it is not known that they are taken. */
-void tide_call_sizes_note_cut(TideCallSizes *sizes, guint32 gateway, gsize n_bytes);
+/* @n_bytes, of several rows, were cut off. Returns: TRUE when this was so often enough to be for their size. */
+gboolean tide_call_sizes_note_cut(TideCallSizes *sizes, guint32 gateway, gsize n_bytes, gint64 now_us);
 
 /* Tells, each ten minutes at most, that a call of @n_rows to @table is sent in smaller ones. @reason: with what to do;
  * NULL: it was cut off. Without that nobody would hear why calls are many and small, as nothing is lost. */

@@ -198,18 +198,21 @@ mark_poison(TideRowIsolation *isolation, guint32 batch, guint32 row, guint32 att
   isolation->counts.poison++;
 }
 
-/* Several rows of @batch were cut off together. */
+/* Several rows were cut off together. Those of joined batches are sent batch by batch the next time, without a word. */
 static void
-note_cut_rows(TideRowIsolation *isolation, TideBatch *batch, const TideSentRows *sent)
+note_cut_rows(TideRowIsolation *isolation, const TideSentRows *sent)
 {
-  tide_call_sizes_note_cut(&isolation->sizes, isolation->gateway, sent->n_bytes);
-  batch->n_cut_calls++;
-  if (sent->n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES) {
-    batch->slice_rows = sent->n_rows / 2;
-  } else if (batch->slice_rows > 0 || batch->n_cut_calls >= TIDE_CUT_LIMIT) {
-    batch->slice_rows = sent->n_rows / 2;
-    isolation->counts.cut_rows = sent->n_rows;
+  gboolean is_for_size =
+      tide_call_sizes_note_cut(&isolation->sizes, isolation->gateway, sent->n_bytes, isolation->now_us);
+  if (isolation->call->n_batches == 1) {
+    TideBatch *batch = isolation->call->batches[0];
+    batch->n_cut_calls++;
+    is_for_size |= batch->slice_rows > 0 || batch->n_cut_calls >= TIDE_CUT_LIMIT;
+    if (is_for_size || sent->n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES)
+      batch->slice_rows = sent->n_rows / 2;
   }
+  if (is_for_size)
+    isolation->counts.cut_rows = sent->n_rows;
 }
 
 /* Remembers that @sent, of one batch, was cut off; see the head of row_isolation.h. */
@@ -217,12 +220,14 @@ static void
 note_cut(TideRowIsolation *isolation, const TideSentRows *sent)
 {
   TideBatch *batch = isolation->call->batches[0];
-  if (!isolation->failure.is_cut || isolation->call->n_batches > 1 || sent->n_bytes < TIDE_CUT_LEAST_BYTES)
+  if (!isolation->failure.is_cut || sent->n_bytes < TIDE_CUT_LEAST_BYTES)
     return;
   if (sent->n_rows > 1) {
-    note_cut_rows(isolation, batch, sent);
+    note_cut_rows(isolation, sent);
     return;
   }
+  if (isolation->call->n_batches > 1)
+    return;
   if (batch->n_cut == 0 || batch->cut_row != sent->row) {
     batch->n_cut = 0;
     batch->cut_row = sent->row;
@@ -274,8 +279,7 @@ send_range(TideRowIsolation *isolation, Range range)
   if (outcome != TIDE_OUTCOME_OK)
     return outcome;
   note_acknowledged(isolation, range);
-  if (isolation->call->batches[0]->n_cut_calls >= TIDE_CUT_LIMIT)
-    tide_call_sizes_note_taken(&isolation->sizes, isolation->gateway, rows.n_bytes, isolation->now_us);
+  tide_call_sizes_note_taken(&isolation->sizes, isolation->gateway, rows.n_bytes, isolation->now_us);
   return TIDE_OUTCOME_OK;
 }
 

@@ -592,6 +592,47 @@ test_calls_that_are_cut_off_again_and_again_are_halved(void)
   gateway_free(gateway);
 }
 
+/* How often the call is cut off until all of it is taken: batches that were joined go alone from the second time on. */
+static guint
+count_cuts(Gateway *gateway)
+{
+  guint n = 0;
+  while (send_call(gateway) != TIDE_OUTCOME_OK) {
+    n++;
+    if (gateway->call.n_batches == 1)
+      continue;
+    guint32 n_batches = gateway->call.n_batches;
+    TideBatch *batches[2] = {gateway->call.batches[0], gateway->call.batches[1]};
+    gateway->call.n_batches = 1;
+    for (guint i = 0; i < n_batches; i++) {
+      gateway->call.batches[0] = batches[i];
+      n += count_cuts(gateway);
+    }
+    gateway->call.batches[0] = batches[0];
+    gateway->call.n_batches = n_batches;
+    break;
+  }
+  return n;
+}
+
+/* Each call is cut off once and taken in parts: no batch meets three cuts, but the gateway has made them. */
+static void
+test_limit_is_learned_from_many_batches(void)
+{
+  Gateway *gateway = gateway_new();
+  gateway->is_cutting = TRUE;
+  guint n_cuts = 0;
+  for (guint round = 0; round < 10; round++) {
+    forget_batches(gateway);
+    TideBatch *first = add_batch_of_sizes(gateway, 0, 600, 1);
+    add_batch_of_sizes(gateway, 1, 400, 1);
+    gateway->limit_bytes = first->wire.len + 1;
+    n_cuts += count_cuts(gateway);
+  }
+  g_assert_cmpuint(n_cuts, ==, TIDE_CUT_LIMIT);
+  gateway_free(gateway);
+}
+
 /* Whatever cuts off what is small is no limit of sizes. */
 static void
 test_small_calls_that_are_cut_off_stay_whole(void)
@@ -662,6 +703,7 @@ main(int argc, char **argv)
                   test_limit_of_one_gateway_is_believed_of_that_alone);
   g_test_add_func("/row-isolation/calls-that-are-cut-off-again-and-again-are-halved",
                   test_calls_that_are_cut_off_again_and_again_are_halved);
+  g_test_add_func("/row-isolation/limit-is-learned-from-many-batches", test_limit_is_learned_from_many_batches);
   g_test_add_func("/row-isolation/small-calls-that-are-cut-off-stay-whole",
                   test_small_calls_that_are_cut_off_stay_whole);
   g_test_add_func("/row-isolation/large-bad-rows-cost-a-call-each", test_large_bad_rows_cost_a_call_each);
