@@ -48,6 +48,7 @@ class Container:
         # The root is read-only for all; what may be written is the volume.
         volume = self.words["VOLUME"]
         user, group = re.fullmatch(r"(\d+):(\d+)", self.words["USER"]).groups()
+        assert int(user) != 0 and int(group) != 0, "root's: " + self.words["USER"]
         self.machine.write(CONFIGURATION, self.world.configuration("container", f"unix:{volume}/http.socket"))
         self.machine.out("mount", "-t", "tmpfs", "-o", f"mode=0700,uid={user},gid={group}", "tmpfs", volume)
         self.machine.out("mount", "-o", "remount,ro", "/")

@@ -27,10 +27,13 @@ from container import Container  # noqa: E402
 from processes import Gateway, Kafka  # noqa: E402
 from steps import Steps, output  # noqa: E402
 
-UNIT, INSTANCE = "tidemark.service", "tidemark@north.service"
+UNIT, INSTANCE, TIMER = "tidemark.service", "tidemark@north.service", "tidemark-rollup.timer"
 CONFIGURATION, CONFFILE = "/etc/tidemark/tidemark.yaml", "/etc/default/tidemark"
 SAMPLE = "/usr/share/doc/tidemark/examples/tidemark.yaml"
+STATE = "/var/lib/private/tidemark"
 TIME_MS = 1500000000000
+# An upgrade takes some seconds; one that waits for a gateway never ends.
+UPGRADE_S = 30
 
 
 class World:
@@ -43,12 +46,12 @@ class World:
         self.gateway.ask("table", "METRIC", "M")
         self.rows = 0
 
-    def configuration(self, group: str, http: str = "off") -> str:
+    def configuration(self, group: str, http: str = "off", gateway: str = "") -> str:
         """Brokers come from the environment, as they do in a container."""
         return json.dumps({
             "kafka": {"brokers": {"env": "BROKERS"}, "group": group, "topics": ["t"], "threads": 1, "session_timeout": "6s"},
             "limits": {"drain_timeout": "2s"},
-            "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"]},
+            "hbase": {"gateways": [gateway or f"127.0.0.1:{self.gateway.greeting}"]},
             "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
             "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}},
             "service": {"http": http}})
@@ -148,9 +151,17 @@ class Life:
         self.out, self.show = machine.out, machine.show
         self.users = ""
 
-    def wait_active(self, unit: str) -> int:
-        assert self.machine.wait(lambda: self.show(unit, "ActiveState") == "active"), self.machine.journal("-u", unit)
+    def wait_for(self, unit: str, state: str, before: int = 0) -> int:
+        """Until it is in that state, as another process than `before`, which is returned."""
+        def is_so() -> bool:
+            return self.show(unit, "ActiveState") == state and int(self.show(unit, "MainPID")) != before
+        assert self.machine.wait(is_so), self.machine.journal("-u", unit)
         return int(self.show(unit, "MainPID"))
+
+    def again(self) -> None:
+        """An upgrade to what is there."""
+        self.out("timeout", str(UPGRADE_S), "dpkg", "--force-confold", "-i", "/root/newer.deb")
+        assert self.out("dpkg-query", "-W", "-f", "${Status}", "tidemark") == "install ok installed"
 
     def installed(self) -> str:
         self.users = self.out("getent", "passwd")
@@ -167,7 +178,7 @@ class Life:
 
     def not_started(self) -> str:
         assert self.out("systemctl", "is-enabled", UNIT).strip() == "enabled"
-        assert self.machine.run("systemctl", "is-enabled", "tidemark-rollup.timer").stdout.strip() == "disabled"
+        assert self.machine.run("systemctl", "is-enabled", TIMER).stdout.strip() == "disabled"
         self.out("systemctl", "start", UNIT)
         assert self.show(UNIT, "ActiveState") == "inactive" and self.show(UNIT, "ConditionResult") == "no"
         assert self.show(UNIT, "NRestarts") == "0" and not self.machine.path("/var/lib/private/tidemark").exists()
@@ -179,47 +190,85 @@ class Life:
         self.machine.write(CONFIGURATION, self.world.configuration("tidemark"))
         self.machine.write(CONFIGURATION.replace("tidemark.yaml", "north.yaml"), self.world.configuration("north"))
         self.out("systemctl", "start", UNIT)
-        self.out("systemctl", "enable", "--now", INSTANCE)
+        self.out("systemctl", "enable", "--now", INSTANCE, TIMER)
         self.world.row_passes()
         return f"runs with {CONFFILE}: {self.show(UNIT, 'StatusText')}"
 
     def upgraded(self) -> str:
-        before = [self.wait_active(unit) for unit in (UNIT, INSTANCE)]
+        before = [self.wait_for(unit, "active") for unit in (UNIT, INSTANCE)]
         mine = [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
         self.out(*APT, "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "install",
                  self.machine.copy(self.sources.newer(), "/root/newer.deb"))
         assert self.out("dpkg-query", "-W", "-f", "${Version}", "tidemark").endswith("+newer")
         assert mine == [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
         assert "#NEWER=1" in self.machine.path(CONFFILE + ".dpkg-dist").read_text()
-        after = [self.wait_active(unit) for unit in (UNIT, INSTANCE)]
-        assert all(one != other for one, other in zip(before, after)), (before, after)
+        for unit, pid in zip((UNIT, INSTANCE), before):
+            self.wait_for(unit, "active", pid)
+        assert self.show(TIMER, "ActiveState") == "active"
         self.world.row_passes()
         return "configuration and conffile kept, daemon and instance restarted, rows go on"
 
+    def held(self) -> str:
+        before = [self.wait_for(unit, "active") for unit in (UNIT, INSTANCE)]
+        policy = "/usr/sbin/policy-rc.d"
+        self.machine.write(policy, '#!/bin/sh\ncase "$1" in tidemark*) exit 101 ;; esac\n')
+        self.machine.path(policy).chmod(0o755)
+        self.again()
+        assert "tidemark" not in self.out("systemctl", "list-jobs")
+        assert before == [self.wait_for(unit, "active") for unit in (UNIT, INSTANCE)]
+        self.machine.path(policy).unlink()
+        return "policy-rc.d holds the restarts"
+
+    def upgraded_alone(self) -> str:
+        """No gateway is up, and the instance's configuration is wrong."""
+        north = CONFIGURATION.replace("tidemark.yaml", "north.yaml")
+        kept = {path: self.machine.path(path).read_text() for path in (CONFIGURATION, north)}
+        before = self.wait_for(UNIT, "active")
+        self.machine.write(CONFIGURATION, self.world.configuration("tidemark", gateway="127.0.0.1:1"))
+        self.machine.write(north, "wrong\n")
+        self.again()
+        waiting = self.wait_for(UNIT, "activating", before)
+        self.wait_for(INSTANCE, "failed", -1)
+        self.again()
+        self.wait_for(UNIT, "activating", waiting)
+        assert self.show(INSTANCE, "ActiveState") == "failed"
+        for path, text in kept.items():
+            self.machine.write(path, text)
+        self.out("systemctl", "restart", UNIT, INSTANCE)
+        self.world.row_passes()
+        return "dpkg waits for no gateway and fails with no instance; who waits for one is restarted, too"
+
     def removed(self) -> str:
-        self.machine.path("/var/lib/private/tidemark@north/dead-letters.jsonl").write_text("{}\n")
         self.out(*APT, "remove", "tidemark")
-        for unit in (UNIT, INSTANCE):
+        for unit in (UNIT, INSTANCE, TIMER):
             assert self.show(unit, "ActiveState") in ("inactive", "failed"), unit
         assert not self.machine.path("/usr/bin/tidemark").exists()
-        for kept in (CONFIGURATION, CONFFILE, "/var/lib/private/tidemark"):
+        for kept in (CONFIGURATION, CONFFILE, STATE):
             assert self.machine.path(kept).exists(), kept
         return "all stopped; configuration and state stay"
 
     def purged(self) -> str:
-        said = self.machine.run(*APT, "purge", "tidemark")
-        assert said.returncode == 0 and "kept /var/lib/private/tidemark@north" in said.stderr + said.stdout, said
+        north, south = STATE + "@north", STATE + "@south"
+        kept = [f"{north}/{name}" for name in ("dead-letters.jsonl", "dead-letters.jsonl.1", "dead-letters.jsonl.torn", "mine.jsonl.2")]
+        kept.append(f"{south}/dead-letters.jsonl.1")
+        made_anew = [f"{south}/{name}" for name in ("tidemark.lock", "instance", "scheme-METRIC")] + [f"{STATE}-rollup/rollup-METRIC"]
+        for path in kept + made_anew:
+            self.machine.write(path, "{}\n")
+        self.machine.write(f"{south}/dead-letters.jsonl", "")
+        done = self.machine.run(*APT, "purge", "tidemark")
+        said = done.stderr + done.stdout
+        assert done.returncode == 0 and all(f"  {path}\n" in said for path in kept), done
         self.machine.run("systemctl", "daemon-reload")
         left = set(self.out("find", "/", "-xdev", "-name", "*tidemark*", "!", "-path", "/proc/*", "!", "-path", "/root/*").split())
-        dead_letters = "/var/lib/private/tidemark@north"
-        assert left == {dead_letters, dead_letters.replace("private/", "")}, left
-        assert [path.name for path in self.machine.path(dead_letters).iterdir()] == ["dead-letters.jsonl"]
+        assert left == {north, north.replace("private/", ""), south}, left
+        assert sorted(self.out("find", north, south, "-type", "f").split()) == sorted(kept)
         assert self.out("getent", "passwd") == self.users
         return "nothing is left but dead letters"
 
     def steps(self):
         return [("installed by apt", self.installed), ("used", self.used), ("not started while unconfigured", self.not_started),
-                ("configured", self.configured), ("upgraded", self.upgraded), ("removed", self.removed), ("purged", self.purged)]
+                ("configured", self.configured), ("upgraded", self.upgraded), ("upgraded, restarts held", self.held),
+                ("upgraded with no gateway up", self.upgraded_alone), ("removed", self.removed), ("purged", self.purged)]
 
 
 def in_clean_root(steps: Steps, arguments: argparse.Namespace, sources: Sources, work: Path) -> None:
