@@ -1,5 +1,6 @@
 #include "config/load/config_changes.h"
 
+#include "config/load/load.h"
 #include "config/option/option_table.h"
 
 #define GATEWAYS_PATH "hbase.gateways"
@@ -116,12 +117,70 @@ hold_gateways_back(const GPtrArray *changes)
     gateways->reloads = FALSE;
 }
 
+static gboolean
+is_taken_over(const GPtrArray *changes, const char *path)
+{
+  for (guint i = 0; i < changes->len; i++) {
+    const TideConfigChange *change = changes->pdata[i];
+    if (change->reloads && strcmp(change->path, path) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* All but the gateways. @base, @after: the structs of the group. */
+static void
+take_over_group(const TideConfigGroup *group, const char *path, gpointer base, gconstpointer after,
+                const GPtrArray *changes)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    g_autofree char *name = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
+    if (option->type == TIDE_CONFIG_SECTION)
+      take_over_group(option->section, name, (guint8 *)base + option->offset, (const guint8 *)after + option->offset,
+                      changes);
+    else if (option->type != TIDE_CONFIG_GATEWAYS && is_taken_over(changes, name))
+      tide_config_option_take_over(option, base, after);
+  }
+}
+
+static gboolean
+hold_back(GPtrArray *changes, const char *path)
+{
+  gboolean is_held = FALSE;
+  for (guint i = 0; i < changes->len; i++) {
+    TideConfigChange *change = changes->pdata[i];
+    if (!change->reloads || strcmp(change->path, path) != 0)
+      continue;
+    change->reloads = FALSE;
+    is_held = TRUE;
+  }
+  return is_held;
+}
+
+/* The new value may need another one that is not taken over. Both files keep the bounds, so one that the mixture breaks
+ * is kept again when both of its options stay as they were; which may break another one. */
+static void
+hold_broken_bounds_back(const Comparison *comparison)
+{
+  for (gboolean is_held = TRUE; is_held;) {
+    TideConfig mixture = *comparison->before; /* borrows all, and is not freed: what is taken over are numbers */
+    const char *option = NULL, *of = NULL;
+    take_over_group(&tide_config_top, "", &mixture, comparison->after, comparison->changes);
+    if (!tide_load_find_broken_bound(&mixture, &option, &of))
+      return;
+    is_held = hold_back(comparison->changes, option);
+    is_held |= hold_back(comparison->changes, of);
+  }
+}
+
 GPtrArray *
 tide_config_changes(const TideConfig *before, const TideConfig *after)
 {
   Comparison comparison = {before, after, g_ptr_array_new_with_free_func(free_change)};
   compare_group(&comparison, &tide_config_top, "", before, after);
   hold_gateways_back(comparison.changes);
+  hold_broken_bounds_back(&comparison);
   return comparison.changes;
 }
 
@@ -136,37 +195,10 @@ take_over_gateways(TideConfig *config, const TideConfig *after)
   config->hbase.gateways = gateways;
 }
 
-static gboolean
-is_taken_over(const GPtrArray *changes, const char *path)
-{
-  for (guint i = 0; i < changes->len; i++) {
-    const TideConfigChange *change = changes->pdata[i];
-    if (change->reloads && strcmp(change->path, path) == 0)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* @base, @after: the structs of the group. */
-static void
-take_over_group(const TideConfigGroup *group, const char *path, gpointer base, gconstpointer after,
-                const GPtrArray *changes)
-{
-  for (gsize i = 0; i < group->n_options; i++) {
-    const TideConfigOption *option = &group->options[i];
-    g_autofree char *name = g_strconcat(path, *path != '\0' ? "." : "", option->name, NULL);
-    if (option->type == TIDE_CONFIG_SECTION)
-      take_over_group(option->section, name, (guint8 *)base + option->offset, (const guint8 *)after + option->offset,
-                      changes);
-    else if (is_taken_over(changes, name) && option->type == TIDE_CONFIG_GATEWAYS)
-      take_over_gateways(base, after); /* the section is no struct of its own */
-    else if (is_taken_over(changes, name))
-      tide_config_option_take_over(option, base, after);
-  }
-}
-
 void
 tide_config_take_over(TideConfig *config, const TideConfig *after, const GPtrArray *changes)
 {
   take_over_group(&tide_config_top, "", config, after, changes);
+  if (is_taken_over(changes, GATEWAYS_PATH))
+    take_over_gateways(config, after);
 }

@@ -70,6 +70,9 @@ GByteArray *tide_load_decode_hex(const char *digits, gsize len);
 /* Options that contradict each other. Call when each by itself is good. */
 void tide_load_check_options(TideLoad *load);
 
+/* The first option of @config that passes another one's bound, and the path of that; literals. FALSE: none does. */
+gboolean tide_load_find_broken_bound(const TideConfig *config, const char **ret_option, const char **ret_of);
+
 /* @path as the file means it: a relative one begins where the file is, or, when that was read from standard input or
  * memory, where the process is. Absolute. (transfer full) */
 char *tide_load_path(const TideLoad *load, const char *path);

@@ -12,49 +12,8 @@ typedef struct Bound {
   gint64 limit;      /* that option's value, or the share of it */
   gboolean may_equal;
   const char *reason;
+  char *(*format)(gint64 value);
 } Bound;
-
-static void
-check_bounds(TideLoad *load, const Bound *bounds, gsize n, char *(*format)(gint64 value))
-{
-  for (const Bound *bound = bounds; bound < bounds + n; bound++) {
-    if (bound->value < bound->limit || (bound->may_equal && bound->value == bound->limit))
-      continue;
-    /* Where the operator wrote one of them; the other may be at its default. */
-    gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
-    g_autofree char *value = format(bound->value);
-    g_autofree char *limit = format(bound->limit);
-    tide_problems_add_error(load->problems, tide_load_position(load, is_given ? bound->option : bound->of),
-                            "'%s' (%s) must %s %s'%s' (%s): %s", bound->option, value,
-                            bound->may_equal ? "not be above" : "be below", bound->share, bound->of, limit,
-                            bound->reason);
-  }
-}
-
-static void
-check_durations(TideLoad *load)
-{
-  const TideConfig *config = load->config;
-  const char *silent = "rows would wait longer than a consumer may be silent";
-  const Bound bounds[] = {
-      {"kafka.session_timeout", config->kafka.session_timeout_ms, "kafka.max_poll_interval", "",
-       config->kafka.max_poll_interval_ms, TRUE, "librdkafka demands it"},
-      {"limits.drain_timeout", config->limits.drain_timeout_ms, "kafka.session_timeout", "",
-       config->kafka.session_timeout_ms, FALSE, "a stop must end before the group gives the partitions away"},
-      {"batch.max_age", config->batch.max_age_ms, "kafka.max_poll_interval", "", config->kafka.max_poll_interval_ms,
-       FALSE, silent},
-      {"batch.latest_window", config->batch.latest_window_ms, "kafka.max_poll_interval", "",
-       config->kafka.max_poll_interval_ms, FALSE, silent},
-      {"batch.latest_window_max", config->batch.latest_window_max_ms, "kafka.max_poll_interval", "",
-       config->kafka.max_poll_interval_ms, FALSE, silent},
-      {"hbase.retry_min", config->hbase.retry_min_ms, "hbase.retry_max", "", config->hbase.retry_max_ms, TRUE,
-       "pauses grow from the one to the other"},
-      {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,
-       "a call that is given up may go on for at least as long as it was waited for"},
-  };
-
-  check_bounds(load, bounds, G_N_ELEMENTS(bounds), tide_duration_format);
-}
 
 static char *
 format_size(gint64 size_bytes)
@@ -62,28 +21,95 @@ format_size(gint64 size_bytes)
   return tide_size_format((guint64)size_bytes);
 }
 
+/* (transfer full) (element-type Bound) */
+static GArray *
+bounds_of(const TideConfig *config)
+{
+  const char *silent = "rows would wait longer than a consumer may be silent";
+  gint64 poll_ms = config->kafka.max_poll_interval_ms;
+  gint64 quarter_bytes = (gint64)(config->limits.memory_bytes / 4);
+  const Bound bounds[] = {
+      {"kafka.session_timeout", config->kafka.session_timeout_ms, "kafka.max_poll_interval", "", poll_ms, TRUE,
+       "librdkafka demands it", tide_duration_format},
+      {"limits.drain_timeout", config->limits.drain_timeout_ms, "kafka.session_timeout", "",
+       config->kafka.session_timeout_ms, FALSE, "a stop must end before the group gives the partitions away",
+       tide_duration_format},
+      {"batch.max_age", config->batch.max_age_ms, "kafka.max_poll_interval", "", poll_ms, FALSE, silent,
+       tide_duration_format},
+      {"batch.latest_window", config->batch.latest_window_ms, "kafka.max_poll_interval", "", poll_ms, FALSE, silent,
+       tide_duration_format},
+      {"batch.latest_window_max", config->batch.latest_window_max_ms, "kafka.max_poll_interval", "", poll_ms, FALSE,
+       silent, tide_duration_format},
+      {"hbase.retry_min", config->hbase.retry_min_ms, "hbase.retry_max", "", config->hbase.retry_max_ms, TRUE,
+       "pauses grow from the one to the other", tide_duration_format},
+      {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,
+       "a call that is given up may go on for at least as long as it was waited for", tide_duration_format},
+      {"readings.max_message_size", config->readings.decode.max_message_bytes, "limits.memory", "a quarter of ",
+       quarter_bytes, TRUE, "several messages must fit", format_size},
+      {"batch.max_bytes", config->batch.max_bytes, "limits.memory", "a quarter of ", quarter_bytes, TRUE,
+       "several batches must fit", format_size},
+      {"dead_letters.max_file_size", (gint64)config->dead_letters.max_file_bytes, "dead_letters.max_size", "",
+       (gint64)config->dead_letters.max_bytes, TRUE, "the files would be full before the first of them is",
+       format_size},
+  };
+  GArray *found = g_array_new(FALSE, FALSE, sizeof(Bound));
+  return g_array_append_vals(found, bounds, G_N_ELEMENTS(bounds));
+}
+
+static gboolean
+holds(const Bound *bound)
+{
+  return bound->value < bound->limit || (bound->may_equal && bound->value == bound->limit);
+}
+
 static void
-check_sizes(TideLoad *load)
+check_bounds(TideLoad *load)
+{
+  g_autoptr(GArray) bounds = bounds_of(load->config);
+  for (guint i = 0; i < bounds->len; i++) {
+    const Bound *bound = &g_array_index(bounds, Bound, i);
+    if (holds(bound))
+      continue;
+    /* Where the operator wrote one of them; the other may be at its default. */
+    gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
+    g_autofree char *value = bound->format(bound->value);
+    g_autofree char *limit = bound->format(bound->limit);
+    tide_problems_add_error(load->problems, tide_load_position(load, is_given ? bound->option : bound->of),
+                            "'%s' (%s) must %s %s'%s' (%s): %s", bound->option, value,
+                            bound->may_equal ? "not be above" : "be below", bound->share, bound->of, limit,
+                            bound->reason);
+  }
+}
+
+gboolean
+tide_load_find_broken_bound(const TideConfig *config, const char **ret_option, const char **ret_of)
+{
+  g_autoptr(GArray) bounds = bounds_of(config);
+  for (guint i = 0; i < bounds->len; i++) {
+    const Bound *bound = &g_array_index(bounds, Bound, i);
+    if (holds(bound))
+      continue;
+    *ret_option = bound->option;
+    *ret_of = bound->of;
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+check_writers(TideLoad *load)
 {
   const TideConfig *config = load->config;
   guint64 memory = config->limits.memory_bytes;
-  const Bound bounds[] = {
-      {"readings.max_message_size", config->readings.decode.max_message_bytes, "limits.memory", "a quarter of ",
-       (gint64)(memory / 4), TRUE, "several messages must fit"},
-      {"batch.max_bytes", config->batch.max_bytes, "limits.memory", "a quarter of ", (gint64)(memory / 4), TRUE,
-       "several batches must fit"},
-  };
   guint64 batches = (guint64)config->hbase.writers * config->batch.max_bytes;
-
-  check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
-  if (batches > memory) {
-    g_autofree char *needed_text = tide_size_format(batches);
-    g_autofree char *memory_text = tide_size_format(memory);
-    tide_problems_add_warning(load->problems, tide_load_position(load, "hbase.writers"),
-                              "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all "
-                              "writers can be busy at a time",
-                              needed_text, memory_text);
-  }
+  if (batches <= memory)
+    return;
+  g_autofree char *needed_text = tide_size_format(batches);
+  g_autofree char *memory_text = tide_size_format(memory);
+  tide_problems_add_warning(load->problems, tide_load_position(load, "hbase.writers"),
+                            "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all "
+                            "writers can be busy at a time",
+                            needed_text, memory_text);
 }
 
 static void
@@ -102,12 +128,6 @@ static void
 check_dead_letters(TideLoad *load)
 {
   const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
-  const Bound bounds[] = {
-      {"dead_letters.max_file_size", (gint64)dead_letters->max_file_bytes, "dead_letters.max_size", "",
-       (gint64)dead_letters->max_bytes, TRUE, "the files would be full before the first of them is"},
-  };
-
-  check_bounds(load, bounds, G_N_ELEMENTS(bounds), format_size);
   if (dead_letters->topic != NULL && dead_letters->file != NULL)
     tide_problems_add_error(
         load->problems, tide_load_position(load, "dead_letters.file"),
@@ -122,8 +142,8 @@ check_dead_letters(TideLoad *load)
 void
 tide_load_check_options(TideLoad *load)
 {
-  check_durations(load);
-  check_sizes(load);
+  check_bounds(load);
+  check_writers(load);
   check_patterns(load);
   check_dead_letters(load);
 }

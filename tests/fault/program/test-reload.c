@@ -123,6 +123,28 @@ test_gateways_wait_for_what_they_need(PipelineFixture *fixture, gconstpointer da
   stop(&daemon);
 }
 
+/* The old messages would not fit into the new memory, and the group gives partitions away before the new drain ends. */
+static void
+test_what_only_holds_together_waits(PipelineFixture *fixture, gconstpointer data)
+{
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .yaml = SERVICE "limits: { drain_timeout: 3s, memory: 256MiB }\nreadings: { "
+                                                       "max_message_size: 64MiB, time: { field: ts, format: epoch_ms } "
+                                                       "}\n"});
+  daemon_process_wait_log(&daemon, "ready:");
+  replace_in_config(&daemon, "session_timeout: 6s", "session_timeout: 5m");
+  replace_in_config(&daemon, "drain_timeout: 3s, memory: 256MiB", "drain_timeout: 4m, memory: 16MiB");
+  replace_in_config(&daemon, "max_message_size: 64MiB, ", "");
+  replace_in_config(&daemon, "log_format: text", "log_format: text, log_level: debug");
+  daemon_process_signal(&daemon, SIGHUP);
+  g_free(WAIT_STATUS(&daemon, "\"taken_over\":\"service.log_level\",",
+                     "\"needs_restart\":\"kafka.session_timeout, readings.max_message_size, limits.memory, "
+                     "limits.drain_timeout\",",
+                     "memory: 256MiB\\n", "drain_timeout: 3s\\n"));
+  stop(&daemon);
+}
+
 /* A secret that cannot be had is a mistake of the file. */
 static void
 test_unreadable_secret(PipelineFixture *fixture, gconstpointer data)
@@ -573,6 +595,7 @@ main(int argc, char **argv)
   ADD("whole/E4-takes-over-or-leaves-all", test_takes_over_or_leaves_all);
   ADD("whole/command-tells-of-it", test_command_tells_of_it);
   ADD("whole/gateways-wait-for-what-they-need", test_gateways_wait_for_what_they_need);
+  ADD("whole/what-only-holds-together-waits", test_what_only_holds_together_waits);
   ADD("whole/unreadable-secret", test_unreadable_secret);
   ADD("whole/renewed-secrets-are-named", test_renewed_secrets_are_named);
   ADD("whole/E4-while-it-starts", test_while_it_starts);
