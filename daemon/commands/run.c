@@ -81,21 +81,26 @@ render_metrics(gpointer data)
   return tide_metrics_render(run->metrics);
 }
 
+static void
+fill_status(Run *run, TideStatus *status)
+{
+  *status = (TideStatus){.version = TIDE_VERSION, .reload = tide_reload_view(&run->reload)};
+  tide_pipeline_fill_status(run->pipeline, status);
+}
+
 static char *
 render_status(gpointer data)
 {
-  Run *run = data;
-  g_auto(TideStatus) status = {.version = TIDE_VERSION, .reload = tide_reload_view(&run->reload)};
-  tide_pipeline_fill_status(run->pipeline, &status);
+  g_auto(TideStatus) status = {0};
+  fill_status(data, &status);
   return tide_status_print(&status);
 }
 
 static char *
 render_tables(gpointer data)
 {
-  const Run *run = data;
-  g_auto(TideStatus) status = {.version = TIDE_VERSION};
-  tide_pipeline_fill_status(run->pipeline, &status);
+  g_auto(TideStatus) status = {0};
+  fill_status(data, &status);
   return tide_status_print_tables(&status);
 }
 

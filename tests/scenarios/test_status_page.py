@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page at / of a real daemon, as a real Chromium shows it: with scripts and without, while all is well and while the
-gateway is away; what comes from outside stays text.
+gateway is away, and after reloads; what comes from outside stays text.
 
     test_status_page.py BUILD [PICTURE]     PICTURE: a screenshot is left there, as docs/ has it
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,27 @@ def assert_stays_text(page: str) -> None:
     assert "<img" not in page and "<b>bold" not in page and "<title>owned" not in page, page
 
 
+def look_at_reloads(scene: Scene, browser: Browser) -> None:
+    """One that leaves an option to a restart, and one of a file with a mistake, whose name holds markup."""
+    path = scene.daemon.config_path
+    right = path.read_text()
+    path.write_text(right.replace('"call_timeout": "2s"', '"call_timeout": "1s"'))
+    scene.daemon.process.send_signal(signal.SIGHUP)
+    scene.wait_status('"needs_restart":"hbase.call_timeout"')
+    left = r"Changed, but needs a restart: hbase\.call_timeout"
+    assert_has(browser.page(scene.url), r'<p id="trouble">' + left + "</p>")
+    assert_has(scene.daemon.get("/")[1], r"<h2>reload</h2>.*<th>needs_restart</th><td>hbase\.call_timeout</td>")
+
+    path.write_text(json.dumps({**json.loads(right), HOSTILE: 1}))
+    scene.daemon.process.send_signal(signal.SIGHUP)
+    scene.wait_status('"result":"failed"')
+    page, plain = browser.page(scene.url), scene.daemon.get("/")[1]
+    assert_has(page, r'<p id="trouble">The last reload failed, all stays as it was: [^<]*&lt;img src=x[^<]*; ' + left + "</p>")
+    assert_has(plain, r"<h2>reload</h2>.*<th>result</th><td>failed</td>.*<th>error</th><td>[^<]*&lt;img src=x")
+    assert_stays_text(page)
+    assert_stays_text(plain)
+
+
 def look(scene: Scene, browser: Browser, picture: Path | None) -> None:
     scene.send()
     scene.wait_status('"kept":1')
@@ -111,6 +133,8 @@ def look(scene: Scene, browser: Browser, picture: Path | None) -> None:
     plain = scene.daemon.get("/")[1]
     assert_has(plain, r'<div id="live" hidden', r'<main id="plain"><h2>tidemark</h2>', r"<th>ready</th><td>yes</td>", r"<h2>partitions</h2>.*<td>metrics</td>")
     assert_stays_text(plain)
+
+    look_at_reloads(scene, browser)
 
     scene.gateway.end()
     scene.send()
