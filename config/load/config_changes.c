@@ -99,13 +99,25 @@ is_of_links(const char *path)
   return FALSE;
 }
 
-/* How gateways are spoken to is the same for all, and is not taken over: a list that is meant for another way would not
- * work by this one. */
-static void
-hold_gateways_back(const GPtrArray *changes)
+/* Which of the two there are: gateways by HTTP, and others. */
+static guint
+kinds_of(const GPtrArray *gateways)
 {
+  guint kinds = 0;
+  for (guint i = 0; i < gateways->len; i++)
+    kinds |= ((const TideEndpoint *)gateways->pdata[i])->path != NULL ? 1U << 0 : 1U << 1;
+  return kinds;
+}
+
+/* How gateways are spoken to is the same for all, and is not taken over: a list that is meant for another way would not
+ * work by this one. Those by HTTP have the binary protocol alone, and the others may have had another one since the
+ * start. */
+static void
+hold_gateways_back(const Comparison *comparison)
+{
+  const GPtrArray *changes = comparison->changes;
   TideConfigChange *gateways = NULL;
-  gboolean is_other_way = FALSE;
+  gboolean is_other_way = kinds_of(comparison->before->hbase.gateways) != kinds_of(comparison->after->hbase.gateways);
   for (guint i = 0; i < changes->len; i++) {
     TideConfigChange *change = changes->pdata[i];
     if (strcmp(change->path, GATEWAYS_PATH) == 0)
@@ -179,7 +191,7 @@ tide_config_changes(const TideConfig *before, const TideConfig *after)
 {
   Comparison comparison = {before, after, g_ptr_array_new_with_free_func(free_change)};
   compare_group(&comparison, &tide_config_top, "", before, after);
-  hold_gateways_back(comparison.changes);
+  hold_gateways_back(&comparison);
   hold_broken_bounds_back(&comparison);
   return comparison.changes;
 }

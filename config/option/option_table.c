@@ -343,9 +343,9 @@ static const TideConfigOption hbase_options[] = {
      .flags = TIDE_CONFIG_REQUIRED | TIDE_CONFIG_RELOADS,
      .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\"; behind TLS "
                  "\"thrift+tls://host:port\"; set to HTTP \"http://host:port/path\" or \"https://host:port/path\". "
-                 "Writers are spread over them, and go to the others when one is down. A reload that changes how they "
-                 "are spoken "
-                 "to, too, leaves both to a restart."},
+                 "Writers are spread over them, and go to the others when one is down. A reload leaves the list "
+                 "to a restart when it also changes how gateways are spoken to, or goes to or from HTTP. Where they "
+                 "speak another protocol (binary, compact) than those before, restart, too."},
     {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
      .print = print_transport,
      .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "

@@ -36,9 +36,10 @@ adopt_mode_locked(TideGateway *gateway, TideWireMode mode)
   if (gateways->protocol < 0)
     gateways->protocol = (int)mode.protocol;
   if ((int)mode.protocol != gateways->protocol) {
-    g_autofree char *text = g_strdup_printf(
-        "'%s' speaks the %s protocol while %s is in use: configure all gateways alike", gateway->endpoint->text,
-        tide_wire_protocol_name(mode.protocol), tide_wire_protocol_name((TideWireProtocol)gateways->protocol));
+    g_autofree char *text = g_strdup_printf("'%s' speaks the %s protocol while %s is in use: configure all gateways "
+                                            "alike, and restart to change the protocol of all",
+                                            gateway->endpoint->text, tide_wire_protocol_name(mode.protocol),
+                                            tide_wire_protocol_name((TideWireProtocol)gateways->protocol));
     set_last_error_locked(gateway, text);
     gateway->state = GATEWAY_DOWN;
     return;

@@ -123,6 +123,30 @@ test_gateways_wait_for_what_they_need(PipelineFixture *fixture, gconstpointer da
   stop(&daemon);
 }
 
+/* Those by HTTP are known by their address and wait; what others speak is found out, and the advice is to restart. */
+static void
+test_gateways_of_another_protocol(PipelineFixture *fixture, gconstpointer data)
+{
+  g_autoptr(TideScriptedGateway) compact =
+      scripted_gateway_new(&(TideGatewayOptions){.hbase = fixture->hbase, .compact = TRUE});
+  const char *old = scripted_gateway_endpoint(fixture->gateways[0]), *new = scripted_gateway_endpoint(compact);
+  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE});
+  daemon_process_wait_log(&daemon, "ready:");
+  replace_in_config(&daemon, old, "http://127.0.0.1:1/");
+  daemon_process_signal(&daemon, SIGHUP);
+  g_free(WAIT_STATUS(&daemon, "\"taken_over\":null,\"needs_restart\":\"hbase.gateways\","));
+  replace_in_config(&daemon, "http://127.0.0.1:1/", new);
+  daemon_process_signal(&daemon, SIGHUP);
+  g_free(WAIT_STATUS(&daemon, "\"taken_over\":\"hbase.gateways\",\"needs_restart\":null,",
+                     "speaks the compact protocol while binary is in use: configure all gateways alike, and restart to "
+                     "change the protocol of all"));
+  replace_in_config(&daemon, new, old);
+  daemon_process_signal(&daemon, SIGHUP);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
+  stop(&daemon);
+}
+
 /* The old messages would not fit into the new memory, and the group gives partitions away before the new drain ends. */
 static void
 test_what_only_holds_together_waits(PipelineFixture *fixture, gconstpointer data)
@@ -595,6 +619,7 @@ main(int argc, char **argv)
   ADD("whole/E4-takes-over-or-leaves-all", test_takes_over_or_leaves_all);
   ADD("whole/command-tells-of-it", test_command_tells_of_it);
   ADD("whole/gateways-wait-for-what-they-need", test_gateways_wait_for_what_they_need);
+  ADD("whole/gateways-of-another-protocol", test_gateways_of_another_protocol);
   ADD("whole/what-only-holds-together-waits", test_what_only_holds_together_waits);
   ADD("whole/unreadable-secret", test_unreadable_secret);
   ADD("whole/renewed-secrets-are-named", test_renewed_secrets_are_named);
