@@ -266,9 +266,7 @@ count_collisions(const TideInitDraft *draft)
   g_autoptr(GPtrArray) fields = g_ptr_array_new();
   for (guint i = 0; i < draft->proposal.key->len; i++)
     g_ptr_array_add(fields, (gpointer)(gsize)tide_field_survey_find(draft->survey, draft->proposal.key->pdata[i]));
-  if (draft->time == NULL)
-    return 0;
-  g_ptr_array_add(fields, (gpointer)(gsize)draft->time);
+  g_ptr_array_add(fields, (gpointer)(gsize)(draft->time != NULL ? draft->time : draft->survey->record));
   return tide_field_survey_collisions(draft->survey, fields);
 }
 

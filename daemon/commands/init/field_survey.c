@@ -6,6 +6,14 @@
  * of readings. */
 #define JOINT '\x1f'
 
+static TideSurveyField *
+new_field(void)
+{
+  TideSurveyField *field = g_new0(TideSurveyField, 1);
+  field->values = g_array_new(FALSE, TRUE, sizeof(TideSurveyValue));
+  return field;
+}
+
 static void
 free_field(gpointer data)
 {
@@ -23,7 +31,9 @@ tide_field_survey_new(void)
   survey->fields = g_ptr_array_new_with_free_func(free_field);
   survey->by_name = g_hash_table_new(g_str_hash, g_str_equal);
   survey->texts = g_string_chunk_new(4096);
+  survey->record = new_field();
   survey->contents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  survey->contents_of_records = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   return survey;
 }
 
@@ -35,7 +45,9 @@ tide_field_survey_free(TideFieldSurvey *survey)
   g_hash_table_unref(survey->by_name);
   g_ptr_array_unref(survey->fields);
   g_string_chunk_free(survey->texts);
+  free_field(survey->record);
   g_hash_table_unref(survey->contents);
+  g_hash_table_unref(survey->contents_of_records);
   g_free(survey);
 }
 
@@ -46,11 +58,10 @@ get_field(TideFieldSurvey *survey, TideBytes name)
   TideSurveyField *field = g_hash_table_lookup(survey->by_name, text);
   if (field != NULL)
     return field;
-  field = g_new0(TideSurveyField, 1);
+  field = new_field();
   field->name = g_steal_pointer(&text);
   field->shown = tide_text_printable(name);
   field->is_nameable = field->name[0] != '\0' && field->name[0] != '$';
-  field->values = g_array_new(FALSE, TRUE, sizeof(TideSurveyValue));
   g_ptr_array_add(survey->fields, field);
   g_hash_table_insert(survey->by_name, field->name, field);
   return field;
@@ -82,8 +93,19 @@ note_value(TideFieldSurvey *survey, const TideField *from, GString *content)
   g_string_append_printf(content, "%s%c%s%c", field->name, JOINT, text, JOINT);
 }
 
+static void
+note_record(TideFieldSurvey *survey, guint message, const char *content)
+{
+  g_autofree char *number = g_strdup_printf("%u", message);
+  TideSurveyValue value = {.is_present = TRUE,
+                           .kind = TIDE_VALUE_NUMBER,
+                           .text = tide_bytes_of_string(g_string_chunk_insert_const(survey->texts, number))};
+  g_array_append_val(survey->record->values, value);
+  g_hash_table_add(survey->contents_of_records, g_strdup_printf("%s%c%s", number, JOINT, content));
+}
+
 gboolean
-tide_field_survey_add(TideFieldSurvey *survey, const TideReading *reading)
+tide_field_survey_add(TideFieldSurvey *survey, guint message, const TideReading *reading)
 {
   if (survey->n_readings >= TIDE_SURVEY_MAX_READINGS)
     return FALSE;
@@ -96,6 +118,7 @@ tide_field_survey_add(TideFieldSurvey *survey, const TideReading *reading)
   survey->n_readings++;
   for (guint i = 0; i < survey->fields->len; i++)
     g_array_set_size(((TideSurveyField *)survey->fields->pdata[i])->values, survey->n_readings);
+  note_record(survey, message, content->str);
   g_hash_table_add(survey->contents, g_string_free(g_steal_pointer(&content), FALSE));
   return TRUE;
 }
@@ -133,7 +156,9 @@ tide_survey_n_distinct(const TideSurveyField *field)
 guint
 tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields)
 {
-  guint n_rows = count_joined(fields, survey->n_readings), n_contents = g_hash_table_size(survey->contents);
+  gboolean of_records = g_ptr_array_find((GPtrArray *)(gsize)fields, survey->record, NULL);
+  guint n_contents = g_hash_table_size(of_records ? survey->contents_of_records : survey->contents);
+  guint n_rows = count_joined(fields, survey->n_readings);
   return n_contents > n_rows ? n_contents - n_rows : 0;
 }
 

@@ -25,10 +25,12 @@ typedef struct TideSurveyField {
 } TideSurveyField;
 
 typedef struct TideFieldSurvey {
-  GPtrArray *fields;    /* owned (element-type TideSurveyField), in the order in which they came */
-  GHashTable *by_name;  /* owned: name -> TideSurveyField, borrowed */
-  GStringChunk *texts;  /* owned */
-  GHashTable *contents; /* owned: the readings that differ, each once */
+  GPtrArray *fields;       /* owned (element-type TideSurveyField), in the order in which they came */
+  GHashTable *by_name;     /* owned: name -> TideSurveyField, borrowed */
+  GStringChunk *texts;     /* owned */
+  TideSurveyField *record; /* owned: of each reading the number of its message, for a time that only the record has */
+  GHashTable *contents;    /* owned: the readings that differ, each once */
+  GHashTable *contents_of_records; /* owned: those of each message */
   guint n_readings;
 } TideFieldSurvey;
 
@@ -36,8 +38,8 @@ TideFieldSurvey *tide_field_survey_new(void);
 void tide_field_survey_free(TideFieldSurvey *survey); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFieldSurvey, tide_field_survey_free)
 
-/* Copies what it keeps. FALSE: it has as many as it takes. */
-gboolean tide_field_survey_add(TideFieldSurvey *survey, const TideReading *reading);
+/* Copies what it keeps. @message: a number that all readings of one message have. FALSE: it has as many as it takes. */
+gboolean tide_field_survey_add(TideFieldSurvey *survey, guint message, const TideReading *reading);
 
 /* NULL: no reading has it. */
 const TideSurveyField *tide_field_survey_find(const TideFieldSurvey *survey, const char *name);
@@ -52,7 +54,8 @@ tide_survey_value(const TideSurveyField *field, guint reading)
 guint tide_survey_n_distinct(const TideSurveyField *field);
 
 /* How many different readings have the same values of all @fields (element-type TideSurveyField) as another one: rows
- * that would be one where a key is made of these alone. */
+ * that would be one where a key is made of these alone. With the survey's record among @fields, readings of two
+ * messages differ. */
 guint tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields);
 
 /* Whether @name speaks of one of @words (NULL-terminated, lower case): "deviceId" and "meta/device-id" of "device" and

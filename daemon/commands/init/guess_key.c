@@ -129,9 +129,7 @@ tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const
     return key;
   g_ptr_array_add(key, candidates->pdata[0]);
   g_autoptr(GPtrArray) used = g_ptr_array_new();
-  if (time == NULL)
-    return key;
-  g_ptr_array_add(used, (gpointer)(gsize)time);
+  g_ptr_array_add(used, (gpointer)(gsize)(time != NULL ? time : survey->record));
   g_ptr_array_add(used, candidates->pdata[0]);
   TideSurveyField *more = NULL;
   while (key->len < TIDE_KEY_GUESS_MAX_FIELDS && (more = best_addition(survey, used, candidates)) != NULL) {

@@ -21,7 +21,7 @@ GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray
 /**
  * tide_guess_key: the best candidate, and behind it those without which different readings of one time would be one
  * row.
- * @time: NULL: not known, which leaves it at the best
+ * @time: NULL: the record's, which all readings of a message have
  * Returns: (transfer full) (element-type TideSurveyField): empty when no candidate is good enough to be proposed
  */
 GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates);

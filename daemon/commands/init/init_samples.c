@@ -112,7 +112,8 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   }
   if (n_readings == 0)
     return TRUE;
-  for (guint32 i = 0; i < n_readings && tide_field_survey_add(samples->survey, &readings[i]); i++)
+  for (guint32 i = 0; i < n_readings && tide_field_survey_add(samples->survey, samples->messages->len, &readings[i]);
+       i++)
     continue;
   TideInitSample *sample = g_new0(TideInitSample, 1);
   sample->value = g_bytes_new(message->value.data, message->value.len);

@@ -142,6 +142,30 @@ test_notes(void)
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[1]}", NULL, "is a list of objects", FALSE);
 }
 
+/* The time is the record's, which all readings of a message have. */
+static void
+test_time_of_the_record(void)
+{
+  static const char text[] =
+      "[{\"host\":\"h0\",\"core\":\"cpu0\",\"u\":1},{\"host\":\"h0\",\"core\":\"cpu1\",\"u\":2},"
+      "{\"host\":\"h0\",\"core\":\"cpu2\",\"u\":3},{\"host\":\"h0\",\"core\":\"cpu3\",\"u\":4}]\n"
+      "[{\"host\":\"h0\",\"core\":\"cpu0\",\"u\":1},{\"host\":\"h0\",\"core\":\"cpu1\",\"u\":2}]";
+  Fixture fixture;
+  begin(&fixture, text);
+  TideInitDraft *draft = &fixture.draft;
+  g_assert_true(tide_init_draft_set_time(draft, "$timestamp", NULL) && tide_init_draft_guess_key(draft, NULL));
+  g_assert_cmpuint(draft->proposal.key->len, ==, 2);
+  g_assert_cmpstr(draft->proposal.key->pdata[0], ==, "host");
+  g_assert_cmpstr(draft->proposal.key->pdata[1], ==, "core");
+  g_autoptr(GPtrArray) none = tide_init_draft_notes(draft);
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_true(set_key(&fixture, "host"));
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(draft);
+  g_assert_cmpuint(notes->len, ==, 1);
+  g_assert_nonnull(strstr(notes->pdata[0], "4 readings have key and time of another one"));
+  end(&fixture);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -150,5 +174,6 @@ main(int argc, char **argv)
   g_test_add_func("/draft/zone", test_zone);
   g_test_add_func("/draft/refused", test_refused);
   g_test_add_func("/draft/notes", test_notes);
+  g_test_add_func("/draft/time-of-the-record", test_time_of_the_record);
   return g_test_run();
 }

@@ -28,6 +28,7 @@ taken(const char *text)
 
 #define T0 "\"ts\":1795452860"
 #define T1 "\"ts\":1795452861"
+#define CORE(core, used) "{\"host\":\"h0\",\"core\":\"" core "\",\"u\":" used "}"
 
 static void
 test_rules(void)
@@ -66,6 +67,10 @@ test_rules(void)
        "device,metric #"},
       {"{\"value\":3,\"host\":\"a\"," T0 ",\"disk\":\"x\"}\n{\"value\":4,\"host\":\"a\"," T0 ",\"disk\":\"y\"}",
        "host,disk #"},
+      /* without a time the readings of one message have the record's, and those of two messages each its own */
+      {"[" CORE("cpu0", "1") "," CORE("cpu1", "2") "]\n[" CORE("cpu0", "1") "," CORE("cpu1", "2") "]", "host,core #"},
+      {CORE("cpu0", "1") "\n" CORE("cpu1", "2"), "host #"},
+      {"[" CORE("cpu0", "1") "," CORE("cpu0", "1") "]", "host #"},
       /* but no measured number, though it would tell more of them apart */
       {"{\"host\":\"a\"," T0 ",\"disk\":\"x\",\"n\":3}\n{\"host\":\"a\"," T0
        ",\"disk\":\"x\",\"n\":4}\n{\"host\":\"a\"," T0 ",\"disk\":\"y\",\"n\":5}",
