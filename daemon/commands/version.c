@@ -3,10 +3,22 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/output.h"
 #include "commands/cli/revision.h"
+#include "config/option/option_table.h"
 #include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
 
 #include <stdio.h>
+
+static void
+print_formats(void)
+{
+  const TideConfigOption *readings = tide_config_option_find(&tide_config_top, "readings");
+  const TideConfigChoice *format = tide_config_option_find(readings->section, "format")->choices;
+  printf("  readings       %s", format->name);
+  while ((++format)->name != NULL)
+    printf(", %s", format->name);
+  printf("\n");
+}
 
 static gboolean
 print_versions(TideCommandCall *call, GError **error)
@@ -31,7 +43,7 @@ print_versions(TideCommandCall *call, GError **error)
   printf("  kerberos       %s (MIT), built with\n", TIDE_KERBEROS_BUILT);
   printf("  gateway        thrift2; framed, unframed and SASL (GSSAPI), binary and compact;\n"
          "                 TCP, Unix sockets and TLS\n");
-  printf("  readings       JSON\n");
+  print_formats();
   return TRUE;
 }
 

@@ -77,6 +77,15 @@ first_value(const TideSurveyField *field)
   return tide_survey_value(field, 0);
 }
 
+/* "'root: payload' and 'each: metrics'" of payload/metrics. (transfer full) */
+static char *
+options_to_open(const char *name)
+{
+  const char *slash = strrchr(name, '/');
+  return slash == NULL ? g_strdup_printf("'each: %s'", name)
+                       : g_strdup_printf("'root: %.*s' and 'each: %s'", (int)(slash - name), name, slash + 1);
+}
+
 /* A list with objects in it, which is one value. (transfer full) (nullable): what to do with it */
 static char *
 envelope_note(const TideInitDraft *draft)
@@ -85,10 +94,13 @@ envelope_note(const TideInitDraft *draft)
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     const TideSurveyValue *value = first_value(field);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
-        memchr(value->text.data, '{', value->text.len) != NULL)
+        memchr(value->text.data, '{', value->text.len) != NULL) {
+      g_autofree char *options = options_to_open(field->shown);
       return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
-                             "readings, let their sender make a list of them, each with what key and time need",
-                             field->shown);
+                             "readings, %s in 'readings' of the configuration makes each of them one; 'init' needs "
+                             "samples without the envelope. See Messages in docs/configuration.md",
+                             field->shown, options);
+    }
   }
   return NULL;
 }

@@ -108,6 +108,14 @@ test_refused(void)
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'readings' is a list of objects inside of a reading");
   end(&fixture);
+  begin(&fixture, "{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'each: metrics'");
+  end(&fixture);
+  begin(&fixture, "{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
+  g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
+  assert_said(&fixture, TIDE_ERROR_DATA, "'root: payload' and 'each: metrics'");
+  end(&fixture);
 }
 
 /* Joined notes of @text with the guesses, or @key in their place. */

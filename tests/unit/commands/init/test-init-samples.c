@@ -59,7 +59,9 @@ test_bad(void)
   assert_refused("[1, 2]\n", "a message is a JSON object, such as {");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
-  assert_refused("\x01\x02Obj\xff\n", "it is no text: tidemark reads JSON, so Avro");
+  assert_refused("\x01\x02Obj\xff\n", "it is no text: Avro");
+  assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'format: msgpack'");
+  assert_refused("cpu,host=a u=1 1795452860000000000\n", "'format: influx'");
   assert_refused("", "holds no reading");
   assert_refused("[]\n{}\n", "holds no reading");
   assert_refused(message, "take smaller messages for samples");
