@@ -16,40 +16,16 @@
  * row is marked as poison after TIDE_LONE_LIMIT rounds, if HBase acknowledges other rows. Of a gateway that refuses
  * everything no row is marked as poison.
  *
- * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
- * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone
- * TIDE_CUT_LIMIT times, while HBase acknowledges others, is too large. A proxy's limit may be smaller: so is a batch
- * halved that was cut off TIDE_CUT_LIMIT times (call_size.h). But a row below the gateway's smallest limit may have
- * been under way while something restarted: it is sent again until it is taken, behind the others of its region.
- *
  * Threads: one writer's. */
 #pragma once
 
-#include "write/call_size.h"
-#include "write/lanes.h"
+#include "write/call_slices.h"
 
 G_BEGIN_DECLS
 
 /* With the pauses between them as configured by default these are two minutes, and one hour. */
 #define TIDE_PROOF_LIMIT 12u
 #define TIDE_LONE_LIMIT 360u
-
-/* hbase.regionserver.thrift.framed.max_frame_size_in_mb is a whole number, and the call's head is a few hundred bytes.
- */
-#define TIDE_FRAME_LIMIT_LEAST_BYTES (1024u * 1024u - 4096u)
-
-/* What one call to the gateway carries: rows of a TideCall, all but those known as poison or given up. */
-typedef struct TideSentRows {
-  const TideBytes *parts; /* their wire */
-  gsize n_parts;
-  gsize n_bytes;
-  guint32 n_rows;
-  const TideBatch *batch; /* where the first row is */
-  guint32 row;
-} TideSentRows;
-
-/* Sends @rows as one call. @ret_text: (transfer full): what was wrong; untouched when OK. */
-typedef TideFailure (*TideSendRowsFunc)(const TideSentRows *rows, gpointer data, char **ret_text);
 
 typedef struct TideIsolationCounts {
   guint32 bisections; /* calls sent to find bad rows */
