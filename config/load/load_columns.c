@@ -120,6 +120,8 @@ note_item(EntryLoad *it, const TideYamlNode *node, const TideColumnItem *item)
   g_autofree char *changed = item->field != TIDE_NAME_NONE ? changed_name(it, item->field) : NULL;
   const char *name = item->qualifier != NULL ? item->qualifier : changed;
 
+  if (item->pattern != NULL)
+    return; /* which fields it takes, and what they are called, is told by readings */
   if (name != NULL && is_packed)
     note_member(it, node, name);
   else if (name != NULL && it->rule.qualifier == NULL)
@@ -175,20 +177,65 @@ load_computed_item(EntryLoad *it, const char *path, const TideYamlNode *node, Ti
   return item->value != NULL;
 }
 
-/* { field: NAME, as: QUALIFIER, encode: FORM }, or one whose value is made. */
+/* { pattern: PATTERN, as: QUALIFIER } */
+static void
+check_pattern_item(EntryLoad *it, const char *path, const TideYamlNode *node, const TideColumnItem *item)
+{
+  if (item->pattern == NULL)
+    return;
+  guint n_stars = tide_glob_n_stars(tide_bytes_of_string(item->pattern));
+  guint n_used = tide_glob_n_stars(tide_bytes_of_string(item->qualifier));
+
+  if (!tide_glob_is_pattern(tide_bytes_of_string(item->pattern)))
+    tide_problems_add_error(it->load->problems, tide_yaml_get(node, "pattern")->position,
+                            "'%s.pattern' must hold a * or ?: a field by its name is '{ field: NAME, as: QUALIFIER }'",
+                            path);
+  else if (item->pattern[0] == '$')
+    tide_problems_add_error(it->load->problems, tide_yaml_get(node, "pattern")->position,
+                            "'%s.pattern' matches no field of a record: name it, '{ field: $key }'", path);
+  if (n_used > n_stars || n_used > TIDE_GLOB_MAX_STARS)
+    tide_problems_add_error(
+        it->load->problems, tide_yaml_get(node, "as")->position,
+        "'%s.as' has %u stars, and 'pattern' only %u: each stands for what that of the pattern does "
+        "(%d of them at most)",
+        path, n_used, n_stars, TIDE_GLOB_MAX_STARS);
+}
+
+static void
+take_units(const TideUnitChange *units, TideColumnItem *item)
+{
+  if (units->scale.n_digits == 0 && units->offset.n_digits == 0)
+    return;
+  item->units = g_memdup2(units, sizeof *units);
+  if (units->scale.n_digits == 0)
+    (void)!tide_unit_change_read("1", &item->units->scale);
+}
+
+static const TideConfigGroup *
+options_of_item(const TideYamlNode *node)
+{
+  if (tide_yaml_get(node, "value") != NULL)
+    return &tide_column_value_options;
+  return tide_yaml_get(node, "pattern") != NULL ? &tide_column_pattern_options : &tide_column_field_options;
+}
+
+/* { field: NAME, as: QUALIFIER, encode: FORM }, one of a pattern, or one whose value is made. */
 static gboolean
 load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
-  gboolean is_computed = tide_yaml_get(node, "value") != NULL;
+  const TideConfigGroup *options = options_of_item(node);
+  gboolean is_computed = options == &tide_column_value_options;
   TideColumnDraft draft = {.field = TIDE_NAME_NONE, .encoding = -1};
   TideConfigTarget target = {.base = &draft, .names = it->load->config->names, .problems = it->load->problems};
   guint n_errors = tide_problems_n_errors(it->load->problems);
 
-  tide_config_group_read(is_computed ? &tide_column_value_options : &tide_column_field_options, path, node,
-                         node->position, &target);
+  tide_config_group_read(options, path, node, node->position, &target);
   item->field = draft.field;
+  item->pattern = draft.pattern;
   item->qualifier = draft.qualifier;
   item->encoding = draft.encoding;
+  take_units(&draft.units, item);
+  check_pattern_item(it, path, node, item);
   if (is_computed && !load_computed_item(it, path, node, item))
     return FALSE;
   return tide_problems_n_errors(it->load->problems) == n_errors;

@@ -1,5 +1,7 @@
 #include "config/option/table_language.h"
 
+#include "util/error.h"
+
 #define PLACE(struct_type, member)                                                                                     \
   .offset = offsetof(struct_type, member), .size = sizeof(((struct_type *)NULL)->member)
 #define OF_TABLE(member) PLACE(TideTableDraft, member)
@@ -110,7 +112,7 @@ static const TideConfigOption columns_options[] = {
      .sentence = "The column family. Keep it short: it is stored with every cell."},
     {"from", TIDE_CONFIG_STRUCTURE,
      .form = "`\"*\"`, a field, a pattern, or list of these and `{ field: NAME, as: QUALIFIER }`, "
-             "`{ value: PARTS, as: QUALIFIER }`",
+             "`{ pattern: PATTERN, as: QUALIFIER }`, `{ value: PARTS, as: QUALIFIER }`",
      .example = "\"*\"", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "The fields, each a cell with the field's name for its qualifier. \"*\": all that no other entry of "
                  "the table, nor the key, nor the time uses. In a pattern, `*` stands for any text and `?` for one "
@@ -139,13 +141,74 @@ static const TideConfigOption columns_options[] = {
                  "far more than its bytes. In a table with `latest: packed`, json without it."},
 };
 
+static gboolean
+parse_decimal(const char *text, TideDecimal *decimal, GError **error)
+{
+  if (tide_unit_change_read(text, decimal) && decimal->n_digits > 0)
+    return TRUE;
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+              "must be a number other than 0, such as 0.001, of at most %d digits", TIDE_UNIT_CHANGE_MAX_DIGITS);
+  return FALSE;
+}
+
+static gboolean
+parse_scale(const char *text, gpointer base, GError **error)
+{
+  return parse_decimal(text, &((TideColumnDraft *)base)->units.scale, error);
+}
+
+static gboolean
+parse_offset(const char *text, gpointer base, GError **error)
+{
+  return parse_decimal(text, &((TideColumnDraft *)base)->units.offset, error);
+}
+
+/* Tables are printed as they are declared. */
+static char *
+print_nothing(gconstpointer base G_GNUC_UNUSED)
+{
+  return NULL;
+}
+
+#define DECIMAL_FORM "number of at most " G_STRINGIFY(TIDE_UNIT_CHANGE_MAX_DIGITS) " digits, not 0"
+#define COLUMN_ENCODE                                                                                                  \
+  {                                                                                                                    \
+    "encode", TIDE_CONFIG_CHOICE, OF_COLUMN(encoding),                                                                 \
+        .choices = value_encodings, .sentence = "How the value is stored; without it, as the entry says."              \
+  }
+#define COLUMN_SCALE                                                                                                   \
+  {                                                                                                                    \
+    "scale", TIDE_CONFIG_CUSTOM,                                                                                       \
+        .form = DECIMAL_FORM, .example = "0.001", .parse = parse_scale, .print = print_nothing,                        \
+        .sentence = "The value is multiplied by this, exactly, as decimals. What is no number, or has more than 64 "   \
+                    "characters then, rejects the message."                                                            \
+  }
+#define COLUMN_OFFSET                                                                                                  \
+  {                                                                                                                    \
+    "offset", TIDE_CONFIG_CUSTOM, .form = DECIMAL_FORM, .example = "-273.15", .parse = parse_offset,                   \
+                                  .print = print_nothing, .sentence = "This is added to the value, behind `scale`."    \
+  }
+
 static const TideConfigOption column_field_options[] = {
     {"field", TIDE_CONFIG_FIELD, OF_COLUMN(field), .example = "CPU/CPU1_USR", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "The field."},
     {"as", TIDE_CONFIG_STRING, OF_COLUMN(qualifier),
      .sentence = "The qualifier; without it, the field's name, as the entry changes it."},
-    {"encode", TIDE_CONFIG_CHOICE, OF_COLUMN(encoding), .choices = value_encodings,
-     .sentence = "How the value is stored; without it, as the entry says."},
+    COLUMN_SCALE,
+    COLUMN_OFFSET,
+    COLUMN_ENCODE,
+};
+
+static const TideConfigOption column_pattern_options[] = {
+    {"pattern", TIDE_CONFIG_STRING, OF_COLUMN(pattern), .example = "\"*_mV\"", .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "The fields: those whose name matches, and that no entry names."},
+    {"as", TIDE_CONFIG_STRING, OF_COLUMN(qualifier), .example = "\"*_V\"",
+     .sentence =
+         "The qualifier, in which each `*` stands for what that of the pattern does, the first for the first: as "
+         "little as it can, from the left. Without it, the field's name, as the entry changes it."},
+    COLUMN_SCALE,
+    COLUMN_OFFSET,
+    COLUMN_ENCODE,
 };
 
 static const TideConfigOption column_value_options[] = {
@@ -184,6 +247,8 @@ const TideConfigGroup tide_columns_options = {"tables.TABLE.columns", NULL, NULL
                                               G_N_ELEMENTS(columns_options)};
 const TideConfigGroup tide_column_field_options = {"tables.TABLE.columns.from", NULL, NULL, column_field_options,
                                                    G_N_ELEMENTS(column_field_options)};
+const TideConfigGroup tide_column_pattern_options = {"tables.TABLE.columns.from, a pattern", NULL, NULL,
+                                                     column_pattern_options, G_N_ELEMENTS(column_pattern_options)};
 const TideConfigGroup tide_column_value_options = {"tables.TABLE.columns.from, a value", NULL, NULL,
                                                    column_value_options, G_N_ELEMENTS(column_value_options)};
 const TideConfigGroup tide_condition_options = {"condition", NULL, NULL, condition_options,
@@ -192,9 +257,8 @@ const TideConfigGroup tide_splits_options = {"tables.TABLE.splits", NULL, NULL, 
                                              G_N_ELEMENTS(splits_options)};
 
 const TideConfigGroup *const tide_table_language[] = {
-    &tide_table_options,       &tide_condition_options,    &tide_key_field_options,
-    &tide_key_default_options, &tide_key_time_options,     &tide_key_hash_options,
-    &tide_key_salt_options,    &tide_key_name_options,     &tide_key_hex_options,
-    &tide_columns_options,     &tide_column_field_options, &tide_column_value_options,
-    &tide_family_options,      &tide_splits_options,       NULL,
+    &tide_table_options,        &tide_condition_options, &tide_key_field_options,    &tide_key_default_options,
+    &tide_key_time_options,     &tide_key_hash_options,  &tide_key_salt_options,     &tide_key_name_options,
+    &tide_key_hex_options,      &tide_columns_options,   &tide_column_field_options, &tide_column_pattern_options,
+    &tide_column_value_options, &tide_family_options,    &tide_splits_options,       NULL,
 };

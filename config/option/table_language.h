@@ -15,15 +15,17 @@ typedef struct TideTableDraft {
   GTimeZone *name_zone; /* owned; NULL: UTC */
   gint64 ttl_ms;
   gint64 purge_deletes_ms; /* 0: not given */
-  guint32 regions; /* 0: not given */
+  guint32 regions;         /* 0: not given */
   guint32 lane_prefix_bytes;
 } TideTableDraft;
 
 /* One item of a columns entry's `from`. */
 typedef struct TideColumnDraft {
   TideNameId field;
-  char *qualifier; /* owned; NULL: the field's own name */
-  int encoding;    /* TideEncoding; -1: the entry's */
+  char *pattern;        /* owned */
+  char *qualifier;      /* owned; NULL: the field's own name */
+  int encoding;         /* TideEncoding; -1: the entry's */
+  TideUnitChange units; /* without digits: not given */
 } TideColumnDraft;
 
 /* One condition, before what it compares with is read. */
@@ -37,14 +39,15 @@ typedef struct TideSplitsDraft {
   char *file; /* owned */
 } TideSplitsDraft;
 
-extern const TideConfigGroup tide_table_options;        /* a TideTableDraft */
-extern const TideConfigGroup tide_family_options;       /* a TideFamilySettings */
-extern const TideConfigGroup tide_columns_options;      /* a TideColumnRule */
-extern const TideConfigGroup tide_column_field_options; /* a TideColumnDraft */
-extern const TideConfigGroup tide_column_value_options; /* a TideColumnDraft */
-extern const TideConfigGroup tide_condition_options;    /* a TideConditionDraft */
-extern const TideConfigGroup tide_splits_options;       /* a TideSplitsDraft */
-extern const TideConfigGroup tide_key_field_options;    /* these and those below: a TideKeyPartSpec */
+extern const TideConfigGroup tide_table_options;          /* a TideTableDraft */
+extern const TideConfigGroup tide_family_options;         /* a TideFamilySettings */
+extern const TideConfigGroup tide_columns_options;        /* a TideColumnRule */
+extern const TideConfigGroup tide_column_field_options;   /* a TideColumnDraft */
+extern const TideConfigGroup tide_column_pattern_options; /* a TideColumnDraft */
+extern const TideConfigGroup tide_column_value_options;   /* a TideColumnDraft */
+extern const TideConfigGroup tide_condition_options;      /* a TideConditionDraft */
+extern const TideConfigGroup tide_splits_options;         /* a TideSplitsDraft */
+extern const TideConfigGroup tide_key_field_options;      /* these and those below: a TideKeyPartSpec */
 extern const TideConfigGroup tide_key_default_options;
 extern const TideConfigGroup tide_key_time_options;
 extern const TideConfigGroup tide_key_hash_options;

@@ -35,21 +35,27 @@ match_element(TideBytes pattern, gsize p, TideBytes text, gsize at, gsize *ret_p
 /* Only the last star can need another try: what those before it took is the shortest that fits, and leaves the most to
  * the rest. A star takes whole characters, so that no `?` behind it meets half of one. */
 gboolean
-tide_glob_matches(TideBytes pattern, TideBytes text)
+tide_glob_match_stars(TideBytes pattern, TideBytes text, TideGlobStars *ret_stars)
 {
   gsize p = 0, at = 0, behind_star = 0, star_end = 0; /* the last star takes the text up to star_end */
   gboolean has_star = FALSE;
+  ret_stars->n_stars = 0;
   while (p < pattern.len || at < text.len) {
     gsize pattern_len, text_len;
     if (p < pattern.len && pattern.data[p] == '*') {
       has_star = TRUE;
       behind_star = ++p;
       star_end = at;
+      if (ret_stars->n_stars++ < TIDE_GLOB_MAX_STARS)
+        ret_stars->texts[ret_stars->n_stars - 1] = tide_bytes(text.data + at, 0);
     } else if (match_element(pattern, p, text, at, &pattern_len, &text_len)) {
       p += pattern_len;
       at += text_len;
     } else if (has_star && star_end < text.len) {
-      star_end += character_len(text, star_end);
+      gsize len = character_len(text, star_end);
+      if (ret_stars->n_stars <= TIDE_GLOB_MAX_STARS)
+        ret_stars->texts[ret_stars->n_stars - 1].len += len;
+      star_end += len;
       p = behind_star;
       at = star_end;
     } else {
@@ -57,6 +63,39 @@ tide_glob_matches(TideBytes pattern, TideBytes text)
     }
   }
   return TRUE;
+}
+
+gboolean
+tide_glob_matches(TideBytes pattern, TideBytes text)
+{
+  TideGlobStars stars;
+  return tide_glob_match_stars(pattern, text, &stars);
+}
+
+guint
+tide_glob_n_stars(TideBytes text)
+{
+  guint n_stars = 0;
+  for (gsize i = 0; i < text.len; i++) {
+    n_stars += text.data[i] == '*' ? 1 : 0;
+    i += text.data[i] == '\\' ? 1 : 0;
+  }
+  return n_stars;
+}
+
+void
+tide_glob_append_renamed(TideBytes name, const TideGlobStars *stars, TideBuffer *out)
+{
+  guint star = 0;
+  for (gsize i = 0; i < name.len; i++) {
+    if (name.data[i] == '*' && star < MIN(stars->n_stars, TIDE_GLOB_MAX_STARS)) {
+      tide_buffer_append_bytes(out, stars->texts[star++]);
+      continue;
+    }
+    if (name.data[i] == '\\' && i + 1 < name.len)
+      i++;
+    tide_buffer_append_byte(out, name.data[i]);
+  }
 }
 
 gboolean

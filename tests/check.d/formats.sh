@@ -6,6 +6,8 @@ formats() {
   ! is long || messages=100000
   out=$(python3 tests/formats/agree.py build-check/plain/tests/formats/decode-messages --seed "$seed" \
     --messages $messages --broken $((messages / 5)) 2>&1) || ended=$?
+  out+=$'\n'$(python3 tests/formats/test_units.py build-check/plain/tests/formats/change-units --seed "$seed" 2>&1) ||
+    ended=$?
   sed 's/^/   /' <<<"$out"
   passed=$(grep -c '^ok ' <<<"$out")
   failed=$(grep -c '^not ok ' <<<"$out")
@@ -14,4 +16,4 @@ formats() {
   count formats "$passed" "$failed" 0
 }
 
-! build build-check/plain tests/formats/decode-messages --buildtype=debugoptimized || formats
+! build build-check/plain "tests/formats/decode-messages tests/formats/change-units" --buildtype=debugoptimized || formats

@@ -71,13 +71,30 @@ declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColum
 }
 
 static void
+declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
+{
+  TideBuffer *pattern = declare(reader->patterns, rule, item);
+  if (item->qualifier == NULL) {
+    /* A pattern's letters, changed as those of the names are, match the changed names. */
+    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), pattern);
+    return;
+  }
+  for (const char *at = item->qualifier; *at != '\0'; at++) {
+    if (*at == '?')
+      tide_buffer_append_byte(pattern, '\\'); /* there it stands for itself */
+    tide_buffer_append_byte(pattern, (guint8)*at);
+    if (*at == '\\' && at[1] != '\0')
+      tide_buffer_append_byte(pattern, (guint8) * ++at);
+  }
+}
+
+static void
 declare_item(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
 {
   g_auto(TideBuffer) name = {0};
   g_auto(TideBuffer) qualifier = {0};
   if (item->pattern != NULL && rule->qualifier == NULL) {
-    /* A pattern's letters, changed as those of the names are, match the changed names. */
-    tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), declare(reader->patterns, rule, item));
+    declare_pattern(reader, rule, item);
     return;
   }
   if (item->qualifier != NULL)

@@ -32,12 +32,19 @@ index_by_name(TideFieldColumns *columns, TideNameId id)
 
 /* ---- names ---- */
 
-/* A field's own name as @rule writes it. Borrowed: valid until the next call. */
+/* A field's own name as @rule, or @item of it, writes it. Borrowed: valid until the next call. */
 static TideBytes
-changed_name(TideFieldColumns *columns, const TideColumnRule *rule, TideBytes name)
+changed_name(TideFieldColumns *columns, const TideColumnRule *rule, const TideColumnItem *item, TideBytes name)
 {
+  gboolean is_renamed = item != NULL && item->qualifier != NULL;
+  TideGlobStars stars;
+  if (is_renamed && item->pattern == NULL)
+    return tide_bytes_of_string(item->qualifier);
   tide_buffer_reset(&columns->name);
-  tide_column_rule_append_name(rule, name, &columns->name);
+  if (is_renamed && tide_glob_match_stars(tide_bytes_of_string(item->pattern), name, &stars))
+    tide_glob_append_renamed(tide_bytes_of_string(item->qualifier), &stars, &columns->name);
+  else
+    tide_column_rule_append_name(rule, name, &columns->name);
   return tide_buffer_bytes(&columns->name);
 }
 
@@ -69,7 +76,8 @@ constant_column(TideFieldColumns *columns, const TideFieldRule *rule, TideBytes 
 static gboolean
 is_same_rule(const TideTarget *a, const TideTarget *b)
 {
-  return a->column != NULL && a->column == b->column && a->encoding == b->encoding && a->value == b->value;
+  return a->column != NULL && a->column == b->column && a->encoding == b->encoding && a->value == b->value &&
+         a->units == b->units;
 }
 
 /* Adds what @rule makes of a field of this name, or of the value of @item, behind *@first. */
@@ -77,18 +85,18 @@ static void
 add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *rule, const TideColumnItem *item,
            TideBytes own_name, TideTarget **first)
 {
-  gboolean is_renamed = item != NULL && item->qualifier != NULL;
-  TideBytes name = is_renamed ? tide_bytes_of_string(item->qualifier) : changed_name(columns, rule->declared, own_name);
+  TideBytes name = changed_name(columns, rule->declared, item, own_name);
   gboolean is_member = rule->declared->packing != TIDE_PACK_NONE;
   TideTarget computed = {
       .rule = rule,
       .column = is_member ? tide_column_set_find(columns->set, family_of_members(rule), name)
                           : constant_column(columns, rule, name),
       .value = item != NULL ? item->value : NULL,
+      .units = item != NULL ? item->units : NULL,
       .encoding = item != NULL && item->encoding >= 0 ? (TideEncoding)item->encoding : rule->declared->encoding,
   };
-  computed.is_plain =
-      computed.column != NULL && computed.value == NULL && computed.encoding == TIDE_ENCODE_TEXT && !is_member;
+  computed.is_plain = computed.column != NULL && computed.value == NULL && computed.units == NULL &&
+                      computed.encoding == TIDE_ENCODE_TEXT && !is_member;
   TideTarget **last = first;
   for (; *last != NULL; last = &(*last)->next)
     if (is_same_rule(*last, &computed))

@@ -20,9 +20,10 @@ typedef struct TideFieldRule {
 typedef struct TideTarget TideTarget;
 struct TideTarget {
   const TideFieldRule *rule;
-  TideSetColumn *column;    /* with packing: stands for the member; NULL: made anew for each reading */
-  TideBytes name;           /* the qualifier, before the rule's own changes it; of the member */
-  const TideKeyText *value; /* what makes the value; NULL: the field's */
+  TideSetColumn *column;       /* with packing: stands for the member; NULL: made anew for each reading */
+  TideBytes name;              /* the qualifier, before the rule's own changes it; of the member */
+  const TideKeyText *value;    /* what makes the value; NULL: the field's */
+  const TideUnitChange *units; /* borrowed; NULL: the value stays as it is */
   TideEncoding encoding;
   gboolean is_plain; /* a cell of its own, in a column that is always the same, with the text as received */
   TideTarget *next;  /* the same field's next; NULL: no more */

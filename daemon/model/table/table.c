@@ -7,6 +7,7 @@ clear_rule(gpointer data)
   for (gsize i = 0; i < rule->n_items; i++) {
     g_free(rule->items[i].pattern);
     g_free(rule->items[i].qualifier);
+    g_free(rule->items[i].units);
     tide_row_key_free(rule->items[i].value);
   }
   g_free(rule->items);

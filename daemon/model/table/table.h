@@ -4,16 +4,17 @@
 
 #include "model/condition.h"
 #include "model/key/row_key.h"
+#include "model/table/unit_change.h"
 #include "model/time/time_spec.h"
 #include "thrift/wire/table_description.h"
 
 G_BEGIN_DECLS
 
 typedef enum TideLatestMode {
-  TIDE_LATEST_NONE,  /* a data table: every row is written */
-  TIDE_LATEST_MERGE, /* the newest of each cell; rows of one key are coalesced before they are sent */
-  TIDE_LATEST_REPLACE, /* the row is exactly the newest reading: its cells are put at its time, and the families are deleted up
-                        * to the millisecond before, in one mutation of the row */
+  TIDE_LATEST_NONE,    /* a data table: every row is written */
+  TIDE_LATEST_MERGE,   /* the newest of each cell; rows of one key are coalesced before they are sent */
+  TIDE_LATEST_REPLACE, /* the row is exactly the newest reading: its cells are put at its time, and the families are
+                        * deleted up to the millisecond before, in one mutation of the row */
   TIDE_LATEST_PACKED,  /* as MERGE; the whole reading is one cell (its rules pack), so it is replaced as one */
 } TideLatestMode;
 
@@ -45,18 +46,20 @@ typedef enum TideNullPolicy { TIDE_NULL_SKIP, TIDE_NULL_EMPTY, TIDE_NULL_REJECT 
 
 /* One item of an entry's `from`: a field by its name, all fields that match a pattern, or a value that is made. */
 typedef struct TideColumnItem {
-  TideNameId field;    /* a field; TIDE_NAME_NONE with pattern or value */
-  char *pattern;       /* owned: fields whose names match (glob.h), no item names, and "*" would take; NULL: none */
-  TideKeyText *value;  /* owned: a constant, the time, a part of the key, ...; NULL: none; with qualifier */
-  char *qualifier;     /* owned; NULL: the field's own name, as the rule changes it */
-  int encoding;        /* TideEncoding; -1: the rule's. Of a field only */
+  TideNameId field;   /* a field; TIDE_NAME_NONE with pattern or value */
+  char *pattern;      /* owned: fields whose names match (glob.h), no item names, and "*" would take; NULL: none */
+  TideKeyText *value; /* owned: a constant, the time, a part of the key, ...; NULL: none; with qualifier */
+  char *qualifier; /* owned; NULL: the field's own name, as the rule changes it. With pattern: its stars stand for what
+                    * those of the pattern do */
+  TideUnitChange *units; /* owned: of a number, what it is in another unit; NULL: as received */
+  int encoding;          /* TideEncoding; -1: the rule's. Of a field only */
 } TideColumnItem;
 
 /* One entry of `columns`: which fields go to which family. */
 typedef struct TideColumnRule {
-  char *family;      /* owned */
-  gboolean all_remaining; /* from: "*": every field that no other rule of the table and (unless with_key_fields) no key or
-                           * time part uses */
+  char *family;           /* owned */
+  gboolean all_remaining; /* from: "*": every field that no other rule of the table and (unless with_key_fields) no key
+                           * or time part uses */
   gboolean with_key_fields;
   TideColumnItem *items; /* owned; else these */
   gsize n_items;
@@ -73,28 +76,30 @@ typedef struct TideColumnRule {
 } TideColumnRule;
 
 typedef struct TideTable {
-  guint32 index;       /* in TideConfig.tables */
-  char *name;          /* owned: "TABLE" or "ns:TABLE" */
-  guint line;          /* of its declaration, for messages */
-  TideRowKey *key;     /* owned */
+  guint32 index;   /* in TideConfig.tables */
+  char *name;      /* owned: "TABLE" or "ns:TABLE" */
+  guint line;      /* of its declaration, for messages */
+  TideRowKey *key; /* owned */
   TideLatestMode latest;
   TideTombstonePolicy tombstone;
-  GArray *conditions;  /* owned (element-type TideCondition): a reading makes a row only when all hold; NULL: always */
-  TideTimeSpec *time;  /* owned: the table's own event time; NULL: readings.time */
+  GArray *conditions; /* owned (element-type TideCondition): a reading makes a row only when all hold; NULL: always */
+  TideTimeSpec *time; /* owned: the table's own event time; NULL: readings.time */
   TideCellTime cell_time;
   TideTimeSpec *cell_time_spec; /* owned: with TIDE_CELL_TIME_FIELD */
-  guint32 index_of;    /* an index: its row is sent only after the same reading's row in the table of this index was
-                        * acknowledged; TIDE_TABLE_NONE: no index */
-  TideKeyText *dated_name; /* owned: `name` holds a pattern, SENSOR_{yyyyMMdd}: this makes the names of the tables, which are
-                            * created on first need; NULL: `name` is the table's */
-  const struct TideTable *declared; /* borrowed: of an instance of a dated table, its template; NULL: it is declared itself */
-  GArray *rules;       /* owned (element-type TideColumnRule) */
-  gint64 ttl_ms;       /* 0: none; per row `_ttl` */
-  guint32 lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
-  GPtrArray *families; /* owned (element-type TideFamilySettings): how `tables create` makes them */
-  GArray *splits;      /* owned (element-type TideBytes): declared or computed split points */
+  guint32 index_of;        /* an index: its row is sent only after the same reading's row in the table of this index was
+                            * acknowledged; TIDE_TABLE_NONE: no index */
+  TideKeyText *dated_name; /* owned: `name` holds a pattern, SENSOR_{yyyyMMdd}: this makes the names of the tables,
+                            * which are created on first need; NULL: `name` is the table's */
+  const struct TideTable
+      *declared; /* borrowed: of an instance of a dated table, its template; NULL: it is declared itself */
+  GArray *rules; /* owned (element-type TideColumnRule) */
+  gint64 ttl_ms; /* 0: none; per row `_ttl` */
+  guint32
+      lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
+  GPtrArray *families;   /* owned (element-type TideFamilySettings): how `tables create` makes them */
+  GArray *splits;        /* owned (element-type TideBytes): declared or computed split points */
   gint64 purge_deletes_ms; /* how long deletes are kept through major compactions; 0: not declared */
-  guint32 regions;     /* as declared, for split points that are taken from a sample; 0: not given */
+  guint32 regions;         /* as declared, for split points that are taken from a sample; 0: not given */
 } TideTable;
 
 #define TIDE_TABLE_NONE G_MAXUINT32
@@ -107,8 +112,8 @@ const char *tide_table_short_name(const char *name);
 /* Appends the name of a field as @rule makes a qualifier of it: a name that is nothing but strip_prefix keeps it. */
 void tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out);
 
-/* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field that
- * is only hashed is not among them: its value would be lost. (element-type TideNameId) (transfer full) */
+/* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field
+ * that is only hashed is not among them: its value would be lost. (element-type TideNameId) (transfer full) */
 GArray *tide_table_key_fields(const TideTable *table, TideNameId time_field);
 
 G_END_DECLS

@@ -25,7 +25,7 @@ struct TideTableMapper {
   guint64 row;               /* how many were begun */
   gint64 expired_ttl_ms;     /* the longest by which cells of the last one had expired */
   TideBuffer qualifier;      /* scratch */
-  TideBuffer value;          /* scratch: a made member of a packed cell */
+  TideBuffer value;          /* scratch: a made member of a packed cell, or a number in another unit */
 };
 
 static gint64
@@ -245,6 +245,27 @@ column_of_reading(TideTableMapper *mapper, const Attempt *attempt, const TideFie
   return tide_column_set_find(mapper->columns->set, rule->family, tide_buffer_bytes(&mapper->qualifier));
 }
 
+/* @field in the unit that @target asks for, which is @mapper's scratch memory then. NULL: rejected. */
+static const TideField *
+change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *field, const TideTarget *target,
+             TideField *changed)
+{
+  const char *detail = "not a number, which 'scale' and 'offset' need";
+  if (target->units == NULL || field->kind == TIDE_VALUE_NULL)
+    return field;
+  tide_buffer_reset(&mapper->value);
+  gboolean is_text_or_number = field->kind == TIDE_VALUE_STRING || field->kind == TIDE_VALUE_NUMBER;
+  if (!is_text_or_number || !tide_unit_change_apply(target->units, field->text, &mapper->value, &detail)) {
+    reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
+    attempt->ret_reject->remedy = "let senders write decimal numbers, or take 'scale' and 'offset' from the field";
+    return NULL;
+  }
+  *changed = *field;
+  changed->kind = TIDE_VALUE_NUMBER;
+  changed->text = tide_buffer_bytes(&mapper->value);
+  return changed;
+}
+
 /* A cell whose column is made for this reading, or whose value is not the text as received. */
 static gboolean
 add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
@@ -254,7 +275,12 @@ add_encoded_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *fie
   TideSetColumn *column = column_of_reading(mapper, attempt, target->rule, target->column, target->name);
   if (column == NULL)
     return FALSE;
-  if (target->encoding == TIDE_ENCODE_TEXT || field->kind == TIDE_VALUE_NULL)
+  TideField changed;
+  field = change_units(mapper, attempt, field, target, &changed);
+  if (field == NULL)
+    return FALSE;
+  gboolean is_as_received = target->encoding == TIDE_ENCODE_TEXT && target->units == NULL;
+  if (is_as_received || field->kind == TIDE_VALUE_NULL)
     return append_cell(mapper, attempt, column, field->text, field->name);
   gsize offset = list->bytes.len;
   if (!tide_cell_value_append(target->encoding, field, &list->bytes, &detail))
@@ -323,7 +349,9 @@ add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, co
   gboolean skip = FALSE;
   if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
     return skip;
-  if (!claim(mapper, attempt, target->column, field->name))
+  TideField changed;
+  field = change_units(mapper, attempt, field, target, &changed);
+  if (field == NULL || !claim(mapper, attempt, target->column, field->name))
     return FALSE;
   tide_packer_add(packer, target->name, field->kind, field->text);
   return TRUE;

@@ -51,9 +51,10 @@ typedef struct TideMapRequest {
  * tide_table_mapper_map: append the row of a reading to @list. The table's conditions are the caller's.
  * Returns: without a row, @list is as it was. With REJECTED @ret_reject is filled; beside what the key rejects: a row
  *     without any cell as NO_CELLS, a cell or a row above the limits as CELL_TOO_LARGE or TOO_LARGE, a null as TYPE
- * where the rule says so, a value that is no number where the encoding needs one as NUMBER, a name without bytes as
- * BAD_COLUMN, an absent field that a qualifier or a made value needs as MISSING_FIELD, and two fields that fall on one
- * column as DUPLICATE_FIELD. Allocates: when a field or a column is met for the first time, and to grow @list.
+ * where the rule says so, a value that is no number where the encoding or another unit needs one as NUMBER, a name
+ * without bytes as BAD_COLUMN, an absent field that a qualifier or a made value needs as MISSING_FIELD, and two fields
+ * that fall on one column as DUPLICATE_FIELD. Allocates: when a field or a column is met for the first time, and to
+ * grow @list.
  */
 TideMapOutcome tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, TideRowList *list,
                                      TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;

@@ -219,6 +219,47 @@ test_names_lose_their_prefix(void)
                  "T a#1426535612045 M:pUSAGE=1@1426535612045 M:pMEM=2@1426535612045 M:pMETRICS/=3@1426535612045\n");
 }
 
+#define UNITS_READING(rest) "{\"host\":\"a\",\"ts\":1426535612045," rest "}"
+
+static void
+test_names_and_units_are_changed(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(
+      &fixture,
+      "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: ["
+      "{ family: M, from: [{ field: t, as: temp, scale: 0.1, offset: -273.15 }, { pattern: \"*_mV\", as: \"V/*\","
+      " scale: 0.001 }, { pattern: \"n_*\", as: \"*\", scale: 1000, encode: int64 }], case: upper },"
+      " { family: P, from: [{ field: t, offset: 1 }, { field: u, scale: 2 }], pack: json } ] }\n");
+  assert_outcome(&fixture, UNITS_READING("\"t\":2981.5,\"cell1_mV\":\"3312\",\"u\":\"1e1\""),
+                 "T a#1426535612045 M:temp=25@1426535612045 M:V/cell1=3.312@1426535612045"
+                 " P:r={\"t\":2982.5,\"u\":20}@1426535612045\n");
+  assert_outcome(&fixture, UNITS_READING("\"t\":null,\"n_x\":0.002"),
+                 "T a#1426535612045 M:x=\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02@1426535612045\n");
+  assert_outcome(&fixture, UNITS_READING("\"n_x\":0.0002"), "number n_x");
+  assert_outcome(&fixture, UNITS_READING("\"t\":\"warm\""), "number t");
+  assert_outcome(&fixture, UNITS_READING("\"u\":\"warm\""), "number u");
+  assert_outcome(&fixture, UNITS_READING("\"t\":true"), "number t");
+  assert_outcome(&fixture, UNITS_READING("\"t\":-1e63"), "number t");
+}
+
+/* None of two values is lost in silence: the reading is rejected by name. */
+static void
+test_names_that_become_one_are_rejected(void)
+{
+  g_auto(TablesFixture) fixture;
+  tables_fixture_init(&fixture, "  T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: [{ family: M, "
+                                "from: [{ pattern: \"t*\", as: temp }, { pattern: \"a_*\", as: \"*\" }, b] },"
+                                " { family: P, from: [{ pattern: \"x_*\", as: \"*\" }, y], pack: msgpack }] }\n");
+  assert_outcome(&fixture, UNITS_READING("\"t1\":1"), "T a#1426535612045 M:temp=1@1426535612045\n");
+  assert_outcome(&fixture, UNITS_READING("\"t2\":2"), "T a#1426535612045 M:temp=2@1426535612045\n");
+  assert_outcome(&fixture, UNITS_READING("\"t1\":1,\"t2\":2"), "duplicate_field t2");
+  assert_outcome(&fixture, UNITS_READING("\"a_b\":1,\"b\":2"), "duplicate_field b");
+  assert_outcome(&fixture, UNITS_READING("\"b\":2,\"a_b\":1"), "duplicate_field a_b");
+  assert_outcome(&fixture, UNITS_READING("\"x_y\":1,\"y\":2"), "duplicate_field y");
+  assert_outcome(&fixture, UNITS_READING("\"a_\":1"), "bad_column a_");
+}
+
 /* ---- what has expired ---- */
 
 #define DAY_MS G_GINT64_CONSTANT(86400000)
@@ -602,6 +643,8 @@ main(int argc, char *argv[])
   ADD("steady-state-allocates-nothing", test_steady_state_allocates_nothing);
   ADD("F9/A19-no-clock-alone-makes-readings-old", test_no_clock_alone_makes_readings_old);
   ADD("names-lose-their-prefix", test_names_lose_their_prefix);
+  ADD("names-and-units-are-changed", test_names_and_units_are_changed);
+  ADD("names-that-become-one-are-rejected", test_names_that_become_one_are_rejected);
 #undef ADD
   return g_test_run();
 }

@@ -130,6 +130,49 @@ test_pattern_is_told_from_a_name(void)
   g_assert_false(tide_glob_is_pattern(TIDE_BYTES_EMPTY));
 }
 
+/* @name with its stars replaced by what those of @pattern stand for in @text; NULL: it does not match. */
+static char *
+renamed(const char *pattern, const char *name, const char *text)
+{
+  TideGlobStars stars;
+  g_auto(TideBuffer) out = {0};
+  if (!tide_glob_match_stars(tide_bytes_of_string(pattern), tide_bytes_of_string(text), &stars))
+    return NULL;
+  tide_glob_append_renamed(tide_bytes_of_string(name), &stars, &out);
+  tide_buffer_append_byte(&out, '\0');
+  return g_strdup((const char *)out.data);
+}
+
+static void
+test_stars_rename(void)
+{
+  static const struct {
+    const char *pattern, *name, *text, *renamed;
+  } cases[] = {
+      {"*_mV", "*_V", "cell1_mV", "cell1_V"},
+      {"cpu_*_*", "CPU/*/*", "cpu_0_usr_time", "CPU/0/usr_time"}, /* the first as little as it can */
+      {"*_*", "*.*", "a_b_c", "a.b_c"},
+      {"*a*b", "<*><*>", "xaab", "<x><a>"},
+      {"*a", "<*>", "aaaa", "<aaa>"},
+      {"*", "*", "", ""},
+      {"**", "*-*", "ab", "-ab"},
+      {"t?mp*", "temp*", "tamp9", "temp9"},
+      {"*x", "*?", "ax", "a?"},
+      {"*x", "\\**", "ax", "*a"},
+      {"a*", "*", "b", NULL},
+      {"a\\**", "*", "a*b", "b"},
+      {"*\xE2\x82\xAC?", "*", "1\xE2\x82\xAC\xE2\x82\xAC", "1"},
+      {"*1*2*3*4*5*6*7*8*", "********", "a1b2c3d4e5f6g7h8i", "abcdefgh"}, /* beyond the eighth star nothing is kept */
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_test_message("'%s' '%s' '%s'", cases[i].pattern, cases[i].name, cases[i].text);
+    g_autofree char *text = renamed(cases[i].pattern, cases[i].name, cases[i].text);
+    g_assert_cmpstr(text, ==, cases[i].renamed);
+  }
+  g_assert_cmpuint(tide_glob_n_stars(TIDE_BYTES_LITERAL("a*b\\*c**")), ==, 3);
+  g_assert_cmpuint(tide_glob_n_stars(TIDE_BYTES_EMPTY), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -141,5 +184,6 @@ main(int argc, char **argv)
   g_test_add_func("/glob/agrees-with-the-definition", test_agrees_with_the_definition);
   g_test_add_func("/glob/no-exponential-time", test_many_stars_take_no_exponential_time);
   g_test_add_func("/glob/is-pattern", test_pattern_is_told_from_a_name);
+  g_test_add_func("/glob/stars-rename", test_stars_rename);
   return g_test_run();
 }

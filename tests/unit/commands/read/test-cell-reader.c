@@ -78,6 +78,10 @@ test_encodings(void)
       {.field = field(&fixture, "n"), .encoding = TIDE_ENCODE_INT64},
       {.field = field(&fixture, "cpu load"), .encoding = -1},
       {.field = TIDE_NAME_NONE, .pattern = mutable_text("disk/*"), .encoding = TIDE_ENCODE_INT64},
+      {.field = TIDE_NAME_NONE,
+       .pattern = mutable_text("*_w"),
+       .qualifier = mutable_text("w/*?"),
+       .encoding = TIDE_ENCODE_INT64},
       {.field = field(&fixture, "plain"), .qualifier = mutable_text("as Declared"), .encoding = TIDE_ENCODE_TEXT},
   };
   add_rule(&fixture, (TideColumnRule){.family = mutable_text("M"),
@@ -92,6 +96,8 @@ test_encodings(void)
   ASSERT_SHOWN(reader, "G/N", "\xff\xff\xff\xff\xff\xff\xff\xff", "M:G/N=-1");
   ASSERT_SHOWN(reader, "G/CPULOAD", "\x3f\xb9\x99\x99\x99\x99\x99\x9a", "M:G/CPULOAD=0.1");
   ASSERT_SHOWN(reader, "G/DISK/sda", "\0\0\0\0\0\0\0\5", "M:G/DISK/sda=5");
+  ASSERT_SHOWN(reader, "w/sda?", "\0\0\0\0\0\0\0\6", "M:w/sda?=6");
+  ASSERT_SHOWN(reader, "w/sda.", "\0\0\0\0\0\0\0\6", "M:w/sda.=\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x06");
   ASSERT_SHOWN(reader, "as Declared", "12345678", "M:as Declared=12345678");
   ASSERT_SHOWN(reader, "other", "\0\0\0\0\0\0\0\5", "M:other=\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x05");
   g_assert_cmpuint(tide_cell_reader_n_unread(reader), ==, 0);
