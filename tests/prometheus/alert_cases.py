@@ -55,6 +55,17 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+# Once more, where rules did not see it before.
+FURTHER: list[tuple[str, dict[str, Any]]] = [
+    ("TidemarkMessagesLost", {"series": {f"tidemark_messages_lost_total{{{ONE}}}": "_x9 7x120"}, "fires": "12m", "resolves": "60m"}),
+    ("TidemarkDeadLetters", {"series": {f'tidemark_dead_letters_total{{{ONE},reason="parse"}}': "_x9 3x120"}, "fires": "12m",
+                             "resolves": "60m"}),
+    # forgotten each minute, and found slow again
+    ("TidemarkGatewaySlow", {"series": {f'tidemark_gateway_slow{{{ONE},gateway="g"}}': "0x9 1x3 0 1x3 0 1x3 0 1x3 0 1x3 0x120"},
+                             "fires": "28m", "resolves": "120m"}),
+]
+
+
 def promtool_tests(rules: str) -> dict[str, Any]:
     """As a file for `promtool test rules`."""
     def firing(alert: str, at: str, count: int) -> dict[str, Any]:
@@ -64,4 +75,4 @@ def promtool_tests(rules: str) -> dict[str, Any]:
         {"name": alert, "interval": "1m",
          "input_series": [{"series": series, "values": values} for series, values in case["series"].items()],
          "promql_expr_test": [firing(alert, "0m", 0), firing(alert, case["fires"], 1), firing(alert, case["resolves"], 0)]}
-        for alert, case in CASES.items()]}
+        for alert, case in [*CASES.items(), *FURTHER]]}
