@@ -136,7 +136,7 @@ class Daemon:
         self.port = 0
         self.config_path = directory / f"{name}.yaml"
         self.log_path = directory / f"{name}.log"
-        config = {**config, "service": {"http": "127.0.0.1:0", "log_format": "text"}}
+        config = {**config, "service": {"http": "127.0.0.1:0", "log_format": "text", **config.get("service", {})}}
         self.config_path.write_text(json.dumps(config, indent=1, ensure_ascii=False))
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([program, "run", "-c", self.config_path], stdout=log, stderr=log,

@@ -34,10 +34,11 @@ def take_the_room() -> None:
 class DaemonWithoutRoom(Daemon):
     """Its log goes through a pipe, which has room."""
 
-    def __init__(self, program: Path, config: dict[str, Any], directory: Path, state: Path) -> None:
+    def __init__(self, program: Path, config: dict[str, Any], directory: Path, name: str, state: Path) -> None:
         self.port, self.exit_code = 0, None
-        self.config_path, self.log_path = directory / "full.yaml", directory / "full.log"
-        self.config_path.write_text(json.dumps({**config, "service": {"http": "127.0.0.1:0", "log_format": "text"}}))
+        self.config_path, self.log_path = directory / f"{name}.yaml", directory / f"{name}.log"
+        service = {"http": "127.0.0.1:0", "log_format": "text", **config.get("service", {})}
+        self.config_path.write_text(json.dumps({**config, "service": service}))
         with open(self.log_path, "wb") as log:
             self.copy = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=log)
         self.process = subprocess.Popen([program, "run", "-c", self.config_path], stdout=self.copy.stdin, stderr=self.copy.stdin,
@@ -85,7 +86,7 @@ class Scene:
         return sorted(labels[0] for labels, number in by_reason.items() if number > 0)
 
     def run(self) -> None:
-        daemon = DaemonWithoutRoom(self.program, self.config, self.directory, self.state)
+        daemon = DaemonWithoutRoom(self.program, self.config, self.directory, "full", self.state)
         self.daemons.append(daemon)
         self.wait("it is ready all the same", lambda: daemon.get("/readyz")[0] == 200)
         for text in ("cannot keep this daemon's lasting name", "cannot keep the key fingerprint of table 'METRIC'"):
