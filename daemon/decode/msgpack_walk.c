@@ -8,11 +8,9 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* A gint64 or guint64 with its sign and a NUL. */
-#define INTEGER_MAX_BYTES 24
-
-/* Seconds, a point, nine digits and a NUL. */
-#define TIME_MAX_BYTES 40
+/* Any number: of an integer at most 20 digits with its sign, of a time 20, a point, nine digits and a NUL. */
+#define NUMBER_MAX_BYTES 40
+G_STATIC_ASSERT(NUMBER_MAX_BYTES >= TIDE_NUMBER_TEXT_BYTES);
 
 /* What msgpack-c keeps of values lies in a zone: nothing, since what holds others is not left to it. */
 #define ZONE_BYTES 64
@@ -28,10 +26,11 @@ typedef struct Walk {
   TideBytes message; /* a copy in scratch */
   gsize at;
   guint32 depth;
-  gboolean is_spoiled;   /* of the reading: it is left out, and what is left of it only checked */
-  TideBuffer json;       /* of the array whose JSON text is made */
-  msgpack_zone zone;     /* one for the message: msgpack_unpack_next() would make one for each value */
-  msgpack_object object; /* the value that was taken last, if it holds no others */
+  gboolean is_spoiled;           /* of the reading: it is left out, and what is left of it only checked */
+  TideBuffer json;               /* of the array whose JSON text is made */
+  msgpack_zone zone;             /* one for the message: msgpack_unpack_next() would make one for each value */
+  msgpack_object object;         /* the value that was taken last, if it holds no others ... */
+  char number[NUMBER_MAX_BYTES]; /* ... and its text, if it is a number: what keeps it copies it */
 } Walk;
 
 /* ---- faults ---- */
@@ -133,22 +132,21 @@ take_object(Walk *walk, const msgpack_object **ret_object)
 static TideBytes
 integer_text(Walk *walk, guint64 magnitude, gboolean is_negative)
 {
-  char *text = tide_scratch_take(walk->scratch, INTEGER_MAX_BYTES), *at = text + INTEGER_MAX_BYTES;
+  char *end = walk->number + NUMBER_MAX_BYTES, *at = end;
   do
     *--at = (char)('0' + magnitude % 10);
   while ((magnitude /= 10) > 0);
   if (is_negative)
     *--at = '-';
-  return tide_bytes(at, (gsize)(text + INTEGER_MAX_BYTES - at));
+  return tide_bytes(at, (gsize)(end - at));
 }
 
 static TideBytes
 float_text(Walk *walk, const msgpack_object *object)
 {
-  char *text = tide_scratch_take(walk->scratch, TIDE_NUMBER_TEXT_BYTES);
   double value = object->via.f64;
-  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, text)
-                                                                     : tide_double_print(value, text));
+  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, walk->number)
+                                                                     : tide_double_print(value, walk->number));
 }
 
 /* A timestamp as seconds with a fraction. FALSE: it is none. */
@@ -166,16 +164,15 @@ time_text(Walk *walk, const msgpack_object *object, TideBytes *ret_text)
     seconds--;
     ns = 1000000000 - ns;
   }
-  char *text = tide_scratch_take(walk->scratch, TIME_MAX_BYTES);
-  int len = ns > 0
-                ? g_snprintf(text, TIME_MAX_BYTES, "%s%" G_GUINT64_FORMAT ".%09u", is_negative ? "-" : "", seconds, ns)
-                : g_snprintf(text, TIME_MAX_BYTES, "%s%" G_GUINT64_FORMAT, is_negative ? "-" : "", seconds);
-  *ret_text = tide_bytes(text, (gsize)len);
+  const char *sign = is_negative ? "-" : "";
+  int len = ns > 0 ? g_snprintf(walk->number, sizeof walk->number, "%s%" G_GUINT64_FORMAT ".%09u", sign, seconds, ns)
+                   : g_snprintf(walk->number, sizeof walk->number, "%s%" G_GUINT64_FORMAT, sign, seconds);
+  *ret_text = tide_bytes(walk->number, (gsize)len);
   return TRUE;
 }
 
-/* Kind and text of @object, which begins at @place. FALSE: it has none, and the fault is told; what follows depends on
- * whether it was the reading's alone. */
+/* Kind and text of @object, which begins at @place; that of a number is gone with the next value. FALSE: it has none,
+ * and the fault is told; what follows depends on whether it was the reading's alone. */
 static gboolean
 read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes name, TideValueKind *ret_kind,
             TideBytes *ret_text)
@@ -314,13 +311,23 @@ take_raw(Walk *walk, TideBytes name)
 {
   gsize place = walk->at;
   tide_buffer_reset(&walk->json);
-  return append_value(walk, name) &&
+  if (!append_value(walk, name))
+    return FALSE;
+  return walk->is_spoiled ||
          add(walk, place, name, TIDE_VALUE_JSON, tide_scratch_copy(walk->scratch, tide_buffer_bytes(&walk->json)));
 }
 
 static gboolean take_value(Walk *walk, TideBytes name);
 
-/* What is inside of a map, or of an array whose elements are called by their places. */
+static TideBytes
+name_of_element(Walk *walk, guint32 index)
+{
+  char text[ELEMENT_NAME_BYTES];
+  return tide_scratch_copy(walk->scratch, tide_bytes(text, (gsize)g_snprintf(text, sizeof text, "%u", index)));
+}
+
+/* What is inside of a map, or of an array whose elements are called by their places; of a reading that is left out they
+ * need no names. */
 static gboolean
 take_members(Walk *walk, gboolean is_map)
 {
@@ -328,13 +335,12 @@ take_members(Walk *walk, gboolean is_map)
   if (!enter(walk, &n))
     return FALSE;
   for (guint32 i = 0; i < n; i++) {
-    char place[ELEMENT_NAME_BYTES];
-    TideBytes name;
+    TideBytes name = TIDE_BYTES_EMPTY;
     if (is_map && !take_name(walk, &name))
       return FALSE;
-    if (!is_map)
-      name = tide_bytes(place, (gsize)g_snprintf(place, sizeof place, "%u", i));
-    if (!take_value(walk, is_map ? name : tide_scratch_copy(walk->scratch, name)))
+    if (!is_map && !walk->is_spoiled)
+      name = name_of_element(walk, i);
+    if (!take_value(walk, name))
       return FALSE;
   }
   walk->depth--;
@@ -361,6 +367,8 @@ take_entered(Walk *walk, TideBytes name, gboolean is_map)
 static gboolean
 take_array(Walk *walk, TideBytes name)
 {
+  if (walk->is_spoiled)
+    return take_members(walk, FALSE);
   switch (walk->options->arrays) {
   case TIDE_ARRAY_JSON:
     return take_raw(walk, name);
@@ -369,13 +377,9 @@ take_array(Walk *walk, TideBytes name)
   case TIDE_ARRAY_REJECT:
     break;
   }
-  if (!walk->is_spoiled) {
-    fault(walk, TIDE_REJECT_TYPE, walk->at, name, "an array");
-    walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
-    if (!spoil_reading(walk, walk->at))
-      return FALSE;
-  }
-  return take_members(walk, FALSE);
+  fault(walk, TIDE_REJECT_TYPE, walk->at, name, "an array");
+  walk->reject->remedy = "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
+  return spoil_reading(walk, walk->at) && take_members(walk, FALSE);
 }
 
 /* Calls itself, by way of the members of what it holds; the depth bounds it. */
@@ -395,6 +399,8 @@ take_value(Walk *walk, TideBytes name)
     return FALSE;
   if (!read_object(walk, object, place, name, &kind, &text))
     return walk->is_spoiled || spoil_reading(walk, (gsize)walk->reject->byte_position);
+  if (kind == TIDE_VALUE_NUMBER && !walk->is_spoiled)
+    text = tide_scratch_copy(walk->scratch, text);
   return add(walk, place, name, kind, text);
 }
 

@@ -6,8 +6,7 @@
 typedef struct DecoderFixture {
   TideDecodeOptions options;
   TideFieldNames *names; /* owned */
-  TideDecoder
-      *decoder; /* owned; NULL until the first message: options and known names may be changed before */
+  TideDecoder *decoder;  /* owned; NULL until the first message: options and known names may be changed before */
   guint32 n_known;
   TideMessage message; /* what the record is besides its value */
   TideReading *readings;
@@ -16,11 +15,11 @@ typedef struct DecoderFixture {
 } DecoderFixture;
 
 static inline void
-decoder_fixture_init(DecoderFixture *fixture)
+decoder_fixture_init_format(DecoderFixture *fixture, TideReadingFormat format)
 {
   static char separator[] = "/";
   *fixture = (DecoderFixture){
-      .options = {.format = TIDE_FORMAT_JSON,
+      .options = {.format = format,
                   .separator = separator,
                   .max_message_bytes = 1024 * 1024,
                   .max_depth = 32,
@@ -29,6 +28,12 @@ decoder_fixture_init(DecoderFixture *fixture)
       .names = tide_field_names_new(),
       .message = {.topic = TIDE_BYTES_LITERAL("metrics"), .timestamp_ms = -1},
   };
+}
+
+static inline void
+decoder_fixture_init(DecoderFixture *fixture)
+{
+  decoder_fixture_init_format(fixture, TIDE_FORMAT_JSON);
 }
 
 static inline void
@@ -62,8 +67,8 @@ decoder_fixture_decode(DecoderFixture *fixture, TideBytes value)
   TideMessage message = fixture->message;
   message.value = tide_bytes(copy, value.len);
   message.has_value = TRUE;
-  gboolean good = tide_decoder_decode(fixture->decoder, &message, &fixture->readings, &fixture->n_readings,
-                                      &fixture->reject);
+  gboolean good =
+      tide_decoder_decode(fixture->decoder, &message, &fixture->readings, &fixture->n_readings, &fixture->reject);
   memset(copy, '#', value.len);
   g_free(copy);
   return good;
@@ -85,8 +90,7 @@ decoder_fixture_readings_text(const DecoderFixture *fixture)
     for (guint32 f = 0; f < reading->n_fields; f++) {
       g_autofree char *name = tide_bytes_printable(reading->fields[f].name);
       g_autofree char *value = tide_bytes_printable(reading->fields[f].text);
-      g_string_append_printf(text, "%s%s=%c:%s", f > 0 ? " " : "", name, kinds[reading->fields[f].kind],
-                             value);
+      g_string_append_printf(text, "%s%s=%c:%s", f > 0 ? " " : "", name, kinds[reading->fields[f].kind], value);
     }
     g_string_append_c(text, ';');
   }
@@ -109,9 +113,9 @@ typedef struct DecoderCase {
   const char *outcome;
 } DecoderCase;
 
-#define DECODER_CASE(value, outcome)                                                                         \
-  {                                                                                                          \
-    TIDE_BYTES_LITERAL(value), outcome                                                                       \
+#define DECODER_CASE(value, outcome)                                                                                   \
+  {                                                                                                                    \
+    TIDE_BYTES_LITERAL(value), outcome                                                                                 \
   }
 
 static inline void
@@ -127,9 +131,63 @@ decoder_fixture_check(DecoderFixture *fixture, const DecoderCase *cases, gsize n
 }
 
 static inline void
-decoder_fixture_check_with_defaults(const DecoderCase *cases, gsize n_cases)
+decoder_fixture_check_format(TideReadingFormat format, const DecoderCase *cases, gsize n_cases)
 {
   g_auto(DecoderFixture) fixture;
-  decoder_fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, format);
   decoder_fixture_check(&fixture, cases, n_cases);
+}
+
+static inline void
+decoder_fixture_check_with_defaults(const DecoderCase *cases, gsize n_cases)
+{
+  decoder_fixture_check_format(TIDE_FORMAT_JSON, cases, n_cases);
+}
+
+/* The faults of single readings: "reason@place reading;". (transfer full) */
+static inline char *
+decoder_fixture_rejects_text(const DecoderFixture *fixture)
+{
+  guint32 n_rejects;
+  const TideReject *rejects = tide_decoder_rejects(fixture->decoder, &n_rejects);
+  GString *text = g_string_new(NULL);
+  for (guint32 i = 0; i < n_rejects; i++)
+    g_string_append_printf(text, "%s@%d %u;", tide_reject_reason_name(rejects[i].reason), (int)rejects[i].byte_position,
+                           rejects[i].reading_index);
+  return g_string_free(text, FALSE);
+}
+
+/* A message, its readings, and the faults of single ones; NULL where the message is rejected. */
+typedef struct DecoderAloneCase {
+  TideBytes value;
+  const char *outcome;
+  const char *rejects;
+} DecoderAloneCase;
+
+static inline void
+decoder_fixture_check_alone(DecoderFixture *fixture, const DecoderAloneCase *cases, gsize n_cases)
+{
+  fixture->options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  for (gsize i = 0; i < n_cases; i++) {
+    g_autofree char *outcome = decoder_fixture_outcome(fixture, cases[i].value);
+    g_assert_cmpstr(outcome, ==, cases[i].outcome);
+    g_autofree char *rejects = cases[i].rejects != NULL ? decoder_fixture_rejects_text(fixture) : NULL;
+    g_assert_cmpstr(rejects, ==, cases[i].rejects);
+  }
+}
+
+/* @message cut off after each byte, and with each byte in the place of each: whatever it is, nothing is read beyond it.
+ */
+static inline void
+decoder_fixture_try_prefixes_and_bytes(DecoderFixture *fixture, TideBytes message)
+{
+  fixture->options.on_bad_reading = TIDE_BAD_READING_ALONE;
+  for (gsize len = 1; len <= message.len; len++) {
+    g_autofree guint8 *mutant = g_memdup2(message.data, len);
+    for (guint byte = 0; byte < 256; byte++) {
+      mutant[len - 1] = (guint8)byte;
+      g_autofree char *outcome = decoder_fixture_outcome(fixture, tide_bytes(mutant, len));
+      g_assert_nonnull(outcome);
+    }
+  }
 }

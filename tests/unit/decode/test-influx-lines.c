@@ -1,21 +1,6 @@
 #include "unit/decoder_fixture.h"
 
 static void
-fixture_init(DecoderFixture *fixture)
-{
-  decoder_fixture_init(fixture);
-  fixture->options.format = TIDE_FORMAT_INFLUX;
-}
-
-static void
-check(const DecoderCase *cases, gsize n_cases)
-{
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
-  decoder_fixture_check(&fixture, cases, n_cases);
-}
-
-static void
 test_a_line_is_a_reading(void)
 {
   static const DecoderCase cases[] = {
@@ -37,7 +22,7 @@ test_a_line_is_a_reading(void)
       DECODER_CASE("\xE2\x82\xAC,\xC3\xA9=\xC3\xA8 \xC3\xA4=1",
                    "measurement=S:\\xE2\\x82\\xAC \\xC3\\xA9=S:\\xC3\\xA8 \\xC3\\xA4=N:1;"),
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -69,7 +54,7 @@ test_every_type_of_value(void)
                    "measurement=S:m a=N:1234567890123456789012345678901234567890123456789012345678901234;"),
       DECODER_CASE("m a=12345678901234567890123456789012345678901234567890123456789012345", "number@4"),
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -86,7 +71,7 @@ test_escapes(void)
       DECODER_CASE("m a=\"\\\\\"", "measurement=S:m a=S:\\x5C;"),
       DECODER_CASE("m,t=\"a\" v\"=1", "measurement=S:m t=S:\"a\" v\"=N:1;"), /* a quote is a byte like others there */
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -153,30 +138,13 @@ test_a_broken_line_is_refused_with_its_place(void)
       DECODER_CASE("cpu v=x\ncpu v=\"\xFF\"", "parse@6"),
       DECODER_CASE("c\xC0pu v=x", "utf8@1"),
   };
-  check(cases, G_N_ELEMENTS(cases));
-}
-
-/* The faults of single readings: "reason@place reading;". (transfer full) */
-static char *
-rejects_text(const DecoderFixture *fixture)
-{
-  guint32 n_rejects;
-  const TideReject *rejects = tide_decoder_rejects(fixture->decoder, &n_rejects);
-  GString *text = g_string_new(NULL);
-  for (guint32 i = 0; i < n_rejects; i++)
-    g_string_append_printf(text, "%s@%d %u;", tide_reject_reason_name(rejects[i].reason), (int)rejects[i].byte_position,
-                           rejects[i].reading_index);
-  return g_string_free(text, FALSE);
+  decoder_fixture_check_format(TIDE_FORMAT_INFLUX, cases, G_N_ELEMENTS(cases));
 }
 
 static void
 test_a_broken_line_alone(void)
 {
-  static const struct {
-    TideBytes value;
-    const char *outcome;
-    const char *rejects;
-  } cases[] = {
+  static const DecoderAloneCase cases[] = {
       {TIDE_BYTES_LITERAL("m v=1\nm v=x\nm v=3"), "measurement=S:m v=N:1;;measurement=S:m v=N:3;", "parse@10 1;"},
       {TIDE_BYTES_LITERAL("oops\nm v=1"), ";measurement=S:m v=N:1;", "parse@4 0;"},
       {TIDE_BYTES_LITERAL("m v=1\noops"), "measurement=S:m v=N:1;;", "parse@10 1;"},
@@ -196,14 +164,8 @@ test_a_broken_line_alone(void)
       {TIDE_BYTES_LITERAL("m v=x"), "parse@4", NULL},
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
-  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *outcome = decoder_fixture_outcome(&fixture, cases[i].value);
-    g_assert_cmpstr(outcome, ==, cases[i].outcome);
-    g_autofree char *rejects = cases[i].rejects != NULL ? rejects_text(&fixture) : NULL;
-    g_assert_cmpstr(rejects, ==, cases[i].rejects);
-  }
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  decoder_fixture_check_alone(&fixture, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -219,7 +181,7 @@ test_limits(void)
       DECODER_CASE("m a=\"1234567890123456789012345678901234567890\"", "too_large@-1"),
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
   fixture.options.max_fields = 3;
   fixture.options.max_readings = 2;
   fixture.options.max_message_bytes = 40;
@@ -233,7 +195,7 @@ test_a_long_name_is_refused(void)
   g_autofree char *good = g_strdup_printf("m %s=1", name);
   g_autofree char *bad = g_strdup_printf("m %sn=1", name);
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
   g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(good)));
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(bad)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
@@ -244,7 +206,7 @@ test_booleans_as_numbers(void)
 {
   static const DecoderCase cases[] = {DECODER_CASE("m a=T,b=false", "measurement=S:m a=B:1 b=B:0;")};
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
   fixture.options.booleans = TIDE_BOOLEAN_NUMBER;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
@@ -253,7 +215,7 @@ static void
 test_known_fields_and_those_of_the_record(void)
 {
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
   TideNameId time = decoder_fixture_use(&fixture, "time");
   decoder_fixture_use(&fixture, "$topic");
   TideBytes value = TIDE_BYTES_LITERAL("m v=1 5\nm v=2");
@@ -264,23 +226,13 @@ test_known_fields_and_those_of_the_record(void)
   g_assert_null(tide_reading_field(&fixture.readings[1], time));
 }
 
-/* Whatever a message is cut off at, or has in the place of a byte, nothing is read beyond it. */
 static void
 test_any_prefix_and_any_byte(void)
 {
   static const char message[] = "m\\ x,t=a\\=b v=1i,s=\"a\\\"\nb\",b=true,f=-1.5e3 123\n# x\nm v=2\r\n";
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
-  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
-  for (gsize len = 1; len < sizeof message; len++) {
-    g_autofree char *text = decoder_fixture_outcome(&fixture, tide_bytes(message, len));
-    g_autofree char *mutant = g_memdup2(message, len);
-    for (guint byte = 0; byte < 256; byte++) {
-      mutant[len - 1] = (char)byte;
-      g_autofree char *outcome = decoder_fixture_outcome(&fixture, tide_bytes(mutant, len));
-      g_assert_nonnull(outcome);
-    }
-  }
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_INFLUX);
+  decoder_fixture_try_prefixes_and_bytes(&fixture, tide_bytes(message, sizeof message - 1));
 }
 
 int

@@ -1,19 +1,6 @@
+#include "decode/msgpack_walk.h"
+
 #include "unit/decoder_fixture.h"
-
-static void
-fixture_init(DecoderFixture *fixture)
-{
-  decoder_fixture_init(fixture);
-  fixture->options.format = TIDE_FORMAT_MSGPACK;
-}
-
-static void
-check(const DecoderCase *cases, gsize n_cases)
-{
-  g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
-  decoder_fixture_check(&fixture, cases, n_cases);
-}
 
 static void
 test_forms_of_messages(void)
@@ -48,7 +35,7 @@ test_forms_of_messages(void)
                    "c\x80",
                    "a/b=N:1;"),
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -76,7 +63,7 @@ test_every_kind_of_value(void)
       DECODER_CASE("\x81\xA1v\xC7\x0C\xFF\x1D\xCD\x65\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "v=N:-0.500000000;"),
       DECODER_CASE("\x81\xA1v\xC7\x0C\xFF\x00\x00\x00\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "v=N:-1;"),
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -140,7 +127,7 @@ test_faults_and_their_places(void)
                    "a\xD7\xFF\xFF\xFF\xFF\xFF\x55\x07\x33\x7C",
                    "type@3"), /* too many nanoseconds */
   };
-  check(cases, G_N_ELEMENTS(cases));
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
 static void
@@ -172,7 +159,7 @@ test_bad_readings_alone(void)
                    "type@3"),
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
   fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
@@ -184,7 +171,7 @@ test_arrays_by_index(void)
       DECODER_CASE("\x82\xA1v\x92\x01\x91\xC3\xA1w\x01", "v/0=N:1 v/1/0=B:true w=N:1;"),
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
   fixture.options.arrays = TIDE_ARRAY_INDEX;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
 }
@@ -197,10 +184,76 @@ test_arrays_rejected(void)
       DECODER_CASE("\x81\xA1v\x91\x01\x81\xA1v\x02", "type@3"),
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
   fixture.options.arrays = TIDE_ARRAY_REJECT;
   decoder_fixture_check(&fixture, cases, G_N_ELEMENTS(cases));
   g_assert_nonnull(fixture.reject.remedy);
+}
+
+/* Two readings: the array of so many small numbers in the first makes it a bad one, at its begin or within. */
+static GByteArray *
+message_with_long_array(TideArrayForm arrays, guint32 n)
+{
+  static const guint8 head[] = {0x81, 0xA1, 'v', 0xDD}, extension[] = {0xD4, 0x05, 0x01},
+                      second[] = {0x81, 0xA1, 'v', 0x02};
+  GByteArray *message = g_byte_array_new();
+  guint32 size = GUINT32_TO_BE(n + 1);
+  g_byte_array_append(message, head, sizeof head);
+  g_byte_array_append(message, (const guint8 *)&size, sizeof size);
+  if (arrays == TIDE_ARRAY_JSON)
+    g_byte_array_append(message, extension, sizeof extension);
+  for (guint32 i = arrays == TIDE_ARRAY_JSON ? 1 : 0; i <= n; i++)
+    g_byte_array_append(message, &(guint8){7}, 1);
+  g_byte_array_append(message, second, sizeof second);
+  return message;
+}
+
+/* The readings of @message, with @scratch to be looked at. (transfer full): what they lie in */
+static TideReadingBuilder *
+walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
+{
+  TideReadingBuilder *builder = tide_reading_builder_new(&fixture->options, fixture->names, 0, scratch);
+  tide_reading_builder_begin_message(builder, NULL, 0);
+  g_assert_true(tide_msgpack_walk_run(&fixture->options, tide_bytes(message->data, message->len), scratch, builder,
+                                      &fixture->reject));
+  fixture->readings = tide_reading_builder_finish(builder, &fixture->n_readings);
+  return builder;
+}
+
+/* Beside the copy of the message, whatever the number of elements. */
+static void
+test_a_spoiled_reading_takes_no_memory(void)
+{
+  for (TideArrayForm arrays = TIDE_ARRAY_JSON; arrays <= TIDE_ARRAY_REJECT; arrays++) {
+    g_auto(DecoderFixture) fixture;
+    decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+    fixture.options.arrays = arrays;
+    fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
+    fixture.options.max_fields = 8;
+    g_autoptr(GByteArray) message = message_with_long_array(arrays, 100000);
+    g_auto(TideScratch) scratch = {0};
+    TideReadingBuilder *builder = walk(&fixture, message, &scratch);
+    g_autofree char *readings = decoder_fixture_readings_text(&fixture);
+    g_assert_cmpstr(readings, ==, ";v=N:2;");
+    g_assert_null(scratch.outgrown);
+    g_assert_cmpuint(scratch.used_bytes, <, message->len + 1024);
+    tide_reading_builder_free(builder);
+  }
+}
+
+/* Numbers in an array whose text is kept are kept in that text alone. */
+static void
+test_numbers_of_an_array_take_its_text(void)
+{
+  g_auto(DecoderFixture) fixture;
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  g_autoptr(GByteArray) message = message_with_long_array(TIDE_ARRAY_REJECT, 99999);
+  g_auto(TideScratch) scratch = {0};
+  TideReadingBuilder *builder = walk(&fixture, message, &scratch);
+  TideBytes text = fixture.readings[0].fields[0].text;
+  g_assert_cmpuint(text.len, ==, 200001);
+  g_assert_cmpuint(scratch.used_bytes, <, text.len + 1024);
+  tide_reading_builder_free(builder);
 }
 
 static void
@@ -229,7 +282,7 @@ test_limits(void)
       DECODER_CASE("\x80\x80\x80", "too_large@2"),
   };
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
   fixture.options.max_depth = 2;
   fixture.options.max_fields = 2;
   fixture.options.max_readings = 2;
@@ -247,16 +300,8 @@ test_any_prefix_and_any_byte(void)
                                 "e\xD6\xFF\x55\x07\x33\x7C\xA1"
                                 "f\xDC\x00\x01\xC3\x80";
   g_auto(DecoderFixture) fixture;
-  fixture_init(&fixture);
-  fixture.options.on_bad_reading = TIDE_BAD_READING_ALONE;
-  for (gsize len = 1; len < sizeof message; len++) {
-    g_autofree char *mutant = g_memdup2(message, len);
-    for (guint byte = 0; byte < 256; byte++) {
-      mutant[len - 1] = (char)byte;
-      g_autofree char *outcome = decoder_fixture_outcome(&fixture, tide_bytes(mutant, len));
-      g_assert_nonnull(outcome);
-    }
-  }
+  decoder_fixture_init_format(&fixture, TIDE_FORMAT_MSGPACK);
+  decoder_fixture_try_prefixes_and_bytes(&fixture, tide_bytes(message, sizeof message - 1));
 }
 
 int
@@ -269,6 +314,8 @@ main(int argc, char **argv)
   g_test_add_func("/msgpack-walk/bad-readings-alone", test_bad_readings_alone);
   g_test_add_func("/msgpack-walk/arrays-by-index", test_arrays_by_index);
   g_test_add_func("/msgpack-walk/arrays-rejected", test_arrays_rejected);
+  g_test_add_func("/msgpack-walk/a-spoiled-reading-takes-no-memory", test_a_spoiled_reading_takes_no_memory);
+  g_test_add_func("/msgpack-walk/numbers-of-an-array-take-its-text", test_numbers_of_an_array_take_its_text);
   g_test_add_func("/msgpack-walk/limits", test_limits);
   g_test_add_func("/msgpack-walk/any-prefix-and-any-byte", test_any_prefix_and_any_byte);
   return g_test_run();
