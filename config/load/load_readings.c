@@ -2,6 +2,7 @@
 #include "config/load/load.h"
 
 #include "config/option/option_table.h"
+#include "decode/csv_lines.h"
 
 #define OF(format) (1u << (format))
 
@@ -12,6 +13,7 @@ static const struct {
 } choosy[] = {
     {"root", OF(TIDE_FORMAT_JSON)},
     {"each", OF(TIDE_FORMAT_JSON)},
+    {"csv", OF(TIDE_FORMAT_CSV)},
     {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
     {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
     {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
@@ -26,11 +28,55 @@ tide_load_format_takes(TideReadingFormat format, const char *option)
   return TRUE;
 }
 
+static void
+check_columns(TideLoad *load, TideSourcePosition position)
+{
+  const TideDecodeOptions *decode = &load->config->readings.decode;
+  char **columns = decode->csv.columns;
+  if (columns[0] == NULL)
+    tide_problems_add_error(load->problems, position, "'readings.csv.columns' must not be empty");
+  if (g_strv_length(columns) > decode->max_fields)
+    tide_problems_add_error(load->problems, position,
+                            "'readings.csv.columns' has more names than 'readings.max_fields' (%u) allows",
+                            decode->max_fields);
+  for (; *columns != NULL; columns++) {
+    g_autofree char *name = tide_problem_quote(*columns);
+    if (**columns == '\0' || tide_field_name_is_of_record(tide_bytes_of_string(*columns)))
+      tide_problems_add_error(load->problems, position,
+                              "'readings.csv.columns' has a name that no column can have: '%s'", name);
+  }
+}
+
+/* What names the fields, and what stands between their values. */
+static void
+check_csv(TideLoad *load)
+{
+  const TideCsvOptions *csv = &load->config->readings.decode.csv;
+  if (csv->columns == NULL && !csv->header && !tide_load_is_written(load, "readings.csv.columns"))
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "readings.csv"),
+        "'readings.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', "
+        "or 'csv: { header: true }' where the first line of each message names them");
+  else if (csv->columns != NULL && csv->header)
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "readings.csv.header"),
+        "'readings.csv.header' and 'readings.csv.columns' both name the fields: remove one of them");
+  if (csv->columns != NULL)
+    check_columns(load, tide_load_position(load, "readings.csv.columns"));
+  if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "readings.csv.delimiter"),
+        "'readings.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or "
+        "one of + - .");
+}
+
 void
 tide_load_readings(TideLoad *load)
 {
   const TideYamlNode *readings = tide_yaml_get(load->root, "readings");
   TideReadingFormat format = load->config->readings.decode.format;
+  if (format == TIDE_FORMAT_CSV)
+    check_csv(load);
   for (gsize i = 0; readings != NULL && readings->kind == TIDE_YAML_MAPPING && i < G_N_ELEMENTS(choosy); i++) {
     const TideYamlNode *node = tide_yaml_get(readings, choosy[i].option);
     if (!tide_yaml_is_null(node) && !tide_load_format_takes(format, choosy[i].option))

@@ -79,6 +79,7 @@ tide_config_option_take_over(const TideConfigOption *option, gpointer base, gcon
   }
   case TIDE_CONFIG_STRING:
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_GATEWAYS:
   case TIDE_CONFIG_TIME:
@@ -104,6 +105,7 @@ clear_option(const TideConfigOption *option, gpointer base)
     g_clear_pointer((char **)position, g_free);
     return;
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
     g_clear_pointer((char ***)position, g_strfreev);
     return;
   case TIDE_CONFIG_GATEWAYS:

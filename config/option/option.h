@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 typedef enum TideConfigOptionType {
   TIDE_CONFIG_STRING,    /* char *, not empty */
   TIDE_CONFIG_TOPICS,    /* char **, NULL-terminated, not empty; one string stands for a list of one */
+  TIDE_CONFIG_TEXTS,     /* char **, NULL-terminated, as TOPICS, but it and its items may be empty */
   TIDE_CONFIG_BROKERS,   /* char *: a list of host:port, joined by commas */
   TIDE_CONFIG_GATEWAYS,  /* GPtrArray * (element-type TideEndpoint) */
   TIDE_CONFIG_INTEGER,   /* guint32 */

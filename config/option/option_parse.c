@@ -246,6 +246,7 @@ tide_config_option_parse(const TideConfigOption *option, const char *text, const
   case TIDE_CONFIG_CUSTOM:
     return option->parse(text, base, error);
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_GATEWAYS:
   case TIDE_CONFIG_SECTION:
@@ -320,7 +321,7 @@ check_topic(const char *text, GError **error)
 gboolean
 tide_config_option_add_item(const TideConfigOption *option, TideConfigItems *items, const char *text, GError **error)
 {
-  if (*text == '\0' || strlen(text) > MAX_STRING_BYTES) {
+  if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES) {
     set_error(error, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
     return FALSE;
   }

@@ -35,6 +35,7 @@ format_number(const TideConfigOption *option, gint64 value)
   case TIDE_CONFIG_INTEGER:
   case TIDE_CONFIG_STRING:
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_GATEWAYS:
   case TIDE_CONFIG_BOOLEAN:
@@ -109,6 +110,7 @@ tide_config_option_print_value(const TideConfigOption *option, gconstpointer bas
     text = g_strdup(*(char *const *)member);
     break;
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
     return *(const char *const *const *)member != NULL ? print_list(*(const char *const *const *)member) : NULL;
   case TIDE_CONFIG_GATEWAYS:
     return print_gateways(atomic_load_explicit((GPtrArray *const _Atomic *)member, memory_order_acquire));
@@ -159,6 +161,7 @@ tide_config_option_describe_type(const TideConfigOption *option)
   static const char *const words[] = {
       [TIDE_CONFIG_STRING] = "text",
       [TIDE_CONFIG_TOPICS] = "list of topics",
+      [TIDE_CONFIG_TEXTS] = "list of texts",
       [TIDE_CONFIG_BROKERS] = "list of `host:port`",
       [TIDE_CONFIG_GATEWAYS] = "list of addresses",
       [TIDE_CONFIG_INTEGER] = "number",

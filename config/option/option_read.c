@@ -29,7 +29,19 @@ check_text(const TideConfigTarget *target, const TideYamlNode *node, const char 
   return TRUE;
 }
 
-/* One item of a list; brokers are also split at commas, as librdkafka does. */
+static gboolean
+add_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, const char *text,
+         TideConfigItems *items, const TideConfigTarget *target)
+{
+  g_autoptr(GError) error = NULL;
+  if (tide_config_option_add_item(option, items, text, &error))
+    return TRUE;
+  add_value_error(target, node, path, option, error->message);
+  return FALSE;
+}
+
+/* One item of a list; brokers are also split at commas, as librdkafka does. Spaces around one are none of it, but of a
+ * text. */
 static gboolean
 read_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, TideConfigItems *items,
           const TideConfigTarget *target)
@@ -38,14 +50,12 @@ read_item(const TideConfigOption *option, const char *path, const TideYamlNode *
 
   if (!check_text(target, node, path, option))
     return FALSE;
+  if (option->type == TIDE_CONFIG_TEXTS)
+    return add_item(option, path, node, node->text, items, target);
   g_auto(GStrv) parts = g_strsplit(node->text, ",", is_split ? -1 : 1);
-  for (char **part = parts; *part != NULL; part++) {
-    g_autoptr(GError) error = NULL;
-    if (tide_config_option_add_item(option, items, g_strstrip(*part), &error))
-      continue;
-    add_value_error(target, node, path, option, error->message);
-    return FALSE;
-  }
+  for (char **part = parts; *part != NULL; part++)
+    if (!add_item(option, path, node, g_strstrip(*part), items, target))
+      return FALSE;
   return TRUE;
 }
 
@@ -59,7 +69,7 @@ read_list(const TideConfigOption *option, const char *path, const TideYamlNode *
 
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
     is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, &items, target);
-  if (is_good && items.texts->len == 0)
+  if (is_good && items.texts->len == 0 && option->type != TIDE_CONFIG_TEXTS)
     tide_problems_add_error(target->problems, node->position, "'%s.%s' must not be empty", path, option->name);
   else if (is_good)
     tide_config_option_store_items(option, &items, target->base);
@@ -91,6 +101,7 @@ read_option(const TideConfigOption *option, const char *path, const TideYamlNode
 
   switch (option->type) {
   case TIDE_CONFIG_TOPICS:
+  case TIDE_CONFIG_TEXTS:
   case TIDE_CONFIG_BROKERS:
   case TIDE_CONFIG_GATEWAYS:
     read_list(option, path, node, target);

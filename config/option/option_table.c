@@ -179,8 +179,11 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {
-    {"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX}, {"msgpack", TIDE_FORMAT_MSGPACK}, {NULL, 0}};
+static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON},
+                                           {"influx", TIDE_FORMAT_INFLUX},
+                                           {"csv", TIDE_FORMAT_CSV},
+                                           {"msgpack", TIDE_FORMAT_MSGPACK},
+                                           {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
@@ -397,10 +400,28 @@ static const TideConfigOption hbase_options[] = {
          "came back. Where no fresh one can be made, the old one goes on."},
 };
 
+static const TideConfigOption csv_options[] = {
+    {"columns", TIDE_CONFIG_TEXTS, AT(readings.decode.csv.columns), .example = "[host, ts, cpu]",
+     .sentence = "The fields' names, in the order of the values in each line."},
+    {"header", TIDE_CONFIG_BOOLEAN, AT(readings.decode.csv.header), .default_text = "false",
+     .sentence = "In place of `columns`: the first line of each message names the fields."},
+    {"delimiter", TIDE_CONFIG_STRING, AT(readings.decode.csv.delimiter), .example = "\"\\t\"",
+     .sentence = "What stands between values: one byte, such as a semicolon, or \"\\t\" for a tab. Unless it is set, a "
+                 "comma."},
+    {"quotes", TIDE_CONFIG_BOOLEAN, AT(readings.decode.csv.quotes), .default_text = "true",
+     .sentence = "A value may stand in quotes (RFC 4180), with any quote in it doubled. false: a quote is a byte like "
+                 "others, as in many files with tabs."},
+    {"null_values", TIDE_CONFIG_TEXTS, AT(readings.decode.csv.null_values), .example = "[\"\", NA]",
+     .sentence = "What stands for null, where it has no quotes. Unless it is set, the empty value alone does; []: "
+                 "none does."},
+};
+static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
+
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
-                 "InfluxDB's line protocol, a reading a line. msgpack: MessagePack, maps where JSON has objects."},
+                 "InfluxDB's line protocol, a reading a line. csv: values with commas, tabs or the like between them, "
+                 "a reading a line. msgpack: MessagePack, maps where JSON has objects."},
     {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "
@@ -408,6 +429,7 @@ static const TideConfigOption readings_options[] = {
     {"each", TIDE_CONFIG_STRING, AT(readings.decode.each), .example = "metrics",
      .sentence = "The member that is a list of readings: each takes what stands beside the list along. With `root`, a "
                  "member of that."},
+    {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "With `format: csv`: how a line is written."},
     {"separator", TIDE_CONFIG_STRING, AT(readings.decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
     {"booleans", TIDE_CONFIG_CHOICE, AT(readings.decode.booleans), .default_text = "text", .choices = boolean_forms,

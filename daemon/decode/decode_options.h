@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 typedef enum TideReadingFormat {
   TIDE_FORMAT_JSON,    /* one object, an array of objects, or objects one after the other (newline-delimited) */
   TIDE_FORMAT_INFLUX,  /* InfluxDB's line protocol, a reading a line */
+  TIDE_FORMAT_CSV,     /* values with commas, or another byte, between them, a reading a line */
   TIDE_FORMAT_MSGPACK, /* MessagePack: one map, an array of maps, or maps one after the other */
 } TideReadingFormat;
 
@@ -29,6 +30,15 @@ typedef enum TideOnBadReading {
   TIDE_BAD_READING_ALONE,   /* nothing, where its message holds others and could be read to its end */
 } TideOnBadReading;
 
+/* Of comma-separated values. What it points to is owned by the configuration. */
+typedef struct TideCsvOptions {
+  char **columns;     /* the names of the values of each line; NULL: the first line of each message says them */
+  gboolean header;    /* that it does, without columns */
+  char *delimiter;    /* one byte, see tide_csv_is_delimiter(); NULL: a comma */
+  gboolean quotes;    /* a value in quotes may hold delimiters, line breaks, and doubled quotes */
+  char **null_values; /* without quotes, these are no value; NULL: the empty one is */
+} TideCsvOptions;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -36,6 +46,7 @@ typedef struct TideDecodeOptions {
                * from the outside in; NULL: the message itself does */
   char *each; /* owned by the configuration: of JSON, the member that is a list of readings, which take what stands
                * beside it along; NULL: none is */
+  TideCsvOptions csv;
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

@@ -1,5 +1,6 @@
 #include "decode/decoder.h"
 
+#include "decode/csv_lines.h"
 #include "decode/influx_lines.h"
 #include "decode/json_walk.h"
 #include "decode/msgpack_walk.h"
@@ -16,6 +17,7 @@ struct TideDecoder {
   TideRecordFields *record_fields; /* owned */
   TideReadingBuilder *builder;     /* owned */
   TideJsonWalk *json;              /* owned */
+  TideCsvLines *csv;               /* owned */
 };
 
 TideDecoder *
@@ -26,6 +28,7 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->record_fields = tide_record_fields_new(names, n_known);
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
   decoder->json = tide_json_walk_new(options);
+  decoder->csv = tide_csv_lines_new(options);
   return decoder;
 }
 
@@ -34,6 +37,7 @@ tide_decoder_free(TideDecoder *decoder)
 {
   if (decoder == NULL)
     return;
+  tide_csv_lines_free(decoder->csv);
   tide_json_walk_free(decoder->json);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
@@ -62,6 +66,8 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
     return tide_json_walk_run(decoder->json, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_INFLUX:
     return tide_influx_lines_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
+  case TIDE_FORMAT_CSV:
+    return tide_csv_lines_run(decoder->csv, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_MSGPACK:
     return tide_msgpack_walk_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
   }

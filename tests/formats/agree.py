@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
 import maven_jars  # noqa: E402  the cache
 
-FORMATS = ["json", "influx", "msgpack"]
+FORMATS = ["json", "influx", "csv", "msgpack"]
 REQUIREMENTS = HERE / "requirements.txt"
 # Of a format at the most: the rest is alike.
 SHOWN = 5

@@ -18,12 +18,19 @@ static inline TideDecodeOptions
 options_of(TideReadingFormat format, guint8 byte)
 {
   static char separator[] = "/", root[] = "a/payload", each[] = "metrics";
-  gboolean is_tight = (byte & 4) != 0;
+  static char a[] = "a", b[] = "b", tab[] = "\t", na[] = "NA";
+  static char *columns[] = {a, b, NULL}, *null_values[] = {na, NULL};
+  gboolean is_tight = (byte & 4) != 0, has_columns = (byte & 32) != 0, has_tabs = (byte & 64) != 0;
   return (TideDecodeOptions){
       .format = format,
       .separator = separator,
       .root = (byte & 32) != 0 ? root : NULL,
       .each = (byte & 64) != 0 ? each : NULL,
+      .csv = {.columns = has_columns ? columns : NULL,
+              .header = !has_columns,
+              .delimiter = has_tabs ? tab : NULL,
+              .quotes = !has_tabs,
+              .null_values = (byte & 1) != 0 ? null_values : NULL},
       .booleans = (byte & 8) != 0 ? TIDE_BOOLEAN_NUMBER : TIDE_BOOLEAN_TEXT,
       .arrays = (TideArrayForm)((byte & 3) % 3),
       .max_message_bytes = is_tight ? 256 : 1024 * 1024,

@@ -21,6 +21,7 @@ decoder_fixture_init_format(DecoderFixture *fixture, TideReadingFormat format)
   *fixture = (DecoderFixture){
       .options = {.format = format,
                   .separator = separator,
+                  .csv = {.quotes = TRUE},
                   .max_message_bytes = 1024 * 1024,
                   .max_depth = 32,
                   .max_fields = 1024,

@@ -93,7 +93,9 @@ explain_line(TideBytes line, gpointer data, GError **error)
 static gboolean
 explain_input(Explain *explain, GError **error)
 {
-  gboolean is_whole = explain->options->whole;
+  const TideDecodeOptions *decode = &explain->config->readings.decode;
+  /* Lines that stand below a header are no messages by themselves. */
+  gboolean is_whole = explain->options->whole || (decode->format == TIDE_FORMAT_CSV && decode->csv.header);
   if (isatty(STDIN_FILENO))
     fprintf(stderr, "reading %s; end with Ctrl-D\n", is_whole ? "a message" : "messages, one a line");
   if (is_whole)
@@ -246,8 +248,8 @@ const TideCommand tide_command_explain = {
     .name = "explain",
     .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
     .details =
-        "Messages come from standard input, one a line or (--whole) all of it one, or with --from-topic from Kafka. "
-        "Exit code 65 when any was rejected.\n"
+        "Messages come from standard input, one a line or (--whole, and always with csv.header) all of it one, or with "
+        "--from-topic from Kafka. Exit code 65 when any was rejected.\n"
         "\n"
         "Examples:\n"
         "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "
