@@ -1,6 +1,7 @@
 /* `tidemark complete -- WORD...`: what the last word may become, for the shells' completion. All of it comes from the
  * tables of commands and options, and from the configuration that the words name. Faults are silent: somebody is
  * typing. */
+#include "commands/cli/command_line.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/read/key_arguments.h"
@@ -31,18 +32,6 @@ offer(const char *word, const char *candidate, const char *ending, const char *s
     printf("%s%s\t%s\n", candidate, ending, sentence);
 }
 
-static const TideOption *
-find_option(const TideCommand *command, const char *word)
-{
-  for (gsize i = 0; i < command->n_options; i++) {
-    const TideOption *option = &command->options[i];
-    gboolean is_long = g_str_has_prefix(word, "--") && strcmp(word + 2, option->name) == 0;
-    if (is_long || (option->letter != 0 && word[0] == '-' && word[1] == option->letter && word[2] == '\0'))
-      return option;
-  }
-  return NULL;
-}
-
 static Words
 words_read(const GPtrArray *arguments, TideCommandCall *call)
 {
@@ -56,8 +45,9 @@ words_read(const GPtrArray *arguments, TideCommandCall *call)
     if (g_str_has_prefix(word, "--config="))
       call->config_path = strchr(word, '=') + 1;
     gboolean is_value = words.opened != NULL;
-    const TideOption *option = is_value ? NULL : find_option(words.command, word);
-    words.opened = option != NULL && option->value_name != NULL ? option : NULL;
+    const char *attached = NULL;
+    const TideOption *option = is_value ? NULL : tide_command_option_find(words.command, word, &attached);
+    words.opened = option != NULL && option->value_name != NULL && attached == NULL ? option : NULL;
     if (!is_value && word[0] != '-')
       g_ptr_array_add(words.positional, (gpointer)word);
   }
@@ -96,9 +86,9 @@ offer_choices(const TideOption *option, const char *before, const char *word)
 static void
 offer_value(const TideCommand *command, const char *word)
 {
+  const char *value = NULL;
+  const TideOption *option = tide_command_option_find(command, word, &value);
   g_autofree char *before = g_strndup(word, (gsize)(strchr(word, '=') + 1 - word));
-  g_autofree char *name = g_strndup(before, strlen(before) - 1);
-  const TideOption *option = find_option(command, name);
   if (option != NULL)
     offer_choices(option, before, word);
 }

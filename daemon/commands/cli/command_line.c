@@ -130,23 +130,19 @@ store_value(TideCommandCall *call, const TideOption *option, const char *value, 
   return FALSE;
 }
 
-static const TideOption *
-find_long(const TideCommand *command, const char *name, gsize name_len)
+const TideOption *
+tide_command_option_find(const TideCommand *command, const char *argument, const char **ret_attached)
 {
-  for (gsize i = 0; i < command->n_options; i++) {
-    const char *known = command->options[i].name;
-    if (strlen(known) == name_len && memcmp(known, name, name_len) == 0)
-      return &command->options[i];
-  }
-  return NULL;
-}
-
-static const TideOption *
-find_short(const TideCommand *command, char letter)
-{
-  for (gsize i = 0; i < command->n_options; i++) {
-    if (command->options[i].letter == letter)
-      return &command->options[i];
+  gboolean is_long = argument[0] == '-' && argument[1] == '-';
+  const char *name = is_long ? argument + 2 : argument + 1;
+  gsize name_len = is_long ? strcspn(name, "=") : 1;
+  const char *rest = argument[0] == '-' && argument[1] != '\0' ? name + name_len : "";
+  *ret_attached = is_long && *rest == '=' ? rest + 1 : *rest != '\0' ? rest : NULL;
+  for (gsize i = 0; argument[0] == '-' && i < command->n_options; i++) {
+    const TideOption *option = &command->options[i];
+    if (is_long ? strlen(option->name) == name_len && memcmp(option->name, name, name_len) == 0
+                : option->letter != '\0' && option->letter == *name)
+      return option;
   }
   return NULL;
 }
@@ -183,25 +179,17 @@ take_value(TideCommandCall *call, const TideOption *option, const char *attached
 static gboolean
 take_option(TideCommandCall *call, const char *argument, Arguments *arguments, GError **error)
 {
-  const TideCommand *command = call->command;
-  if (argument[1] != '-') {
-    const TideOption *option = find_short(command, argument[1]);
-    if (option == NULL) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
-                  command->name);
-      return FALSE;
-    }
-    return take_value(call, option, argument[2] != '\0' ? argument + 2 : NULL, arguments, error);
+  const char *attached = NULL;
+  const TideOption *option = tide_command_option_find(call->command, argument, &attached);
+  if (option != NULL)
+    return take_value(call, option, attached, arguments, error);
+  if (argument[1] == '-') {
+    g_autofree char *given = g_strndup(argument + 2, strcspn(argument + 2, "="));
+    return fail_unknown_option(call->command, given, error);
   }
-  const char *name = argument + 2;
-  const char *equals = strchr(name, '=');
-  gsize name_len = equals != NULL ? (gsize)(equals - name) : strlen(name);
-  const TideOption *option = find_long(command, name, name_len);
-  if (option == NULL) {
-    g_autofree char *given = g_strndup(name, name_len);
-    return fail_unknown_option(command, given, error);
-  }
-  return take_value(call, option, equals != NULL ? equals + 1 : NULL, arguments, error);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "unknown option '-%c': see 'tidemark %s --help'", argument[1],
+              call->command->name);
+  return FALSE;
 }
 
 static gboolean

@@ -18,6 +18,10 @@ G_BEGIN_DECLS
 gboolean tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *ret_help,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The option that @argument (--name, --name=VALUE, -x or -xVALUE) names. @ret_attached: VALUE, NULL: none.
+ * (transfer none) (nullable): none of that name, or no option at all */
+const TideOption *tide_command_option_find(const TideCommand *command, const char *argument, const char **ret_attached);
+
 /* The text of --help. @colour: with terminal sequences for headings. (transfer full) */
 char *tide_command_line_help(const TideCommand *command, gboolean colour);
 
