@@ -105,6 +105,28 @@ tide_batch_clear_suspect(TideBatch *batch, guint32 row)
     }
 }
 
+const TideBatchSuspect *
+tide_batch_next_cut(const TideBatch *batch)
+{
+  gsize n;
+  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n), *next = NULL;
+  for (gsize i = 0; i < n; i++)
+    if (suspects[i].is_cut && (next == NULL || suspects[i].n_cuts < next->n_cuts))
+      next = &suspects[i];
+  return next;
+}
+
+guint32
+tide_batch_count_cuts(const TideBatch *batch)
+{
+  gsize n;
+  const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
+  guint32 n_cuts = 0;
+  for (gsize i = 0; i < n; i++)
+    n_cuts += suspects[i].n_cuts;
+  return n_cuts;
+}
+
 void
 tide_batch_give_up(TideBatch *batch, guint32 row)
 {

@@ -42,9 +42,13 @@ typedef struct TideBatchPoison {
   char *text; /* owned: what the gateway said */
 } TideBatchPoison;
 
-/* A row that HBase refuses alone, with a text that does not tell whose fault that is. */
+/* A row that HBase refuses alone, with a text that does not tell whose fault that is, or whose call is cut off. */
 typedef struct TideBatchSuspect {
-  guint32 row;        /* index in rows */
+  guint32 row;         /* index in rows */
+  gboolean is_cut;     /* its call was cut off: it is sent behind all others */
+  guint32 n_cuts;      /* so often alone ... */
+  gint64 cut_since_us; /* ... the first of which was then */
+  /* of refusals */
   guint32 text_kind;  /* of what the gateway said; another one begins anew */
   guint32 n_rounds;   /* so often ... */
   guint32 n_verified; /* ... and so often while its region took other rows */
@@ -76,12 +80,10 @@ struct TideBatch {
   gint64 charged_bytes; /* what the budget holds for it */
   guint32 attempts;
   /* row_isolation.h: what is known after calls that failed */
-  guint32 done_rows;   /* so many of the first are acknowledged, poison, or suspects */
-  guint32 slice_rows;  /* it is to be sent by so many rows; 0: as a whole */
-  guint32 n_cut_calls; /* calls of several of its rows that were cut off */
-  guint32 n_cut;       /* times in a row that row cut_row was cut off alone */
-  guint32 cut_row;
-  gint64 cut_since_us;    /* when that began */
+  guint32 done_rows;      /* so many of the first are acknowledged, poison, or suspects */
+  guint32 slice_rows;     /* it is to be sent by so many rows; 0: as a whole */
+  guint32 n_cut_calls;    /* calls of several of its rows that were cut off */
+  gint64 not_before_us;   /* its lane sends others meanwhile; 0: at once */
   gboolean is_left_out;   /* nothing of it was sent in the round that ended last */
   gint64 lane_ok_us;      /* when a call of its lane was last acknowledged, as it was taken; 0: never */
   gint64 sealed_us;       /* nothing of it was sent before */
@@ -133,6 +135,9 @@ tide_batch_suspects(const TideBatch *batch, gsize *ret_n)
 /* What is known of @row, begun when nothing is. Valid until the next is begun. */
 TideBatchSuspect *tide_batch_suspect(TideBatch *batch, guint32 row);
 void tide_batch_clear_suspect(TideBatch *batch, guint32 row);
+/* Of rows whose calls are cut off that which was cut off least often; NULL: there is none. */
+const TideBatchSuspect *tide_batch_next_cut(const TideBatch *batch);
+guint32 tide_batch_count_cuts(const TideBatch *batch); /* of such rows, alone */
 
 /* @row can never be written. @text: copied. */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);

@@ -104,6 +104,29 @@ tide_call_slices_mark_poison(TideCallSlices *slices, guint32 batch, guint32 row,
   slices->n_poison++;
 }
 
+/* Of a call that is too large those rows are left out, and sent behind all others, that are most of it, and few. FALSE:
+ * there are none. */
+static gboolean
+leave_out_large(TideCallSlices *slices, TideBatch *batch, gsize n_bytes)
+{
+  gsize large_bytes = 0, least_bytes = G_MAXSIZE;
+  if (slices->n_aside > 0)
+    return FALSE; /* it is searched already */
+  tide_call_slices_set_aside_large(slices, slices->range);
+  guint32 n_aside = slices->n_aside;
+  slices->n_aside = 0;
+  for (guint32 i = 0; i < n_aside; i++) {
+    gsize row_bytes = tide_batch_row_wire(batch, slices->aside[i]).len;
+    large_bytes += row_bytes;
+    least_bytes = MIN(least_bytes, row_bytes);
+  }
+  if (large_bytes < n_bytes / 2 || least_bytes < TIDE_CUT_LEAST_BYTES)
+    return FALSE;
+  for (guint32 i = 0; i < n_aside; i++)
+    tide_batch_suspect(batch, slices->aside[i])->is_cut = TRUE;
+  return n_aside > 0;
+}
+
 /* Several rows were cut off together. Those of joined batches are sent batch by batch the next time, without a word. */
 static void
 note_cut_rows(TideCallSlices *slices, const TideSentRows *sent)
@@ -113,40 +136,59 @@ note_cut_rows(TideCallSlices *slices, const TideSentRows *sent)
     TideBatch *batch = slices->call->batches[0];
     batch->n_cut_calls++;
     is_for_size |= batch->slice_rows > 0 || batch->n_cut_calls >= TIDE_CUT_LIMIT;
-    if (is_for_size || sent->n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES)
+    if ((is_for_size || sent->n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES) &&
+        !leave_out_large(slices, batch, sent->n_bytes))
       batch->slice_rows = sent->n_rows / 2;
   }
   if (is_for_size)
     slices->cut_rows = sent->n_rows;
 }
 
-/* Remembers that @sent, of one batch, was cut off; see the head of call_slices.h. */
+/* What the operator can do, in place of what the transport said alone. */
 static void
-note_cut(TideCallSlices *slices, const TideSentRows *sent)
+tell_cut_row(TideCallSlices *slices, const TideSentRows *sent, guint32 n_cuts)
+{
+  g_autofree char *key = tide_bytes_printable(tide_batch_row_key(sent->batch, sent->row));
+  char *text = g_strdup_printf("row '%s' of %" G_GSIZE_FORMAT " bytes was cut off alone %u times, as by a proxy with a "
+                               "limit for requests: raise that; other rows do not wait for it: %s",
+                               key, sent->n_bytes, n_cuts, slices->text);
+  g_free(slices->text);
+  slices->text = text;
+}
+
+/* A row was cut off alone: it is left out of what is sent with others from now on. */
+static void
+note_cut_row(TideCallSlices *slices, const TideSentRows *sent)
 {
   TideBatch *batch = slices->call->batches[0];
-  if (!slices->failure.is_cut || sent->n_bytes < TIDE_CUT_LEAST_BYTES)
+  TideBatchSuspect *row = tide_batch_suspect(batch, sent->row);
+  if (row->n_cuts == 0)
+    row->cut_since_us = slices->now_us;
+  row->n_cuts++;
+  row->is_cut = TRUE;
+  batch->slice_rows = 0; /* the others are sent in calls as large as are known to be taken */
+  if (row->n_cuts < TIDE_CUT_LIMIT)
     return;
-  if (sent->n_rows > 1) {
-    note_cut_rows(slices, sent);
+  if (sent->n_bytes < TIDE_FRAME_LIMIT_LEAST_BYTES || slices->call->last_ok_us <= row->cut_since_us) {
+    tell_cut_row(slices, sent, row->n_cuts);
     return;
   }
-  if (slices->call->n_batches > 1)
-    return;
-  if (batch->n_cut == 0 || batch->cut_row != sent->row) {
-    batch->n_cut = 0;
-    batch->cut_row = sent->row;
-    batch->cut_since_us = slices->now_us;
-  }
-  batch->n_cut++;
-  if (sent->n_bytes < TIDE_FRAME_LIMIT_LEAST_BYTES || batch->n_cut < TIDE_CUT_LIMIT ||
-      slices->call->last_ok_us <= batch->cut_since_us)
-    return;
   g_autofree char *text = g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s",
                                           sent->n_bytes, slices->text);
   tide_batch_clear_suspect(batch, sent->row); /* else it would be sent, and cut off, for ever */
   tide_call_slices_mark_poison(slices, 0, sent->row, batch->attempts + 1, text);
-  batch->n_cut = batch->slice_rows = 0;
+}
+
+/* Remembers that @sent was cut off; see the head of call_slices.h. */
+static void
+note_cut(TideCallSlices *slices, const TideSentRows *sent)
+{
+  if (!slices->failure.is_cut || sent->n_bytes < TIDE_CUT_LEAST_BYTES)
+    return;
+  if (sent->n_rows > 1)
+    note_cut_rows(slices, sent);
+  else if (slices->call->n_batches == 1)
+    note_cut_row(slices, sent);
 }
 
 /* One call. What failed stays in slices->failure and text. */
@@ -157,8 +199,10 @@ send_parts(TideCallSlices *slices, TideSentRows *rows)
   rows->n_parts = slices->parts.len / sizeof(TideBytes);
   g_autofree char *text = NULL;
   TideFailure failure = slices->send(rows, slices->data, &text);
-  if (failure.outcome == TIDE_OUTCOME_OK)
+  if (failure.outcome == TIDE_OUTCOME_OK) {
+    tide_call_sizes_note_taken(&slices->sizes, slices->gateway, rows->n_bytes, slices->now_us);
     return TIDE_OUTCOME_OK;
+  }
   slices->failure = failure;
   g_free(slices->text);
   slices->text = g_steal_pointer(&text);
@@ -170,6 +214,7 @@ TideOutcome
 tide_call_slices_send(TideCallSlices *slices, TideRowRange range)
 {
   TideSentRows rows = {0};
+  slices->range = range;
   slices->n_sent_rows = 0;
   tide_buffer_reset(&slices->parts);
   for (guint32 i = tide_call_slices_batch_of_row(slices, range.first);
@@ -179,12 +224,8 @@ tide_call_slices_send(TideCallSlices *slices, TideRowRange range)
   }
   if (rows.n_rows == 0)
     return TIDE_OUTCOME_OK;
-  TideOutcome outcome = send_parts(slices, &rows);
-  if (outcome != TIDE_OUTCOME_OK)
-    return outcome;
   slices->n_sent_rows = rows.n_rows;
-  tide_call_sizes_note_taken(&slices->sizes, slices->gateway, rows.n_bytes, slices->now_us);
-  return TIDE_OUTCOME_OK;
+  return send_parts(slices, &rows);
 }
 
 /* It was given up in the middle of a round: the next one leaves it out. */

@@ -3,8 +3,12 @@
  * A framed gateway closes the connection on a frame above its limit, without a word. So when that befalls a batch
  * larger than the smallest limit there is, it is sent in halves from then on; a row that is cut off alone
  * TIDE_CUT_LIMIT times, while HBase acknowledges others, is too large. A proxy's limit may be smaller: so is a batch
- * halved that was cut off TIDE_CUT_LIMIT times (call_size.h). But a row below the gateway's smallest limit may have
- * been under way while something restarted: it is sent again until it is taken, behind the others of its region.
+ * halved that was cut off TIDE_CUT_LIMIT times (call_size.h), whatever is taken of others, for what resets it may have
+ * looked at its bytes. Where a few large rows are most of what is too large, they are left out instead.
+ *
+ * A row that was left out so, or cut off alone, is sent alone behind all others: nobody waits for it. Its batch is sent
+ * again with pauses that double (lanes.h). Below the gateway's smallest limit it may have been under way while
+ * something restarted, or a proxy's limit may be raised: it is sent again until it is taken.
  *
  * Threads: one writer's. */
 #pragma once
@@ -54,7 +58,8 @@ typedef struct TideCallSlices {
   guint32 n_aside;
   guint32 n_poison;    /* rows that were marked as poison */
   guint32 cut_rows;    /* of a call that was cut off so often that half as many are sent from now on; 0: none was */
-  guint32 n_sent_rows; /* by the last tide_call_slices_send() */
+  TideRowRange range;  /* what was sent last ... */
+  guint32 n_sent_rows; /* ... was so many rows by tide_call_slices_send() */
   TideFailure failure; /* the last */
   char *text;          /* owned: of the last failure */
   TideBuffer parts;    /* of TideBytes; memory, reused */
@@ -75,8 +80,8 @@ tide_call_slices_n_rows(const TideCallSlices *slices)
 /* Of row @at of the call: which of its batches it is of. */
 guint32 tide_call_slices_batch_of_row(const TideCallSlices *slices, guint32 at);
 
-/* The first of rows [@first, @end) of the call's batch @i that is poison, a suspect, set aside, or given up; @end:
- * none. */
+/* The first of rows [@first, @end) of the call's batch @i that is poison, a suspect, cut off, set aside, or given up;
+ * @end: none. */
 guint32 tide_call_slices_next_left_out(const TideCallSlices *slices, guint32 i, guint32 first, guint32 end);
 
 /* Sets rows of @range aside that are far larger than the others. What is set aside is up to the caller. */
@@ -87,7 +92,7 @@ guint32 tide_call_slices_choose_step(const TideCallSlices *slices);
 
 /* All of @range but what is done or left out, as one call. What failed stays in failure and text. */
 TideOutcome tide_call_slices_send(TideCallSlices *slices, TideRowRange range);
-/* Row @at of the call alone, also when it is suspected or was sent. NOT_SENT: it was given up meanwhile. */
+/* Row @at of the call alone, also when it is left out or was sent. NOT_SENT: it was given up meanwhile. */
 TideOutcome tide_call_slices_send_alone(TideCallSlices *slices, guint32 at);
 
 /* @row of the call's batch @batch can never be written. */

@@ -129,6 +129,13 @@ in_flight_cap_locked(const LaneQueue *queue)
   return queue->failures > 0 ? 1 : queue->lanes->options.max_in_flight_per_region;
 }
 
+/* When the next batch may go, for all that the lane itself has to say. */
+static gint64
+due_us_locked(const LaneQueue *queue)
+{
+  return MAX(queue->not_before_us, queue->first->not_before_us);
+}
+
 void
 tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
 {
@@ -136,7 +143,7 @@ tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
     set_state_locked(queue, LANE_IDLE);
   else if (queue->n_in_flight >= in_flight_cap_locked(queue) || !has_room_locked(queue))
     set_state_locked(queue, LANE_FULL);
-  else if (queue->not_before_us > now_us)
+  else if (due_us_locked(queue) > now_us)
     set_state_locked(queue, LANE_DELAYED);
   else
     set_state_locked(queue, queue->failures > 0 ? LANE_PROBE : LANE_READY);
@@ -158,14 +165,20 @@ count_waiting_locked(TideLanes *lanes, gint64 rows)
 }
 
 void
-tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch)
+tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us)
 {
-  batch->next = NULL;
-  if (queue->last != NULL)
-    queue->last->next = batch;
-  else
-    queue->first = batch;
-  queue->last = batch;
+  gint64 due_us = MAX(batch->not_before_us, now_us);
+  TideBatch *before = queue->last;
+  if (before != NULL && before->not_before_us > due_us) {
+    before = NULL;
+    for (TideBatch *other = queue->first; other->not_before_us <= due_us; other = other->next)
+      before = other;
+  }
+  TideBatch **link = before != NULL ? &before->next : &queue->first;
+  batch->next = *link;
+  *link = batch;
+  if (batch->next == NULL)
+    queue->last = batch;
   count_waiting_locked(queue->lanes, batch->n_rows);
 }
 
@@ -205,7 +218,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
   {
     for (TideBatch *batch = first, *next; batch != NULL; batch = next) {
       next = batch->next;
-      tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch);
+      tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch, now_us);
       tide_lane_queue_settle_locked(tide_lane_queue_of(batch), now_us);
     }
     tide_cond_signal(&lanes->work);
@@ -215,12 +228,12 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 
 /* ---- taking a call ---- */
 
-/* What has calls of its own for each row, or for parts of it, or is likely to: what is joined to it would only wait for
- * them, or share its fate. */
+/* What has calls of its own for some of its rows, or is likely to: what is joined to it would only wait for them, or
+ * share its fate. */
 static gboolean
 goes_alone(const TideBatch *batch)
 {
-  return batch->is_mutations || batch->is_unmerged || batch->slice_rows > 0;
+  return batch->is_mutations || batch->is_unmerged || batch->slice_rows > 0 || tide_batch_next_cut(batch) != NULL;
 }
 
 static gboolean
@@ -280,10 +293,10 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
   for (GList *link = g_queue_peek_head_link(&lanes->delayed); link != NULL; link = next) {
     next = link->next;
     LaneQueue *queue = link->data;
-    if (queue->not_before_us <= now_us)
+    if (due_us_locked(queue) <= now_us)
       tide_lane_queue_settle_locked(queue, now_us);
     else
-      next_us = MIN(next_us, queue->not_before_us);
+      next_us = MIN(next_us, due_us_locked(queue));
   }
   for (guint32 i = 0; lanes->n_suspended > 0 && i < lanes->n_used; i++) {
     const TableSlot *slot = &lanes->tables[i];

@@ -131,12 +131,15 @@ any_is_reported(const TideCall *call, TideOutcome outcome)
 }
 
 /* To the front, in its old place. A batch in which a row is suspected goes behind the others: they are to show whether
- * their region works. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
+ * their region works. What has only rows left whose calls are cut off waits longer each time, and the others of the
+ * lane do not. No order is needed among the batches of a lane, as none has a key that an unfinished one has. */
 static void
-take_back_locked(LaneQueue *queue, TideBatch *batch)
+take_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us)
 {
-  if (batch->suspects.len > 0 || batch->n_cut > 0)
-    tide_lane_queue_push_back_locked(queue, batch);
+  gboolean waits = batch->done_rows == batch->n_rows && tide_batch_next_cut(batch) != NULL;
+  batch->not_before_us = waits ? now_us + backoff_us(&queue->lanes->options, tide_batch_count_cuts(batch)) : 0;
+  if (batch->suspects.len > 0)
+    tide_lane_queue_push_back_locked(queue, batch, now_us);
   else
     tide_lane_queue_push_front_locked(queue, batch);
 }
@@ -157,7 +160,7 @@ end_batches_locked(const TideCall *call, TideOutcome outcome, const char *error_
       tide_batch_mark_in_doubt(batch, now_us);
     lane_reported |= is_reported(batch, outcome);
     if (outcome != TIDE_OUTCOME_OK)
-      take_back_locked(queue, batch);
+      take_back_locked(queue, batch, now_us);
     if (!begins_lane(call, i))
       continue;
     queue->n_in_flight--;

@@ -13,7 +13,7 @@ typedef enum LaneState {
   LANE_READY,   /* in its table's ready: a writer may take from it */
   LANE_PROBE,   /* in its table's probes: its last call failed, and it may be tried again */
   LANE_FULL,    /* its calls or rows in flight are at the cap: finish() makes it ready */
-  LANE_DELAYED, /* in delayed: waits for not_before_us */
+  LANE_DELAYED, /* in delayed: it, or all that waits in it, is not to be sent before some time */
 } LaneState;
 
 /* A lane with what waits in it; freed as the lane. */
@@ -22,9 +22,9 @@ typedef struct LaneQueue {
   TideLanes *lanes; /* borrowed, read-only */
   /* under TideLanes.lock */
   LaneState state;
-  GList link;      /* in its table's ready or probes, or in delayed */
-  GList busy_link; /* in busy, while batches wait or are in flight */
-  TideBatch *first;
+  GList link;       /* in its table's ready or probes, or in delayed */
+  GList busy_link;  /* in busy, while batches wait or are in flight */
+  TideBatch *first; /* those that wait for their not_before_us are the last, by that */
   TideBatch *last;
   guint32 n_in_flight; /* calls */
   guint32 in_flight_rows;
@@ -106,6 +106,7 @@ void tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us);
 /* @n_rows of @queue were acknowledged. */
 void tide_lane_queue_count_written_locked(LaneQueue *queue, guint32 n_rows, gint64 now_us);
 void tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch);
-void tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch);
+/* Behind all that may be sent before it. */
+void tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us);
 
 G_END_DECLS

@@ -285,7 +285,7 @@ add_earlier_suspects(TideRowIsolation *isolation)
     const TideBatchSuspect *suspects = tide_batch_suspects(batch, &n);
     for (gsize s = 0; s < n; s++) {
       Suspect suspect = {.batch = i, .row = suspects[s].row, .attempts = batch->attempts};
-      if (!is_new_suspect(isolation, i, suspect.row))
+      if (!suspects[s].is_cut && !is_new_suspect(isolation, i, suspect.row))
         g_array_append_val(isolation->suspects, suspect);
     }
   }
@@ -297,6 +297,8 @@ count_round(TideRowIsolation *isolation, const Suspect *suspect, gboolean has_wi
 {
   TideBatch *batch = isolation->slices.call->batches[suspect->batch];
   TideBatchSuspect *known = tide_batch_suspect(batch, suspect->row);
+  known->is_cut = FALSE;
+  known->n_cuts = 0;
   gboolean is_first = known->n_rounds == 0;
   if (is_first || known->text_kind != suspect->text_kind)
     *known =
@@ -425,6 +427,44 @@ judge(TideRowIsolation *isolation)
   return whole;
 }
 
+/* ---- rows that were cut off ---- */
+
+/* OK: it was taken, or given up. POISON: it is suspected from now on. */
+static TideOutcome
+send_cut_row(TideRowIsolation *isolation, guint32 i, guint32 row)
+{
+  TideBatch *batch = isolation->slices.call->batches[i];
+  TideOutcome outcome = TIDE_OUTCOME_OK;
+  if (!tide_batch_is_given_up(batch, row))
+    outcome = tide_call_slices_send_alone(&isolation->slices, isolation->slices.first_rows[i] + row);
+  if (outcome == TIDE_OUTCOME_OK)
+    tide_batch_clear_suspect(batch, row);
+  else if (outcome == TIDE_OUTCOME_POISON)
+    tide_batch_suspect(batch, row)->is_cut = FALSE;
+  return outcome;
+}
+
+/* Behind all others, for nothing can be sent any more once one is cut off: of several each has its turn to be the
+ * first. */
+static TideOutcome
+send_cut_rows(TideRowIsolation *isolation)
+{
+  TideOutcome whole = TIDE_OUTCOME_OK;
+  for (guint32 i = 0; i < isolation->slices.call->n_batches; i++) {
+    const TideBatchSuspect *next;
+    while ((next = tide_batch_next_cut(isolation->slices.call->batches[i])) != NULL) {
+      TideOutcome outcome = send_cut_row(isolation, i, next->row);
+      if (outcome != TIDE_OUTCOME_OK && outcome != TIDE_OUTCOME_POISON)
+        return outcome;
+      if (outcome == TIDE_OUTCOME_POISON)
+        whole = outcome;
+    }
+  }
+  return whole;
+}
+
+/* ---- a call ---- */
+
 static gboolean
 has_suspects(const TideRowIsolation *isolation)
 {
@@ -433,8 +473,6 @@ has_suspects(const TideRowIsolation *isolation)
     any = isolation->slices.call->batches[i]->suspects.len > 0;
   return any;
 }
-
-/* ---- a call ---- */
 
 static void
 begin(TideRowIsolation *isolation, TideCall *call, guint32 gateway, gint64 now_us)
@@ -511,6 +549,10 @@ tide_row_isolation_send(TideRowIsolation *isolation, TideCall *call, guint32 gat
     outcome = judge(isolation);
   if (outcome == TIDE_OUTCOME_OK && is_given_up)
     outcome = TIDE_OUTCOME_POISON; /* whatever became of the suspects: other rows were not sent */
+  if (!is_given_up && (outcome == TIDE_OUTCOME_OK || outcome == TIDE_OUTCOME_POISON)) {
+    TideOutcome last = send_cut_rows(isolation);
+    outcome = last != TIDE_OUTCOME_OK ? last : outcome;
+  }
   *ret_counts = (TideIsolationCounts){
       .bisections = isolation->bisections, .poison = slices->n_poison, .cut_rows = slices->cut_rows};
   if (outcome == TIDE_OUTCOME_OK)

@@ -5,6 +5,7 @@
 #include "fault/pipeline/pipeline_mixture.h"
 #include "unit/loopback_server.h"
 #include "util/clock.h"
+#include "util/error.h"
 
 #include <glib/gstdio.h>
 #include <microhttpd.h>
@@ -201,6 +202,44 @@ test_calls_that_are_reset_for_their_size_are_split(PipelineFixture *fixture, gco
   pipeline_fixture_flush(fixture);
   RunningPipeline *running =
       running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .options = LARGE_ROWS_OPTIONS});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, n_rows);
+  g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
+  running_pipeline_assert_accounting_balances(running);
+  g_assert_cmpint(running_pipeline_stop(running, 10000), ==, 0);
+}
+
+/* A row that a proxy resets each time, though gateways would take it, keeps no other row of its region or batch
+ * waiting, and is no dead letter. Its message is not committed, by a stop in the middle neither, and it is written once
+ * the proxy takes it. */
+static void
+test_row_that_is_reset_for_its_size_keeps_nobody_waiting(PipelineFixture *fixture, gconstpointer data)
+{
+  const guint n_before = 10, n_rows = 60;
+  TideScriptedFault reset = {.kind = TIDE_FAULT_CLOSE_BEFORE_REPLY,
+                             .reset = TRUE,
+                             .apply = TIDE_APPLY_NONE,
+                             .call = TIDE_CALL_PUT_MULTIPLE,
+                             .row_prefix = TIDE_BYTES_LITERAL("host2")};
+  scripted_gateway_create_table(fixture->gateways[0], "LARGE", "M,N", NULL);
+  guint fault = scripted_gateway_add_fault(fixture->gateways[0], &reset);
+  g_autofree char *large = g_strnfill(50000, 'f'); /* twice in a row */
+  for (guint i = 0; i < n_rows; i++)
+    pipeline_fixture_produce(fixture, 0, i == n_before ? "host2" : "host1", PIPELINE_BASE_MS + i,
+                             i == n_before ? large : "small");
+  pipeline_fixture_flush(fixture);
+  const RunningPipelineOptions options = {.gateways = 1, .options = LARGE_ROWS_OPTIONS};
+  RunningPipeline *running = running_pipeline_start_with(fixture, &options);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  g_assert_true(fake_hbase_wait_rows(fixture->hbase, "LARGE", n_rows - 1, deadline_us));
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], fault, 10, deadline_us));
+  g_assert_cmpint(running_pipeline_stop(running, 500), ==, TIDE_EXIT_TEMPFAIL);
+  g_assert_cmpint(mock_kafka_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, deadline_us), <=, n_before);
+
+  running = running_pipeline_start_with(fixture, &options);
+  guint64 n_hits = scripted_gateway_fault_hits(fixture->gateways[0], fault);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], fault, n_hits + 5, deadline_us));
+  scripted_gateway_clear_faults(fixture->gateways[0]);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "LARGE"), ==, n_rows);
   g_assert_cmpuint(tide_metrics_sum(running->metrics, "tidemark_hbase_poison_rows_total", NULL), ==, 0);
@@ -461,6 +500,8 @@ main(int argc, char **argv)
   ADD("frames/B5-D14-oversized-calls-are-split-and-the-oversized-row-is-a-dead-letter",
       test_oversized_calls_are_split_and_the_oversized_row_is_a_dead_letter);
   ADD("frames/D14-calls-that-are-reset-for-their-size-are-split", test_calls_that_are_reset_for_their_size_are_split);
+  ADD("frames/D14-row-that-is-reset-for-its-size-keeps-nobody-waiting",
+      test_row_that_is_reset_for_its_size_keeps_nobody_waiting);
   ADD("frames/calls-above-a-proxys-limit-are-split", test_calls_above_a_proxys_limit_are_split);
   ADD("frames/D9-busy-region-is-not-stormed", test_busy_region_is_not_stormed);
   ADD("hold/durability-below-sync-is-said", test_durability_below_sync_is_said);

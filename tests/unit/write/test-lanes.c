@@ -32,7 +32,13 @@ tear_down(Fixture *fixture, gconstpointer data)
   tide_completion_queue_clear(&fixture->completions);
 }
 
-typedef enum BatchKind { BATCH_OF_PUTS, BATCH_OF_MUTATIONS, BATCH_OF_UNMERGED, BATCH_IN_SLICES } BatchKind;
+typedef enum BatchKind {
+  BATCH_OF_PUTS,
+  BATCH_OF_MUTATIONS,
+  BATCH_OF_UNMERGED,
+  BATCH_IN_SLICES,
+  BATCH_WITH_A_CUT_ROW
+} BatchKind;
 
 static void
 submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, BatchKind kind)
@@ -44,6 +50,8 @@ submit_batch(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, Ba
   batch->is_mutations = kind == BATCH_OF_MUTATIONS;
   batch->is_unmerged = kind == BATCH_OF_UNMERGED;
   batch->slice_rows = kind == BATCH_IN_SLICES ? 1 : 0;
+  if (kind == BATCH_WITH_A_CUT_ROW)
+    tide_batch_suspect(batch, 0)->is_cut = TRUE;
   tide_buffer_reserve(&batch->wire, n_bytes);
   memset(batch->wire.data, 'k', n_bytes);
   batch->wire.len = n_bytes;
@@ -125,7 +133,8 @@ check_goes_alone(Fixture *fixture, BatchKind kind)
     g_assert_true(take_now(fixture, &calls[i]));
     g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
     const TideBatch *first = calls[i].batches[0];
-    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->slice_rows > 0, ==, i == 1);
+    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->slice_rows > 0 || first->suspects.len > 0, ==,
+                    i == 1);
   }
   g_assert_false(take_now(fixture, &(TideCall){0}));
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++)
@@ -153,6 +162,12 @@ static void
 test_batch_in_slices_goes_alone(Fixture *fixture, gconstpointer data)
 {
   check_goes_alone(fixture, BATCH_IN_SLICES);
+}
+
+static void
+test_batch_with_a_cut_row_goes_alone(Fixture *fixture, gconstpointer data)
+{
+  check_goes_alone(fixture, BATCH_WITH_A_CUT_ROW);
 }
 
 static void
@@ -524,6 +539,79 @@ test_late_refusals_of_a_suspended_table_lengthen_no_wait(Fixture *fixture, gcons
   tide_lane_unref(b);
 }
 
+/* The next call is of one batch, which is @batch's, and its first row is cut off for the @n_cuts-th time, the others
+ * being written or not. It was so long ago that the lane itself need not wait any more. */
+static void
+cut_off_next(Fixture *fixture, const TideBatch *batch, guint32 n_cuts, gboolean are_others_written)
+{
+  TideCall call;
+  g_assert_true(take_now(fixture, &call));
+  g_assert_cmpuint(call.n_batches, ==, 1);
+  g_assert_true(batch == NULL || call.batches[0] == batch);
+  TideBatchSuspect *row = tide_batch_suspect(call.batches[0], 0);
+  row->is_cut = TRUE;
+  row->n_cuts = n_cuts;
+  call.batches[0]->done_rows = are_others_written ? call.batches[0]->n_rows : 1;
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "cut off", tide_now_us() - TIDE_US_PER_S);
+}
+
+/* With all other rows of their batches written, rows that are cut off again and again wait longer and longer. All that
+ * comes later goes meanwhile. */
+static void
+test_rows_that_are_cut_off_keep_nobody_waiting(Fixture *fixture, gconstpointer data)
+{
+  TideLanesOptions options = {.n_tables = 1,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = 2,
+                              .retry_min_us = 10 * TIDE_US_PER_MS,
+                              .retry_max_us = 10000 * TIDE_US_PER_S};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  for (guint i = 0; i < 3; i++)
+    submit(fixture, lane, 10, 100);
+  static const guint32 n_cuts[] = {100, 20}; /* hours; more than an hour */
+  for (guint i = 0; i < G_N_ELEMENTS(n_cuts); i++)
+    cut_off_next(fixture, NULL, n_cuts[i], TRUE);
+  for (guint turn = 0; turn < 3; turn++) {
+    TideCall call;
+    g_assert_true(take_now(fixture, &call));
+    g_assert_cmpuint(call.n_batches, ==, 1);
+    g_assert_cmpuint(call.batches[0]->suspects.len, ==, 0);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    g_assert_false(take_now(fixture, &call));
+    submit(fixture, lane, 10, 100);
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 30);
+  tide_lane_unref(lane);
+}
+
+/* Once its time has come it is a batch like any other: what comes later is behind it. And it does not wait while other
+ * rows of it do. */
+static void
+test_batch_with_a_cut_row_has_its_turn(Fixture *fixture, gconstpointer data)
+{
+  for (guint are_others_written = 0; are_others_written < 2; are_others_written++) {
+    TideLane *lane = lane_of(fixture, 0, "", "");
+    submit(fixture, lane, 10, 100);
+    TideCall call;
+    g_assert_true(take_now(fixture, &call));
+    const TideBatch *batch = call.batches[0];
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "not yet", tide_now_us() - TIDE_US_PER_S);
+    cut_off_next(fixture, batch, are_others_written > 0 ? 1 : 1000, are_others_written > 0);
+    submit(fixture, lane, 10, 100);
+    for (guint i = 0; i < 2; i++) {
+      g_assert_true(take_now(fixture, &call));
+      g_assert_cmpint(call.batches[0] == batch, ==, i == 0);
+      tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+    }
+    g_assert_cmpuint(count_completed(fixture), ==, 2);
+    tide_lane_unref(lane);
+  }
+}
+
 /* However often it failed, a lane is due again after hbase.retry_max. */
 static void
 test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
@@ -617,6 +705,9 @@ main(int argc, char **argv)
   ADD("/lanes/batch-of-mutations-goes-alone", test_batch_of_mutations_goes_alone);
   ADD("/lanes/batch-of-unmerged-rows-goes-alone", test_batch_of_unmerged_rows_goes_alone);
   ADD("/lanes/batch-in-slices-goes-alone", test_batch_in_slices_goes_alone);
+  ADD("/lanes/batch-with-a-cut-row-goes-alone", test_batch_with_a_cut_row_goes_alone);
+  ADD("/lanes/D14-rows-that-are-cut-off-keep-nobody-waiting", test_rows_that_are_cut_off_keep_nobody_waiting);
+  ADD("/lanes/batch-with-a-cut-row-has-its-turn", test_batch_with_a_cut_row_has_its_turn);
   ADD("/lanes/B6-lane-has-a-cap-of-calls", test_lane_has_a_cap_of_calls);
   ADD("/lanes/failed-lane-waits-alone-and-the-others-go-on", test_failed_lane_waits_alone_and_the_others_go_on);
   ADD("/lanes/unanswered-call-is-remembered", test_unanswered_call_is_remembered);
