@@ -2,6 +2,7 @@
 #include "config/load/load.h"
 
 #include "config/option/option_table.h"
+#include "decode/avro_schema.h"
 #include "decode/csv_lines.h"
 
 #define OF(format) (1u << (format))
@@ -14,9 +15,10 @@ static const struct {
     {"root", OF(TIDE_FORMAT_JSON)},
     {"each", OF(TIDE_FORMAT_JSON)},
     {"csv", OF(TIDE_FORMAT_CSV)},
-    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
-    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
-    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK)},
+    {"schema", OF(TIDE_FORMAT_AVRO)},
+    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
+    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
+    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
 };
 
 gboolean
@@ -70,6 +72,31 @@ check_csv(TideLoad *load)
         "one of + - .");
 }
 
+/* What Avro's messages were written by. */
+static void
+load_avro(TideLoad *load, TideDecodeOptions *decode)
+{
+  g_autoptr(GError) error = NULL;
+  if (!tide_avro_is_built_in()) {
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "readings.format"),
+        "'readings.format: avro' cannot be read: this program was built without Avro; take one that has "
+        "it ('tidemark version' tells), or build with -Davro=enabled");
+    return;
+  }
+  if (decode->schema_file == NULL) {
+    tide_problems_add_error(load->problems, tide_load_position(load, "readings.format"),
+                            "'readings.format: avro' needs 'readings.schema', the file with the schema");
+    return;
+  }
+  tide_load_resolve(load, &decode->schema_file);
+  decode->schema = tide_avro_schema_read(decode->schema_file, &error);
+  if (decode->schema == NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "readings.schema"),
+                            "'readings.schema': the schema '%s' cannot be used: %s", decode->schema_file,
+                            error->message);
+}
+
 void
 tide_load_readings(TideLoad *load)
 {
@@ -84,4 +111,6 @@ tide_load_readings(TideLoad *load)
                               "'readings.%s' has no effect with 'format: %s': remove it", choosy[i].option,
                               tide_config_format_name(format));
   }
+  if (format == TIDE_FORMAT_AVRO)
+    load_avro(load, &load->config->readings.decode);
 }

@@ -179,11 +179,9 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON},
-                                           {"influx", TIDE_FORMAT_INFLUX},
-                                           {"csv", TIDE_FORMAT_CSV},
-                                           {"msgpack", TIDE_FORMAT_MSGPACK},
-                                           {NULL, 0}};
+static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX},
+                                           {"csv", TIDE_FORMAT_CSV},   {"msgpack", TIDE_FORMAT_MSGPACK},
+                                           {"avro", TIDE_FORMAT_AVRO}, {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
@@ -421,7 +419,11 @@ static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
                  "InfluxDB's line protocol, a reading a line. csv: values with commas, tabs or the like between them, "
-                 "a reading a line. msgpack: MessagePack, maps where JSON has objects."},
+                 "a reading a line. msgpack: MessagePack, maps where JSON has objects. avro: Avro's "
+                 "binary encoding, a record or an array of them."},
+    {"schema", TIDE_CONFIG_STRING, AT(readings.decode.schema_file), .example = "reading.avsc",
+     .sentence = "Of Avro, the file with the schema by which all messages were written, each nothing but its record. A "
+                 "relative path begins where this file is. It is read at the start."},
     {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "

@@ -4,6 +4,7 @@
 #include "commands/cli/output.h"
 #include "commands/cli/revision.h"
 #include "config/option/option_table.h"
+#include "decode/avro_schema.h"
 #include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
 
@@ -16,8 +17,9 @@ print_formats(void)
   const TideConfigChoice *format = tide_config_option_find(readings->section, "format")->choices;
   printf("  readings       %s", format->name);
   while ((++format)->name != NULL)
-    printf(", %s", format->name);
-  printf("\n");
+    if (format->value != TIDE_FORMAT_AVRO || tide_avro_is_built_in())
+      printf(", %s", format->name);
+  printf("%s\n", tide_avro_is_built_in() ? "" : "; built without avro");
 }
 
 static gboolean

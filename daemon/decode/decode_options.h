@@ -14,6 +14,7 @@ typedef enum TideReadingFormat {
   TIDE_FORMAT_INFLUX,  /* InfluxDB's line protocol, a reading a line */
   TIDE_FORMAT_CSV,     /* values with commas, or another byte, between them, a reading a line */
   TIDE_FORMAT_MSGPACK, /* MessagePack: one map, an array of maps, or maps one after the other */
+  TIDE_FORMAT_AVRO,    /* Avro's binary encoding: one record, or an array of records */
 } TideReadingFormat;
 
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
@@ -39,6 +40,9 @@ typedef struct TideCsvOptions {
   char **null_values; /* without quotes, these are no value; NULL: the empty one is */
 } TideCsvOptions;
 
+/* decode/avro_schema.h */
+typedef struct TideAvroSchema TideAvroSchema;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -47,6 +51,8 @@ typedef struct TideDecodeOptions {
   char *each; /* owned by the configuration: of JSON, the member that is a list of readings, which take what stands
                * beside it along; NULL: none is */
   TideCsvOptions csv;
+  char *schema_file;            /* owned by the configuration: of Avro, absolute */
+  const TideAvroSchema *schema; /* owned by the configuration: what stands there */
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

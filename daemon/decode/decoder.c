@@ -1,5 +1,6 @@
 #include "decode/decoder.h"
 
+#include "decode/avro_walk.h"
 #include "decode/csv_lines.h"
 #include "decode/influx_lines.h"
 #include "decode/json_walk.h"
@@ -70,6 +71,9 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
     return tide_csv_lines_run(decoder->csv, value, &decoder->scratch, decoder->builder, ret_reject);
   case TIDE_FORMAT_MSGPACK:
     return tide_msgpack_walk_run(decoder->options, value, &decoder->scratch, decoder->builder, ret_reject);
+  case TIDE_FORMAT_AVRO:
+    return tide_avro_walk_run(decoder->options, decoder->options->schema, value, 0, &decoder->scratch, decoder->builder,
+                              ret_reject);
   }
   g_assert_not_reached();
 }

@@ -25,8 +25,8 @@
  * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *
- * InfluxDB's line protocol, comma-separated values and MessagePack: influx_lines.h, csv_lines.h and msgpack_walk.h say
- * what becomes of a message.
+ * InfluxDB's line protocol, comma-separated values, MessagePack and Avro: influx_lines.h, csv_lines.h, msgpack_walk.h and
+ * avro_walk.h say what becomes of a message.
  *
  * What the record offers ("$key", "$topic", "$partition", "$offset", "$timestamp", "$header.NAME") is appended to each
  * reading where the configuration names it; there the message itself may not have a field so named. Keys and headers

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Iterator
@@ -27,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
 import maven_jars  # noqa: E402  the cache
 
-FORMATS = ["json", "influx", "csv", "msgpack"]
+FORMATS = ["json", "influx", "csv", "msgpack", "avro"]
 REQUIREMENTS = HERE / "requirements.txt"
 # Of a format at the most: the rest is alike.
 SHOWN = 5
@@ -74,6 +75,8 @@ def is_same(kind: str, text: str, value: Any) -> bool:
         return kind == "json" and text.startswith("[")
     if isinstance(value, Text):
         return (kind, text) == ("number", str(value))
+    if isinstance(value, Decimal):
+        return kind == "number" and Decimal(text) == value
     if isinstance(value, str):
         return (kind, text) == ("string", value)
     return kind == "number" and (int(text) == value if isinstance(value, int) else is_same_float(float(text), value))

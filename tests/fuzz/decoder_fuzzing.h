@@ -14,6 +14,9 @@
       g_error("%s", #condition);                                                                                       \
   } while (0)
 
+/* Of Avro. */
+static const TideAvroSchema *fuzz_schema;
+
 static inline TideDecodeOptions
 options_of(TideReadingFormat format, guint8 byte)
 {
@@ -23,6 +26,7 @@ options_of(TideReadingFormat format, guint8 byte)
   gboolean is_tight = (byte & 4) != 0, has_columns = (byte & 32) != 0, has_tabs = (byte & 64) != 0;
   return (TideDecodeOptions){
       .format = format,
+      .schema = fuzz_schema,
       .separator = separator,
       .root = (byte & 32) != 0 ? root : NULL,
       .each = (byte & 64) != 0 ? each : NULL,

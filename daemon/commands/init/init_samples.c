@@ -80,9 +80,9 @@ remedy_for(TideRejectReason reason, TideBytes value)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
   if (!is_text(value))
-    return "it is no text: Avro, Protobuf or what is compressed by its sender has to be turned into JSON before; "
-           "MessagePack is read with 'format: msgpack' in 'readings' of the configuration (examples/msgpack.yaml), but "
-           "'init' needs samples in JSON";
+    return "it is no text: Protobuf or what is compressed by its sender has to be turned into JSON before; MessagePack "
+           "and Avro are read with 'format: msgpack' and 'format: avro' in 'readings' of the configuration "
+           "(examples/msgpack.yaml, examples/avro.yaml), but 'init' needs samples in JSON";
   if (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE)
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "

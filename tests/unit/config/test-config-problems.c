@@ -155,7 +155,9 @@ static const ConfigProblemCase one_problem[] = {
      "3:34 warning: 'hbase.writers' times 'batch.max_bytes' is 64MiB, above 'limits.memory' (16MiB)"},
 
     {"format-unknown", KAFKA "readings: { format: xml, time: record }\n" HBASE TABLES,
-     "2:21 error: 'readings.format' must be one of json, influx, csv, msgpack"},
+     "2:21 error: 'readings.format' must be one of json, influx, csv, msgpack, avro"},
+    {"schema-of-another-format", KAFKA "readings: { schema: x.avsc, time: record }\n" HBASE TABLES,
+     "2:21 error: 'readings.schema' has no effect with 'format: json': remove it"},
     {"option-of-another-format", KAFKA "readings: { format: influx, arrays: index }\n" HBASE TABLES,
      "2:37 error: 'readings.arrays' has no effect with 'format: influx': remove it"},
     {"csv-of-another-format", KAFKA "readings: { csv: { header: true }, time: record }\n" HBASE TABLES,

@@ -1,0 +1,88 @@
+/* A configuration that reads Avro, with its schema in a file beside it. */
+#include "decode/avro_schema.h"
+#include "unit/config-texts.h"
+
+#include <glib/gstdio.h>
+
+#define AVRO(options) KAFKA "readings: { format: avro, " options " time: record }\n" HBASE TABLES
+
+static char *directory; /* owned: of this test's own */
+
+static void
+write_file(const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename(directory, name, NULL);
+  g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+/* All problems of the configuration @text, which stands in the directory. (transfer full) */
+static char *
+problems_of(const char *text)
+{
+  g_autofree char *path = g_build_filename(directory, "tidemark.yaml", NULL);
+  g_autoptr(GPtrArray) problems = NULL;
+  write_file("tidemark.yaml", text);
+  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
+  return describe_problems(problems);
+}
+
+static void
+assert_problem(const char *text, const char *expected)
+{
+  g_autofree char *problems = problems_of(text);
+  if (strstr(problems, tide_avro_is_built_in() ? expected : "this program was built without Avro") == NULL)
+    g_error("'%s' gave '%s', expected '%s'", text, problems, expected);
+}
+
+static void
+test_schema_beside_the_configuration(void)
+{
+  write_file("r.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"}]}");
+  g_autofree char *problems = problems_of(AVRO("schema: r.avsc,"));
+  if (tide_avro_is_built_in())
+    g_assert_cmpstr(problems, ==, "");
+}
+
+static void
+test_printed_and_loaded_again(void)
+{
+  g_autofree char *path = g_build_filename(directory, "tidemark.yaml", NULL);
+  g_autoptr(GPtrArray) problems = NULL;
+  write_file("tidemark.yaml", AVRO("schema: r.avsc, arrays: index,"));
+  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
+  if (!tide_avro_is_built_in())
+    return;
+  g_assert_nonnull(config);
+  g_autofree char *printed = tide_config_print(config);
+  g_autofree char *again = problems_of(printed);
+  g_assert_cmpstr(again, ==, "");
+}
+
+static void
+test_schemas_that_cannot_be_used(void)
+{
+  assert_problem(AVRO(""), "2:21 error: 'readings.format: avro' needs 'readings.schema', the file with the schema");
+  assert_problem(AVRO("schema: none.avsc,"), "none.avsc' cannot be used: No such file or directory");
+  write_file("bad.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"text\"}]}");
+  assert_problem(AVRO("schema: bad.avsc,"), "bad.avsc' cannot be used: of the field 'host', the type 'text' is not");
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  directory = g_dir_make_tmp("tidemark-avro-XXXXXX", NULL);
+  g_assert_nonnull(directory);
+  g_test_add_func("/config-avro/schema-beside-the-configuration", test_schema_beside_the_configuration);
+  g_test_add_func("/config-avro/printed-and-loaded-again", test_printed_and_loaded_again);
+  g_test_add_func("/config-avro/schemas-that-cannot-be-used", test_schemas_that_cannot_be_used);
+  int code = g_test_run();
+  static const char *const names[] = {"tidemark.yaml", "r.avsc", "bad.avsc"};
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autofree char *path = g_build_filename(directory, names[i], NULL);
+    (void)g_unlink(path);
+  }
+  (void)g_rmdir(directory);
+  g_free(directory);
+  return code;
+}

@@ -1,0 +1,127 @@
+#include "decode/avro_schema.h"
+
+static const TideAvroSchema *
+schema_of(const char *text, GError **error)
+{
+  g_autofree char *json = g_strdelimit(g_strdup(text), "'", '"');
+  return tide_avro_schema_new(tide_bytes_of_string(json), error);
+}
+
+static void
+test_names_and_namespaces(void)
+{
+  static const char *const good[] = {
+      "{'type':'record','name':'a.b.R','fields':[{'name':'x','type':{'type':'fixed','name':'F','size':1}},"
+      "{'name':'y','type':'a.b.F'},{'name':'z','type':'F'}]}",
+      "{'type':'record','name':'R','namespace':'a','fields':[{'name':'x','type':{'type':'enum','name':'E',"
+      "'namespace':'c','symbols':['A']}},{'name':'y','type':'c.E'},{'name':'z','type':['null','a.R']}]}",
+      "{'type':{'type':'record','name':'R','fields':[{'name':'x','type':{'type':'int'}}]}}",
+      "[{'type':'error','name':'R','aliases':['Q'],'doc':'d','fields':[{'name':'x','type':'long','default':1}]}]",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(good); i++) {
+    g_autoptr(GError) error = NULL;
+    const TideAvroSchema *schema = schema_of(good[i], &error);
+    g_assert_no_error(error);
+    tide_avro_schema_free(schema);
+  }
+}
+
+static void
+test_nodes_of_a_record(void)
+{
+  g_autoptr(GError) error = NULL;
+  const TideAvroSchema *schema =
+      schema_of("{'type':'record','name':'R','fields':[{'name':'x','type':'int'},{'name':'y','type':{'type':'record',"
+                "'name':'S','fields':[{'name':'z','type':'R'}]}}]}",
+                &error);
+  g_assert_no_error(error);
+  const TideAvroNode *top = &schema->nodes[schema->top];
+  g_assert_cmpint(top->kind, ==, TIDE_AVRO_RECORD);
+  g_assert_cmpuint(top->size, ==, 2);
+  g_assert_cmpuint(schema->members[top->first].node, ==, TIDE_AVRO_INT);
+  const TideAvroNode *inner = &schema->nodes[schema->members[top->first + 1].node];
+  g_assert_cmpuint(inner->size, ==, 1);
+  g_assert_cmpuint(schema->members[inner->first].node, ==, schema->top);
+  tide_avro_schema_free(schema);
+}
+
+static void
+test_faults(void)
+{
+  static const struct {
+    const char *text;
+    const char *fault;
+  } cases[] = {
+      {"", "no JSON"},
+      {"{'type':'record'", "no JSON"},
+      {"'int'", "no records"},
+      {"{'type':'array','items':'string'}", "no records"},
+      {"5", "neither a name"},
+      {"{}", "has no 'type'"},
+      {"[]", "no types"},
+      {"[['null']]", "another union"},
+      {"'foo'", "'foo' is not one of Avro's"},
+      {"{'type':'record','fields':[]}", "no 'name'"},
+      {"{'type':'record','name':'R'}", "no list 'fields'"},
+      {"{'type':'record','name':'R','fields':[5]}", "no 'name'"},
+      {"{'type':'record','name':'R','fields':[{'name':'x'}]}", "of the field 'x', there is no 'type'"},
+      {"{'type':'record','name':'R','fields':[{'name':'x','type':{'type':'record','name':'R','fields':[]}}]}",
+       "'R' is declared twice"},
+      {"{'type':'record','name':'R','fields':[{'name':'x','type':{'type':'record','name':'S','fields':"
+       "[{'name':'y','type':'foo'}]}}]}",
+       "of the field 'x/y', the type 'foo'"},
+      {"{'type':'record','name':'a.R','fields':[{'name':'x','type':{'type':'fixed','name':'b.F','size':1}},"
+       "{'name':'y','type':'F'}]}",
+       "'F' is not"},
+      {"{'type':'fixed','name':'F','size':-1}", "no 'size'"},
+      {"{'type':'enum','name':'F'}", "no list 'symbols'"},
+      {"{'type':'enum','name':'F','symbols':[1]}", "is no text"},
+      {"{'type':'map'}", "the map has no 'values'"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(schema_of(cases[i].text, &error));
+    if (error == NULL || strstr(error->message, cases[i].fault) == NULL)
+      g_error("'%s' gave '%s', expected '%s'", cases[i].text, error != NULL ? error->message : "nothing",
+              cases[i].fault);
+  }
+}
+
+/* What is nested without end is refused before it is followed. */
+static void
+test_depth_and_size(void)
+{
+  g_autoptr(GString) deep = g_string_new(NULL);
+  for (guint i = 0; i < 100000; i++)
+    g_string_append(deep, "{'type':");
+  g_autoptr(GError) error = NULL;
+  g_assert_null(schema_of(deep->str, &error));
+  g_assert_nonnull(error);
+  g_autofree char *large = g_strnfill(TIDE_AVRO_SCHEMA_MAX_BYTES + 1, ' ');
+  g_clear_error(&error);
+  g_assert_null(schema_of(large, &error));
+  g_assert_nonnull(strstr(error->message, "larger than"));
+}
+
+static void
+test_files(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_null(tide_avro_schema_read("/nowhere/at.all", &error));
+  g_assert_nonnull(strstr(error->message, "No such file"));
+  g_clear_error(&error);
+  g_assert_null(tide_avro_schema_read("/dev/zero", &error));
+  g_assert_nonnull(strstr(error->message, "not a regular file"));
+}
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/avro-schema/names-and-namespaces", test_names_and_namespaces);
+  g_test_add_func("/avro-schema/nodes-of-a-record", test_nodes_of_a_record);
+  g_test_add_func("/avro-schema/faults", test_faults);
+  g_test_add_func("/avro-schema/depth-and-size", test_depth_and_size);
+  g_test_add_func("/avro-schema/files", test_files);
+  return g_test_run();
+}
