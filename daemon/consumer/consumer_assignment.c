@@ -267,7 +267,7 @@ log_trouble(TideConsumer *consumer, const TideKafkaReport *report)
     return;
   const char *next = report->kind == TIDE_KAFKA_TROUBLE_POLL
                          ? "joining the group again; what was in flight is read again"
-                     : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again; other topics are read"
+                     : report->kind == TIDE_KAFKA_TROUBLE_MISSING ? "it is looked for again"
                                                                   : "it is tried again, no offset moves meanwhile";
   const TidePartition *partition = report->slot != G_MAXUINT16 ? tide_consumer_partition(consumer, report->slot) : NULL;
   tide_log_fields(level, "kafka-trouble",

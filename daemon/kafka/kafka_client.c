@@ -72,15 +72,42 @@ tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms, GError **error)
   return NULL;
 }
 
-gboolean
-tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error)
+/* By a client of its own. */
+static const struct rd_kafka_metadata *
+ask_once(const TideKafkaConfig *config, int timeout_ms, GError **error)
 {
   g_autoptr(TideKafkaClient) client =
       tide_kafka_client_new(config, tide_kafka_conf_new_bystander(config, NULL, NULL, error), TRUE, error);
-  const struct rd_kafka_metadata *metadata = client != NULL ? tide_kafka_client_ask(client, timeout_ms, error) : NULL;
+  return client != NULL ? tide_kafka_client_ask(client, timeout_ms, error) : NULL;
+}
+
+gboolean
+tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = ask_once(config, timeout_ms, error);
   if (metadata != NULL)
     rd_kafka_metadata_destroy(metadata);
   return metadata != NULL;
+}
+
+gboolean
+tide_kafka_client_find_topic(const TideKafkaConfig *config, const char *topic, int timeout_ms, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = ask_once(config, timeout_ms, error);
+  gboolean is_there = FALSE;
+  if (metadata == NULL)
+    return FALSE;
+  for (int i = 0; i < metadata->topic_cnt; i++)
+    is_there |= strcmp(metadata->topics[i].topic, topic) == 0 &&
+                metadata->topics[i].err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+  rd_kafka_metadata_destroy(metadata);
+  if (!is_there)
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+        "the topic '%s' does not exist at '%s', or this user may not see it: create it, as with 'kafka-topics.sh "
+        "--create', or name another; nothing was sent",
+        topic, config->brokers);
+  return is_there;
 }
 
 void

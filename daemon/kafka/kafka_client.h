@@ -24,6 +24,10 @@ const struct rd_kafka_metadata *tide_kafka_client_ask(TideKafkaClient *client, i
 
 /* Whether a broker answers at all. Errors: KAFKA with what librdkafka said of the brokers, CONFIG. */
 gboolean tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Whether one answers, and @topic is there: a producer would wait half a minute for it. Errors: as above; UNAVAILABLE
+ * when it is not. */
+gboolean tide_kafka_client_find_topic(const TideKafkaConfig *config, const char *topic, int timeout_ms,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* KAFKA: no answer, with the first thing that was said of a broker, which is the cause where @result is only a timeout.
  */

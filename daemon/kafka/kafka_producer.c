@@ -134,6 +134,12 @@ tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms)
   return waiting > 0 ? (guint64)waiting : 0;
 }
 
+guint64
+tide_kafka_producer_n_delivered(const TideKafkaProducer *producer)
+{
+  return producer->delivered;
+}
+
 gboolean
 tide_kafka_producer_check(const TideKafkaProducer *producer, guint64 n_sent, const char *advice, GError **error)
 {

@@ -52,6 +52,9 @@ gboolean tide_kafka_producer_send(TideKafkaProducer *producer, const TideKafkaPr
 /* Takes delivery reports for up to @wait_ms. Returns: messages that have none yet. */
 guint64 tide_kafka_producer_poll(TideKafkaProducer *producer, int wait_ms);
 
+/* Messages that were acknowledged. */
+guint64 tide_kafka_producer_n_delivered(const TideKafkaProducer *producer);
+
 /* Whether all @n_sent messages were acknowledged. @advice: behind the reason, may be empty. Errors: UNAVAILABLE with
  * why the first message failed, or what a broker was last said to suffer from. */
 gboolean tide_kafka_producer_check(const TideKafkaProducer *producer, guint64 n_sent, const char *advice,

@@ -439,8 +439,9 @@ missing_text(const TideKafkaWatch *watch, const MissingTopics *missing)
   const char *it = missing->n == 1 ? "it" : "them";
   GString *text = g_string_new(NULL);
   if (missing->n > 0)
-    g_string_printf(text, "%s %s not exist: create %s, or take %s out of kafka.topics; other topics are read",
-                    missing->names->str, missing->n == 1 ? "does" : "do", it, it);
+    g_string_printf(text, "%s %s not exist: create %s, or take %s out of kafka.topics%s", missing->names->str,
+                    missing->n == 1 ? "does" : "do", it, it,
+                    has_topics(watch, missing) ? "; other topics are read" : "");
   for (guint i = 0; i < watch->patterns->len && !has_topics(watch, missing); i++)
     g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: those that come are read",
                            text->len > 0 ? "; " : "", (const char *)g_ptr_array_index(watch->patterns, i));

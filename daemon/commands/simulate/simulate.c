@@ -202,18 +202,25 @@ await_deliveries(Simulate *simulate)
 /* ---- result --------------------------------------------------------------------------------------------------------
  */
 
+/* With --print, standard output is the messages'. What kind those are that were not acknowledged is not known. */
 static void
-print_summary(const Simulate *simulate, FILE *stream)
+print_summary(const Simulate *simulate)
 {
+  FILE *stream = simulate->producer != NULL ? stdout : stderr;
   gint64 elapsed_us = MAX(tide_now_us() - simulate->start_us, 1);
   guint64 n = n_messages(simulate);
+  guint64 n_delivered = simulate->producer != NULL ? tide_kafka_producer_n_delivered(simulate->producer) : n;
   g_autofree char *readings = tide_count_text(simulate->n_sent[TIDE_SIMULATED_READING]);
   g_autofree char *repeats = tide_count_text(simulate->n_sent[TIDE_SIMULATED_REPEAT]);
   g_autofree char *poison = tide_count_text(simulate->n_sent[TIDE_SIMULATED_POISON]);
   g_autofree char *elapsed = tide_age_text(elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate = tide_count_text((guint64)((double)n * (double)TIDE_US_PER_S / (double)elapsed_us));
-  fprintf(stream, "%s readings, %s repeats, %s poison messages in %s: %s messages/s\n", readings, repeats, poison,
-          elapsed, rate);
+  g_autofree char *all = tide_count_text(n), *delivered = tide_count_text(n_delivered);
+  if (n_delivered < n)
+    fprintf(stream, "%s of %s messages in %s\n", delivered, all, elapsed);
+  else
+    fprintf(stream, "%s readings, %s repeats, %s poison messages in %s: %s messages/s\n", readings, repeats, poison,
+            elapsed, rate);
 }
 
 static gboolean
@@ -235,8 +242,7 @@ run_simulation(Simulate *simulate, GError **error)
   /* What was handed over is waited for even after a fault, so that the counts are true. */
   await_deliveries(simulate);
   tide_progress_end(&simulate->progress);
-  /* With --print, standard output is the messages'. */
-  print_summary(simulate, simulate->producer != NULL ? stdout : stderr);
+  print_summary(simulate);
   if (!ok ||
       (simulate->producer != NULL && !tide_kafka_producer_check(simulate->producer, n_messages(simulate), "", error)) ||
       !close_log(simulate, error))
@@ -250,11 +256,12 @@ run_simulation(Simulate *simulate, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* Fails early, and with the cause, where no broker answers: a message alone would wait for minutes. */
+/* Fails early, and with the cause, where no broker answers, or has the topic: a message alone would wait for minutes.
+ */
 static gboolean
 open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
 {
-  if (!tide_kafka_client_try(kafka, KAFKA_TIMEOUT_MS, error))
+  if (!tide_kafka_client_find_topic(kafka, topic, KAFKA_TIMEOUT_MS, error))
     return FALSE;
   simulate->topic = topic;
   simulate->producer = tide_kafka_producer_new(kafka, simulate->linger_ms, error);

@@ -140,6 +140,30 @@ test_u6_simulate_asks(Fixture *fixture, gconstpointer unused)
   g_assert_cmpuint(count_records(fixture), ==, 10);
 }
 
+/* It is asked for before anything is sent: librdkafka would wait half a minute for it, or have the brokers make it. */
+static void
+test_u6_simulate_needs_its_topic(Fixture *fixture, gconstpointer unused)
+{
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic nosuch"), ==, 69);
+  assert_prints(fixture->done.errors, "the topic 'nosuch' does not exist at '127.0.0.1:");
+  assert_prints(fixture->done.errors,
+                "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent");
+  g_assert_cmpstr(fixture->done.output, ==, "");
+  mock_kafka_set_topic_error(fixture->kafka, "metrics", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --yes"), ==, 69);
+  assert_prints(fixture->done.errors, "the topic 'metrics' does not exist at ");
+}
+
+static void
+test_u6_simulate_counts_what_was_acknowledged(Fixture *fixture, gconstpointer unused)
+{
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 50);
+  g_assert_cmpint(run(fixture, "simulate --readings 5 --topic metrics"), ==, 69);
+  g_assert_true(g_str_has_prefix(fixture->done.output, "0 of 5 messages in "));
+  assert_prints(fixture->done.errors, "only 0 of 5 messages were acknowledged: ");
+  g_assert_cmpuint(count_records(fixture), ==, 0);
+}
+
 /* The fixture's configuration with @field in place of "host". */
 static void
 expect_field(Fixture *fixture, const char *field)
@@ -190,6 +214,8 @@ main(int argc, char **argv)
   ADD("sample-of-nothing-is-refused", test_sample_of_nothing_is_refused);
   ADD("explain-takes-the-newest-of-each-partition", test_explain_takes_the_newest);
   ADD("U6/simulate-is-told-where-to", test_u6_simulate_asks);
+  ADD("U6/simulate-needs-its-topic", test_u6_simulate_needs_its_topic);
+  ADD("U6/simulate-counts-what-was-acknowledged", test_u6_simulate_counts_what_was_acknowledged);
   ADD("U6/simulate-looks-at-its-first-message", test_u6_simulate_looks_first);
   return g_test_run();
 }
