@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 #define TIDE_NUMBER_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
 
-/* @value: finite. Returns: @text. Threads: any. Allocates: nothing. */
+/* @value: one that is not finite gets a text that is no number. Returns: @text. Threads: any. Allocates: nothing. */
 const char *tide_double_print(double value, char text[TIDE_NUMBER_TEXT_BYTES]);
 const char *tide_float_print(float value, char text[TIDE_NUMBER_TEXT_BYTES]); /* that reads back as the same float */
 
