@@ -246,6 +246,20 @@ is_shown(const Sample *sample, const TideConfigGroup *group, const TideConfigOpt
                                              : find_fill(sample, group, option) != NULL;
 }
 
+/* Whether an option of @group, or of a section below, is given a value. */
+static gboolean
+has_fill_in_force(const Sample *sample, const TideConfigGroup *group)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    const TideConfigFill *fill = find_fill(sample, group, option);
+    if ((fill != NULL && fill->value != NULL) ||
+        (option->type == TIDE_CONFIG_SECTION && has_fill_in_force(sample, option->section)))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void append_sample_section(const Sample *sample, const TideConfigOption *section, Margin margin);
 
 static void
@@ -282,7 +296,8 @@ append_sample_section(const Sample *sample, const TideConfigOption *section, Mar
   const TideConfigGroup *group = section->section;
 
   /* An empty section may stand at the top; inside of another it would say something. */
-  Margin inner = margin.indent > 0 && !has_option_in_force(group) ? commented(margin) : margin;
+  gboolean in_force = sample->fills != NULL ? has_fill_in_force(sample, group) : has_option_in_force(group);
+  Margin inner = margin.indent > 0 && !in_force ? commented(margin) : margin;
   append_comment(sample->out, margin, group->question != NULL ? group->question : section->sentence);
   append_margin(sample->out, inner);
   g_string_append_printf(sample->out, "%s:\n", section->name);

@@ -5,14 +5,20 @@
 
 /* (transfer full) */
 static inline TideInitSamples *
-read_samples(const char *text)
+read_samples_of(TideReadingFormat format, TideBytes text)
 {
   g_autoptr(GError) error = NULL;
-  TideInitSamples *samples = tide_init_samples_new();
-  gsize len = strlen(text);
-  FILE *stream = len > 0 ? fmemopen((gpointer)(gsize)text, len, "r") : fopen("/dev/null", "r");
+  TideInitSamples *samples = tide_init_samples_new(format);
+  FILE *stream = text.len > 0 ? fmemopen((gpointer)(gsize)text.data, text.len, "r") : fopen("/dev/null", "r");
   g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 1000, &error));
   g_assert_no_error(error);
   fclose(stream);
   return samples;
+}
+
+/* Of JSON. (transfer full) */
+static inline TideInitSamples *
+read_samples(const char *text)
+{
+  return read_samples_of(TIDE_FORMAT_JSON, tide_bytes_of_string(text));
 }

@@ -4,6 +4,7 @@
 #include "commands/init/guess_key.h"
 #include "commands/init/guess_time.h"
 #include "config/option/nearest_name.h"
+#include "decode/influx_lines.h"
 #include "util/error.h"
 #include "util/iso_time.h"
 
@@ -214,11 +215,22 @@ put_key(TideInitDraft *draft, const GPtrArray *fields)
   draft->proposal.separator = g_strdup(tide_guess_separator(fields));
 }
 
+/* Lines of one host and time that tell of different things differ in this. */
+static void
+add_measurement(const TideInitDraft *draft, GPtrArray *fields)
+{
+  const TideSurveyField *field = tide_field_survey_find(draft->survey, TIDE_INFLUX_MEASUREMENT);
+  if (field != NULL && !g_ptr_array_find(fields, field, NULL))
+    g_ptr_array_add(fields, (gpointer)(gsize)field);
+}
+
 gboolean
 tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
 {
   g_autoptr(GPtrArray) fields = tide_guess_key(draft->survey, draft->time, draft->candidates);
   if (fields->len > 0) {
+    if (draft->proposal.format == TIDE_FORMAT_INFLUX)
+      add_measurement(draft, fields);
     put_key(draft, fields);
     return TRUE;
   }

@@ -18,9 +18,14 @@
 #define GROUP "tidemark"
 #define TABLE "METRIC"
 
+/* In the order of TideReadingFormat. */
+static const char *const formats[] = {"json", "influx", "csv", "msgpack", NULL};
+G_STATIC_ASSERT(TIDE_FORMAT_MSGPACK + 2 == G_N_ELEMENTS(formats));
+
 typedef struct InitOptions {
   gboolean from_topic;
   gboolean yes;
+  int format; /* TideReadingFormat */
   guint64 count;
   guint64 salt;
   const char *brokers;
@@ -89,6 +94,7 @@ read_samples(Init *init, GError **error)
 static void
 fill_places(const InitOptions *options, TideInitProposal *proposal)
 {
+  proposal->format = (TideReadingFormat)options->format;
   proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
   proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
   proposal->group = g_strdup(options->group != NULL ? options->group : GROUP);
@@ -259,8 +265,9 @@ write_configuration(TideCommandCall *call, Init *init, GError **error)
 static gboolean
 init_configuration(TideCommandCall *call, GError **error)
 {
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new();
-  Init init = {.options = call->options, .path = tide_command_config_path(call), .samples = samples};
+  const InitOptions *options = call->options;
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideReadingFormat)options->format);
+  Init init = {.options = options, .path = tide_command_config_path(call), .samples = samples};
   if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
     init.samples_path = call->arguments->pdata[0];
   init.asks = !init.options->yes && tide_init_can_ask();
@@ -277,6 +284,9 @@ static const TideOption init_options[] = {
      "the file to make; one that is there is left as it is (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
      "take the newest messages of the topic for samples; joins no group and commits nothing"},
+    {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
+     "what the messages are written in: json, influx, csv (the first line of each has the names) or msgpack (json)",
+     .choices = formats, .letter = 'f'},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"topic", "NAME", TIDE_TEXT(InitOptions, topic), "the topic (" TOPIC ")", .letter = 't'},
@@ -299,12 +309,14 @@ const TideCommand tide_command_init = {
     .arguments = "[FILE]",
     .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
     .details =
-        "FILE holds messages in JSON, one a line; without it, they come from standard input, or with --from-topic from "
+        "FILE holds messages, one a line (of csv and msgpack it is one); without it, they come from standard input, or "
+        "with --from-topic from "
         "Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, and nothing to Kafka or "
         "HBase. Exit code 65 when time or key cannot be found.\n"
         "\n"
         "Examples:\n"
         "  tidemark init messages.jsonl -c tidemark.yaml\n"
+        "  tidemark init --format csv samples.csv -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
     .max_arguments = 1,
     .options = init_options,

@@ -34,11 +34,13 @@ free_sample(gpointer data)
 }
 
 TideInitSamples *
-tide_init_samples_new(void)
+tide_init_samples_new(TideReadingFormat format)
 {
   TideInitSamples *samples = g_new0(TideInitSamples, 1);
   samples->defaults = g_new0(TideConfig, 1);
   tide_config_group_set_defaults(&tide_config_top, samples->defaults);
+  samples->defaults->readings.decode.format = format;
+  samples->defaults->readings.decode.csv.header = TRUE;
   samples->names = tide_field_names_new();
   samples->decoder = tide_decoder_new(&samples->defaults->readings.decode, samples->names, 0);
   samples->survey = tide_field_survey_new();
@@ -74,20 +76,20 @@ is_text(TideBytes value)
 }
 
 static const char *
-remedy_for(TideRejectReason reason, TideBytes value)
+remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes value)
 {
+  gboolean is_json = samples->defaults->readings.decode.format == TIDE_FORMAT_JSON;
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
-  if (!is_text(value))
+  if (is_json && !is_text(value))
     return "it is no text: Protobuf or what is compressed by its sender has to be turned into JSON before; MessagePack "
-           "and Avro are read with 'format: msgpack' and 'format: avro' in 'readings' of the configuration "
-           "(examples/msgpack.yaml, examples/avro.yaml), but 'init' needs samples in JSON";
-  if (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE)
+           "is read with '--format msgpack'; Avro with 'format: avro' in 'readings' of the configuration "
+           "(examples/avro.yaml), but 'init' needs its samples in JSON";
+  if (is_json && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE))
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
-           "'format: influx' in 'readings' of the configuration (examples/telegraf.yaml), but 'init' needs samples in "
-           "JSON";
+           "'--format influx', values with commas below a line of names with '--format csv'";
   return "see readings in docs/configuration.md";
 }
 
@@ -97,7 +99,7 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   if (samples->n_bad++ > 0)
     return;
   g_autofree char *why = tide_reject_describe(reject);
-  samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(reject->reason, message->value));
+  samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject->reason, message->value));
 }
 
 /* FALSE: it cannot be used. */
@@ -108,7 +110,8 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   guint32 n_readings;
   TideReject reject;
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
-    note_bad(samples, message, place, &reject);
+    if (reject.reason != TIDE_REJECT_EMPTY) /* a comment between lines, say */
+      note_bad(samples, message, place, &reject);
     return FALSE;
   }
   if (n_readings == 0)
@@ -192,7 +195,7 @@ take_line(TideBytes line, gpointer data, GError **error)
 static void
 try_whole(TideInitSamples *samples)
 {
-  g_autoptr(TideInitSamples) one = tide_init_samples_new();
+  g_autoptr(TideInitSamples) one = tide_init_samples_new(samples->defaults->readings.decode.format);
   one->n_lines = 1;
   TideMessage message = message_of_text(tide_bytes(samples->whole->str, samples->whole->len));
   if (!add_message(one, &message, "the whole"))
@@ -202,9 +205,22 @@ try_whole(TideInitSamples *samples)
   *one = lines;
 }
 
+static gboolean
+take_whole(TideBytes text, gpointer data, GError **error)
+{
+  TideInitSamples *samples = data;
+  TideMessage message = message_of_text(text);
+  samples->n_lines = 1;
+  (void)add_message(samples, &message, "the whole");
+  return TRUE;
+}
+
 gboolean
 tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
 {
+  TideReadingFormat format = samples->defaults->readings.decode.format;
+  if (format == TIDE_FORMAT_CSV || format == TIDE_FORMAT_MSGPACK)
+    return tide_message_read_whole(stream, name, take_whole, samples, error);
   samples->max = max;
   samples->whole = g_string_new(NULL);
   gboolean ok = tide_message_lines_read(stream, name, take_line, samples, error);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "commands/init/field_survey.h"
+#include "decode/decode_options.h"
 #include "model/message.h"
 
 #include <stdio.h>
@@ -20,12 +21,14 @@ typedef struct TideInitSample {
 
 typedef struct TideInitSamples TideInitSamples;
 
-TideInitSamples *tide_init_samples_new(void);
+/* @format: what the messages are written in; of values with commas, with a header in each. */
+TideInitSamples *tide_init_samples_new(TideReadingFormat format);
 void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 
 /**
- * tide_init_samples_read_stream: messages as text, one a line; or one over several lines, where only the whole is one.
+ * tide_init_samples_read_stream: messages as text, one a line; or one over several lines, where only the whole is one,
+ * and always where lines are no messages by themselves: values below a header, and bytes.
  * @max: of usable ones
  * Errors: IO.
  */

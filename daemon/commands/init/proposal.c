@@ -1,6 +1,7 @@
 #include "commands/init/proposal.h"
 
 #include "commands/init/guess_time.h"
+#include "config/option/option_table.h"
 #include "config/option/table_language.h"
 #include "config/yaml/yaml_text.h"
 #include "util/error.h"
@@ -139,11 +140,15 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *zone = proposal->zone != NULL ? scalar(proposal->zone) : NULL;
   g_autofree char *letters = proposal->dead_letters != NULL ? scalar(proposal->dead_letters) : NULL;
   g_autofree char *tables = print_tables(proposal);
-  TideConfigFill fills[12];
+  TideConfigFill fills[14];
   guint n = 0;
   fills[n++] = (TideConfigFill){"kafka.brokers", brokers};
   fills[n++] = (TideConfigFill){"kafka.group", group};
   fills[n++] = (TideConfigFill){"kafka.topics", topics};
+  if (proposal->format != TIDE_FORMAT_JSON)
+    fills[n++] = (TideConfigFill){"readings.format", tide_config_format_name(proposal->format)};
+  if (proposal->format == TIDE_FORMAT_CSV)
+    fills[n++] = (TideConfigFill){"readings.csv.header", "true"};
   if (field != NULL)
     fills[n++] = (TideConfigFill){"readings.time.field", field};
   fills[n++] = (TideConfigFill){"readings.time.format",

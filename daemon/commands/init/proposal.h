@@ -11,6 +11,7 @@ typedef struct TideInitProposal {
   char *topic;      /* owned */
   char *group;      /* owned */
   char *gateways;   /* owned, as brokers */
+  TideReadingFormat format;
   char *time_field; /* owned; NULL: the Kafka record's own time */
   char *zone;       /* owned; NULL: the texts say their own */
   TideTimeFormat time_format;

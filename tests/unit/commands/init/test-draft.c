@@ -44,6 +44,23 @@ set_key(Fixture *fixture, const char *name)
   return tide_init_draft_set_key(&fixture->draft, names, &fixture->error);
 }
 
+/* Lines of one host that tell of different things are rows of their own, though no sample has shown it. */
+static void
+test_measurement_is_in_the_key(void)
+{
+  static const TideBytes text =
+      TIDE_BYTES_LITERAL("cpu,host=a u=1 1795452860000000000\nmem,host=a f=1 1795452861000000000\n");
+  Fixture fixture = {.samples = read_samples_of(TIDE_FORMAT_INFLUX, text)};
+  tide_init_draft_begin(&fixture.draft, tide_init_samples_survey(fixture.samples), NOW_MS);
+  fixture.draft.proposal.format = TIDE_FORMAT_INFLUX;
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
+  g_assert_cmpstr(fixture.draft.proposal.time_field, ==, "time");
+  g_assert_cmpuint(fixture.draft.proposal.key->len, ==, 2);
+  g_assert_cmpstr(fixture.draft.proposal.key->pdata[0], ==, "host");
+  g_assert_cmpstr(fixture.draft.proposal.key->pdata[1], ==, "measurement");
+  end(&fixture);
+}
+
 static void
 test_said_instead(void)
 {
@@ -178,6 +195,7 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/draft/measurement-is-in-the-key", test_measurement_is_in_the_key);
   g_test_add_func("/draft/said-instead", test_said_instead);
   g_test_add_func("/draft/zone", test_zone);
   g_test_add_func("/draft/refused", test_refused);

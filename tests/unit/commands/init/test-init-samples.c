@@ -28,9 +28,28 @@ test_forms(void)
 }
 
 static void
+assert_read_of(TideReadingFormat format, TideBytes text, guint n_messages, guint n_readings, guint n_bad)
+{
+  g_autoptr(TideInitSamples) samples = read_samples_of(format, text);
+  g_assert_cmpuint(tide_init_samples_messages(samples)->len, ==, n_messages);
+  g_assert_cmpuint(tide_init_samples_survey(samples)->n_readings, ==, n_readings);
+  g_assert_cmpuint(tide_init_samples_n_bad(samples), ==, n_bad);
+}
+
+static void
+test_other_formats(void)
+{
+  assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\n# says nothing\n\nm v=2 5\n"), 2, 2, 0);
+  assert_read_of(TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("m v=1\nm v=x\n"), 1, 1, 1);
+  assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na,1\nb,2\n"), 1, 2, 0);
+  assert_read_of(TIDE_FORMAT_CSV, TIDE_BYTES_LITERAL("host,v\na\n"), 0, 0, 1);
+  assert_read_of(TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1v\x01\x81\xA1v\x0A"), 1, 2, 0);
+}
+
+static void
 test_most(void)
 {
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new();
+  g_autoptr(TideInitSamples) samples = tide_init_samples_new(TIDE_FORMAT_JSON);
   static const char text[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
   FILE *stream = fmemopen((gpointer)(gsize)text, strlen(text), "r");
   g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 2, NULL));
@@ -59,9 +78,9 @@ test_bad(void)
   assert_refused("[1, 2]\n", "a message is a JSON object, such as {");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
-  assert_refused("\x01\x02Obj\xff\n", "it is no text: Avro");
-  assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'format: msgpack'");
-  assert_refused("cpu,host=a u=1 1795452860000000000\n", "'format: influx'");
+  assert_refused("\x01\x02Obj\xff\n", "it is no text: Protobuf");
+  assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
+  assert_refused("cpu,host=a u=1 1795452860000000000\n", "'--format influx'");
   assert_refused("", "holds no reading");
   assert_refused("[]\n{}\n", "holds no reading");
   assert_refused(message, "take smaller messages for samples");
@@ -72,6 +91,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/init-samples/forms", test_forms);
+  g_test_add_func("/init-samples/other-formats", test_other_formats);
   g_test_add_func("/init-samples/most", test_most);
   g_test_add_func("/init-samples/bad", test_bad);
   return g_test_run();

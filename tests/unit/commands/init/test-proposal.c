@@ -102,6 +102,18 @@ test_forms(void)
   }
 }
 
+static void
+test_formats(void)
+{
+  for (TideReadingFormat format = TIDE_FORMAT_JSON; format <= TIDE_FORMAT_MSGPACK; format++) {
+    g_auto(TideInitProposal) proposal = make_proposal("at", (const char *const[]){"host", NULL});
+    proposal.format = format;
+    g_autoptr(TideConfig) config = load(&proposal);
+    g_assert_cmpint(config->readings.decode.format, ==, format);
+    g_assert_cmpint(config->readings.decode.csv.header, ==, format == TIDE_FORMAT_CSV);
+  }
+}
+
 /* Each comment of an option is its sentence in the option table, and stands there once. */
 static void
 test_comments(void)
@@ -189,6 +201,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/proposal/all-of-it", test_all_of_it);
+  g_test_add_func("/proposal/formats", test_formats);
   g_test_add_func("/proposal/forms-of-times", test_forms);
   g_test_add_func("/proposal/comments", test_comments);
   g_test_add_func("/proposal/random-names", test_random_names);
