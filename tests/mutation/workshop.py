@@ -72,6 +72,7 @@ class Workshop:
             subprocess.run(["meson", "setup", self.build, self.tree, *(setup or PLAIN)], check=True, stdout=subprocess.DEVNULL)
         self.with_sanitizers = None
         self.tests = {}
+        self.files = {}  # of a target, by its id
         self.seconds = {}  # of a test without a mutant, by name
         self.lock = threading.Lock()
         self.running = set()  # under lock: programs
@@ -79,11 +80,14 @@ class Workshop:
     def read_tests(self):
         """Tests by their name, and by "suite/name", since some names stand in two suites."""
         subprocess.run(["ninja", "-C", self.build, "build.ninja"], check=True, stdout=subprocess.DEVNULL)
-        told = subprocess.run(["meson", "introspect", "--tests", self.build], check=True, capture_output=True).stdout
-        for test in json.loads(told):
+        self.files = {target["id"]: target["filename"] for target in self.introspect("--targets")}
+        for test in self.introspect("--tests"):
             suite = test["suite"][0].split(":")[-1]
             self.tests[f"{suite}/{test['name']}"] = test
             self.tests.setdefault(test["name"], test)
+
+    def introspect(self, what):
+        return json.loads(subprocess.run(["meson", "introspect", what, self.build], check=True, capture_output=True).stdout)
 
     def sanitized(self):
         """The same tree, built with sanitizers: made when it is asked for first."""
@@ -94,12 +98,8 @@ class Workshop:
 
     def make(self, names):
         """Builds what the tests @names run. Returns what the compiler said, or None."""
-        targets = set()
-        for name in names:
-            test = self.tests[name]
-            for program in [test["cmd"][0], *test["env"].values()]:
-                if program.startswith(str(self.build)):
-                    targets.add(os.path.relpath(program, self.build))
+        targets = {os.path.relpath(file, self.build)
+                   for name in names for target in self.tests[name]["depends"] for file in self.files[target]}
         ended = subprocess.run(["ninja", "-C", self.build, *sorted(targets)], capture_output=True, text=True)
         return None if ended.returncode == 0 else ended.stdout
 
