@@ -8,6 +8,8 @@
  * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
  *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
  * take all writers.
+ * - A batch of which only rows are left whose calls are cut off (call_slices.h) waits by itself, twice as long each
+ * time, and other batches of its lane pass it.
  * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_SUSPEND) is suspended as a whole,
  * with its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
  *
