@@ -3,6 +3,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
+#include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/table_instances.h"
 #include "commands/tables/table_state.h"
@@ -42,6 +43,7 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
     g_autoptr(GError) error = NULL;
     TideWireMode mode;
     TideGatewayFacts facts;
+    tide_progress_step("asking gateway '%s'", endpoint->text);
     if (!tide_gateway_session_probe(config, endpoint, &mode, &facts, &error)) {
       tide_check_list_add(list, "gateway", endpoint->text, TIDE_CHECK_PROBLEM, error->message);
       continue;
@@ -194,6 +196,7 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
             Remedies *remedies, GError **error)
 {
   g_autoptr(GError) failure = NULL;
+  tide_progress_step("looking at table '%s'", table->name);
   g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &failure);
   if (state != NULL) {
     add_table(table, state, list, remedies);
@@ -241,6 +244,7 @@ check_online(const TideConfig *config)
   TideCheckList list;
   tide_check_list_init(&list);
   tide_check_host(config, &list);
+  tide_progress_step("asking the brokers '%s'", config->kafka.brokers);
   tide_check_kafka(config, &list);
   gboolean any_framed = FALSE;
   if (check_gateways(config, &list, &any_framed))
@@ -249,6 +253,7 @@ check_online(const TideConfig *config)
     list.worst = TIDE_CHECK_UNAVAILABLE;
   if (any_framed)
     note_what_framing_spoils(config, &list);
+  tide_progress_step_end();
   tide_check_list_finish(&list);
   print_remedies(config, &remedies);
   if (list.worst == TIDE_CHECK_UNAVAILABLE)

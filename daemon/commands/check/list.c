@@ -4,7 +4,7 @@ void
 tide_check_list_init(TideCheckList *list)
 {
   static const TideListingColumn columns[] = {
-      {.name = "WHAT", .once = TRUE}, {.name = "NAME"}, {.name = "STATE"}, {.name = "DETAIL"}};
+      {.name = "WHAT", .once = TRUE}, {.name = "NAME"}, {.name = "STATE", .judges = TRUE}, {.name = "DETAIL"}};
   *list = (TideCheckList){.listing = tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns,
                                                       G_N_ELEMENTS(columns))};
 }

@@ -66,7 +66,9 @@ append_aligned(const TideListing *listing, GString *line, const char *const *val
     if (listing->columns[i].right)
       owed += padding;
     if (values[i][0] != '\0') {
-      g_string_append_printf(line, "%*s%s", (int)owed, "", values[i]);
+      const char *colour = listing->colour && listing->columns[i].judges ? tide_colour_of(values[i]) : "";
+      g_string_append_printf(line, "%*s%s%s%s", (int)owed, "", colour, values[i],
+                             *colour != '\0' ? TIDE_COLOUR_END : "");
       owed = 0;
     } else {
       owed += width;

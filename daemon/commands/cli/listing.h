@@ -11,6 +11,7 @@ typedef struct TideListingColumn {
   gboolean right;   /* numbers are aligned to the right */
   gboolean once; /* on a terminal, a value equal to the line above is left blank while all `once` columns before it are;
                   * elsewhere each line stands for itself, for grep and awk */
+  gboolean judges; /* its words are verdicts: in colour, tide_colour_of() */
 } TideListingColumn;
 
 typedef struct TideListing TideListing;

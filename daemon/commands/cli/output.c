@@ -15,6 +15,23 @@ tide_colour_wanted(FILE *stream)
   return isatty(fileno(stream)) && g_getenv("NO_COLOR") == NULL && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
+const char *
+tide_colour_of(const char *word)
+{
+  static const struct {
+    const char *word, *sequence;
+  } words[] = {
+      {"ok", "\033[32m"},           {"ready", "\033[32m"}, {"up", "\033[32m"},           {"yes", "\033[32m"},
+      {"all is right", "\033[32m"}, {"note", "\033[33m"},  {"slow", "\033[33m"},         {"suspect", "\033[33m"},
+      {"better not", "\033[33m"},   {"hot", "\033[33m"},   {"PROBLEM", "\033[31m"},      {"no", "\033[31m"},
+      {"not ready", "\033[31m"},    {"down", "\033[31m"},  {"circuit_open", "\033[31m"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
+    if (strcmp(words[i].word, word) == 0)
+      return words[i].sequence;
+  return "";
+}
+
 /* Letters, digits, marks, signs: not controls, and not the invisible ones that turn text around (Cf), which
  * g_unichar_isprint() refuses too. */
 static gboolean

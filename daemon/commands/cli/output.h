@@ -61,6 +61,11 @@ void tide_text_fill(GString *out, const char *text, gsize indent);
 /* Whether to use terminal sequences on @stream: it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise. */
 gboolean tide_colour_wanted(FILE *stream);
 
+/* The sequence that colours @word where it is a verdict ("ok", "PROBLEM", "better not"): green, yellow or red; empty
+ * for any other word. */
+const char *tide_colour_of(const char *word);
+#define TIDE_COLOUR_END "\033[0m"
+
 /* NUL is a character, too. */
 gboolean tide_text_is_utf8(TideBytes bytes);
 

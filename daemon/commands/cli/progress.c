@@ -1,5 +1,6 @@
 #include "commands/cli/progress.h"
 
+#include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "util/clock.h"
 
@@ -68,4 +69,34 @@ tide_progress_end(TideProgress *progress)
   fputs("\r\033[K", stderr);
   fflush(stderr);
   progress->shown = FALSE;
+}
+
+/* ---- steps ---- */
+
+static gboolean step_is_shown;
+
+void
+tide_progress_step(const char *format, ...)
+{
+  if (isatty(STDERR_FILENO) != 1)
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_autofree char *printable = tide_text_printable(tide_bytes_of_string(text));
+  g_autofree char *cut = g_utf8_substring(printable, 0, MIN(g_utf8_strlen(printable, -1), TIDE_SCREEN_COLUMNS - 5));
+  fprintf(stderr, "\r\033[K%s ...", cut);
+  fflush(stderr);
+  step_is_shown = TRUE;
+}
+
+void
+tide_progress_step_end(void)
+{
+  if (!step_is_shown)
+    return;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+  step_is_shown = FALSE;
 }

@@ -23,4 +23,9 @@ void tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us);
 /* Wipes the line. */
 void tide_progress_end(TideProgress *progress);
 
+/* For work of a few long steps: "asking the brokers ..." in the line's place, until the next step or the wiping. On the
+ * main thread; nothing may be printed in between. */
+void tide_progress_step(const char *format, ...) G_GNUC_PRINTF(1, 2);
+void tide_progress_step_end(void);
+
 G_END_DECLS

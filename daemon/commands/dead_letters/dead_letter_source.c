@@ -1,5 +1,6 @@
 #include "commands/dead_letters/dead_letter_source.h"
 
+#include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "dead_letters/dead_letter_file.h"
 #include "dead_letters/dead_letter_json.h"
@@ -177,6 +178,7 @@ take_record(const TideMessage *message, gpointer data)
 {
   Source *source = data;
   TideDeadLetter dead_letter;
+  tide_progress_step_end(); /* what follows may be printed */
   gboolean is_one = tide_kafka_dead_letter_read(message, &source->memory, &dead_letter, NULL);
   return take(source, is_one ? &dead_letter : NULL, message->timestamp_ms);
 }
@@ -187,7 +189,9 @@ read_topic(Source *source, const TideKafkaConfig *config, const char *topic, GEr
   TideKafkaReadRequest request = {
       .topic = topic, .max_messages = G_MAXINT64, .timeout_ms = TIMEOUT_MS, .to_present_end = TRUE};
   TideKafkaReadResult result;
+  tide_progress_step("reading topic '%s'", topic);
   gboolean ok = tide_kafka_read(config, &request, take_record, source, &result, error);
+  tide_progress_step_end();
   tide_kafka_dead_letter_memory_clear(&source->memory);
   if (!ok || !result.timed_out)
     return ok;

@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
+#include "commands/cli/progress.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
 #include "kafka/kafka_reader.h"
@@ -107,6 +108,7 @@ static gboolean
 explain_record(const TideMessage *message, gpointer data)
 {
   Explain *explain = data;
+  tide_progress_step_end();
   return tide_explainer_add(explain->explainer, message, 0, &explain->error) && !ferror(stdout);
 }
 
@@ -120,8 +122,12 @@ explain_topic(Explain *explain, GError **error)
       .timeout_ms = TOPIC_TIMEOUT_MS,
   };
   TideKafkaReadResult result;
-  if (request.topic == NULL ||
-      !tide_kafka_read(&explain->config->kafka, &request, explain_record, explain, &result, error))
+  if (request.topic == NULL)
+    return FALSE;
+  tide_progress_step("reading topic '%s'", request.topic);
+  gboolean was_read = tide_kafka_read(&explain->config->kafka, &request, explain_record, explain, &result, error);
+  tide_progress_step_end();
+  if (!was_read)
     return FALSE;
   if (explain->error != NULL) {
     g_propagate_error(error, g_steal_pointer(&explain->error));

@@ -9,6 +9,8 @@
 #include "mapping/mapping.h"
 #include "util/clock.h"
 
+#include <unistd.h>
+
 /* Row keys kept of each table, to see whether they move with the time. */
 #define TREND_KEYS 1000u
 
@@ -359,14 +361,18 @@ print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 even
     return;
   g_autofree char *position = position_text(explainer);
   const TideReading *reading = &tide_mapping_readings(explainer->mapping)[reading_index];
-  printf("%s, reading %u of %u: %u fields", position, reading_index + 1, explainer->mapped.n_readings,
-         reading->n_fields);
+  g_autoptr(GString) line = g_string_new(NULL);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, "%s, reading %u of %u: %u fields", position, reading_index + 1,
+                         explainer->mapped.n_readings, reading->n_fields);
   if (event_time_ns > 0) {
     gint64 time_ms = tide_ns_to_ms(event_time_ns);
     g_autofree char *time = tide_time_text(time_ms);
-    printf(", event time %" G_GINT64_FORMAT " = %s", time_ms, time);
+    g_string_append_printf(text, ", event time %" G_GINT64_FORMAT " = %s", time_ms, time);
   }
-  putchar('\n');
+  if (isatty(STDOUT_FILENO) == 1)
+    tide_text_fill(line, text->str, 4);
+  puts(line->len > 0 ? line->str : text->str);
 }
 
 /* The rows of one reading, which begin at @at, and the tables that have none. Returns: where the next reading's begin.

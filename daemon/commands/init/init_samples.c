@@ -1,6 +1,7 @@
 #include "commands/init/init_samples.h"
 
 #include "commands/cli/message_lines.h"
+#include "commands/cli/progress.h"
 #include "config/option/option_table.h"
 #include "decode/decoder.h"
 #include "kafka/kafka_reader.h"
@@ -251,7 +252,10 @@ tide_init_samples_read_topic(TideInitSamples *samples, const char *brokers, cons
   TideKafkaConfig kafka = {.brokers = (char *)(gsize)brokers, .properties = properties};
   TideKafkaReadRequest request = {.topic = topic, .max_messages = max, .newest = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
   TideKafkaReadResult result;
-  return tide_kafka_read(&kafka, &request, take_record, samples, &result, error);
+  tide_progress_step("reading topic '%s'", topic);
+  gboolean was_read = tide_kafka_read(&kafka, &request, take_record, samples, &result, error);
+  tide_progress_step_end();
+  return was_read;
 }
 
 /* ---- what they are -------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "commands/read/gateway_session.h"
 
+#include "commands/cli/progress.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -107,7 +108,10 @@ open_connection(TideGatewaySession *session, GError **error)
 TideGatewaySession *
 tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference, GError **error)
 {
-  return tide_gateway_session_open_from(config, preference, 0, error);
+  tide_progress_step("asking gateway '%s'", ((const TideEndpoint *)config->hbase.gateways->pdata[0])->text);
+  TideGatewaySession *session = tide_gateway_session_open_from(config, preference, 0, error);
+  tide_progress_step_end();
+  return session;
 }
 
 TideGatewaySession *

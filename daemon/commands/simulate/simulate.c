@@ -261,7 +261,10 @@ run_simulation(Simulate *simulate, GError **error)
 static gboolean
 open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
 {
-  if (!tide_kafka_client_find_topic(kafka, topic, KAFKA_TIMEOUT_MS, error))
+  tide_progress_step("asking the brokers '%s'", kafka->brokers);
+  gboolean is_there = tide_kafka_client_find_topic(kafka, topic, KAFKA_TIMEOUT_MS, error);
+  tide_progress_step_end();
+  if (!is_there)
     return FALSE;
   simulate->topic = topic;
   simulate->producer = tide_kafka_producer_new(kafka, simulate->linger_ms, error);

@@ -1,5 +1,6 @@
 #include "commands/tables/create_tables.h"
 
+#include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
@@ -112,7 +113,11 @@ create_missing(Creation *creation, const TideTable *table, GError **error)
                               .names = creation->config->names,
                               .deadline_us = tide_gateway_session_admin_deadline_us(creation->session)};
   TideTableCreation result;
-  if (!tide_declared_table_create(tide_gateway_session_client(creation->session), &request, &result, error))
+  tide_progress_step("creating table '%s'", table->name);
+  gboolean is_there =
+      tide_declared_table_create(tide_gateway_session_client(creation->session), &request, &result, error);
+  tide_progress_step_end();
+  if (!is_there)
     return FALSE;
   if (result == TIDE_TABLE_WAS_THERE) {
     printf("%s: exists\n", table->name);

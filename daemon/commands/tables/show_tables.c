@@ -1,6 +1,7 @@
 #include "commands/tables/show_tables.h"
 
 #include "commands/cli/listing.h"
+#include "commands/cli/progress.h"
 #include "commands/read/table_instances.h"
 #include "commands/tables/table_state.h"
 #include "thrift/client/shell_command.h"
@@ -223,7 +224,9 @@ typedef struct Show {
 static gboolean
 show_table(Show *show, TideGatewaySession *session, const TideTable *table, GError **error)
 {
+  tide_progress_step("looking at table '%s'", table->name);
   g_autoptr(TideTableState) state = tide_table_state_read(session, show->config, table, error);
+  tide_progress_step_end();
   if (state == NULL) {
     g_prefix_error(error, "cannot look at '%s': ", table->name);
     return FALSE;
@@ -252,9 +255,10 @@ print_remedies(const GPtrArray *remedies)
 gboolean
 tide_tables_show(TideCommandCall *call, const GPtrArray *tables, TideOutputFormat format, GError **error)
 {
-  static const TideListingColumn columns[] = {
-      {.name = "TABLE"},  {.name = "EXISTS"}, {.name = "FAMILIES"},   {.name = "REGIONS", .right = TRUE},
-      {.name = "SPLITS"}, {.name = "KEY"},    {.name = "DIFFERENCES"}};
+  static const TideListingColumn columns[] = {{.name = "TABLE"},      {.name = "EXISTS", .judges = TRUE},
+                                              {.name = "FAMILIES"},   {.name = "REGIONS", .right = TRUE},
+                                              {.name = "SPLITS"},     {.name = "KEY"},
+                                              {.name = "DIFFERENCES"}};
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
   if (session == NULL)
     return FALSE;

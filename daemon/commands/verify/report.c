@@ -188,7 +188,8 @@ tide_verify_report_print_text(const TideVerifyReport *report, FILE *stream)
   guint64 n = tide_verify_report_differences(report);
   g_autofree char *text = tide_count_text(n);
   if (n == 0)
-    fprintf(stream, "all is right\n");
+    fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
+            tide_colour_wanted(stream) ? TIDE_COLOUR_END : "");
   else
     fprintf(stream, "%s %s\n", text, n == 1 ? "difference" : "differences");
 }

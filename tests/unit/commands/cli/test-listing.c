@@ -53,6 +53,25 @@ test_table(void)
                            "C\n");
 }
 
+/* Verdicts only, and only in their column; the columns stay where they are. */
+static void
+test_colour(void)
+{
+  static const TideListingColumn judging[] = {{.name = "NAME"}, {.name = "STATE", .judges = TRUE}, {.name = "NOTE"}};
+  Printed printed;
+  open_printed(&printed);
+  g_autoptr(TideListing) listing =
+      tide_listing_new(printed.stream, TIDE_OUTPUT_TABLE, TRUE, judging, G_N_ELEMENTS(judging));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"ok", "ok", "ok"}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"gw", "PROBLEM", "x"}));
+  g_assert_true(tide_listing_add(listing, (const char *[]){"gw2", "other", "x"}));
+  g_assert_true(tide_listing_finish(listing));
+  assert_printed(&printed, "\033[1mNAME  STATE    NOTE\033[0m\n"
+                           "ok    \033[32mok\033[0m       ok\n"
+                           "gw    \033[31mPROBLEM\033[0m  x\n"
+                           "gw2   other    x\n");
+}
+
 /* A terminal that shows what is printed as it is. @ret_reader: what reads it */
 static FILE *
 open_terminal(int *ret_reader)
@@ -187,6 +206,7 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/listing/a-table-is-aligned-and-each-line-whole", test_table);
+  g_test_add_func("/listing/verdicts-are-coloured", test_colour);
   g_test_add_func("/listing/a-terminal-is-not-overrun-and-repeats-nothing", test_terminal);
   g_test_add_func("/listing/an-empty-table-prints-nothing", test_empty_table);
   g_test_add_func("/listing/csv-repeats-every-value", test_csv);
