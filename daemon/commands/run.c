@@ -11,6 +11,7 @@
 #include "service/notify.h"
 #include "service/pipeline.h"
 #include "service/process_metrics.h"
+#include "service/verdict_metrics.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -54,7 +55,8 @@ typedef struct RunOptions {
 typedef struct Run {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;
-  TideProcessMetrics process; /* the endpoint's thread only */
+  TideProcessMetrics process; /* the endpoint's thread only, like the next */
+  TideVerdictMetrics verdicts;
   TidePipeline *pipeline;
   TideReload reload;
   GMainLoop *loop;
@@ -73,19 +75,22 @@ typedef struct Run {
 
 /* ---- the endpoint's questions; on its thread ---- */
 
-static char *
-render_metrics(gpointer data)
-{
-  Run *run = data;
-  tide_process_metrics_update(&run->process);
-  return tide_metrics_render(run->metrics);
-}
-
 static void
 fill_status(Run *run, TideStatus *status)
 {
   *status = (TideStatus){.version = TIDE_VERSION, .reload = tide_reload_view(&run->reload)};
   tide_pipeline_fill_status(run->pipeline, status);
+}
+
+static char *
+render_metrics(gpointer data)
+{
+  Run *run = data;
+  g_auto(TideStatus) status = {0};
+  fill_status(run, &status);
+  tide_verdict_metrics_update(&run->verdicts, &status);
+  tide_process_metrics_update(&run->process);
+  return tide_metrics_render(run->metrics);
 }
 
 static char *
@@ -397,6 +402,7 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
   Run run = {.config = config, .metrics = tide_metrics_new(), .loop = g_main_loop_new(NULL, FALSE)};
   run.watchdog_interval_us = tide_notify_watchdog_interval_us();
   tide_process_metrics_init(&run.process, run.metrics, TIDE_VERSION, TIDE_REVISION);
+  tide_verdict_metrics_init(&run.verdicts, run.metrics);
   TidePipelineOptions options = {.config = config,
                                  .metrics = run.metrics,
                                  .until_end = run_options->until_end,

@@ -7,7 +7,8 @@
 typedef struct Reason {
   TideCounter *kept;
   guint64 n_come;
-  char *text; /* owned: of the last; NULL: none came; changed under lock */
+  gint64 first_ms, last_ms; /* of those kept; changed under lock */
+  char *text;               /* owned: of the last; NULL: none came; changed under lock */
 } Reason;
 
 struct TideDeadLetterReasons {
@@ -120,7 +121,8 @@ tide_dead_letter_reasons_note_come(TideDeadLetterReasons *reasons, const TideDea
 void
 tide_dead_letter_reasons_note_kept(TideDeadLetterReasons *reasons, const TideDeadLetter *dead_letter)
 {
-  tide_counter_inc(reason_of(reasons, dead_letter)->kept);
+  Reason *reason = reason_of(reasons, dead_letter);
+  tide_counter_inc(reason->kept);
   TideRecentDeadLetter recent = {.kept_ms = tide_wall_clock_epoch_ms(),
                                  .topic = text_of(dead_letter->topic),
                                  .partition = dead_letter->partition,
@@ -129,6 +131,9 @@ tide_dead_letter_reasons_note_kept(TideDeadLetterReasons *reasons, const TideDea
                                  .reason = text_of(dead_letter->reason),
                                  .text = text_of(dead_letter->text)};
   tide_mutex_lock(&reasons->lock);
+  reason->last_ms = recent.kept_ms;
+  if (reason->first_ms == 0)
+    reason->first_ms = recent.kept_ms;
   g_array_prepend_val(reasons->recent, recent);
   if (reasons->recent->len > TIDE_DEAD_LETTERS_RECENT)
     g_array_set_size(reasons->recent, TIDE_DEAD_LETTERS_RECENT);
@@ -170,6 +175,7 @@ tide_dead_letter_reasons_view(TideDeadLetterReasons *reasons)
   while (g_hash_table_iter_next(&iter, &name, &value)) {
     const Reason *reason = value;
     TideDeadLetterReasonView of = {g_strdup(name), .kept = (gint64)tide_counter_value(reason->kept),
+                                   .first_ms = reason->first_ms, .last_ms = reason->last_ms,
                                    .text = g_strdup(reason->text)};
     view.kept += of.kept;
     g_array_append_val(view.reasons, of);

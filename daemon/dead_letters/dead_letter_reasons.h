@@ -25,9 +25,10 @@ char *tide_dead_letter_reasons_most(const TideDeadLetterReasons *reasons);
 #define TIDE_DEAD_LETTERS_RECENT 8
 
 typedef struct TideDeadLetterReasonView {
-  char *reason; /* owned */
-  gint64 kept;  /* since the start */
-  char *text;   /* owned: of the last */
+  char *reason;             /* owned */
+  gint64 kept;              /* since the start */
+  gint64 first_ms, last_ms; /* when the first and the last of them were kept: wall clock; 0: none was */
+  char *text;               /* owned: of the last */
 } TideDeadLetterReasonView;
 
 typedef struct TideRecentDeadLetter {

@@ -11,6 +11,10 @@
 /* A call that takes so long is worth a name, where calls take milliseconds. */
 #define LONG_CALL_SECONDS 2.0
 
+/* A region that takes so many times what the others of its table do on the average is told of as hot: with an even key
+ * the busiest of some regions takes less than twice as much. */
+#define HOT_FACTOR 2.0
+
 const char *
 tide_limit_name(TideLimit limit)
 {
@@ -181,4 +185,25 @@ tide_restart_judge(const TideBottleneckFacts *facts)
                              " messages are in flight, and the stop may not get to write them in %" G_GINT64_FORMAT
                              " s (limits.drain_timeout): they would be read and written again, and none is lost; %s",
                              facts->in_flight_messages, facts->drain_seconds, obstacle)};
+}
+
+/* ---- which region is hot ---- */
+
+TideBottleneckVerdict
+tide_hot_region_judge(const TideHotRegionFacts *facts)
+{
+  if (facts->region == NULL || facts->rows_per_second <= 0)
+    return (TideBottleneckVerdict){.why = g_strdup("no rows are written now")};
+  g_autofree char *most = g_strdup_printf("%s takes %.0f rows/s, %.0f %% of all", facts->region, facts->rows_per_second,
+                                          facts->share * 100);
+  if (facts->table_regions < 2)
+    return (TideBottleneckVerdict){.why = g_strdup_printf("%s, and its table has %s", most,
+                                                          facts->table_regions == 1 ? "no other" : "no known regions")};
+  double others = (facts->table_rows_per_second - facts->rows_per_second) / (double)(facts->table_regions - 1);
+  gboolean is_hot = facts->rows_per_second >= HOT_FACTOR * others;
+  return (TideBottleneckVerdict){.is_good = is_hot,
+                                 .why = g_strdup_printf("%s; each of the %" G_GINT64_FORMAT
+                                                        " others of its table %.0f rows/s on the average%s",
+                                                        most, facts->table_regions - 1, MAX(others, 0),
+                                                        is_hot ? "; docs/row-keys.md says which keys spread" : "")};
 }

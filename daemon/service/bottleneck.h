@@ -1,5 +1,5 @@
-/* What keeps the daemon from being faster now, and whether now is a good moment to restart it: from plain numbers, by
- * rules that can be read and tested one by one. No lock, no thread, no clock. */
+/* What keeps the daemon from being faster now, whether now is a good moment to restart it, and which region is hot:
+ * from plain numbers, by rules that can be read and tested one by one. No lock, no thread, no clock. */
 #pragma once
 
 #include <glib.h>
@@ -53,7 +53,7 @@ typedef struct TideBottleneckFacts {
 } TideBottleneckFacts;
 
 typedef struct TideBottleneckVerdict {
-  gboolean is_good; /* of a restart: nothing has to be done twice */
+  gboolean is_good; /* of a restart: nothing has to be done twice; of a region: it is hot */
   TideLimit limit;  /* of a bottleneck */
   char *why;        /* owned: a sentence */
 } TideBottleneckVerdict;
@@ -66,5 +66,17 @@ TideBottleneckVerdict tide_bottleneck_judge(const TideBottleneckFacts *facts);
 /* Whether a restart now would be over soon, with nothing left to be written twice. Nothing is lost in any case.
  * (transfer full) */
 TideBottleneckVerdict tide_restart_judge(const TideBottleneckFacts *facts);
+
+/* The region that most rows go to. */
+typedef struct TideHotRegionFacts {
+  const char *region;     /* NULL: none takes any */
+  double rows_per_second; /* of it */
+  double share;           /* of the rows of all tables */
+  double table_rows_per_second;
+  gint64 table_regions; /* 0: not known */
+} TideHotRegionFacts;
+
+/* Whether it takes several times as much as the others of its table on the average. (transfer full) */
+TideBottleneckVerdict tide_hot_region_judge(const TideHotRegionFacts *facts);
 
 G_END_DECLS

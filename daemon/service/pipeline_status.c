@@ -48,6 +48,13 @@ clear_table(gpointer data)
   tide_load_clear(&((TideStatusTable *)data)->load);
 }
 
+static gint64
+known_regions(const TidePipelineParts *parts, const TideTable *table)
+{
+  g_autofree char *label = tide_metrics_label("table", table->name);
+  return (gint64)tide_metrics_sum(parts->options.metrics, "tidemark_table_regions", label);
+}
+
 static void
 add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
 {
@@ -55,6 +62,7 @@ add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
   guint64 used_bytes = tide_budget_used_racy(budget);
   TideStatusTable table = {.load = *load,
                            .name = load->table->name,
+                           .regions = known_regions(parts, load->table),
                            .memory_bytes = (gint64)used_bytes,
                            .memory_share = (double)used_bytes / (double)MAX(tide_budget_limit_racy(budget), 1)};
   g_array_append_val(tables, table);
@@ -247,6 +255,24 @@ add_table_facts(TideBottleneckFacts *facts, const TideStatusTable *table)
   facts->stopped_reason = table->load.error_text;
 }
 
+/* Of the first region, to which most rows go. */
+static TideBottleneckVerdict
+judge_hot_region(const TideStatus *status)
+{
+  if (status->regions->len == 0)
+    return tide_hot_region_judge(&(TideHotRegionFacts){0});
+  const TideStatusRegion *region = &g_array_index(status->regions, TideStatusRegion, 0);
+  g_autofree char *name = region_text(region);
+  TideHotRegionFacts facts = {
+      .region = name, .rows_per_second = region->load.rows_per_second, .share = region->load.share};
+  EACH(
+      status->tables, TideStatusTable, if (item->load.table == region->load.table) {
+        facts.table_rows_per_second = item->load.rows_per_second;
+        facts.table_regions = item->regions;
+      });
+  return tide_hot_region_judge(&facts);
+}
+
 /* From the rest of @status. */
 void
 tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
@@ -270,7 +296,9 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
   EACH(status->regions, TideStatusRegion, add_region(&facts, item, &failing, &full));
   EACH(status->partitions, TidePartitionView, add_partition(&facts, item));
   EACH(status->tables, TideStatusTable, add_table_facts(&facts, item));
-  TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts);
+  TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts),
+                        hot = judge_hot_region(status);
   status->bottleneck = (TideStatusBottleneck){.limit = tide_limit_name(limit.limit), .why = limit.why};
   status->restart = (TideStatusRestart){.good_now = restart.is_good, .why = restart.why};
+  status->hot_region = (TideStatusHotRegion){.found = hot.is_good, .why = hot.why};
 }

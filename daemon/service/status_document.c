@@ -69,6 +69,12 @@ static const Field restart_fields[] = {
     {"why", TEXT(TideStatusRestart, why), "What is in flight, and what holds it"},
 };
 
+static const Field hot_region_fields[] = {
+    {"found", FLAG(TideStatusHotRegion, found),
+     "One region takes several times what the others of its table do on the average"},
+    {"why", TEXT(TideStatusHotRegion, why), "Which region takes most, and how much"},
+};
+
 static const Field kafka_fields[] = {
     {"group", TEXT(TideStatusKafka, group), "The consumer group"},
     {"answers", FLAG(TideStatusKafka, answers), "Whether a broker answers"},
@@ -106,6 +112,7 @@ static const Field table_fields[] = {
     {"name", TEXT(TideStatusTable, name), "The table"},
     {"rows_per_second", DECIMAL(TideStatusTable, load.rows_per_second), "Acknowledged, over the last seconds"},
     {"share", DECIMAL(TideStatusTable, load.share), "Of the rows of all tables, 0 to 1"},
+    {"regions", COUNT(TideStatusTable, regions), "That it is known to have; 0: not known"},
     {"waiting_rows", COUNT(TideStatusTable, load.waiting_rows), "Sealed rows that wait for a writer"},
     {"in_flight_rows", COUNT(TideStatusTable, load.in_flight_rows), "Rows in calls that run"},
     {"lanes_in_trouble", COUNT(TideStatusTable, load.troubled_lanes), "Regions whose calls keep failing"},
@@ -156,6 +163,8 @@ static const Field writer_fields[] = {
 static const Field reason_fields[] = {
     {"reason", TEXT(TideDeadLetterReasonView, reason), "The reason, as in docs/dead-letters.md"},
     {"kept", COUNT(TideDeadLetterReasonView, kept), "How many, since the start"},
+    {"first_at", TIME(TideDeadLetterReasonView, first_ms), "When the first of them was kept"},
+    {"last_at", TIME(TideDeadLetterReasonView, last_ms), "When the last of them was kept"},
     {"text", TEXT(TideDeadLetterReasonView, text), "What the last one says"},
 };
 
@@ -215,6 +224,7 @@ static const Field status_fields[] = {
     {"line", TEXT(TideStatus, line), "The line that `systemctl status` shows"},
     {"bottleneck", OBJECT(TideStatus, bottleneck), "What keeps it from being faster now", GROUP(bottleneck_fields)},
     {"restart", OBJECT(TideStatus, restart), "Whether now is a good moment for a restart", GROUP(restart_fields)},
+    {"hot_region", OBJECT(TideStatus, hot_region), "Whether rows go to one region", GROUP(hot_region_fields)},
     {"kafka", OBJECT(TideStatus, kafka), "All partitions together", GROUP(kafka_fields)},
     {"partitions", LIST(TideStatus, partitions), "By topic and number", GROUP(partition_fields)},
     {"tables", LIST(TideStatus, tables), "Those with most rows first", GROUP(table_fields)},
@@ -497,6 +507,7 @@ tide_status_clear(TideStatus *status)
 {
   char *texts[] = {status->bottleneck.why,
                    status->restart.why,
+                   status->hot_region.why,
                    status->started_at,
                    status->reason,
                    status->line,

@@ -30,6 +30,7 @@ typedef struct TideStatusKafka {
 typedef struct TideStatusTable {
   TideLoad load;
   const char *name; /* borrowed */
+  gint64 regions;   /* 0: not known */
   gint64 memory_bytes;
   double memory_share; /* of what one table may hold */
 } TideStatusTable;
@@ -74,6 +75,11 @@ typedef struct TideStatusRestart {
   char *why; /* owned */
 } TideStatusRestart;
 
+typedef struct TideStatusHotRegion {
+  gboolean found;
+  char *why; /* owned */
+} TideStatusHotRegion;
+
 /* The last reload of the configuration. */
 typedef struct TideStatusReload {
   const char *result;  /* literal: "none", "taken_over", "failed" */
@@ -95,6 +101,7 @@ typedef struct TideStatus {
   char *line;   /* owned */
   TideStatusBottleneck bottleneck;
   TideStatusRestart restart;
+  TideStatusHotRegion hot_region;
   TideStatusKafka kafka;
   GArray *partitions; /* owned (element-type TidePartitionView), like those below */
   GArray *tables;     /* (element-type TideStatusTable) */

@@ -83,6 +83,8 @@ class LineProcess:
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
+        assert self.process.stdout
+        self.process.stdout.close()
 
 
 class Kafka(LineProcess):

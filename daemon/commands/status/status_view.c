@@ -9,7 +9,17 @@
 /* A share is of a whole, or of a core, which a clock may show a little more of than there is. */
 #define MAX_SHARE 10.0
 
-typedef enum CellKind { CELL_TEXT, CELL_LIST, CELL_COUNT, CELL_RATE, CELL_SHARE, CELL_BYTES, CELL_SECONDS } CellKind;
+typedef enum CellKind {
+  CELL_TEXT,
+  CELL_VERDICT, /* in colour, tide_colour_of() */
+  CELL_TIME,    /* to the second */
+  CELL_LIST,
+  CELL_COUNT,
+  CELL_RATE,
+  CELL_SHARE,
+  CELL_BYTES,
+  CELL_SECONDS
+} CellKind;
 
 typedef struct Column {
   const char *heading;
@@ -79,10 +89,20 @@ number_text(CellKind kind, double number)
     return number > 0 && number < 10 ? g_strdup_printf("%.1f", number) : tide_count_text((guint64)number);
   case CELL_COUNT:
   case CELL_TEXT:
+  case CELL_VERDICT:
+  case CELL_TIME:
   case CELL_LIST:
     break;
   }
   return tide_count_text((guint64)number);
+}
+
+/* Without what is below a second. (transfer full) */
+static char *
+time_text(const char *iso)
+{
+  const char *dot = strchr(iso, '.');
+  return dot != NULL ? g_strdup_printf("%.*sZ", (int)(dot - iso), iso) : g_strdup(iso);
 }
 
 static char *
@@ -93,6 +113,10 @@ cell_text(TideStatusReader *items, guint32 i, const Column *column)
   const char *text = tide_status_reader_text(items, i, column->member);
   if (text == NULL)
     return g_strdup("-");
+  if (column->kind == CELL_TIME)
+    return time_text(text);
+  if (column->kind == CELL_VERDICT && strcmp(text, "up") == 0 && tide_status_reader_flag(items, i, "slow"))
+    return g_strdup("slow");
   g_autofree char *shown = column->kind == CELL_LIST ? list_text(text) : g_strdup(text);
   return cut(shown[0] != '\0' ? shown : "-", column->max_columns);
 }
@@ -128,7 +152,7 @@ static const Column region_columns[] = {
 };
 
 static const Column gateway_columns[] = {
-    {"GATEWAY", "name", CELL_TEXT, 36},         {"STATE", "state", CELL_TEXT, 12},
+    {"GATEWAY", "name", CELL_TEXT, 36},         {"STATE", "state", CELL_VERDICT, 12},
     {"CONNECTIONS", "connections", CELL_COUNT}, {"ROWS/S", "rows_per_second", CELL_RATE},
     {"CALL", "call_seconds", CELL_SECONDS},     {"ROWS/CALL", "rows_per_call", CELL_RATE},
 };
@@ -136,11 +160,12 @@ static const Column gateway_columns[] = {
 static const Column reason_columns[] = {
     {"DEAD LETTERS FOR", "reason", CELL_TEXT, 24},
     {"KEPT", "kept", CELL_COUNT},
-    {"THE LAST ONE", "text", CELL_TEXT, 56},
+    {"LAST", "last_at", CELL_TIME, 20},
+    {"THE LAST ONE", "text", CELL_TEXT, 42},
 };
 
 static const Column recent_columns[] = {
-    {"KEPT AT", "kept_at", CELL_TEXT, 24}, {"TOPIC", "topic", CELL_TEXT, 14},   {"PARTITION", "partition", CELL_COUNT},
+    {"KEPT AT", "kept_at", CELL_TIME, 24}, {"TOPIC", "topic", CELL_TEXT, 14},   {"PARTITION", "partition", CELL_COUNT},
     {"OFFSET", "offset", CELL_COUNT},      {"REASON", "reason", CELL_TEXT, 16}, {"TABLE", "table", CELL_TEXT, 14},
 };
 
@@ -179,7 +204,8 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
     return;
   TideListingColumn columns[16] = {0};
   for (gsize c = 0; c < view->n_columns; c++)
-    columns[c] = (TideListingColumn){view->columns[c].heading, view->columns[c].kind > CELL_LIST};
+    columns[c] = (TideListingColumn){view->columns[c].heading, .right = view->columns[c].kind > CELL_LIST,
+                                     .judges = view->columns[c].kind == CELL_VERDICT};
   g_autoptr(TideListing) listing = tide_listing_new(stream, TIDE_OUTPUT_TABLE, colour, columns, view->n_columns);
   fputc('\n', stream);
   for (int first = 1; first >= 0; first--)
@@ -195,14 +221,29 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
 
 /* ---- what is said in words ---- */
 
-/* A line, broken where it would be too long; what follows is indented below its text. */
+#define LABEL_COLUMNS 14
+
+/* "Label         word: text", broken where it would be too long; what follows is indented below its text. @word: NULL:
+ * none; in colour where it is a verdict */
+static void
+print_said(FILE *stream, const char *label, const char *word, const char *text, gboolean colour)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  g_string_append_printf(line, "%-*s", LABEL_COLUMNS, label);
+  g_autofree char *said = word != NULL ? g_strdup_printf("%s: %s", word, text) : g_strdup(text);
+  tide_text_fill(line, said, LABEL_COLUMNS);
+  const char *sequence = colour && word != NULL ? tide_colour_of(word) : "";
+  if (*sequence != '\0') {
+    g_string_insert(line, LABEL_COLUMNS + (gssize)strlen(word), TIDE_COLOUR_END);
+    g_string_insert(line, LABEL_COLUMNS, sequence);
+  }
+  fprintf(stream, "%s\n", line->str);
+}
+
 static void
 print_wrapped(FILE *stream, const char *label, const char *text)
 {
-  g_autoptr(GString) line = g_string_new(NULL);
-  g_string_append_printf(line, "%-14s", label);
-  tide_text_fill(line, text, line->len);
-  fprintf(stream, "%s\n", line->str);
+  print_said(stream, label, NULL, text, FALSE);
 }
 
 static char *
@@ -217,34 +258,34 @@ print_head(FILE *stream, TideStatusReader *status, gboolean colour)
   gboolean is_well = tide_status_reader_flag(status, 0, "ready") && tide_status_reader_flag(status, 0, "healthy");
   g_autofree char *age = member_text(status, "uptime_seconds", CELL_SECONDS);
   const char *version = tide_status_reader_text(status, 0, "version");
+  const char *word = is_well ? "ready" : "not ready";
   fprintf(stream, "tidemark %s, up for %s: %s%s%s\n", version != NULL ? version : "?", age,
-          !colour   ? ""
-          : is_well ? "\033[32m"
-                    : "\033[31m",
-          is_well ? "ready" : "not ready", colour ? "\033[0m" : "");
+          colour ? tide_colour_of(word) : "", word, colour ? TIDE_COLOUR_END : "");
   const char *reason = tide_status_reader_text(status, 0, "reason");
   if (reason != NULL)
     print_wrapped(stream, "Reason", reason);
 }
 
-/* What limits, and whether a restart is good now: a word that matters, and why. */
+/* What limits, whether a restart is good now, which region is hot: a word that matters, and why. Nothing of a daemon of
+ * a version that does not say. */
 static void
-print_verdict(FILE *stream, TideStatusReader *status, const char *label, const char *word, const char *why)
+print_verdict(FILE *stream, TideStatusReader *status, const char *label, const char *word, const char *why,
+              gboolean colour)
 {
   const char *reason = tide_status_reader_text(status, 0, why);
-  g_autofree char *text = g_strdup_printf("%s: %s", word, reason != NULL ? reason : "?");
-  print_wrapped(stream, label, text);
+  if (word != NULL && reason != NULL)
+    print_said(stream, label, word, reason, colour);
 }
 
 static void
-print_verdicts(FILE *stream, TideStatusReader *status)
+print_verdicts(FILE *stream, TideStatusReader *status, gboolean colour)
 {
-  const char *limit = tide_status_reader_text(status, 0, "bottleneck.limit");
-  if (limit == NULL)
-    return; /* a daemon of a version that does not say */
-  print_verdict(stream, status, "Limited by", limit, "bottleneck.why");
-  print_verdict(stream, status, "Restart now",
-                tide_status_reader_flag(status, 0, "restart.good_now") ? "yes" : "better not", "restart.why");
+  gboolean is_good = tide_status_reader_flag(status, 0, "restart.good_now");
+  gboolean is_hot = tide_status_reader_flag(status, 0, "hot_region.found");
+  print_verdict(stream, status, "Limited by", tide_status_reader_text(status, 0, "bottleneck.limit"), "bottleneck.why",
+                colour);
+  print_verdict(stream, status, "Restart now", is_good ? "yes" : "better not", "restart.why", colour);
+  print_verdict(stream, status, "Hot region", is_hot ? "hot" : "none", "hot_region.why", colour);
 }
 
 /* What became of the last reload, where there was one. */
@@ -322,14 +363,31 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   print_wrapped(stream, "CPU", cpu);
 }
 
+/* When the first of all was kept; NULL: none was. (transfer full) */
+static char *
+first_dead_letter(TideStatusReader *status)
+{
+  g_autoptr(TideStatusReader) reasons = tide_status_reader_list(status, "dead_letters.reasons");
+  const char *first = NULL;
+  for (guint32 i = 0; i < tide_status_reader_n(reasons); i++) {
+    const char *at = tide_status_reader_text(reasons, i, "first_at");
+    if (at != NULL && (first == NULL || strcmp(at, first) < 0))
+      first = at;
+  }
+  return first != NULL ? time_text(first) : NULL;
+}
+
 static void
 print_dead_letters(FILE *stream, TideStatusReader *status)
 {
+  g_autofree char *first = first_dead_letter(status);
   g_autofree char *kept = member_text(status, "dead_letters.kept", CELL_COUNT);
   const char *place = tide_status_reader_text(status, 0, "dead_letters.place");
   const char *stalled = tide_status_reader_text(status, 0, "dead_letters.stalled");
-  g_autofree char *text = place != NULL ? g_strdup_printf("%s kept since the start, in %s", kept, place)
-                                        : g_strdup("there is no place for them");
+  g_autofree char *text =
+      place != NULL ? g_strdup_printf("%s kept since the start%s%s, in %s", kept,
+                                      first != NULL ? ", the first at " : "", first != NULL ? first : "", place)
+                    : g_strdup("there is no place for them");
   print_wrapped(stream, "Dead letters", text);
   if (stalled != NULL)
     print_wrapped(stream, "", stalled);
@@ -365,7 +423,7 @@ void
 tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
 {
   print_head(stream, status, colour);
-  print_verdicts(stream, status);
+  print_verdicts(stream, status, colour);
   print_reload(stream, status);
   print_kafka(stream, status);
   print_writers(stream, status);

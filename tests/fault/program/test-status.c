@@ -79,7 +79,7 @@ test_dead_letters_are_counted_and_shown(PipelineFixture *fixture, gconstpointer 
   g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
   g_autofree char *document =
       WAIT_STATUS(&daemon, "\"kept\":10,", "\"topic\":\"metrics\",\"partition\":0,\"offset\":9,");
-  assert_prints(document, "\"kept\":5,\"text\":\"");
+  assert_prints(document, "\"kept\":5,\"first_at\":\"20");
   assert_prints(document, "\"reason\":\"parse\",\"kept\":5,");
   assert_prints(document, "\"offset\":2,");
   assert_silent(document, "\"offset\":1,"); /* the last eight */

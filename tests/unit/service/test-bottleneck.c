@@ -166,6 +166,34 @@ test_restart(void)
   assert_restart(&facts, FALSE, "the disk is full");
 }
 
+static void
+assert_hot(const TideHotRegionFacts *facts, gboolean is_hot, const char *part)
+{
+  TideBottleneckVerdict verdict = tide_hot_region_judge(facts);
+  if (strstr(verdict.why, part) == NULL || verdict.is_good != is_hot)
+    g_error("'%s', and not: '%s'", verdict.why, part);
+  g_free(verdict.why);
+}
+
+static void
+test_hot_region(void)
+{
+  TideHotRegionFacts facts = {0};
+  assert_hot(&facts, FALSE, "no rows are written now");
+  facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 60, 0.3, 200, 5};
+  assert_hot(&facts, FALSE, "takes 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on the average");
+  facts.rows_per_second = 66; /* the others have 33.5 each */
+  assert_hot(&facts, FALSE, "66 rows/s");
+  facts.rows_per_second = 67;
+  assert_hot(&facts, TRUE, "67 rows/s");
+  facts.rows_per_second = 200;
+  assert_hot(&facts, TRUE, "others of its table 0 rows/s on the average; docs/row-keys.md says");
+  facts.table_regions = 1;
+  assert_hot(&facts, FALSE, "its table has no other");
+  facts.table_regions = 0;
+  assert_hot(&facts, FALSE, "no known regions");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -178,5 +206,6 @@ main(int argc, char **argv)
   g_test_add_func("/bottleneck/busy-writers-are-well", test_busy_writers_are_well);
   g_test_add_func("/bottleneck/dead-letters", test_dead_letters);
   g_test_add_func("/bottleneck/restart", test_restart);
+  g_test_add_func("/bottleneck/hot-region", test_hot_region);
   return g_test_run();
 }
