@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A disk that takes nothing, under dead letters and all files of the state directory: the daemon starts and writes, says what it cannot
-keep, holds where it must, and goes on by itself when there is room.
+keep, holds where it must, and goes on by itself when there is room. So does a rollup under its marks, when it is run again.
 
     test_full_disk.py BUILD
 
-The disk is full for this daemon alone: its limit for the size of files is 0, and is lifted while it runs.
+The disk is full for this process alone: its limit for the size of files is 0, and is changed while it runs.
 """
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ TIME_MS = 1500000000000
 LIMITS = resource.getrlimit(resource.RLIMIT_FSIZE)
 
 
-def take_the_room() -> None:
+def ignore_the_signal() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def take_the_room() -> None:
+    ignore_the_signal()
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, LIMITS[1]))
 
 
@@ -113,6 +117,51 @@ class Scene:
         self.wait("and is ready", lambda: self.daemons[-1].get("/readyz")[0] == 200)
         assert "cannot keep" not in self.daemons[-1].log()
 
+    # ---- tidemark rollup ----
+
+    def rollup(self, before: Callable[[], None]) -> subprocess.Popen[str]:
+        """Of the day of all readings; a region after the other."""
+        return subprocess.Popen([self.program, "rollup", "-c", self.daemons[-1].config_path, "METRIC", "--day", "2017-07-14", "--to", "COPY",
+                                 "--threads", "1", "--state", self.state], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL, preexec_fn=before)
+
+    def assert_says(self, process: subprocess.Popen[str], code: int, *parts: str) -> None:
+        try:
+            output, errors = process.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, errors = process.communicate()
+        assert process.returncode == code, f"{process.returncode}\n{output}{errors}"
+        for part in parts:
+            assert part in output + errors, f"not said: {part}\n{output}{errors}"
+
+    def roll_up(self) -> None:
+        marks = self.state / "rollup-COPY"
+        self.gateway.ask("split", "METRIC", "b")
+        more = [json.dumps({"h": "b", "ts": TIME_MS + i, "v": i}).encode() for i in range(20)]
+        self.produce(more)
+        self.wait("the second region has rows", lambda: len(self.gateway.dump(["METRIC"])["METRIC"]) == 40)
+
+        self.assert_says(self.rollup(take_the_room), 74, f"cannot write '{marks}'")
+        assert not marks.exists() and not self.gateway.dump(["COPY"])["COPY"], "it copied what it cannot remember"
+        print("ok: without room for its marks a rollup does not begin, and says so", flush=True)
+
+        # The second region takes nothing, so that it runs until the disk is full.
+        self.gateway.ask("fault", "io-error", "call=putMultiple", "table=COPY", "row-prefix=b")
+        process = self.rollup(ignore_the_signal)
+        self.wait("the first region is copied", lambda: len(self.gateway.dump(["COPY"]).get("COPY", {})) == 20)
+        self.wait("and its marks are kept", lambda: marks.exists() and b"rows=20\n" in marks.read_bytes())
+        before = marks.read_bytes()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, LIMITS[1]))
+        self.assert_says(process, 74, f"cannot write '{marks}'")
+        assert marks.read_bytes() == before and [one.name for one in self.state.glob("rollup-*")] == [marks.name], "what was kept is spoilt"
+        print("ok: a disk that becomes full ends it, and spoils no mark", flush=True)
+
+        self.gateway.ask("clear")
+        self.assert_says(self.rollup(ignore_the_signal), 0, "going on where an earlier run ended", "verified: HBase holds 40 rows, 40 cells")
+        assert self.gateway.dump(["COPY"])["COPY"] == self.gateway.dump(["METRIC"])["METRIC"]
+        print("ok: with room it goes on behind its marks, and all is there", flush=True)
+
     def end(self) -> None:
         for daemon in self.daemons:
             if daemon.is_running():
@@ -126,6 +175,7 @@ def main() -> int:
         scene = Scene(Path(sys.argv[1]).resolve(), Path(directory))
         try:
             scene.run()
+            scene.roll_up()
         finally:
             scene.end()
     return 0
