@@ -63,6 +63,7 @@ SCREENS = {
     ("docs/commands.md", "STAGE "): "times of a machine",
     ("docs/operate.md", "tidemark 0.1.0, up for"): "a gateway that is slow; tests/unit/service/test-bottleneck.c holds the words",
     ("docs/operate.md", "GATEWAY "): "a gateway that is slow",
+    ("docs/operate.md", "Hot region "): "a region that is hot; tests/prometheus/test_questions.py holds it",
     ("docs/operate.md", "REGION OF "): "a region that fails; tests/fault/program/test-status.c holds it",
     ("docs/operate.md", "KEPT AT "): "cut to the width of a screen",
     ("docs/operate.md", "{"): "a region that fails; tests/unit/service/test-bottleneck.c holds the words",

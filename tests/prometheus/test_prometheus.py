@@ -133,7 +133,13 @@ class Queries(unittest.TestCase):
     def assert_answers(self, queries):
         for place, query in queries:
             with self.subTest(place=place, query=query):
-                self.scene.wait(f"{place}: {query}", lambda query=query: self.scene.answer(query))
+                self.scene.wait(f"{place}: {query}", lambda query=query: self.answer_while_rows_come(query))
+
+    def answer_while_rows_come(self, query):
+        """What regions take a second is 0 soon after the last row, and then has no series."""
+        if "tidemark_region_rows_per_second" in query and not self.scene.answer(query):
+            self.scene.produce()
+        return self.scene.answer(query)
 
     def test_1_the_accounting_holds_from_the_start(self):
         identities = [query for _, query in printed_queries() if "_received_total" in query]
@@ -156,7 +162,7 @@ class Queries(unittest.TestCase):
 
     def test_4_each_panel_has_an_answer(self):
         # While all is well, and where nothing is looked back at.
-        may_be_empty = ("failing_seconds", "tidemark_gateway_slow", "topk(1, ")
+        may_be_empty = ("failing_seconds", "tidemark_gateway_slow")
         queries = list(dashboard_queries())
         for _, query in queries:
             self.scene.answer(query)
