@@ -24,8 +24,10 @@ typedef struct Fixture {
   ProgramDone done;  /* of the last run */
 } Fixture;
 
+static const char usual_readings[] = "time: { field: ts, format: epoch_ms }";
+
 static void
-set_up_with(Fixture *fixture, const char *tables)
+set_up_readings(Fixture *fixture, const char *readings, const char *tables)
 {
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, 2);
@@ -33,12 +35,18 @@ set_up_with(Fixture *fixture, const char *tables)
   g_autofree char *yaml = g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                                           "], session_timeout: 6s, commit_interval: 100ms }\n"
                                           "hbase: { gateways: [\"%%s\"] }\n"
-                                          "readings: { time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
+                                          "readings: { %s, on_bad_message: skip }\n"
                                           "service: { http: off }\n"
                                           "limits: { drain_timeout: 3s }\n"
                                           "tables:\n%s",
-                                          mock_kafka_brokers(fixture->kafka), tables);
+                                          mock_kafka_brokers(fixture->kafka), readings, tables);
   fixture->config_path = write_config(yaml, scripted_gateway_endpoint(fixture->gateway));
+}
+
+static void
+set_up_with(Fixture *fixture, const char *tables)
+{
+  set_up_readings(fixture, usual_readings, tables);
 }
 
 static void
@@ -183,6 +191,55 @@ test_rejected_messages_are_not_expected(Fixture *fixture, gconstpointer unused)
   mock_kafka_produce_text(fixture->kafka, TOPIC, 0, "{\"ts\":1}");
   assert_found(fixture, "all is right\n", "");
   assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+}
+
+/* ---- other formats --------------------------------------------------------------------------------------------------
+ */
+
+/* Messages without NUL bytes, so that they are texts here. */
+typedef struct FormatCase {
+  const char *readings;
+  const char *good;   /* one message: v of host a is 1 and 2, one and two milliseconds behind T */
+  const char *broken; /* the same; of which nothing can be used */
+} FormatCase;
+
+static const FormatCase influx = {
+    "format: influx", "m,host=a v=1 1426535612001000000\n# says nothing\nm,host=a v=2 1426535612002000000\n", "m v=x"};
+static const FormatCase csv = {"format: csv, csv: { header: true }, time: { field: ts, format: epoch_ms }",
+                               "v,host,ts\n1,a,1426535612001\n2,\"a\",1426535612002\n", "v,host,ts\n1"};
+static const FormatCase msgpack = {"format: msgpack, time: { field: ts, format: epoch_ms }",
+                                   "\x83\xA4host\xA1"
+                                   "a\xA2ts\xAD"
+                                   "1426535612001\xA1v\x01"
+                                   "\x83\xA4host\xA1"
+                                   "a\xA2ts\xAD"
+                                   "1426535612002\xA1v\x02",
+                                   "\x83"};
+
+static void
+set_up_format(Fixture *fixture, gconstpointer data)
+{
+  set_up_readings(fixture, ((const FormatCase *)data)->readings,
+                  "  METRIC: { " TIME_KEY ", columns: { family: M, from: [v] } }\n"
+                  "  CURRENT: { latest: merge, " HOST_KEY ", columns: { family: M, from: [v] } }\n");
+  scripted_gateway_create_table(fixture->gateway, "METRIC", "M", NULL);
+  scripted_gateway_create_table(fixture->gateway, "CURRENT", "M", NULL);
+}
+
+static void
+test_another_format(Fixture *fixture, gconstpointer data)
+{
+  const FormatCase *at = data;
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, at->broken);
+  mock_kafka_produce_text(fixture->kafka, TOPIC, 0, at->good);
+  put_both(fixture, "a", T + 1, "1");
+  put_both(fixture, "a", T + 2, "2");
+  assert_found(fixture, "all is right\n", "");
+  assert_prints(fixture->done.output, "1 message cannot be used (parse): nothing is expected of it\n");
+  delete_row(fixture, "METRIC", "a#1426535612002", T + 2);
+  assert_found(fixture, "1 difference\n",
+               "missing: METRIC row 'a#1426535612002' M:v of 2015-03-16T19:53:32.002Z: expected '2', found nothing "
+               "(topic 'metrics' partition 0 offset 1)\n");
 }
 
 /* ---- differences ----------------------------------------------------------------------------------------------------
@@ -541,6 +598,9 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("all-is-right-in-any-order-and-after-replays", set_up, test_all_right);
   ADD("rejected-messages-are-not-expected", set_up, test_rejected_messages_are_not_expected);
+  g_test_add("/verify/format/influx", Fixture, &influx, set_up_format, test_another_format, tear_down);
+  g_test_add("/verify/format/csv", Fixture, &csv, set_up_format, test_another_format, tear_down);
+  g_test_add("/verify/format/msgpack", Fixture, &msgpack, set_up_format, test_another_format, tear_down);
   ADD("a-row-that-is-gone-is-missing", set_up, test_missing_row);
   ADD("all-of-a-table-that-is-gone-is-missing", set_up, test_missing_table);
   ADD("another-value-is-wrong", set_up, test_wrong_value);
