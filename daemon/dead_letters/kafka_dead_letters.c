@@ -4,6 +4,7 @@
 #include "kafka/kafka_conf.h"
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_producer.h"
+#include "kafka/kafka_right.h"
 #include "util/error.h"
 
 /* Under way at a time. Their memory is the jobs', which the budget holds; here they only must not crowd out each other.
@@ -32,10 +33,23 @@ bytes_of(const TideDeadLetter *dead_letter)
 
 /* ---- completions ---- */
 
+/* (transfer full) */
+static char *
+describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
+{
+  g_autofree char *missing =
+      tide_kafka_right_missing(&dead_letters->config->kafka, TIDE_KAFKA_RIGHT_WRITE, dead_letters->topic);
+  return g_strdup_printf("%s, and IdempotentWrite on the cluster where brokers are older than 2.8 (%s)", missing, what);
+}
+
 /* @code: of a dead letter. (transfer full) */
 static char *
 describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_resp_err_t code, const TideDeadLetter *dead_letter)
 {
+  rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(dead_letters->kafka, NULL, 0);
+  /* A producer that may write nowhere hears so when it asks for its number: all that it has then fails with it. */
+  if (code == RD_KAFKA_RESP_ERR__FATAL && fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
+    code = fatal;
   const char *what = rd_kafka_err2str(code);
   switch (code) {
   case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
@@ -46,10 +60,7 @@ describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_resp_err_t code, con
         dead_letters->topic, bytes_of(dead_letter));
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-    return g_strdup_printf(
-        "this user may not write to topic '%s' (%s): allow it Write on the topic, and IdempotentWrite on "
-        "the cluster where brokers are older than 2.8",
-        dead_letters->topic, what);
+    return describe_denied(dead_letters, what);
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     return g_strdup_printf("topic '%s' does not exist: create it", dead_letters->topic);
@@ -195,8 +206,10 @@ replace_if_fatal(TideKafkaDeadLetters *dead_letters)
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
     return;
   disconnect(dead_letters);
-  set_trouble(dead_letters, g_strdup_printf("the producer for topic '%s' failed (%s) and was made anew",
-                                            dead_letters->topic, reason));
+  set_trouble(dead_letters, code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED
+                                ? describe_denied(dead_letters, reason)
+                                : g_strdup_printf("the producer for topic '%s' failed (%s) and was made anew",
+                                                  dead_letters->topic, reason));
   /* The same configuration was taken at the start, so this takes memory and threads, nothing else. */
   g_autoptr(GError) error = NULL;
   if (!connect_producer(dead_letters, &error))

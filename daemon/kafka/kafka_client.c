@@ -72,6 +72,22 @@ tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms, GError **error)
   return NULL;
 }
 
+rd_kafka_resp_err_t
+tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int timeout_ms)
+{
+  const struct rd_kafka_metadata *metadata = NULL;
+  rd_kafka_topic_t *handle = rd_kafka_topic_new(client->kafka, topic, NULL);
+  if (handle == NULL)
+    return rd_kafka_last_error();
+  rd_kafka_resp_err_t result = rd_kafka_metadata(client->kafka, 0, handle, &metadata, timeout_ms);
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    result = metadata->topic_cnt > 0 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    rd_kafka_metadata_destroy(metadata);
+  }
+  rd_kafka_topic_destroy(handle);
+  return result;
+}
+
 /* By a client of its own. */
 static const struct rd_kafka_metadata *
 ask_once(const TideKafkaConfig *config, int timeout_ms, GError **error)

@@ -22,6 +22,10 @@ rd_kafka_t *tide_kafka_client_handle(TideKafkaClient *client); /* borrowed */
 const struct rd_kafka_metadata *tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms,
                                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What the brokers say to one topic's name. Those that this user may not describe are left out of the answer for all.
+ */
+rd_kafka_resp_err_t tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int timeout_ms);
+
 /* Whether a broker answers at all. Errors: KAFKA with what librdkafka said of the brokers, CONFIG. */
 gboolean tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether one answers, and @topic is there: a producer would wait half a minute for it. Errors: as above; UNAVAILABLE

@@ -3,6 +3,7 @@
 #include "config/topic_pattern.h"
 #include "kafka/dead_letter_topic.h"
 #include "kafka/kafka_client.h"
+#include "kafka/kafka_right.h"
 #include "util/clock.h"
 
 /* From each of so many topics of a pattern one partition is read: rights go by names, and those of one pattern mostly
@@ -24,13 +25,6 @@ deadline_of(const Looking *it)
   return tide_now_us() + it->timeout_ms * TIDE_US_PER_MS;
 }
 
-static const char *
-principal_text(const Looking *it)
-{
-  const char *principal = tide_kafka_conf_principal(&it->config->kafka);
-  return principal != NULL ? principal : "the user that this connection has";
-}
-
 /* ---- which topics there are ---- */
 
 static void
@@ -46,7 +40,7 @@ static char *
 describe_fault(const Looking *it, const char *name, rd_kafka_resp_err_t code)
 {
   if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    return g_strdup_printf("%s may not read '%s': grant READ and DESCRIBE on it", principal_text(it), name);
+    return tide_kafka_right_missing(&it->config->kafka, TIDE_KAFKA_RIGHT_READ, name);
   return g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_err2str(code));
 }
 
@@ -89,6 +83,25 @@ has_topic(const struct rd_kafka_metadata *metadata, const char *name)
   return FALSE;
 }
 
+/* The list of all topics lacks those that this user may not describe: asked by name, brokers tell which it is.
+ * (transfer full) */
+static char *
+explain_absence(Looking *it, TideKafkaRight right, const char *name)
+{
+  return tide_kafka_right_absent(&it->config->kafka, right, name,
+                                 tide_kafka_client_ask_by_name(it->client, name, (int)it->timeout_ms));
+}
+
+static void
+explain_absent_topics(Looking *it)
+{
+  for (guint i = 0; i < it->look->topics->len; i++) {
+    TideSeenTopic *topic = it->look->topics->pdata[i];
+    if (topic->n_topics == 0 && topic->name[0] != '^')
+      set_fault(topic, explain_absence(it, TIDE_KAFKA_RIGHT_READ, topic->name));
+  }
+}
+
 static gboolean
 ask_for_topics(Looking *it, GError **error)
 {
@@ -98,8 +111,12 @@ ask_for_topics(Looking *it, GError **error)
   it->look->n_brokers = (guint)metadata->broker_cnt;
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++)
     find_topic(it, *topic, metadata);
-  it->look->has_dead_letters_topic = has_topic(metadata, it->config->dead_letters.topic);
+  const char *dead_letters = it->config->dead_letters.topic;
+  gboolean has_dead_letters = has_topic(metadata, dead_letters);
   rd_kafka_metadata_destroy(metadata);
+  explain_absent_topics(it);
+  if (dead_letters != NULL && !has_dead_letters)
+    it->look->dead_letters_fault = explain_absence(it, TIDE_KAFKA_RIGHT_WRITE, dead_letters);
   return TRUE;
 }
 
@@ -170,8 +187,7 @@ ask_for_offsets(Looking *it)
   /* Who may not even ask for the group's coordinator waits in vain: librdkafka asks on, and says why in the queue. */
   if (result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
       (result == RD_KAFKA_RESP_ERR__TIMED_OUT && is_denied_coordinator(it)))
-    it->look->group_fault =
-        g_strdup_printf("%s may not be in group '%s': grant READ on the group", principal_text(it), group);
+    it->look->group_fault = tide_kafka_right_missing(&it->config->kafka, TIDE_KAFKA_RIGHT_GROUP, group);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
 }
@@ -237,7 +253,7 @@ static void
 look_at_dead_letters_topic(Looking *it)
 {
   TideTopicSettings dead_letters = {.name = it->config->dead_letters.topic, .retention_ms = -1};
-  if (!it->look->has_dead_letters_topic)
+  if (it->config->dead_letters.topic == NULL || it->look->dead_letters_fault != NULL)
     return;
   g_array_append_val(it->look->settings, dead_letters);
   for (char **topic = it->config->kafka.topics; *topic != NULL; topic++) {
@@ -303,5 +319,6 @@ tide_kafka_look_free(TideKafkaLook *look)
   g_clear_pointer(&look->topics, g_ptr_array_unref);
   g_clear_pointer(&look->settings, g_array_unref);
   g_free(look->group_fault);
+  g_free(look->dead_letters_fault);
   g_free(look);
 }

@@ -9,14 +9,16 @@ typedef struct TideSeenTopic {
   char *name;         /* owned: as configured; a pattern begins with ^ */
   guint n_topics;     /* that a pattern matches; 1 or 0 for a name */
   guint n_partitions; /* of all of them */
-  char *fault;        /* owned: why one of them cannot be read, and what to do; NULL: nothing is known against it */
+  char *fault;        /* owned: why one of them cannot be read, or is not there, and what to do; NULL: nothing is known
+                       * against it, or no topic matches a pattern */
 } TideSeenTopic;
 
 typedef struct TideKafkaLook {
   guint n_brokers;
-  GPtrArray *topics; /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
-  char *group_fault; /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
-  gboolean has_dead_letters_topic;
+  GPtrArray *topics;        /* owned (element-type TideSeenTopic): one for each configured topic, in their order */
+  char *group_fault;        /* owned: why the group's offsets cannot be had, and what to do; NULL: they can */
+  char *dead_letters_fault; /* owned: why the dead-letter topic is not found, and what to do; NULL: it is, or none is
+                               set */
   GArray *settings; /* owned (element-type TideTopicSettings): of the dead-letter topic, then of those that are read;
                      * empty without dead_letters.topic. Names are borrowed from the configuration */
 } TideKafkaLook;

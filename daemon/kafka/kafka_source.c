@@ -5,6 +5,7 @@
 #include "kafka/kafka_fault.h"
 #include "kafka/kafka_message.h"
 #include "kafka/kafka_refill.h"
+#include "kafka/kafka_right.h"
 #include "kafka/kafka_start.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -245,18 +246,14 @@ report(TideKafkaSource *source, TideKafkaTrouble kind, guint16 slot, const char 
 
 /* Names who is denied what: librdkafka says the one half of it, or none. */
 static void
-report_denied(TideKafkaSource *source, rd_kafka_resp_err_t code, guint16 slot, const char *text)
+report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint16 slot, const char *text)
 {
   const TideKafkaConfig *config = &source->options.config->kafka;
-  const char *principal = tide_kafka_conf_principal(config);
-  g_autofree char *who =
-      principal != NULL ? g_strdup_printf("user '%s'", principal) : g_strdup("the user that this connection has");
-  g_autofree char *topics = g_strjoinv("', '", config->topics);
-  g_autofree char *whole =
-      code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
-          ? g_strdup_printf("%s may not be in group '%s': grant READ on the group (%s)", who, config->group, text)
-          : g_strdup_printf("%s may not read the topic '%s': grant READ and DESCRIBE on it (%s)", who,
-                            slot != NO_SLOT ? name_of(source, slot)->topic : topics, text);
+  gboolean is_group = raw->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+  const char *topic = raw->rkt != NULL ? rd_kafka_topic_name(raw->rkt) : config->topics[0];
+  g_autofree char *missing = tide_kafka_right_missing(config, is_group ? TIDE_KAFKA_RIGHT_GROUP : TIDE_KAFKA_RIGHT_READ,
+                                                      is_group ? config->group : topic);
+  g_autofree char *whole = g_strdup_printf("%s (%s)", missing, text);
   if (slot != NO_SLOT) {
     SlotName *name = name_of(source, slot);
     source->n_denied += name->denied ? 0 : 1;
@@ -468,7 +465,7 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
     text = rd_kafka_err2str(raw->err);
   TideKafkaTrouble kind = kind_of(raw->err, slot);
   if (kind == TIDE_KAFKA_TROUBLE_DENIED)
-    report_denied(source, raw->err, slot, text);
+    report_denied(source, raw, slot, text);
   else if (kind != TIDE_KAFKA_TROUBLE_OUT_OF_RANGE || slot == NO_SLOT)
     report(source, kind, slot, text);
   else if (raw->offset == RD_KAFKA_OFFSET_INVALID)

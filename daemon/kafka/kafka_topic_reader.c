@@ -3,6 +3,7 @@
 #include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_message.h"
+#include "kafka/kafka_right.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -118,7 +119,8 @@ add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *
 }
 
 static gboolean
-find_one(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted, GError **error)
+find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted,
+         GError **error)
 {
   g_autofree char *problem = tide_topic_pattern_problem(wanted);
   if (problem != NULL) {
@@ -127,8 +129,11 @@ find_one(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wa
   }
   if (add_topics(parts, metadata, wanted))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' does not exist, or this user may not see it",
-              wanted);
+  g_autofree char *absent = tide_kafka_right_absent(
+      reader->config, TIDE_KAFKA_RIGHT_READ, wanted,
+      wanted[0] == '^' ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+                       : tide_kafka_client_ask_by_name(reader->client, wanted, answer_ms(reader)));
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
   return FALSE;
 }
 
@@ -141,7 +146,7 @@ tide_topic_reader_list(TideTopicReader *reader, const char *const *topics, GErro
   g_autoptr(GArray) parts = tide_topic_parts_new();
   gboolean ok = TRUE;
   for (gsize i = 0; ok && topics[i] != NULL; i++)
-    ok = find_one(parts, metadata, topics[i], error);
+    ok = find_one(reader, parts, metadata, topics[i], error);
   rd_kafka_metadata_destroy(metadata);
   g_array_sort(parts, compare_parts);
   return ok ? g_steal_pointer(&parts) : NULL;

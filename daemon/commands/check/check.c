@@ -172,23 +172,32 @@ add_denial(const TideTable *table, const GError *error, TideCheckList *list, Rem
   return TRUE;
 }
 
-/* Of a table that is as declared: one with a family missing would be refused for that. */
 static gboolean
-check_rights(TideGatewaySession *session, const TideTable *table, GError **error)
+try_rights(TideGatewaySession *session, const char *table, const char *family, GError **error)
+{
+  g_autoptr(GError) failure = NULL;
+  if (tide_hbase_client_try_rights(tide_gateway_session_client(session), table, family,
+                                   tide_gateway_session_deadline_us(session), &failure) ||
+      /* A gateway that does not know the call leaves it open. */
+      g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&failure));
+  return FALSE;
+}
+
+/* Of a table that is as declared: one with a family missing would be refused for that. And of the one where its key is
+ * to be kept, which is written once. */
+static gboolean
+check_rights(TideGatewaySession *session, const TideTable *table, const TideTableState *state, GError **error)
 {
   for (guint i = 0; i < table->families->len; i++) {
     const TideFamilySettings *family = table->families->pdata[i];
-    g_autoptr(GError) failure = NULL;
-    if (tide_hbase_client_try_rights(tide_gateway_session_client(session), table->name, family->name,
-                                     tide_gateway_session_deadline_us(session), &failure))
-      continue;
-    /* A gateway that does not know the call leaves it open. */
-    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
-      return TRUE;
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return FALSE;
+    if (!try_rights(session, table->name, family->name, error))
+      return FALSE;
   }
-  return TRUE;
+  return state->fingerprint.verdict == TIDE_FINGERPRINT_SAME ||
+         state->fingerprint_location != TIDE_FINGERPRINT_IN_TABLE ||
+         try_rights(session, TIDE_FINGERPRINT_TABLE, TIDE_FINGERPRINT_FAMILY, error);
 }
 
 static void
@@ -200,7 +209,7 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
   g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &failure);
   if (state != NULL) {
     add_table(table, state, list, remedies);
-    if (!state->exists || state->differences->len > 0 || check_rights(session, table, &failure))
+    if (!state->exists || state->differences->len > 0 || check_rights(session, table, state, &failure))
       return;
   }
   if (!add_denial(table, failure, list, remedies))

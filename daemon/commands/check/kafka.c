@@ -14,10 +14,8 @@ add_topic(TideCheckList *list, const TideSeenTopic *topic)
   g_autofree char *detail = NULL;
   if (topic->fault != NULL)
     detail = g_strdup(topic->fault);
-  else if (topic->n_topics == 0 && is_pattern)
-    detail = g_strdup("no topic matches this pattern yet");
   else if (topic->n_topics == 0)
-    detail = g_strdup("does not exist, or this user may not see it: create it, or correct 'kafka.topics'");
+    detail = g_strdup("no topic matches this pattern yet");
   else if (is_pattern)
     detail = g_strdup_printf("%u topic%s with %u partition%s", topic->n_topics, topic->n_topics == 1 ? "" : "s",
                              topic->n_partitions, topic->n_partitions == 1 ? "" : "s");
@@ -36,11 +34,11 @@ add_dead_letters(TideCheckList *list, const char *name, const TideKafkaLook *loo
       look->settings->len > 0
           ? tide_dead_letter_topic_judge(&settings[0], settings + 1, look->settings->len - 1, &is_problem)
           : NULL;
-  if (!look->has_dead_letters_topic)
-    tide_check_list_add(list, "letters", name, TIDE_CHECK_PROBLEM,
-                        "does not exist, or this user may not see it, so that the first bad message holds everything: "
-                        "create it, or correct 'dead_letters.topic'");
-  else if (judgement != NULL)
+  if (look->dead_letters_fault != NULL) {
+    g_autofree char *detail =
+        g_strdup_printf("%s; until then the first bad message holds everything", look->dead_letters_fault);
+    tide_check_list_add(list, "letters", name, TIDE_CHECK_PROBLEM, detail);
+  } else if (judgement != NULL)
     tide_check_list_add(list, "letters", name, is_problem ? TIDE_CHECK_PROBLEM : TIDE_CHECK_NOTE, judgement);
   else if (look->settings->len == 0 || !settings[0].is_known)
     tide_check_list_add(list, "letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");

@@ -245,13 +245,24 @@ test_a_topic_that_takes_nothing_holds_until_it_does(Fixture *fixture, gconstpoin
   mock_kafka_push_errors(fixture->outside.kafka, TIDE_KAFKA_PRODUCE, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);
   TideDeadLetter dead_letter = dead_letter_at(0);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
-  await_holding(fixture, "this user may not write to topic '" DEAD_LETTERS "'");
+  await_holding(fixture, "the user of this connection may not write to topic '" DEAD_LETTERS "': grant Write");
   g_assert_cmpuint(fixture->n_completed, ==, 0);
   await_completed(fixture, 1);
   g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
+}
+
+/* As brokers since 2.8 do it to who may write to no topic: the producer never gets its number. */
+static void
+test_a_producer_that_may_write_nowhere_holds(Fixture *fixture, gconstpointer data)
+{
+  TideDeadLetter dead_letter = dead_letter_at(0);
+  tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
+  await_holding(fixture, "may not write to topic '" DEAD_LETTERS "': grant Write, as by kafka-acls");
+  await_completed(fixture, 1);
+  g_assert_cmpint(fixture->completions->result, ==, TIDE_DEAD_LETTER_KEPT);
 }
 
 /* One dead letter that is too large for the topic halts its partition, not the others'. */
@@ -526,6 +537,8 @@ main(int argc, char **argv)
   ADD("topic/a-dead-letter-that-is-too-large-delays-no-other", test_a_dead_letter_that_is_too_large_delays_no_other);
   g_test_add("/dead-letter-queue/topic/dead-letters-of-a-producer-that-failed-are-sent-again", Fixture, "1",
              set_up_failing_producer, test_dead_letters_of_a_producer_that_failed_are_sent_again, tear_down);
+  g_test_add("/dead-letter-queue/topic/a-producer-that-may-write-nowhere-holds", Fixture, "1", set_up_failing_producer,
+             test_a_producer_that_may_write_nowhere_holds, tear_down);
   ADD("originals/are-read-again", test_originals_are_read_again);
   ADD("originals/one-that-is-gone-leaves-its-row", test_an_original_that_is_gone_leaves_its_row);
   ADD("originals/those-of-a-shared-row-that-are-gone-are-told-apart",

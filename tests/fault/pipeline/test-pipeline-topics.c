@@ -203,7 +203,9 @@ test_denied_topic_is_named_and_read_when_allowed(PipelineFixture *fixture, gcons
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   RunningPipeline *running =
       start(fixture, ", librdkafka: { topic.metadata.refresh.interval.ms: 500, sasl.username: meter }", NULL);
-  running_pipeline_wait(running, says, (gpointer) "user 'meter' may not read the topic 'metrics': grant READ");
+  running_pipeline_wait(running, says,
+                        (gpointer) "user 'meter' may not read topic 'metrics': grant Read, as by "
+                                   "kafka-acls --add --allow-principal User:meter --operation Read");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, 0);
   tide_pipeline_state_clear(&state);

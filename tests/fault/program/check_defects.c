@@ -228,6 +228,13 @@ dead_letter_topic_that_is_not_there(CheckScene *scene)
 }
 
 static void
+dead_letter_topic_that_is_denied(CheckScene *scene)
+{
+  dead_letter_topic_that_is_not_there(scene);
+  mock_kafka_set_topic_error(scene->kafka, "no-such-letters", RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+}
+
+static void
 dead_letter_directory_that_is_not_there(CheckScene *scene)
 {
   check_scene_set(&scene->dead_letters, g_strdup("file: no-such-directory/letters.jsonl"));
@@ -656,12 +663,14 @@ static const CheckDefect defects[] = {
     {"topic-that-is-not-there", topic_that_is_not_there, "no-such-topic", "no-such-topic"},
     {"one-topic-of-two-missing", one_topic_of_two_missing, "no-such-topic", "no-such-topic"},
     {"pattern-without-topics", pattern_without_topics, "no topic matches", "not available"},
-    {"topic-that-is-denied", topic_that_is_denied, "may not read 'metrics'", "may not read"},
-    {"fetches-that-are-denied", fetches_that_are_denied, "may not read 'metrics'", "may not read"},
-    {"group-that-is-denied", group_that_is_denied, "grant READ on the group", "may not be in group"},
-    {"coordinator-that-is-denied", coordinator_that_is_denied, "grant READ on the group", "may not be in group"},
+    {"topic-that-is-denied", topic_that_is_denied, "may not read topic 'metrics'", "may not read"},
+    {"fetches-that-are-denied", fetches_that_are_denied, "may not read topic 'metrics'", "may not read"},
+    {"group-that-is-denied", group_that_is_denied, "--operation Read --group", "may not be in group"},
+    {"coordinator-that-is-denied", coordinator_that_is_denied, "--operation Read --group", "may not be in group"},
     {"partition-without-a-leader", partition_without_a_leader, "leader", "tidemark: ready: "},
     {"dead-letter-topic-that-is-not-there", dead_letter_topic_that_is_not_there, "no-such-letters", "does not exist"},
+    {"dead-letter-topic-that-is-denied", dead_letter_topic_that_is_denied, "may not write to topic 'no-such-letters'",
+     "may not write to topic 'no-such-letters'"},
     {"dead-letter-directory-that-is-not-there", dead_letter_directory_that_is_not_there, "no-such-directory", NOT_KEPT},
     {"dead-letter-directory-that-is-a-file", dead_letter_directory_that_is_a_file, "plain", NOT_KEPT},
     {"dead-letter-directory-that-is-read-only", dead_letter_directory_that_is_read_only, "read-only", NOT_KEPT},

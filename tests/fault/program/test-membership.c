@@ -38,7 +38,9 @@ test_denied_topic_fails_the_start(PipelineFixture *fixture, gconstpointer data)
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
-  assert_log_has(&daemon, "may not read the topic 'metrics': grant READ and DESCRIBE on it");
+  assert_log_has(&daemon,
+                 "may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal User:NAME "
+                 "--operation Read --topic metrics (");
 }
 
 static void
@@ -49,7 +51,7 @@ test_denied_group_fails_the_start(PipelineFixture *fixture, gconstpointer data)
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
-  assert_log_has(&daemon, "may not be in group 'tidemark': grant READ on the group");
+  assert_log_has(&daemon, "may not be in group 'tidemark': grant Read, as by kafka-acls");
 }
 
 static void
