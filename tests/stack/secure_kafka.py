@@ -36,6 +36,9 @@ LISTENERS = {
 USER = "alice"
 PASSWORD = "alices-secret"
 
+# Of PLAIN, with the same password: whom docs/security.md grants what he needs.
+GRANTED_USER = "tidemark"
+
 # Settings of a broker that asks what each user may do. Whoever comes without a name, as the tests themselves do and the broker
 # to itself, may do everything.
 AUTHORIZED = {
@@ -90,15 +93,14 @@ class SecureKafka(Kafka):
         self.administrate("kafka.admin.ConfigCommand", "--alter", "--add-config", f"{mechanism}=[password={password}]",
                           "--entity-type", "users", "--entity-name", USER)
 
-    def add_acl(self, *words: str) -> None:
+    def acls(self, *words: str) -> None:
         """As kafka-acls does; of a broker with AUTHORIZED."""
-        # The tool is not among the jars of the newer broker.
-        self.administrate("kafka.admin.AclCommand", *words, component="kafka-3.7")
+        self.administrate("org.apache.kafka.tools.AclCommand", *words)
 
-    def administrate(self, main_class: str, *words: str, component: Optional[str] = None) -> None:
-        """One of Kafka's own tools, over the listener that asks nobody who he is. component: whose jars have it."""
+    def administrate(self, main_class: str, *words: str) -> None:
+        """One of Kafka's own tools, over the listener that asks nobody who he is."""
         command = self._command(main_class, "--bootstrap-server", self.address, *words)
-        done = subprocess.run(command, env=self._environment(component), capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise StackError(f"{main_class} {' '.join(words)}: {done.stdout}{done.stderr}")
 
@@ -144,7 +146,7 @@ class SecureKafka(Kafka):
 
     def _login(self, mechanism: str) -> str:
         if mechanism == "plain":
-            return f'{MODULES}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+            return f'{MODULES}.plain.PlainLoginModule required user_{USER}="{PASSWORD}" user_{GRANTED_USER}="{PASSWORD}";'
         if mechanism.startswith("scram"):
             return f"{MODULES}.scram.ScramLoginModule required;"
         if mechanism == "oauthbearer":

@@ -232,8 +232,8 @@ class Kafka(Service):
         flags = java_flags.common(self.name, self.log_path, heap="512m", peak_speed=self._peak_speed)
         return [java_flags.java(), *flags, "-Dorg.slf4j.simpleLogger.showDateTime=true", main_class, *words]
 
-    def _environment(self, component: Optional[str] = None) -> dict[str, str]:
-        return java_flags.environment(maven_jars.classpath(component or self._component))
+    def _environment(self) -> dict[str, str]:
+        return java_flags.environment(maven_jars.classpath(self._component))
 
 
 def _cluster_id() -> str:
