@@ -3,6 +3,7 @@
 
 #include "config/option/option_table.h"
 #include "decode/avro_schema.h"
+#include "decode/protobuf_walk.h"
 #include "model/table/dated_table.h"
 #include "util/secret_file.h"
 
@@ -48,6 +49,7 @@ tide_config_free(TideConfig *config)
   tide_config_group_clear(&tide_config_top, config);
   tide_time_spec_clear(&config->readings.time);
   tide_avro_schema_free(config->readings.decode.schema);
+  tide_protobuf_schema_free(config->readings.decode.protobuf);
   g_free(config->service.http_listen); /* stored by an option's own function */
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);

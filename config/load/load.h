@@ -41,6 +41,10 @@ gboolean tide_load_is_written(const TideLoad *load, const char *path);
  * the error added. */
 gboolean tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSource *source, const char *what);
 
+/* The bytes of the regular file at @path. NULL with @ret_reason: others, a pipe say, could wait or go on for ever.
+ * (transfer full) (nullable) */
+GByteArray *tide_load_file(const char *path, gsize max_bytes, char **ret_reason);
+
 /* @path: made absolute, where it is not NULL. */
 void tide_load_resolve(const TideLoad *load, char **path);
 

@@ -4,6 +4,10 @@
 #include "config/option/option_table.h"
 #include "decode/avro_schema.h"
 #include "decode/csv_lines.h"
+#include "decode/protobuf_walk.h"
+
+/* Of a descriptor set: those of whole companies have less. */
+#define SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
 #define OF(format) (1u << (format))
 
@@ -15,10 +19,14 @@ static const struct {
     {"root", OF(TIDE_FORMAT_JSON)},
     {"each", OF(TIDE_FORMAT_JSON)},
     {"csv", OF(TIDE_FORMAT_CSV)},
-    {"schema", OF(TIDE_FORMAT_AVRO)},
-    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
-    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
-    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO)},
+    {"schema", OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
+    {"message", OF(TIDE_FORMAT_PROTOBUF)},
+    {"framing", OF(TIDE_FORMAT_PROTOBUF)},
+    {"separator", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
+    {"arrays", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
+    {"max_depth", OF(TIDE_FORMAT_JSON) | OF(TIDE_FORMAT_MSGPACK) | OF(TIDE_FORMAT_AVRO) | OF(TIDE_FORMAT_PROTOBUF)},
+    {"max_readings", ~OF(TIDE_FORMAT_PROTOBUF)},
+    {"on_bad_reading", ~OF(TIDE_FORMAT_PROTOBUF)},
 };
 
 gboolean
@@ -97,6 +105,47 @@ load_avro(TideLoad *load, TideDecodeOptions *decode)
                             error->message);
 }
 
+/* FALSE with the error added. */
+static gboolean
+says_schema(TideLoad *load, const TideDecodeOptions *decode)
+{
+  const char *missing = decode->schema_file == NULL ? "schema" : "message";
+  if (decode->schema_file != NULL && (decode->message != NULL || decode->framing == TIDE_FRAMING_CONFLUENT))
+    return TRUE;
+  tide_problems_add_error(
+      load->problems, tide_load_position(load, "readings.format"),
+      "'readings.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
+      "--include_imports --descriptor_set_out writes it, and the full name of a message in it (message)",
+      missing);
+  return FALSE;
+}
+
+static void
+load_protobuf(TideLoad *load, TideDecodeOptions *decode)
+{
+  g_autofree char *reason = NULL;
+  g_autoptr(GError) error = NULL;
+  if (!tide_protobuf_is_built_in()) {
+    tide_problems_add_error(
+        load->problems, tide_load_position(load, "readings.format"),
+        "'readings.format: protobuf' cannot be read: this program was built without protobuf; take one that "
+        "has it ('tidemark version' tells), or build with -Dprotobuf=enabled");
+    return;
+  }
+  if (!says_schema(load, decode))
+    return;
+  tide_load_resolve(load, &decode->schema_file);
+  g_autofree char *shown = tide_problem_quote(decode->schema_file);
+  g_autoptr(GByteArray) set = tide_load_file(decode->schema_file, SCHEMA_MAX_BYTES, &reason);
+  if (set != NULL)
+    decode->protobuf =
+        tide_protobuf_schema_new(tide_bytes(set->data, set->len), decode->message, decode->framing, &error);
+  if (decode->protobuf == NULL)
+    tide_problems_add_error(load->problems, tide_load_position(load, "readings.schema"),
+                            "'readings.schema': the descriptor set '%s' cannot be used: %s", shown,
+                            set == NULL ? reason : error->message);
+}
+
 void
 tide_load_readings(TideLoad *load)
 {
@@ -113,4 +162,6 @@ tide_load_readings(TideLoad *load)
   }
   if (format == TIDE_FORMAT_AVRO)
     load_avro(load, &load->config->readings.decode);
+  if (format == TIDE_FORMAT_PROTOBUF)
+    load_protobuf(load, &load->config->readings.decode);
 }

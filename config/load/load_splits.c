@@ -1,11 +1,7 @@
 /* Where a table is split when it is created: points in the configuration, or in a file of their own, or computed. */
 #include "config/load/load_table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_POINTS 9999                  /* one less than `regions` may be */
 #define FILE_MAX_BYTES (4 * 1024 * 1024) /* 400 bytes for each of so many points */
@@ -54,33 +50,6 @@ load_list(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
     if (tide_load_bytes(it->load, path, item, &point))
       (void)add_point(it->load, (PointSource){item->position, where}, point, splits);
   }
-}
-
-/* The bytes of @path; NULL with @ret_reason: a device or pipe could wait or go on for ever. */
-static GByteArray *
-read_file(const char *path, char **ret_reason)
-{
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  struct stat status;
-  g_autoptr(GByteArray) bytes = g_byte_array_new();
-
-  if (fd < 0 || fstat(fd, &status) != 0) {
-    *ret_reason = g_strdup(g_strerror(errno));
-  } else if (!S_ISREG(status.st_mode)) {
-    *ret_reason = g_strdup("it is not a regular file");
-  } else if (status.st_size > FILE_MAX_BYTES) {
-    *ret_reason = g_strdup_printf("it is larger than %d bytes", FILE_MAX_BYTES);
-  } else {
-    guint8 chunk[4096];
-    gssize n = 0;
-    while (bytes->len <= FILE_MAX_BYTES && (n = read(fd, chunk, sizeof chunk)) > 0)
-      g_byte_array_append(bytes, chunk, (guint)n);
-    if (n < 0)
-      *ret_reason = g_strdup(g_strerror(errno));
-  }
-  if (fd >= 0)
-    (void)close(fd);
-  return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;
 }
 
 /* FALSE with the error added. */
@@ -141,7 +110,7 @@ load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
   TideSourcePosition position = tide_yaml_get(node, "file")->position;
   g_autofree char *path = tide_load_path(it->load, draft.file);
   g_autofree char *shown = tide_problem_quote(path);
-  g_autoptr(GByteArray) bytes = read_file(path, &reason);
+  g_autoptr(GByteArray) bytes = tide_load_file(path, FILE_MAX_BYTES, &reason);
   if (bytes == NULL)
     tide_problems_add_error(it->load->problems, position, "cannot read the split points in '%s': %s", shown, reason);
   else if (bytes->len == 0)

@@ -179,9 +179,15 @@ print_qop(gconstpointer base)
 
 /* Choices. */
 
-static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON}, {"influx", TIDE_FORMAT_INFLUX},
-                                           {"csv", TIDE_FORMAT_CSV},   {"msgpack", TIDE_FORMAT_MSGPACK},
-                                           {"avro", TIDE_FORMAT_AVRO}, {NULL, 0}};
+static const TideConfigChoice formats[] = {{"json", TIDE_FORMAT_JSON},
+                                           {"influx", TIDE_FORMAT_INFLUX},
+                                           {"csv", TIDE_FORMAT_CSV},
+                                           {"msgpack", TIDE_FORMAT_MSGPACK},
+                                           {"avro", TIDE_FORMAT_AVRO},
+                                           {"protobuf", TIDE_FORMAT_PROTOBUF},
+                                           {NULL, 0}};
+static const TideConfigChoice framings[] = {
+    {"none", TIDE_FRAMING_NONE}, {"confluent", TIDE_FRAMING_CONFLUENT}, {NULL, 0}};
 static const TideConfigChoice boolean_forms[] = {
     {"text", TIDE_BOOLEAN_TEXT}, {"number", TIDE_BOOLEAN_NUMBER}, {NULL, 0}};
 static const TideConfigChoice array_forms[] = {
@@ -419,11 +425,21 @@ static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, AT(readings.decode.format), .default_text = "json", .choices = formats,
      .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
                  "InfluxDB's line protocol, a reading a line. csv: values with commas, tabs or the like between them, "
-                 "a reading a line. msgpack: MessagePack, maps where JSON has objects. avro: Avro's "
-                 "binary encoding, a record or an array of them."},
+                 "a reading a line. msgpack: MessagePack, maps where JSON has objects. avro: Avro's binary encoding, a "
+                 "record or an array of them. protobuf: one message of a descriptor set."},
     {"schema", TIDE_CONFIG_STRING, AT(readings.decode.schema_file), .example = "reading.avsc",
-     .sentence = "Of Avro, the file with the schema by which all messages were written, each nothing but its record. A "
-                 "relative path begins where this file is. It is read at the start."},
+     .sentence =
+         "Of Avro, the file with the schema by which all messages were written, each nothing but its record; of "
+         "protobuf, the descriptor set, by protoc --include_imports --descriptor_set_out. A relative path begins "
+         "where this file is. It is read at the start."},
+    {"message", TIDE_CONFIG_STRING, AT(readings.decode.message), .example = "plant.Reading",
+     .sentence =
+         "Of protobuf, the full name of the message. With `framing: confluent`, any message of its file may come, "
+         "and without it those of the set's last file."},
+    {"framing", TIDE_CONFIG_CHOICE, AT(readings.decode.framing), .default_text = "none", .choices = framings,
+     .sentence =
+         "Of protobuf, what stands in front of a message: nothing, or what Confluent's serializer writes there. "
+         "The schema's id in it is not looked up."},
     {"root", TIDE_CONFIG_STRING, AT(readings.decode.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "

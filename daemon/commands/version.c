@@ -4,7 +4,7 @@
 #include "commands/cli/output.h"
 #include "commands/cli/revision.h"
 #include "config/option/option_table.h"
-#include "decode/avro_schema.h"
+#include "decode/decoder.h"
 #include "kafka/kafka_library.h"
 #include "thrift/client/tls_stream.h"
 
@@ -14,12 +14,20 @@ static void
 print_formats(void)
 {
   const TideConfigOption *readings = tide_config_option_find(&tide_config_top, "readings");
-  const TideConfigChoice *format = tide_config_option_find(readings->section, "format")->choices;
-  printf("  readings       %s", format->name);
-  while ((++format)->name != NULL)
-    if (format->value != TIDE_FORMAT_AVRO || tide_avro_is_built_in())
-      printf(", %s", format->name);
-  printf("%s\n", tide_avro_is_built_in() ? "" : "; built without avro");
+  const TideConfigChoice *formats = tide_config_option_find(readings->section, "format")->choices;
+  const char *before = "  readings       ";
+  for (const TideConfigChoice *format = formats; format->name != NULL; format++)
+    if (tide_decoder_reads((TideReadingFormat)format->value)) {
+      printf("%s%s", before, format->name);
+      before = ", ";
+    }
+  before = "\n                 built without: ";
+  for (const TideConfigChoice *format = formats; format->name != NULL; format++)
+    if (!tide_decoder_reads((TideReadingFormat)format->value)) {
+      printf("%s%s", before, format->name);
+      before = ", ";
+    }
+  printf("\n");
 }
 
 static gboolean

@@ -10,11 +10,12 @@ G_BEGIN_DECLS
 #define TIDE_FIELD_NAME_MAX_BYTES 4096
 
 typedef enum TideReadingFormat {
-  TIDE_FORMAT_JSON,    /* one object, an array of objects, or objects one after the other (newline-delimited) */
-  TIDE_FORMAT_INFLUX,  /* InfluxDB's line protocol, a reading a line */
-  TIDE_FORMAT_CSV,     /* values with commas, or another byte, between them, a reading a line */
-  TIDE_FORMAT_MSGPACK, /* MessagePack: one map, an array of maps, or maps one after the other */
-  TIDE_FORMAT_AVRO,    /* Avro's binary encoding: one record, or an array of records */
+  TIDE_FORMAT_JSON,     /* one object, an array of objects, or objects one after the other (newline-delimited) */
+  TIDE_FORMAT_INFLUX,   /* InfluxDB's line protocol, a reading a line */
+  TIDE_FORMAT_CSV,      /* values with commas, or another byte, between them, a reading a line */
+  TIDE_FORMAT_MSGPACK,  /* MessagePack: one map, an array of maps, or maps one after the other */
+  TIDE_FORMAT_AVRO,     /* Avro's binary encoding: one record, or an array of records */
+  TIDE_FORMAT_PROTOBUF, /* protobuf: one message, which a descriptor set describes */
 } TideReadingFormat;
 
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
@@ -43,6 +44,15 @@ typedef struct TideCsvOptions {
 /* decode/avro_schema.h */
 typedef struct TideAvroSchema TideAvroSchema;
 
+/* What stands in front of a message's own bytes. */
+typedef enum TideSchemaFraming {
+  TIDE_FRAMING_NONE,
+  TIDE_FRAMING_CONFLUENT, /* a zero byte and the schema's id (4 bytes); of protobuf, which message of its file it is */
+} TideSchemaFraming;
+
+/* decode/protobuf_walk.h */
+typedef struct TideProtobufSchema TideProtobufSchema;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -51,8 +61,11 @@ typedef struct TideDecodeOptions {
   char *each; /* owned by the configuration: of JSON, the member that is a list of readings, which take what stands
                * beside it along; NULL: none is */
   TideCsvOptions csv;
-  char *schema_file;            /* owned by the configuration: of Avro, absolute */
-  const TideAvroSchema *schema; /* owned by the configuration: what stands there */
+  char *schema_file;            /* owned by the configuration: of Avro or protobuf, absolute */
+  const TideAvroSchema *schema; /* owned by the configuration: what stands there, of Avro */
+  TideProtobufSchema *protobuf; /* the same, of protobuf */
+  char *message; /* owned by the configuration: of protobuf, the full name of what a message is; NULL: its frame says */
+  TideSchemaFraming framing;
   TideBooleanForm booleans;
   TideArrayForm arrays;
   gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of

@@ -5,6 +5,7 @@
 #include "decode/influx_lines.h"
 #include "decode/json_walk.h"
 #include "decode/msgpack_walk.h"
+#include "decode/protobuf_walk.h"
 #include "decode/reading_builder.h"
 #include "decode/record_fields.h"
 #include "decode/scratch.h"
@@ -19,7 +20,15 @@ struct TideDecoder {
   TideReadingBuilder *builder;     /* owned */
   TideJsonWalk *json;              /* owned */
   TideCsvLines *csv;               /* owned */
+  TideProtobufWalk *protobuf;      /* owned; NULL with another format */
 };
+
+gboolean
+tide_decoder_reads(TideReadingFormat format)
+{
+  return (format != TIDE_FORMAT_AVRO || tide_avro_is_built_in()) &&
+         (format != TIDE_FORMAT_PROTOBUF || tide_protobuf_is_built_in());
+}
 
 TideDecoder *
 tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known)
@@ -30,6 +39,7 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
   decoder->json = tide_json_walk_new(options);
   decoder->csv = tide_csv_lines_new(options);
+  decoder->protobuf = tide_protobuf_walk_new(options);
   return decoder;
 }
 
@@ -40,6 +50,7 @@ tide_decoder_free(TideDecoder *decoder)
     return;
   tide_csv_lines_free(decoder->csv);
   tide_json_walk_free(decoder->json);
+  tide_protobuf_walk_free(decoder->protobuf);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
   tide_scratch_clear_memory(&decoder->scratch);
@@ -74,6 +85,8 @@ read_value(TideDecoder *decoder, TideBytes value, TideReject *ret_reject)
   case TIDE_FORMAT_AVRO:
     return tide_avro_walk_run(decoder->options, decoder->options->schema, value, 0, &decoder->scratch, decoder->builder,
                               ret_reject);
+  case TIDE_FORMAT_PROTOBUF:
+    return tide_protobuf_walk_run(decoder->protobuf, value, &decoder->scratch, decoder->builder, ret_reject);
   }
   g_assert_not_reached();
 }

@@ -2,15 +2,11 @@
 
 #include "decode/json_text.h"
 #include "decode/utf8.h"
+#include "decode/value_text.h"
 #include "util/json_writer.h"
-#include "util/number_text.h"
 
 #include <math.h>
 #include <msgpack.h>
-
-/* Any number: of an integer at most 20 digits with its sign, of a time 20, a point, nine digits and a NUL. */
-#define NUMBER_MAX_BYTES 40
-G_STATIC_ASSERT(NUMBER_MAX_BYTES >= TIDE_NUMBER_TEXT_BYTES);
 
 /* What msgpack-c keeps of values lies in a zone: nothing, since what holds others is not left to it. */
 #define ZONE_BYTES 64
@@ -26,11 +22,11 @@ typedef struct Walk {
   TideBytes message; /* a copy in scratch */
   gsize at;
   guint32 depth;
-  gboolean is_spoiled;           /* of the reading: it is left out, and what is left of it only checked */
-  TideBuffer json;               /* of the array whose JSON text is made */
-  msgpack_zone zone;             /* one for the message: msgpack_unpack_next() would make one for each value */
-  msgpack_object object;         /* the value that was taken last, if it holds no others ... */
-  char number[NUMBER_MAX_BYTES]; /* ... and its text, if it is a number: what keeps it copies it */
+  gboolean is_spoiled;                /* of the reading: it is left out, and what is left of it only checked */
+  TideBuffer json;                    /* of the array whose JSON text is made */
+  msgpack_zone zone;                  /* one for the message: msgpack_unpack_next() would make one for each value */
+  msgpack_object object;              /* the value that was taken last, if it holds no others ... */
+  char number[TIDE_VALUE_TEXT_BYTES]; /* ... and its text, if it is a number: what keeps it copies it */
 } Walk;
 
 /* ---- faults ---- */
@@ -130,23 +126,10 @@ take_object(Walk *walk, const msgpack_object **ret_object)
 }
 
 static TideBytes
-integer_text(Walk *walk, guint64 magnitude, gboolean is_negative)
-{
-  char *end = walk->number + NUMBER_MAX_BYTES, *at = end;
-  do
-    *--at = (char)('0' + magnitude % 10);
-  while ((magnitude /= 10) > 0);
-  if (is_negative)
-    *--at = '-';
-  return tide_bytes(at, (gsize)(end - at));
-}
-
-static TideBytes
 float_text(Walk *walk, const msgpack_object *object)
 {
-  double value = object->via.f64;
-  return tide_bytes_of_string(object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_print((float)value, walk->number)
-                                                                     : tide_double_print(value, walk->number));
+  return object->type == MSGPACK_OBJECT_FLOAT32 ? tide_float_text(walk->number, (float)object->via.f64)
+                                                : tide_double_text(walk->number, object->via.f64);
 }
 
 /* A timestamp as seconds with a fraction. FALSE: it is none. */
@@ -156,18 +139,7 @@ time_text(Walk *walk, const msgpack_object *object, TideBytes *ret_text)
   msgpack_timestamp time;
   if (!msgpack_object_to_timestamp(object, &time) || time.tv_nsec > 999999999)
     return FALSE;
-  /* Behind the point the digits count forwards, also before 1970. */
-  gboolean is_negative = time.tv_sec < 0;
-  guint64 seconds = is_negative ? (guint64)0 - (guint64)time.tv_sec : (guint64)time.tv_sec;
-  guint32 ns = time.tv_nsec;
-  if (is_negative && ns > 0) {
-    seconds--;
-    ns = 1000000000 - ns;
-  }
-  const char *sign = is_negative ? "-" : "";
-  int len = ns > 0 ? g_snprintf(walk->number, sizeof walk->number, "%s%" G_GUINT64_FORMAT ".%09u", sign, seconds, ns)
-                   : g_snprintf(walk->number, sizeof walk->number, "%s%" G_GUINT64_FORMAT, sign, seconds);
-  *ret_text = tide_bytes(walk->number, (gsize)len);
+  *ret_text = tide_seconds_text(walk->number, time.tv_sec, time.tv_nsec);
   return TRUE;
 }
 
@@ -190,10 +162,10 @@ read_object(Walk *walk, const msgpack_object *object, gsize place, TideBytes nam
     *ret_text = (walk->options->booleans == TIDE_BOOLEAN_NUMBER ? numbers : words)[object->via.boolean];
     return TRUE;
   case MSGPACK_OBJECT_POSITIVE_INTEGER:
-    *ret_text = integer_text(walk, object->via.u64, FALSE);
+    *ret_text = tide_integer_text(walk->number, object->via.u64, FALSE);
     return TRUE;
   case MSGPACK_OBJECT_NEGATIVE_INTEGER:
-    *ret_text = integer_text(walk, (guint64)0 - (guint64)object->via.i64, TRUE);
+    *ret_text = tide_signed_text(walk->number, object->via.i64);
     return TRUE;
   case MSGPACK_OBJECT_FLOAT32:
   case MSGPACK_OBJECT_FLOAT64:

@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
 import maven_jars  # noqa: E402  the cache
 
-FORMATS = ["json", "influx", "csv", "msgpack", "avro"]
+FORMATS = ["json", "influx", "csv", "msgpack", "avro", "protobuf"]
 REQUIREMENTS = HERE / "requirements.txt"
 # Of a format at the most: the rest is alike.
 SHOWN = 5
@@ -72,7 +72,7 @@ def is_same(kind: str, text: str, value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return (kind, text) == (("null", "") if value is None else ("bool", "true" if value else "false"))
     if isinstance(value, Raw):
-        return kind == "json" and text.startswith("[")
+        return kind == "json" and text.startswith("[") and (value.value is None or is_same_json(json.loads(text), value.value))
     if isinstance(value, Text):
         return (kind, text) == ("number", str(value))
     if isinstance(value, Decimal):
@@ -80,6 +80,16 @@ def is_same(kind: str, text: str, value: Any) -> bool:
     if isinstance(value, str):
         return (kind, text) == ("string", value)
     return kind == "number" and (int(text) == value if isinstance(value, int) else is_same_float(float(text), value))
+
+
+def is_same_json(ours: Any, theirs: Any) -> bool:
+    if isinstance(theirs, list):
+        return isinstance(ours, list) and len(ours) == len(theirs) and all(map(is_same_json, ours, theirs))
+    if isinstance(theirs, dict):
+        return isinstance(ours, dict) and ours.keys() == theirs.keys() and all(is_same_json(ours[name], theirs[name]) for name in ours)
+    if isinstance(theirs, str) and type(theirs) is not str or isinstance(theirs, float):
+        return isinstance(ours, (int, float)) and is_same_float(float(ours), float(theirs))
+    return type(ours) is type(theirs) and ours == theirs
 
 
 def is_same_float(ours: float, theirs: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 
 class Refused(Exception):
@@ -20,6 +20,12 @@ class Text(str):
 
 class Raw(str):
     """A list whose text is kept."""
+    value: Optional[list[Any]]  # what the text must mean; None: anything
+
+    def __new__(cls, text: str, value: Optional[list[Any]] = None) -> "Raw":
+        raw = super().__new__(cls, text)
+        raw.value = value
+        return raw
 
 
 # Values: a Text is a number by its text, an int or float one by its value, a str a string.

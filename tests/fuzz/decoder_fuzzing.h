@@ -16,6 +16,8 @@
 
 /* Of Avro. */
 static const TideAvroSchema *fuzz_schema;
+/* Of protobuf. */
+static TideProtobufSchema *fuzz_descriptors;
 
 static inline TideDecodeOptions
 options_of(TideReadingFormat format, guint8 byte)
@@ -35,6 +37,7 @@ options_of(TideReadingFormat format, guint8 byte)
               .delimiter = has_tabs ? tab : NULL,
               .quotes = !has_tabs,
               .null_values = (byte & 1) != 0 ? null_values : NULL},
+      .protobuf = fuzz_descriptors,
       .booleans = (byte & 8) != 0 ? TIDE_BOOLEAN_NUMBER : TIDE_BOOLEAN_TEXT,
       .arrays = (TideArrayForm)((byte & 3) % 3),
       .max_message_bytes = is_tight ? 256 : 1024 * 1024,

@@ -13,8 +13,9 @@ from pathlib import Path
 from source_text import listed_files, project_root
 
 WORDS = Path(__file__).resolve().parent / "words.txt"
-# What fuzzers made has no words.
+# What fuzzers and compilers made has no words.
 _WITHOUT_WORDS = "tests/fuzz/corpus/"
+_COMPILED = (".desc",)
 
 
 def main():
@@ -24,7 +25,7 @@ def main():
         print("skipped: codespell is not installed")
         return 77
     files = [path for path in listed_files(root)
-             if not path.as_posix().startswith(_WITHOUT_WORDS) and root / path != WORDS]
+             if not path.as_posix().startswith(_WITHOUT_WORDS) and path.suffix not in _COMPILED and root / path != WORDS]
     found = subprocess.run([program, "--ignore-words", str(WORDS), "--disable-colors", *files], cwd=root,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
     print(found, end="")

@@ -84,9 +84,10 @@ remedy_for(const TideInitSamples *samples, TideRejectReason reason, TideBytes va
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
   if (is_json && !is_text(value))
-    return "it is no text: Protobuf or what is compressed by its sender has to be turned into JSON before; MessagePack "
-           "is read with '--format msgpack'; Avro with 'format: avro' in 'readings' of the configuration "
-           "(examples/avro.yaml), but 'init' needs its samples in JSON";
+    return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
+           "with "
+           "'--format msgpack'; Avro and protobuf with 'format: avro' and 'format: protobuf' in 'readings' of the "
+           "configuration (examples/avro.yaml, examples/protobuf.yaml), but 'init' needs its samples in JSON";
   if (is_json && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE))
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "

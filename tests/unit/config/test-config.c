@@ -320,6 +320,8 @@ test_printed_configuration_loads_to_the_same(void)
       KAFKA "readings: { root: payload/after, each: metrics, time: record }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: record, booleans: number }\n" HBASE TABLES,
       KAFKA "readings: { format: influx, time: { format: epoch_s, max_past: 1h } }\n" HBASE TABLES,
+      KAFKA "readings: { format: protobuf, schema: \"" TIDE_PROTOBUF_TEST_SET
+            "\", message: plant.Reading, time: record }\n" HBASE TABLES,
       WITH_CSV("header: true"),
       WITH_CSV("columns: [\"a b\", \" c\"], delimiter: \"\\t\", quotes: false, null_values: [\"\", NA, \" \"]"),
       WITH_CSV("columns: a, null_values: []"),

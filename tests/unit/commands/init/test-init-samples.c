@@ -78,7 +78,7 @@ test_bad(void)
   assert_refused("[1, 2]\n", "a message is a JSON object, such as {");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
-  assert_refused("\x01\x02Obj\xff\n", "it is no text: Protobuf");
+  assert_refused("\x01\x02Obj\xff\n", "it is no text: what is compressed");
   assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
   assert_refused("cpu,host=a u=1 1795452860000000000\n", "'--format influx'");
   assert_refused("", "holds no reading");

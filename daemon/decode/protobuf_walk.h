@@ -1,0 +1,62 @@
+/* Reads the reading out of a message in protobuf, by libprotobuf's dynamic messages. A message is one reading. Its
+ * fields are called as in the .proto file, and come in its order:
+ *
+ *     integers                 NUMBER   exact, all 64 bits of them
+ *     float, double            NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
+ *     string                   STRING   must be UTF-8
+ *     bytes                    STRING   in hex
+ *     bool                     BOOL     as declared
+ *     enum                     STRING   its value's name; NUMBER where the file has no name for it
+ *     message, group                    its fields, as of an object in JSON
+ *     google.protobuf.Timestamp NUMBER  seconds since 1970, with nine digits behind the point where it has a fraction
+ *     Int32Value and its like  what it wraps
+ *     map                      an object, in the order of its keys; of a key that comes twice, the last
+ *     repeated                 as declared for arrays; with nothing in it, it is not there
+ *
+ * A field with presence (optional, oneof, messages, all of proto2) is there where the message has it. One without is
+ * always there, with its default where the message has none: a sender leaves a 0 out, and it is a 0 that he measured.
+ * Fields that the schema does not know, extensions among them, are left out.
+ *
+ * What the library makes of a message takes up to hundreds of bytes for one byte, so the bytes are looked over before
+ * it gets them: tags, lengths, UTF-8, depth (as of the same value in JSON), and the memory that it will take. Such a
+ * fault has its byte. Faults that the library or the builder finds are at the message's first byte, behind its frame.
+ */
+#pragma once
+
+#include "decode/reading_builder.h"
+
+G_BEGIN_DECLS
+
+/* Which messages a topic may hold: those of a descriptor set, which protoc --include_imports --descriptor_set_out
+ * writes. typedef in decode_options.h */
+
+/* FALSE: this program was built without what is declared here, and a configuration that asks for it is refused. */
+gboolean tide_protobuf_is_built_in(void);
+
+/**
+ * tide_protobuf_schema_new: the messages of @set.
+ * @message: the full name of one; with TIDE_FRAMING_CONFLUENT any message of its file may come, and NULL is the file
+ * that stands last in the set, as protoc puts the one that it was called with Returns: (transfer full) (nullable): NULL
+ * with TIDE_ERROR_DATA, which goes on after "'FILE': ". Threads: any may read one schema.
+ */
+TideProtobufSchema *tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_protobuf_schema_free(TideProtobufSchema *schema); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideProtobufSchema, tide_protobuf_schema_free)
+
+typedef struct TideProtobufWalk TideProtobufWalk;
+
+/* @options: borrowed, with its schema. */
+TideProtobufWalk *tide_protobuf_walk_new(const TideDecodeOptions *options);
+void tide_protobuf_walk_free(TideProtobufWalk *walk); /* NULL ok */
+
+/**
+ * tide_protobuf_walk_run: add the reading of @message to @builder, whose message was begun.
+ * Returns: FALSE with @ret_reject filled; then what @builder got is of no use. Fields are valid until the next call.
+ * Allocates: texts of more than 15 bytes, and what does not fit into the memory that is kept: at most 32 times
+ *     max_message_bytes for objects, and 8 times for the texts of arrays.
+ */
+gboolean tide_protobuf_walk_run(TideProtobufWalk *walk, TideBytes message, TideScratch *scratch,
+                                TideReadingBuilder *builder, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
