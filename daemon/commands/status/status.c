@@ -100,8 +100,11 @@ show_status(TideCommandCall *call, GError **error)
   double seconds;
   if (!read_seconds(call, &seconds, error))
     return FALSE;
-  if (options->page.url == NULL && !tide_command_load_config(call))
+  if (options->page.url == NULL && !tide_command_load_config(call)) {
+    fprintf(stderr, "The daemon may still run with the file as it was: '--url http://127.0.0.1:9464', or what its "
+                    "service.http was, asks it.\n");
     return FALSE;
+  }
   return options->watch ? watch(call, seconds) : look(call, error);
 }
 
