@@ -1,6 +1,7 @@
-# The Debian package: built, judged, and from installation to purge in a clean root; the Containerfile carried out.
+# The Debian package: built, judged, and a newcomer's first hour with it, up to the purge, in a clean root; the Containerfile carried
+# out. With --long beside the real Kafka and HBase.
 run_package() {
-  local directory=$PWD/build-check/package making='' again=()
+  local directory=$PWD/build-check/package making='' long=()
   say "package: built, and lived with in a clean root"
   rm -rf "$directory"/built "$directory"/again
   mkdir -p "$directory"
@@ -20,13 +21,13 @@ run_package() {
     # Elsewhere, later, by somebody with other habits.
     (umask 077 && TZ=Asia/Tokyo LC_ALL=C systemd/build_package.sh "$directory/again/in/another/place") >"$directory/again.log" 2>&1 ||
       tail -n 30 "$directory/again.log"
-    again=(--again "$directory/again/in/another/place")
+    long=(--stack --again "$directory/again/in/another/place")
   fi
   if [ -n "$making" ] && ! wait "$making"; then
     tail -n 30 "$directory/root.log"
     return
   fi
   /usr/bin/python3 tests/package/test_package.py --build build-check/plain --packages "$directory/built" --root "$directory/root.tar" \
-    --counts "$results/package" "${again[@]}"
+    --counts "$results/package" "${long[@]}"
 }
 ! build build-check/plain "tests/fault/mock-kafka tests/fault/scripted-gateway" --buildtype=debugoptimized || run_package

@@ -66,7 +66,7 @@ class Container:
 
     def is_healthy(self) -> bool:
         check = json.loads(self.words["HEALTHCHECK"].partition("CMD ")[2])
-        return subprocess.run(self.command(check, BROKERS=self.world.kafka.greeting), capture_output=True, check=False).returncode == 0
+        return subprocess.run(self.command(check, BROKERS=self.world.brokers), capture_output=True, check=False).returncode == 0
 
     def lacks_a_value(self) -> str:
         daemon = self.start()
@@ -78,7 +78,7 @@ class Container:
 
     def run(self) -> str:
         assert not self.is_healthy()
-        self.daemon = self.start(BROKERS=self.world.kafka.greeting)
+        self.daemon = self.start(BROKERS=self.world.brokers)
         try:
             assert self.machine.wait(self.is_healthy), "never healthy"
             self.world.row_passes()

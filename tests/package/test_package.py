@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The Debian package from its build to its removal, each step printed and counted: lintian, the sources it is built of, a clean Debian
-with a real systemd in which it is installed, used, upgraded, removed and purged, and the Containerfile carried out.
+with a real systemd in which it is installed, lived with for a first hour, upgraded, removed and purged, and the Containerfile carried
+out.
 
-    test_package.py --build BUILD --packages DIRECTORY --root ROOT.tar --counts FILE [--again DIRECTORY]
+    test_package.py --build BUILD --packages DIRECTORY --root ROOT.tar --counts FILE [--again DIRECTORY] [--stack]
 
 BUILD has a mock Kafka and a scripted gateway; DIRECTORY is what systemd/build_package.sh wrote, and --again what it wrote a second
-time, elsewhere.
+time, elsewhere. With --stack, the real Kafka and HBase take the place of BUILD's.
 """
 from __future__ import annotations
 
@@ -21,52 +22,20 @@ from pathlib import Path
 from typing import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "scenarios"))
+sys.path[:0] = [str(ROOT / "tests" / "scenarios"), str(ROOT / "tests" / "stack")]
+from browser import Browser  # noqa: E402
 from clean_root import APT, CleanRoot  # noqa: E402
 from container import Container  # noqa: E402
-from processes import Gateway, Kafka  # noqa: E402
+from first_hour import FirstHour  # noqa: E402
 from steps import Steps, output  # noqa: E402
+from world import MockWorld, StackWorld, World  # noqa: E402
 
 UNIT, INSTANCE, TIMER = "tidemark.service", "tidemark@north.service", "tidemark-rollup.timer"
 CONFIGURATION, CONFFILE = "/etc/tidemark/tidemark.yaml", "/etc/default/tidemark"
 SAMPLE = "/usr/share/doc/tidemark/examples/tidemark.yaml"
 STATE = "/var/lib/private/tidemark"
-TIME_MS = 1500000000000
 # An upgrade takes a second, on a busy machine some; one that waits for a gateway never ends.
 UPGRADE_S = 90
-
-
-class World:
-    """A mock Kafka and a scripted gateway."""
-
-    def __init__(self, build: Path) -> None:
-        self.kafka = Kafka(build / "tests" / "fault" / "mock-kafka")
-        self.gateway = Gateway(build / "tests" / "fault" / "scripted-gateway")
-        self.kafka.ask("topic", "t", "1")
-        self.gateway.ask("table", "METRIC", "M")
-        self.rows = 0
-
-    def configuration(self, group: str, http: str = "off", gateway: str = "") -> str:
-        """Brokers come from the environment, as they do in a container."""
-        return json.dumps({
-            "kafka": {"brokers": {"env": "BROKERS"}, "group": group, "topics": ["t"], "threads": 1, "session_timeout": "6s"},
-            "limits": {"drain_timeout": "2s"},
-            "hbase": {"gateways": [gateway or f"127.0.0.1:{self.gateway.greeting}"]},
-            "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
-            "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}},
-            "service": {"http": http}})
-
-    def row_passes(self) -> None:
-        """A new reading becomes a row."""
-        self.rows += 1
-        message = json.dumps({"host": "a", "ts": TIME_MS + self.rows, "v": self.rows}).encode()
-        self.kafka.ask(*self.kafka.produce_command("t", 0, b"k", message, TIME_MS, []))
-        self.kafka.ask("flush")
-        self.gateway.ask("wait", "METRIC", str(self.rows), "60000")
-
-    def end(self) -> None:
-        self.kafka.end()
-        self.gateway.end()
 
 
 class Sources:
@@ -146,8 +115,9 @@ class Sources:
 class Life:
     """Of the package in a clean root with a systemd."""
 
-    def __init__(self, machine: CleanRoot, world: World, sources: Sources) -> None:
+    def __init__(self, machine: CleanRoot, world: World, sources: Sources, browser: Browser | None) -> None:
         self.machine, self.world, self.sources = machine, world, sources
+        self.hour = FirstHour(machine, world, browser)
         self.out, self.show = machine.out, machine.show
         self.users = ""
 
@@ -186,27 +156,28 @@ class Life:
 
     def configured(self) -> str:
         with open(self.machine.path(CONFFILE), "a", encoding="utf-8") as conffile:
-            conffile.write(f"BROKERS={self.world.kafka.greeting}\n")
-        self.machine.write(CONFIGURATION, self.world.configuration("tidemark"))
+            conffile.write(f"BROKERS={self.world.brokers}\n")
         self.machine.write(CONFIGURATION.replace("tidemark.yaml", "north.yaml"), self.world.configuration("north"))
-        self.out("systemctl", "start", UNIT)
         self.out("systemctl", "enable", "--now", INSTANCE, TIMER)
         self.world.row_passes()
-        return f"runs with {CONFFILE}: {self.show(UNIT, 'StatusText')}"
+        return f"runs with {CONFFILE}: {self.show(INSTANCE, 'StatusText')}"
 
     def upgraded(self) -> str:
         before = [self.wait_for(unit, "active") for unit in (UNIT, INSTANCE)]
         mine = [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
-        self.out(*APT, "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "install",
-                 self.machine.copy(self.sources.newer(), "/root/newer.deb"))
+        newer = self.machine.copy(self.sources.newer(), "/root/newer.deb")
+
+        def upgrade() -> None:
+            self.out(*APT, "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "install", newer)
+            for unit, pid in zip((UNIT, INSTANCE), before):
+                self.wait_for(unit, "active", pid)
+        said = self.hour.while_they_come(upgrade)
         assert self.out("dpkg-query", "-W", "-f", "${Version}", "tidemark").endswith("+newer")
         assert mine == [self.machine.path(path).read_text() for path in (CONFIGURATION, CONFFILE)]
         assert "#NEWER=1" in self.machine.path(CONFFILE + ".dpkg-dist").read_text()
-        for unit, pid in zip((UNIT, INSTANCE), before):
-            self.wait_for(unit, "active", pid)
         assert self.show(TIMER, "ActiveState") == "active"
         self.world.row_passes()
-        return "configuration and conffile kept, daemon and instance restarted, rows go on"
+        return "configuration and conffile kept, daemon and instance restarted; " + said
 
     def held(self) -> str:
         before = [self.wait_for(unit, "active") for unit in (UNIT, INSTANCE)]
@@ -236,6 +207,8 @@ class Life:
             self.machine.write(path, text)
         self.out("systemctl", "restart", UNIT, INSTANCE)
         self.world.row_passes()
+        self.hour.send()
+        self.hour.assert_rows()
         return "dpkg waits for no gateway and fails with no instance; who waits for one is restarted, too"
 
     def removed(self) -> str:
@@ -250,29 +223,32 @@ class Life:
     def purged(self) -> str:
         north, south = STATE + "@north", STATE + "@south"
         kept = [f"{north}/{name}" for name in ("dead-letters.jsonl", "dead-letters.jsonl.1", "dead-letters.jsonl.torn", "mine.jsonl.2")]
-        kept.append(f"{south}/dead-letters.jsonl.1")
+        kept += [f"{south}/dead-letters.jsonl.1", "/etc/tidemark/mine.jsonl.1", "/etc/tidemark/tidemark.dead-letters.jsonl"]
         made_anew = [f"{south}/{name}" for name in ("tidemark.lock", "instance", "scheme-METRIC")] + [f"{STATE}-rollup/rollup-METRIC"]
         for path in kept + made_anew:
             self.machine.write(path, "{}\n")
+        kept.insert(0, f"{STATE}/dead-letters.jsonl")  # of the first hour
         self.machine.write(f"{south}/dead-letters.jsonl", "")
         done = self.machine.run(*APT, "purge", "tidemark")
         said = done.stderr + done.stdout
         assert done.returncode == 0 and all(f"  {path}\n" in said for path in kept), done
         self.machine.run("systemctl", "daemon-reload")
         left = set(self.out("find", "/", "-xdev", "-name", "*tidemark*", "!", "-path", "/proc/*", "!", "-path", "/root/*").split())
-        assert left == {north, north.replace("private/", ""), south}, left
-        assert sorted(self.out("find", north, south, "-type", "f").split()) == sorted(kept)
+        assert left == {STATE, STATE.replace("private/", ""), north, north.replace("private/", ""), south, "/etc/tidemark", kept[-1]}, left
+        assert sorted(self.out("find", "/etc/tidemark", STATE, north, south, "-type", "f").split()) == sorted(kept)
         assert self.out("getent", "passwd") == self.users
         return "nothing is left but dead letters"
 
     def steps(self):
         return [("installed by apt", self.installed), ("used", self.used), ("not started while unconfigured", self.not_started),
-                ("configured", self.configured), ("upgraded", self.upgraded), ("upgraded, restarts held", self.held),
-                ("upgraded with no gateway up", self.upgraded_alone), ("removed", self.removed), ("purged", self.purged)]
+                *self.hour.steps(), ("an instance, with an environment", self.configured), ("upgraded", self.upgraded),
+                ("upgraded, restarts held", self.held), ("upgraded with no gateway up", self.upgraded_alone), ("removed", self.removed),
+                ("purged", self.purged)]
 
 
 def in_clean_root(steps: Steps, arguments: argparse.Namespace, sources: Sources, work: Path) -> None:
-    world = World(arguments.build)
+    world = StackWorld(work / "stack") if arguments.stack else MockWorld(arguments.build)
+    browser = Browser.find(work / "chromium")
 
     def in_machine(kind: str, live: Callable[[CleanRoot], list[tuple[str, Callable[[], str]]]]) -> None:
         machines: list[CleanRoot] = []
@@ -289,7 +265,7 @@ def in_clean_root(steps: Steps, arguments: argparse.Namespace, sources: Sources,
                 machine.end()
 
     try:
-        in_machine("systemd", lambda machine: Life(machine, world, sources).steps())
+        in_machine("systemd", lambda machine: Life(machine, world, sources, browser).steps())
         in_machine("container", lambda machine: Container(machine, world, ROOT / "systemd" / "Containerfile", sources.package).steps())
     finally:
         world.end()
@@ -300,6 +276,7 @@ def main() -> int:
     for name in ("build", "packages", "root", "counts"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--again", type=Path)
+    parser.add_argument("--stack", action="store_true")
     arguments = parser.parse_args()
     steps = Steps()
     with tempfile.TemporaryDirectory() as directory:

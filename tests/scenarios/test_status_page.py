@@ -8,37 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from browser import Browser, assert_has
 from processes import Daemon, Gateway, Kafka
 
 PATIENCE_S = 60
 TIME_MS = 1500000000000
 HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 SKIPPED = 77
-
-
-class Browser:
-    """A profile of its own; each question is one run, which ends once the page has drawn itself."""
-
-    def __init__(self, program: str, directory: Path) -> None:
-        self.command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                        "--enable-logging=stderr", f"--user-data-dir={directory}", "--virtual-time-budget=8000"]
-
-    def run(self, url: str, *options: str) -> str:
-        done = subprocess.run([*self.command, *options, url], capture_output=True, text=True, timeout=PATIENCE_S * 3, check=True)
-        refused = [line for line in done.stderr.splitlines() if "Content Security Policy" in line or "Uncaught" in line]
-        assert not refused, "\n".join(refused)
-        return done.stdout
-
-    def page(self, url: str, *options: str) -> str:
-        return self.run(url, "--dump-dom", *options)
 
 
 class Scene:
@@ -84,12 +66,6 @@ class Scene:
         self.daemon.kill()
         self.kafka.end()
         self.gateway.end()
-
-
-def assert_has(page: str, *patterns: str) -> None:
-    shown = re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.S)
-    for pattern in patterns:
-        assert re.search(pattern, shown, re.S), f"not on the page: {pattern}\n{shown}"
 
 
 def assert_stays_text(page: str) -> None:
@@ -143,15 +119,15 @@ def look(scene: Scene, browser: Browser, picture: Path | None) -> None:
 
 
 def main() -> int:
-    program = shutil.which("chromium")
-    if program is None:
-        print("chromium is not installed")
-        return SKIPPED
     picture = Path(sys.argv[2]).absolute() if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory(prefix="tidemark-page-", ignore_cleanup_errors=True) as directory:
+        browser = Browser.find(Path(directory) / "profile")
+        if browser is None:
+            print("chromium is not installed")
+            return SKIPPED
         scene = Scene(Path(sys.argv[1]).absolute(), Path(directory))
         try:
-            look(scene, Browser(program, Path(directory) / "profile"), picture)
+            look(scene, browser, picture)
         finally:
             scene.end()
     print("the page shows what it must")
