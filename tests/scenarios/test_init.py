@@ -155,6 +155,29 @@ def test_from_topic(scene: Scene) -> None:
     print(f"from a topic to rows: {seconds:.1f} s")
 
 
+def test_kafka_properties(scene: Scene) -> None:
+    """They are the connection's that reads the samples, and stand in the file; of secrets, only where they are."""
+    (scene.directory / "password").write_text("s3cret")
+    (scene.directory / "password").chmod(0o600)
+    words = ["init", "--from-topic", "-b", scene.kafka.greeting, "-t", "valves"]
+
+    def properties(*given: str) -> list[str]:
+        return [word for one in given for word in ("--kafka", one)]
+    scene.run(*words, "-c", "asked.yaml", *properties("fetch.wait.max.ms=20", "sasl.mechanism=PLAIN", "sasl.password={ file: password }"))
+    text = (scene.directory / "asked.yaml").read_text()
+    assert "  librdkafka:\n    fetch.wait.max.ms: 20\n    sasl.mechanism: PLAIN\n    sasl.password: { file: password }\n" in text, text
+    assert "no problems" in scene.run("check", "--offline", "-c", "asked.yaml")
+    said = scene.run(*words, "-c", "none.yaml", *properties("security.protocol=ssl"), code=69)  # these brokers speak no TLS
+    assert "SSL" in said, said
+    for given, code, what in (("sasl.password=s3cret", 64, "'sasl.password={ file: PATH }'"), ("ssl.ca.location", 64, "NAME=VALUE"),
+                              ("group.id=other", 78, "it is 'kafka.group'"), ("sasl.password={ file: missing }", 78, "missing"),
+                              ("no.such=1", 78, "no.such")):
+        said = scene.run(*words, "-c", "none.yaml", *properties(given), code=code)
+        assert what in said and "s3cret" not in said, said
+    assert not (scene.directory / "none.yaml").exists()
+    print("properties of Kafka: handed on, written, refused")
+
+
 class Terminal:
     """A command whose input, output and errors are a terminal."""
 
@@ -260,7 +283,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_random_shapes, test_terminal, test_from_topic, test_guide):
+            for test in (test_shapes, test_random_shapes, test_terminal, test_from_topic, test_kafka_properties, test_guide):
                 test(scene)
         finally:
             scene.end()

@@ -5,6 +5,8 @@
 #include "commands/init/findings.h"
 #include "commands/init/init_samples.h"
 #include "commands/init/questions.h"
+#include "config/yaml/secret.h"
+#include "config/yaml/yaml_text.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"
 
@@ -29,6 +31,7 @@ typedef struct InitOptions {
   guint64 count;
   guint64 salt;
   const char *brokers;
+  GPtrArray *kafka; /* (element-type utf8) */
   const char *topic;
   const char *group;
   const char *gateways;
@@ -43,10 +46,86 @@ typedef struct Init {
   const InitOptions *options;
   const char *path;         /* of the file to make */
   const char *samples_path; /* NULL: standard input, or the topic */
+  const char *properties;   /* as those of a proposal; NULL: none */
   TideInitSamples *samples; /* borrowed */
   TideInitDraft draft;
   gboolean asks;
 } Init;
+
+/* ---- places --------------------------------------------------------------------------------------------------------
+ */
+
+/* "name: value" lines of NAME=VALUE; a value in braces is YAML, which may name a secret's file. NULL: @given is empty,
+ * or the error is set. (transfer full) */
+static char *
+property_lines(const GPtrArray *given, GError **error)
+{
+  g_autoptr(GString) lines = g_string_new(NULL);
+  for (guint i = 0; i < given->len; i++) {
+    const char *name = given->pdata[i], *equals = strchr(name, '=');
+    if (equals == NULL || equals == name) {
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--kafka' takes NAME=VALUE, got '%s'", name);
+      return NULL;
+    }
+    g_autofree char *plain = g_strndup(name, (gsize)(equals - name));
+    if (equals[1] != '{' && tide_secret_is_name(plain)) {
+      g_set_error(
+          error, TIDE_ERROR, TIDE_ERROR_USAGE,
+          "'--kafka' takes no secret as it is, which others could read: put it into a file (mode 0600), and say "
+          "'%s={ file: PATH }', or { credential: NAME } for one of systemd",
+          plain);
+      return NULL;
+    }
+    g_string_append_c(lines, '\n');
+    tide_yaml_append_scalar(lines, plain, strlen(plain));
+    g_string_append(lines, ": ");
+    if (equals[1] == '{')
+      g_string_append(lines, equals + 1);
+    else
+      tide_yaml_append_scalar(lines, equals + 1, strlen(equals + 1));
+  }
+  return lines->len > 0 ? g_strdup(lines->str + 1) : NULL;
+}
+
+static void
+fill_places(const Init *init, TideInitProposal *proposal)
+{
+  const InitOptions *options = init->options;
+  proposal->format = (TideReadingFormat)options->format;
+  proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
+  proposal->properties = g_strdup(init->properties);
+  proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
+  proposal->group = g_strdup(options->group != NULL ? options->group : GROUP);
+  proposal->gateways = g_strdup(options->gateways != NULL ? options->gateways : GATEWAYS);
+  proposal->table = g_strdup(options->table != NULL ? options->table : TABLE);
+  proposal->dead_letters = g_strdup(options->dead_letters);
+  proposal->salt = (guint32)options->salt;
+}
+
+/* As `check --offline` does. @path: of the file that @text is to become. NULL: what is wrong is printed. */
+static TideConfig *
+load_text(const char *path, const char *text, GPtrArray **ret_problems, GError **error)
+{
+  TideConfig *config = tide_config_load_text(path, tide_bytes_of_string(text), ret_problems);
+  if (config == NULL) {
+    tide_config_problems_print(stderr, path, *ret_problems);
+    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                        "what was said makes no configuration, so nothing is written");
+  }
+  return config;
+}
+
+/* Of a configuration that has nothing but the places: its connection to Kafka is that of the file to make. */
+static TideConfig *
+load_places(const Init *init, GError **error)
+{
+  g_autoptr(GPtrArray) problems = NULL;
+  g_auto(TideInitProposal) places = {.time_format = TIDE_TIME_RECORD, .key = g_ptr_array_new_with_free_func(g_free)};
+  g_ptr_array_add(places.key, g_strdup("any"));
+  fill_places(init, &places);
+  g_autofree char *text = tide_init_proposal_print(&places, 0);
+  return load_text(init->path, text, &problems, error);
+}
 
 /* ---- samples -------------------------------------------------------------------------------------------------------
  */
@@ -75,14 +154,21 @@ read_stdin(Init *init, GError **error)
 }
 
 static gboolean
+read_topic(Init *init, GError **error)
+{
+  g_autoptr(TideConfig) config = load_places(init, error);
+  return config != NULL &&
+         tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, init->options->count, error);
+}
+
+static gboolean
 read_samples(Init *init, GError **error)
 {
   const InitOptions *options = init->options;
   g_autofree char *where = options->from_topic          ? g_strdup_printf("topic '%s'", options->topic)
                            : init->samples_path != NULL ? g_strdup_printf("'%s'", init->samples_path)
                                                         : g_strdup("standard input");
-  gboolean ok = options->from_topic ? tide_init_samples_read_topic(init->samples, options->brokers, options->topic,
-                                                                   options->count, error)
+  gboolean ok = options->from_topic          ? read_topic(init, error)
                 : init->samples_path != NULL ? read_file(init, error)
                                              : read_stdin(init, error);
   return ok && tide_init_samples_check(init->samples, where, error);
@@ -91,19 +177,6 @@ read_samples(Init *init, GError **error)
 /* ---- the draft -----------------------------------------------------------------------------------------------------
  */
 
-static void
-fill_places(const InitOptions *options, TideInitProposal *proposal)
-{
-  proposal->format = (TideReadingFormat)options->format;
-  proposal->brokers = g_strdup(options->brokers != NULL ? options->brokers : BROKERS);
-  proposal->topic = g_strdup(options->topic != NULL ? options->topic : TOPIC);
-  proposal->group = g_strdup(options->group != NULL ? options->group : GROUP);
-  proposal->gateways = g_strdup(options->gateways != NULL ? options->gateways : GATEWAYS);
-  proposal->table = g_strdup(options->table != NULL ? options->table : TABLE);
-  proposal->dead_letters = g_strdup(options->dead_letters);
-  proposal->salt = (guint32)options->salt;
-}
-
 /* What was found, where somebody is there to say it otherwise, else what was not. */
 static gboolean
 fill_draft(Init *init, GError **error)
@@ -111,7 +184,7 @@ fill_draft(Init *init, GError **error)
   const InitOptions *options = init->options;
   TideInitDraft *draft = &init->draft;
   g_autoptr(GError) unknown = NULL;
-  fill_places(options, &draft->proposal);
+  fill_places(init, &draft->proposal);
   gboolean has_time = options->time != NULL ? tide_init_draft_set_time(draft, options->time, &unknown)
                                             : tide_init_draft_guess_time(draft, &unknown);
   gboolean has_zone = options->zone == NULL || tide_init_draft_set_zone(draft, options->zone, &unknown);
@@ -175,20 +248,6 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
     return FALSE;
   tide_explainer_finish(explainer);
   return TRUE;
-}
-
-/* Loads @text as `check --offline` does. */
-static gboolean
-prove(TideCommandCall *call, const Init *init, const char *text, GError **error)
-{
-  call->config = tide_config_load_text(init->path, tide_bytes_of_string(text), &call->problems);
-  if (call->config == NULL) {
-    tide_config_problems_print(stderr, init->path, call->problems);
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                        "what was said makes no configuration, so nothing is written");
-    return FALSE;
-  }
-  return explain_one(call, init, error);
 }
 
 /* ---- command -------------------------------------------------------------------------------------------------------
@@ -256,7 +315,8 @@ write_configuration(TideCommandCall *call, Init *init, GError **error)
 {
   g_autofree char *text =
       tide_init_proposal_print(&init->draft.proposal, tide_init_samples_messages(init->samples)->len);
-  if (!prove(call, init, text, error) || !tide_init_write_file(init->path, text, error))
+  call->config = load_text(init->path, text, &call->problems, error);
+  if (call->config == NULL || !explain_one(call, init, error) || !tide_init_write_file(init->path, text, error))
     return FALSE;
   show_next(init->path);
   return TRUE;
@@ -271,7 +331,10 @@ init_configuration(TideCommandCall *call, GError **error)
   if (call->arguments->len > 0 && strcmp(call->arguments->pdata[0], "-") != 0)
     init.samples_path = call->arguments->pdata[0];
   init.asks = !init.options->yes && tide_init_can_ask();
-  if (!check_options(call, error) || !tide_init_check_path(init.path, error) || !read_samples(&init, error))
+  g_autofree char *properties = property_lines(init.options->kafka, error);
+  init.properties = properties;
+  if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, error) ||
+      !tide_init_check_path(init.path, error) || !read_samples(&init, error))
     return FALSE;
   tide_init_draft_begin(&init.draft, tide_init_samples_survey(samples), tide_wall_clock_epoch_ms());
   gboolean ok = make_proposal(&init, error) && write_configuration(call, &init, error);
@@ -289,6 +352,8 @@ static const TideOption init_options[] = {
      .choices = formats, .letter = 'f'},
     {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
+    {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),
+     "property of librdkafka, for brokers that ask who we are; of a secret 'NAME={ file: PATH }'; again for more"},
     {"topic", "NAME", TIDE_TEXT(InitOptions, topic), "the topic (" TOPIC ")", .letter = 't'},
     {"group", "NAME", TIDE_TEXT(InitOptions, group), "the consumer group (" GROUP ")"},
     {"gateways", "LIST", TIDE_TEXT(InitOptions, gateways), "HBase Thrift gateways, HOST:PORT (" GATEWAYS ")"},

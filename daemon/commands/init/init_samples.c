@@ -246,15 +246,13 @@ take_record(const TideMessage *message, gpointer data)
 }
 
 gboolean
-tide_init_samples_read_topic(TideInitSamples *samples, const char *brokers, const char *topic, guint64 max,
+tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaConfig *kafka, const char *topic, guint64 max,
                              GError **error)
 {
-  g_autoptr(GArray) properties = g_array_new(FALSE, FALSE, sizeof(TideKafkaProperty));
-  TideKafkaConfig kafka = {.brokers = (char *)(gsize)brokers, .properties = properties};
   TideKafkaReadRequest request = {.topic = topic, .max_messages = max, .newest = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
   TideKafkaReadResult result;
   tide_progress_step("reading topic '%s'", topic);
-  gboolean was_read = tide_kafka_read(&kafka, &request, take_record, samples, &result, error);
+  gboolean was_read = tide_kafka_read(kafka, &request, take_record, samples, &result, error);
   tide_progress_step_end();
   return was_read;
 }

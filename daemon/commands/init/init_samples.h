@@ -3,6 +3,7 @@
 #pragma once
 
 #include "commands/init/field_survey.h"
+#include "config/config.h"
 #include "decode/decode_options.h"
 #include "model/message.h"
 
@@ -36,8 +37,8 @@ gboolean tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, c
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The newest @max messages of a topic. Joins no group, commits nothing. Errors: those of tide_kafka_read(). */
-gboolean tide_init_samples_read_topic(TideInitSamples *samples, const char *brokers, const char *topic, guint64 max,
-                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaConfig *kafka, const char *topic,
+                                      guint64 max, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether there is a reading to learn from. @where: "'some.jsonl'", "topic 'metrics'". Errors: DATA, with what is wrong
  * with the first message and what to do. */

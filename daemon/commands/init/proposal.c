@@ -16,6 +16,7 @@ void
 tide_init_proposal_clear(TideInitProposal *proposal)
 {
   g_free(proposal->brokers);
+  g_free(proposal->properties);
   g_free(proposal->topic);
   g_free(proposal->group);
   g_free(proposal->gateways);
@@ -140,11 +141,13 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *zone = proposal->zone != NULL ? scalar(proposal->zone) : NULL;
   g_autofree char *letters = proposal->dead_letters != NULL ? scalar(proposal->dead_letters) : NULL;
   g_autofree char *tables = print_tables(proposal);
-  TideConfigFill fills[14];
+  TideConfigFill fills[15];
   guint n = 0;
   fills[n++] = (TideConfigFill){"kafka.brokers", brokers};
   fills[n++] = (TideConfigFill){"kafka.group", group};
   fills[n++] = (TideConfigFill){"kafka.topics", topics};
+  if (proposal->properties != NULL)
+    fills[n++] = (TideConfigFill){"kafka.librdkafka", proposal->properties};
   if (proposal->format != TIDE_FORMAT_JSON)
     fills[n++] = (TideConfigFill){"readings.format", tide_config_format_name(proposal->format)};
   if (proposal->format == TIDE_FORMAT_CSV)

@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct TideInitProposal {
   char *brokers;    /* owned: "host:port", or several parted by commas */
+  char *properties; /* owned: of kafka.librdkafka, in lines of YAML; NULL: none */
   char *topic;      /* owned */
   char *group;      /* owned */
   char *gateways;   /* owned, as brokers */
