@@ -119,8 +119,9 @@ class FirstHour:
         self.machine.out("mkdir", "-p", str(Path(CONFIGURATION).parent))
         shown = self.machine.out("sh", "-c", words)
         assert re.search(r"^taken .* time, rfc3339$", shown, re.M) and re.search(r"^boiler/serial .* key$", shown, re.M), shown
-        # The usual port may be in use on the host; and a mock Kafka gives a restarted daemon its partitions when its session is over.
-        self.edit("kafka:\n", "kafka:\n  session_timeout: 6s\n")
+        # The usual port may be in use on the host; and a mock Kafka gives a restarted daemon its partitions when its session is over, and
+        # may refuse commits while the second of two consumers leaves.
+        self.edit("kafka:\n", "kafka:\n  session_timeout: 6s\n  threads: 1\n")
         with open(self.machine.path(CONFIGURATION), "a", encoding="utf-8") as configuration:
             configuration.write(f"\nlimits:\n  drain_timeout: 2s\nservice:\n  http: 127.0.0.1:{self.port}\n")
         return words.partition("#")[0].strip()
