@@ -201,9 +201,12 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
                                                           facts->table_regions == 1 ? "no other" : "no known regions")};
   double others = (facts->table_rows_per_second - facts->rows_per_second) / (double)(facts->table_regions - 1);
   gboolean is_hot = facts->rows_per_second >= HOT_FACTOR * others;
+  gboolean is_alone = facts->table_regions == 2;
+  g_autofree char *which = is_alone
+                               ? g_strdup("the other one")
+                               : g_strdup_printf("each of the %" G_GINT64_FORMAT " others", facts->table_regions - 1);
   return (TideBottleneckVerdict){.is_good = is_hot,
-                                 .why = g_strdup_printf("%s; each of the %" G_GINT64_FORMAT
-                                                        " others of its table %.0f rows/s on the average%s",
-                                                        most, facts->table_regions - 1, MAX(others, 0),
+                                 .why = g_strdup_printf("%s; %s of its table %.0f rows/s%s%s", most, which,
+                                                        MAX(others, 0), is_alone ? "" : " on the average",
                                                         is_hot ? "; docs/row-keys.md says which keys spread" : "")};
 }
